@@ -84,6 +84,7 @@ async function openServerEnvironment(
       pool,
       adapter,
       maxSteps,
+      anchorsByText: server.anchor === 'observation',
       description: { ...description, numTasks },
       agents: server.family === 'textcraft' ? [randomCrafter] : [],
     });

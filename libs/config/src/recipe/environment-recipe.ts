@@ -38,6 +38,8 @@ export class EnvironmentServerRecipe {
   @IsOptional()
   @IsWholeNumberFrom(1, 1_000_000_000, { unit: 'episodes', why: 'a run has no more' })
   readonly recycleAfterEpisodes?: number;
+  /** Identity of a state, which GiGPO compares: what the `environment` says, or where it says nothing the text of the `observation`, as in verl-agent; that text must then hold no counters and no history. @defaultValue "environment" */
+  @IsOptional() @IsIn(['environment', 'observation']) readonly anchor?: 'environment' | 'observation';
   /** Most actions of an episode, after which it is truncated; where the server knows a limit, the smaller one counts. @defaultValue 50 */
   @IsOptional()
   @IsWholeNumberFrom(1, 100_000, { unit: 'actions', why: 'an episode is held in memory' })

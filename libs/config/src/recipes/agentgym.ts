@@ -118,6 +118,7 @@ function agentGymRecipe(worldName: WorldName, algorithmName: AlgorithmName): Rec
         family: world.family,
         urls: ['http://127.0.0.1:36001'],
         maxSteps: world.maxTurns,
+        anchor: 'observation',
         ...(world.numTasks !== undefined && { numTasks: world.numTasks }),
       },
     },

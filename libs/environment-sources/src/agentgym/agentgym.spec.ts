@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AgentGymAdapter } from './agentgym-adapter.js';
 import { agentGymAction, afterLabel, labelledOrWhole, sqlBlock } from './actions.js';
+import { openEnvironment } from '../open-environment.js';
 import { familyOf } from './families.js';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -158,4 +159,32 @@ it.each([
   [sqlBlock, 'SELECT 1', 'SELECT 1'],
 ] as const)('%o finds the action in %j', (rule, text, action) => {
   expect(rule(text)).toBe(action);
+});
+
+describe('openEnvironment', () => {
+  afterEach(async () => {
+    await new Promise((resolve) => server?.close(resolve) ?? resolve(null));
+    server = null;
+  });
+
+  it('takes the text of an observation as its anchor where the recipe says so, and none otherwise', async () => {
+    const { url } = await serve({
+      '/create': () => ({ id: 1, observation: 'start', done: false, reward: 0 }),
+      '/reset': () => ({ id: 1, observation: 'Goal: craft stick.', done: false, reward: 0 }),
+      '/step': () => ({ observation: 'Got 1 planks', reward: 0, done: false }),
+      '/close': () => true,
+    });
+    const common = { protocol: 'agentgym', family: 'textcraft', urls: [url] } as const;
+    for (const anchor of ['observation', 'environment'] as const) {
+      const { spec, close } = await openEnvironment({ name: 'textcraft', server: { ...common, anchor } });
+      const environment = spec.create();
+      const first = await environment.reset({ task: { index: 1 }, seed: 1 });
+      const { observation } = await environment.step('get 1 planks');
+      const texts = anchor === 'observation' ? ['Goal: craft stick.', 'Got 1 planks'] : [null, null];
+      expect([first.anchor, observation.anchor]).toEqual(texts);
+      expect(spec.offersAnchors).toBe(anchor === 'observation');
+      await environment.close();
+      await close();
+    }
+  });
 });

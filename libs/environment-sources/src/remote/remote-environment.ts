@@ -14,6 +14,8 @@ interface RemoteEnvironmentOptions {
   readonly pool: ServerPool;
   readonly adapter: ServerAdapter;
   readonly maxSteps: number;
+  /** Whether the text of an observation is its anchor where the server gives none. */
+  readonly anchorsByText: boolean;
 }
 
 /** One environment on one of the servers. It takes a place on a server at its first reset and gives it back when it is closed. */
@@ -62,15 +64,21 @@ export class RemoteEnvironment implements Environment {
     this.opening = observation.text;
     this.state = 'playing';
     this.numSteps = 0;
-    return observation;
+    return this.anchored(observation);
   }
 
   private async play(session: RemoteSession, action: string): Promise<StepResult> {
-    const result = await session.step(action);
+    const answer = await session.step(action);
+    const result = { ...answer, observation: this.anchored(answer.observation) };
     this.numSteps += 1;
     const isCut = !result.terminated && !result.truncated && this.numSteps >= this.options.maxSteps;
     if (isCut || result.terminated || result.truncated) this.state = 'over';
     return isCut ? { ...result, truncated: true } : result;
+  }
+
+  private anchored(observation: Observation): Observation {
+    if (!this.options.anchorsByText || observation.anchor !== null) return observation;
+    return { ...observation, anchor: observation.text };
   }
 
   private async leave(mayHaveFailed: boolean): Promise<void> {

@@ -10,6 +10,8 @@ interface RemoteSpecOptions {
   readonly adapter: ServerAdapter;
   readonly description: RemoteDescription;
   readonly maxSteps: number;
+  /** Whether the text of an observation is its anchor where the server gives none. */
+  readonly anchorsByText?: boolean;
   /** More scripted agents, beside `random`. */
   readonly agents?: readonly ScriptedAgent[];
 }
@@ -21,6 +23,7 @@ export function remoteSpec({
   adapter,
   description,
   maxSteps,
+  anchorsByText = false,
   agents = [],
 }: RemoteSpecOptions): EnvironmentSpec {
   return {
@@ -29,10 +32,10 @@ export function remoteSpec({
     maxSteps,
     words: null,
     actionWords: null,
-    offersAnchors: description.offersAnchors,
+    offersAnchors: description.offersAnchors || anchorsByText,
     splitsAreDisjoint: splitsTasks(description.numTasks),
     maxInstances: pool.capacity,
-    create: () => new RemoteEnvironment({ name, pool, adapter, maxSteps }),
+    create: () => new RemoteEnvironment({ name, pool, adapter, maxSteps, anchorsByText }),
     sampleTask: taskSampler(name, description),
     agents: [...agents.filter((agent) => agent.name !== 'random'), randomOf(description, agents)],
   };
