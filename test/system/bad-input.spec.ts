@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeDataDirectory, runRetrace, startRetrace } from './support/cli.mjs';
-import { canMount, DISK_FULL, fillDisk, runOnSmallDisk } from './support/small-disk.mjs';
+import { makeDataDirectory, runRetrace, startRetrace } from '../support/cli.mjs';
+import { canMount, DISK_FULL, fillDisk, runOnSmallDisk } from '../support/small-disk.mjs';
 
 const bandit = ['--recipe', 'bandit-ppo', '--backend', 'wasm'];
 

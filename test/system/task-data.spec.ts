@@ -6,9 +6,9 @@ import { openBackend } from '@retrace/compute';
 import { resolveRecipe, type Recipe } from '@retrace/config';
 import { completeTasks } from '@retrace/environment-sources';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { InProcessRun } from './support/in-process-run.js';
+import { InProcessRun } from '../support/in-process-run.js';
 
-const FILE = fileURLToPath(new URL('golden/tasks/gsm8k.parquet', import.meta.url));
+const FILE = fileURLToPath(new URL('../golden/tasks/gsm8k.parquet', import.meta.url));
 const NUM_ROWS = 12;
 const GROUPS_PER_ROUND = 5;
 const GROUP_SIZE = 2;

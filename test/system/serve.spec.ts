@@ -83,7 +83,7 @@ afterAll(async () => {
 
 /** Writes a model that calls the tool when asked, and then says what the tool said. */
 async function taughtModel(): Promise<string> {
-  const golden = fileURLToPath(new URL('golden/policy/chat', import.meta.url));
+  const golden = fileURLToPath(new URL('../golden/policy/chat', import.meta.url));
   const directory = join(home, 'first');
   const { files, ...rest } = await loadPolicyText(golden);
   const written = files().map(([name, content]) =>

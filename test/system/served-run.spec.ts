@@ -4,10 +4,10 @@ import { openBackend } from '@retrace/compute';
 import { ControlTail, WarningLog } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { findBrowser } from '../scripts/find-browser.mjs';
-import { makeDataDirectory, runRetrace, startRetrace } from './support/cli.mjs';
-import { DashboardBrowser } from './support/dashboard-browser.mjs';
-import { contextsOf, type Step } from './support/step-contexts.js';
+import { findBrowser } from '../../scripts/find-browser.mjs';
+import { makeDataDirectory, runRetrace, startRetrace } from '../support/cli.mjs';
+import { DashboardBrowser } from '../support/dashboard-browser.mjs';
+import { contextsOf, type Step } from '../support/step-contexts.js';
 
 /**
  * A run of several tokens a turn under `retrace up`, whose collector plays the next round while the trainer is at work. Few episodes
