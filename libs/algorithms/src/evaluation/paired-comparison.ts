@@ -1,4 +1,4 @@
-import { AlgorithmError } from '../errors.js';
+import { checkNonNegative, checkValues } from '../layout/check.js';
 import { bootstrapInterval, type Interval } from './bootstrap.js';
 
 export interface PairedComparison {
@@ -26,17 +26,14 @@ const RESAMPLES = { numResamples: 4000, level: 0.95, seed: 0 };
  * @param first success rate of the first policy in each task `[T]`
  * @param second that of the second policy in the same tasks `[T]`
  * @param isSingleAttempt whether every rate is of one attempt, so 0 or 1
- * @throws AlgorithmError `INVALID_ARGUMENT` for lists of different lengths
+ * @throws AlgorithmError `INVALID_ARGUMENT` for lists of different lengths, and for rates that are not finite
  */
 export function comparePaired(
   first: readonly number[],
   second: readonly number[],
   { isSingleAttempt }: { readonly isSingleAttempt: boolean },
 ): PairedComparison {
-  if (first.length !== second.length) {
-    const message = `second has ${second.length} tasks, must have the ${first.length} of first`;
-    throw new AlgorithmError('INVALID_ARGUMENT', message);
-  }
+  checkValues({ first: Float64Array.from(first), second: Float64Array.from(second) }, first.length);
   const differences = second.map((rate, t) => rate - first[t]);
   const numTasks = differences.length;
   const mean = (sample: Int32Array) => sample.reduce((sum, t) => sum + differences[t], 0) / numTasks;
@@ -58,8 +55,11 @@ function mcnemar(differences: readonly number[]): McnemarTest {
 /**
  * Exact two-sided p-value of McNemar's test: min(1, 2 P(X ≤ min(b, c))), X ~ Binomial(b + c, ½); 1 without discordant pairs. The terms
  * are summed by their logarithms, so that thousands of pairs do not underflow.
+ *
+ * @throws AlgorithmError `INVALID_ARGUMENT`
  */
 export function mcnemarPValue(numOnlyFirst: number, numOnlySecond: number): number {
+  checkNonNegative({ numOnlyFirst, numOnlySecond });
   const numPairs = numOnlyFirst + numOnlySecond;
   let logTerm = -numPairs * Math.LN2;
   let tail = 0;

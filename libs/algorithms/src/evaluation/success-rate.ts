@@ -1,4 +1,5 @@
 import { AlgorithmError } from '../errors.js';
+import { checkLength, checkNonNegative, checkUnitInterval } from '../layout/check.js';
 import type { Interval } from './bootstrap.js';
 import { sumByCluster, type Clusters } from './clusters.js';
 
@@ -21,13 +22,9 @@ export interface SuccessRate {
  * @throws AlgorithmError `INVALID_ARGUMENT`
  */
 export function wilsonInterval(rate: number, numTrials: number, z = 1.959963984540054): Interval {
-  if (!(numTrials >= 0)) {
-    throw new AlgorithmError('INVALID_ARGUMENT', `numTrials is ${numTrials}, must be at least 0`);
-  }
+  checkNonNegative({ numTrials });
   if (numTrials === 0) return { low: 0, high: 1 };
-  if (!(rate >= 0 && rate <= 1)) {
-    throw new AlgorithmError('INVALID_ARGUMENT', `rate is ${rate}, must be in [0, 1]`);
-  }
+  checkUnitInterval({ rate });
   const z2 = (z * z) / numTrials;
   const center = (rate + z2 / 2) / (1 + z2);
   const margin = (z / (1 + z2)) * Math.sqrt((rate * (1 - rate)) / numTrials + z2 / (4 * numTrials));
@@ -46,9 +43,15 @@ export function wilsonInterval(rate: number, numTrials: number, z = 1.9599639845
  *
  * @param successes 1 or 0 of each episode `[E]`
  * @param clusters the task of each episode
+ * @throws AlgorithmError `INVALID_ARGUMENT`
  */
 export function successRate(successes: ArrayLike<number>, clusters: Clusters): SuccessRate {
   const numEpisodes = clusters.clusterOf.length;
+  checkLength({ successes }, numEpisodes);
+  for (let e = 0; e < numEpisodes; e++) {
+    if (successes[e] === 0 || successes[e] === 1) continue;
+    throw new AlgorithmError('INVALID_ARGUMENT', `successes[${e}] is ${successes[e]}, must be 0 or 1`);
+  }
   if (numEpisodes === 0) return { rate: Number.NaN, interval: { low: 0, high: 1 }, effectiveEpisodes: 0 };
   const counts = sumByCluster(new Uint8Array(numEpisodes).fill(1), clusters);
   const sums = sumByCluster(successes, clusters);

@@ -304,4 +304,39 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
     input: { perRow: returns, offsets },
     kinds: { offsets: 'rows' },
   },
+  clusterByGroup: {
+    run: (({ groupIds }: { groupIds: Int32Array }) => algorithms.clusterByGroup(groupIds, 3)) as Entry['run'],
+    input: { groupIds: Int32Array.of(0, 1, 0) },
+    kinds: { groupIds: 'groupIds' },
+  },
+  successRate: {
+    run: (({ successes }: { successes: Uint8Array }) =>
+      algorithms.successRate(successes, algorithms.clusterByGroup(null, 3))) as Entry['run'],
+    input: { successes: Uint8Array.of(0, 1, 1) },
+    kinds: { successes: 'mask' },
+  },
+  wilsonInterval: {
+    run: (({ rate, numTrials }: { rate: number; numTrials: number }) =>
+      algorithms.wilsonInterval(rate, numTrials)) as Entry['run'],
+    input: { rate: 0.5, numTrials: 10 },
+    kinds: { rate: 'unit', numTrials: 'nonNegative' },
+  },
+  passAtK: {
+    run: (({ numAttempts, numSuccesses, k }: { numAttempts: number; numSuccesses: number; k: number }) =>
+      algorithms.passAtK(numAttempts, numSuccesses, k)) as Entry['run'],
+    input: { numAttempts: 4, numSuccesses: 2, k: 2 },
+    kinds: { numAttempts: 'count', numSuccesses: 'nonNegative', k: 'count' },
+  },
+  comparePaired: {
+    run: (({ first, second }: { first: Float64Array; second: Float64Array }) =>
+      algorithms.comparePaired([...first], [...second], { isSingleAttempt: false })) as Entry['run'],
+    input: { first: Float64Array.of(0, 1, 0.5), second: Float64Array.of(1, 1, 0) },
+    kinds: { first: 'values', second: 'values' },
+  },
+  mcnemarPValue: {
+    run: (({ numOnlyFirst, numOnlySecond }: { numOnlyFirst: number; numOnlySecond: number }) =>
+      algorithms.mcnemarPValue(numOnlyFirst, numOnlySecond)) as Entry['run'],
+    input: { numOnlyFirst: 3, numOnlySecond: 5 },
+    kinds: { numOnlyFirst: 'nonNegative', numOnlySecond: 'nonNegative' },
+  },
 };
