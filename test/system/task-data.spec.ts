@@ -42,11 +42,20 @@ interface Played {
   readonly actions: readonly string[];
 }
 
-/** Training episodes in the order in which they began: their row and what the policy answered. */
+/**
+ * Training episodes in the order in which they began: their row and what the policy answered. A stop may come while a round is played, which
+ * is then abandoned and played again.
+ */
 async function playedIn(run: InProcessRun): Promise<Played[]> {
   const events = await run.episodeEvents();
+  const abandoned = new Set(
+    events.flatMap((event) =>
+      event.kind === 'EpisodeEnded' && event.payload.endReason === 'abandoned' ? [event.episodeId] : [],
+    ),
+  );
   return events.flatMap((event) => {
     if (event.kind !== 'EpisodeStarted' || event.payload.split !== 'train') return [];
+    if (abandoned.has(event.episodeId)) return [];
     const actions = events.flatMap((other) =>
       other.kind === 'StepRecorded' && other.episodeId === event.episodeId ? [other.payload.action] : [],
     );
