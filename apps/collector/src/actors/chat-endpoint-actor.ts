@@ -1,9 +1,11 @@
 import type { ChatModel, ChatReply, ChatTool, CalledTool } from '@retrace/endpoints';
 import { encodePlain, type ChatMessage, type PolicyText } from '@retrace/policy';
 import type { Json, SamplingParameters } from '@retrace/trajectory';
+import { concatTokens } from '../episode/concat-tokens.js';
 import type { Turn } from '../episode/episode-recorder.js';
 import { messageOf } from '../episode/guarded-environment.js';
 import type { ActRequest, Actor, FinishedAct } from './actor.js';
+import { unsampledTurn } from './scripted-actor.js';
 import { TurnQueue } from './turn-queue.js';
 
 /** Stored with each step of such a model. */
@@ -85,15 +87,8 @@ export class ChatEndpointActor implements Actor {
       .join('\n');
     const written = encodePlain(tokenizer, action);
     const ending = reply.stopReason === 'stop' ? [tokenizer.endOfTurnTokenId] : [];
-    const tokenIds = Int32Array.of(...written, ...ending);
     return {
-      action,
-      tokenIds,
-      logprobs: new Float32Array(tokenIds.length).fill(Number.NaN),
-      rawLogprobs: null,
-      entropies: null,
-      policyVersions: new Int32Array(tokenIds.length).fill(-1),
-      logprobMode: 'none',
+      ...unsampledTurn(action, concatTokens(written, Int32Array.from(ending))),
       generationMs,
       ...(reply.usage && { usage: { ...reply.usage, costUsd: null } }),
       untrainable: TEXT_ONLY,
