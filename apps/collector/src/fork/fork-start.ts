@@ -1,13 +1,13 @@
 import type { PolicyText } from '@retrace/policy';
 import type { Json } from '@retrace/trajectory';
-import type { EpisodeLoops } from '../loop/episode-loop.js';
 import type { ForkedStep } from './forked-step.js';
 
 /** How the policy that goes on writes its turns. */
 export interface ForkSpeech {
   readonly text: PolicyText;
   readonly maxNewTokens: number;
-  readonly loops: Pick<EpisodeLoops, 'write' | 'stopStrings'>;
+  /** As `EpisodeLoops` has them, whose file imports this one. */
+  readonly loops: { readonly stopStrings: readonly string[]; write(action: string): string };
 }
 
 /** Where and how an episode begins that is forked from a step of another one. */
