@@ -1,5 +1,5 @@
 /** The layers of docs/architecture.md, enforced by `npm run layers`. */
-const SPEC = '(\\.spec\\.ts$|\\.contract\\.ts$|/testing/|/kafka-broker/)';
+const SPEC = '(\\.spec\\.ts$|\\.contract\\.ts$|/testing/|/kafka-broker/|/s3-server/)';
 
 /** The packages that only one folder may import, so that a driver is loaded only where it is used. */
 const DRIVERS = [
@@ -8,6 +8,7 @@ const DRIVERS = [
   ['chdb', '^node_modules/(chdb|lz4-napi)/', '^libs/store-server/src/'],
   ['clickhouse', '^node_modules/@clickhouse/', '^libs/store/src/client/'],
   ['parquet', '^node_modules/hyparquet', '^libs/(datasets|rows)/src/'],
+  ['aws', '^node_modules/@(aws-sdk|smithy)/', '^libs/policy/src/checkpoints/remote/'],
   ['arrow', '^node_modules/apache-arrow/', '^libs/(store/src/(arrow|rows|run-file)|recording/src/body)/'],
   ['tfjs', '^node_modules/@tensorflow/', '^libs/(compute|policy)/'],
   ['tfjs-backend', '^node_modules/@tensorflow/(?!tfjs-core/)', '^libs/compute/'],
@@ -18,7 +19,9 @@ const ARROWS = {
   trajectory: [],
   algorithms: [],
   rewards: ['algorithms'],
+  sampling: [],
   log: ['trajectory'],
+  metrics: ['trajectory', 'log'],
   store: ['trajectory', 'log', 'algorithms'],
   'store-server': ['store/src/user-sql', 'trajectory'],
   modules: [],
@@ -28,11 +31,11 @@ const ARROWS = {
   scoring: ['endpoints', 'rewards', 'algorithms', 'trajectory', 'log', 'store', 'modules'],
   datasets: ['trajectory', 'log', 'store'],
   environments: ['trajectory', 'agents', 'algorithms/src/registry', 'rewards/src/text-metrics'],
-  'environment-sources': ['config', 'environments', 'trajectory', 'modules', 'rows'],
+  'environment-sources': ['config', 'environments', 'trajectory', 'modules', 'process', 'rows'],
   importers: ['trajectory', 'environments', 'environment-sources', 'recording', 'rows'],
   compute: [],
   policy: ['algorithms', 'compute'],
-  config: ['agents', 'algorithms', 'rewards', 'environments'],
+  config: ['agents', 'algorithms', 'rewards', 'sampling', 'environments'],
   process: ['log'],
   recording: ['trajectory', 'log', 'store'],
 };
@@ -56,9 +59,9 @@ export default {
       },
     })),
     {
-      name: 'algorithms-and-rewards-import-no-package',
+      name: 'pure-libraries-import-no-package',
       severity: 'error',
-      from: { path: '^libs/(algorithms|rewards)/src', pathNot: SPEC },
+      from: { path: '^libs/(algorithms|rewards|sampling)/src', pathNot: SPEC },
       to: { path: '^node_modules/', dependencyTypesNot: ['type-only'] },
     },
     {

@@ -4,7 +4,8 @@ import { getEnvironment } from '@retrace/environments';
 import { createTokenizer, Generator, plainPolicyText } from '@retrace/policy';
 import { RewardScorer } from '@retrace/scoring';
 import { computeUpdate, TensorflowEngine, readsTexts } from '@retrace/trainer';
-import { columnsFromEvents } from '@retrace/trajectory/testing';
+// Not by '@retrace/trajectory/testing', which loads fast-check: its tables would burden every garbage collection that is timed here.
+import { columnsFromEvents } from '../libs/trajectory/dist/testing/episode-columns.js';
 
 const RUN_ID = '00000000-0000-7000-8000-000000000000';
 
@@ -100,7 +101,10 @@ export class InMemoryLoop {
 
   /** Makes one update of the policy on these episodes. */
   async update(columns, updateNumber) {
-    const plan = { stage: 'policy', updateNumber, policyVersionIn: this.version, seed: updateNumber };
+    const plan = {
+      ...{ stage: 'policy', updateNumber, policyVersionIn: this.version, seed: updateNumber },
+      ...{ runIds: [], groupRuns: null, episodeGroups: null, groupWeights: null },
+    };
     const result = await computeUpdate({
       plan,
       columns,
@@ -108,7 +112,7 @@ export class InMemoryLoop {
       recipe: this.recipe,
       rewards: this.rewards,
       engine: this.engine,
-      referenceWeights: null,
+      reference: null,
       recordedRewards: null,
       trainerState: this.trainerState,
     });

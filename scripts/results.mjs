@@ -1,5 +1,5 @@
 /**
- * `npm run results`: lists each bench and long test with the date of its recorded result, how long it took, and whether the code
+ * `npm run results`: lists each bench and long test with the date of each of its recorded results, how long it took, and whether the code
  * that it measures has changed since, oldest first.
  *
  *   npm run results -- --stale      only those whose code has changed, and those that were never recorded
@@ -8,16 +8,16 @@
  * `results/measured-code.mjs` says which code a script measures, `results/code-fingerprint.mjs` which change of a file counts. What is
  * compared is HEAD. A result counts as stale, too, where its commit is unknown or it was recorded with uncommitted changes.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { codeFingerprint } from './results/code-fingerprint.mjs';
 import { History } from './results/history.mjs';
 import { readMeasuredCode } from './results/measured-code.mjs';
 import { BENCHES, listScripts, LONG_TESTS } from './results/measuring-scripts.mjs';
-import { readCircumstances } from './results/result-file.mjs';
+import { RESULTS_FOLDER } from './results/record-results.mjs';
+import { listResults, readCircumstances } from './results/result-file.mjs';
 import { changedFiles, oldestFirst } from './results/staleness.mjs';
-import { root } from './run-tool.mjs';
 
 const { values, positionals: names } = parseArgs({
   allowPositionals: true,
@@ -37,18 +37,20 @@ if (unknown.length > 0) {
 }
 const code = await readMeasuredCode(new Set(now.keys()));
 const results = oldestFirst(
-  known.filter(({ name }) => names.length === 0 || names.includes(name)).map(readResult),
+  known.filter(({ name }) => names.length === 0 || names.includes(name)).flatMap(readResults),
 );
 const shown = values.stale ? results.filter(({ staleness }) => staleness?.kind !== 'current') : results;
 for (const result of shown) printResult(result);
 printSum(shown);
 
 /** @param {{ name: string, script: string, command: string }} script */
-function readResult({ name, script, command }) {
-  const file = join('docs', 'results', `${name}.md`);
-  if (!existsSync(join(root, file))) return { name, command, recorded: null, staleness: null };
-  const recorded = readCircumstances(readFileSync(join(root, file), 'utf8'), file);
-  return { name, command: recorded.command, recorded, staleness: stalenessOf(script, recorded.commit) };
+function readResults({ name, script, command }) {
+  const files = listResults(RESULTS_FOLDER, name);
+  if (files.length === 0) return [{ name, command, recorded: null, staleness: null }];
+  return files.map((file) => {
+    const recorded = readCircumstances(readFileSync(join(RESULTS_FOLDER, file), 'utf8'), file);
+    return { name, command: recorded.command, recorded, staleness: stalenessOf(script, recorded.commit) };
+  });
 }
 
 /** @param {string} script @param {string} commit @returns {import('./results/staleness.mjs').Staleness} */
@@ -73,7 +75,7 @@ function fingerprint(blob, path) {
   return fingerprints.get(blob);
 }
 
-/** @param {ReturnType<typeof readResult>} result */
+/** @param {ReturnType<typeof readResults>[number]} result */
 function printResult({ command, recorded, staleness }) {
   const when = recorded === null ? 'never' : recorded.date.slice(0, 16).replace('T', ' ');
   const took = recorded === null ? '' : formatSeconds(recorded.seconds);
@@ -90,7 +92,7 @@ function describe(staleness) {
   return `${staleness.files.length} of ${staleness.numFiles} files changed`;
 }
 
-/** @param {readonly ReturnType<typeof readResult>[]} results */
+/** @param {Readonly<ReturnType<typeof readResults>>} results */
 function printSum(results) {
   const recorded = results.flatMap((result) => result.recorded ?? []);
   const seconds = recorded.reduce((sum, result) => sum + result.seconds, 0);

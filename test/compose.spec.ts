@@ -45,6 +45,7 @@ describe('docker-compose.yml', () => {
       'kafka',
       'sink',
       'train',
+      'validate',
     ]);
     expect(Object.keys(file).filter((key) => !key.startsWith('x-'))).toEqual(['name', 'services', 'volumes']);
   });
@@ -78,25 +79,28 @@ describe('docker-compose.yml', () => {
     },
   );
 
-  it.each(['sink', 'train', 'collect'])('%s counts as healthy while its heartbeat is young', async (role) => {
-    const [, command, ...args] = file.services[role].healthcheck?.test ?? [];
-    const directory = mkdtempSync(join(tmpdir(), 'retrace-heartbeat-'));
-    const path = join(directory, 'heartbeat');
-    const check = () =>
-      spawnSync(command, args, { env: { ...process.env, RETRACE_HEARTBEAT_FILE: path } }).status;
-    try {
-      expect(check()).not.toBe(0);
-      keepHeartbeatFile(path);
-      expect(check()).toBe(0);
-      utimesSync(path, new Date(0), new Date(0));
-      await expect.poll(() => statSync(path).mtimeMs, { timeout: 10_000 }).toBeGreaterThan(0);
-      expect(check()).toBe(0);
-      utimesSync(path, new Date(0), new Date(0));
-      expect(check()).toBe(1);
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
-  });
+  it.each(['sink', 'train', 'collect', 'validate'])(
+    '%s counts as healthy while its heartbeat is young',
+    async (role) => {
+      const [, command, ...args] = file.services[role].healthcheck?.test ?? [];
+      const directory = mkdtempSync(join(tmpdir(), 'retrace-heartbeat-'));
+      const path = join(directory, 'heartbeat');
+      const check = () =>
+        spawnSync(command, args, { env: { ...process.env, RETRACE_HEARTBEAT_FILE: path } }).status;
+      try {
+        expect(check()).not.toBe(0);
+        keepHeartbeatFile(path);
+        expect(check()).toBe(0);
+        utimesSync(path, new Date(0), new Date(0));
+        await expect.poll(() => statSync(path).mtimeMs, { timeout: 10_000 }).toBeGreaterThan(0);
+        expect(check()).toBe(0);
+        utimesSync(path, new Date(0), new Date(0));
+        expect(check()).toBe(1);
+      } finally {
+        rmSync(directory, { recursive: true });
+      }
+    },
+  );
 
   it('takes every secret from the environment, and .env.example names all that it takes', () => {
     for (const [, { environment = {} }] of services) {
@@ -113,7 +117,7 @@ describe('docker-compose.yml', () => {
 
   it('starts the roles by commands and variables that docs/operations.md describes', () => {
     const operations = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
-    for (const role of ['sink', 'api', 'train', 'collect']) {
+    for (const role of ['sink', 'api', 'train', 'collect', 'validate']) {
       const { command = [], environment = {} } = file.services[role];
       expect(command[0]).toBe(role);
       expect(operations).toContain(`retrace ${role}`);

@@ -96,6 +96,15 @@ const cases: Record<string, Case> = {
     settings: [...stale, 'loss.klCoefficient=0.1', 'loss.klBiasCorrection=true'],
     shows: ['train/kl'],
   },
+  'a guard of the steps, a floor under the entropy and a cosine': {
+    recipe: 'bandit-ppo',
+    settings: [
+      ...['optimizer.epochs=4', 'optimizer.schedule=cosine', 'optimizer.decayStartFraction=0.02'],
+      'optimizer.guard={"maxApproximateKl":0.0001,"skipNonFinite":true,"spikeFactor":1.5}',
+      'loss.entropyFloor={"target":5,"change":0.001}',
+    ],
+    shows: ['train/isStoppedEarly', 'train/entropyCoefficient'],
+  },
   VESPO: {
     recipe: 'memory-bandit-grpo',
     settings: [...fewTurns, 'loss.policyLoss=vespo', 'loss.aggregation=tokenMean'],
@@ -172,23 +181,24 @@ describe('a recipe trains and replays', () => {
 });
 
 describe('what updates hand on', () => {
-  it.each(['role baselines', 'an adaptive KL coefficient in the reward'])(
-    'is in the log, so that a trainer that was stopped goes on as one that was not (%s)',
-    async (name) => {
-      const whole = await begin(`${name} whole`, cases[name], 4);
-      await whole.work();
-      const parted = await begin(`${name} parted`, cases[name], 4);
-      await parted.work({ untilUpdate: 2 });
-      expect((await parted.updates()).length).toBeLessThan(4);
-      await parted.work();
-      const [expected, actual] = [await whole.updates(), await parted.updates()];
-      expect(actual.map(({ trainerState }) => trainerState)).toEqual(
-        expected.map(({ trainerState }) => trainerState),
-      );
-      expect(new Set(actual.map(({ trainerState }) => JSON.stringify(trainerState))).size).toBe(4);
-      expect(actual.at(-1)?.weights).toEqual(expected.at(-1)?.weights);
-    },
-  );
+  it.each([
+    'role baselines',
+    'an adaptive KL coefficient in the reward',
+    'a guard of the steps, a floor under the entropy and a cosine',
+  ])('is in the log, so that a trainer that was stopped goes on as one that was not (%s)', async (name) => {
+    const whole = await begin(`${name} whole`, cases[name], 4);
+    await whole.work();
+    const parted = await begin(`${name} parted`, cases[name], 4);
+    await parted.work({ untilUpdate: 2 });
+    expect((await parted.updates()).length).toBeLessThan(4);
+    await parted.work();
+    const [expected, actual] = [await whole.updates(), await parted.updates()];
+    expect(actual.map(({ trainerState }) => trainerState)).toEqual(
+      expected.map(({ trainerState }) => trainerState),
+    );
+    expect(new Set(actual.map(({ trainerState }) => JSON.stringify(trainerState))).size).toBe(4);
+    expect(actual.at(-1)?.weights).toEqual(expected.at(-1)?.weights);
+  });
 
   it('is b ← ½b + ½·(mean return) for role baselines that halve, from 0', async () => {
     const run = await begin('halving', cases['role baselines']);
@@ -218,6 +228,50 @@ describe('weights and rejections', () => {
     };
     expect(await gradientNorm(plain)).toBeGreaterThan(1e-4);
     expect(await gradientNorm([...plain, `loss.rolloutCorrection=${correction}`])).toBeLessThan(1e-7);
+  });
+});
+
+describe('a moving reference', () => {
+  const settings = [
+    ...['loss.klCoefficient=0.5', 'loss.referenceDecay=0.5', 'optimizer.learningRate=0.03'],
+    'checkpoint={"weights":{"keepLast":1,"keepBest":0,"keepEvery":4},"keepLast":2,"keepEvery":4}',
+  ];
+  const moving = { recipe: 'bandit-ppo', settings };
+
+  it('is part of the state: a trainer that was stopped goes on with it, and replays find it again', async () => {
+    const whole = await begin('moving whole', moving, 6);
+    await whole.work();
+    const parted = await begin('moving parted', moving, 6);
+    await parted.work({ untilUpdate: 3 });
+    await parted.work();
+    const states = (updates: Awaited<ReturnType<typeof whole.updates>>) =>
+      updates.map(({ weights, optimizer }) => [weights.sha256, optimizer.sha256]);
+    expect(states(await parted.updates())).toEqual(states(await whole.updates()));
+    const exact = { lossDifference: 0, sameWeights: true, firstInexact: null };
+    // Update 3 after those since the start, update 6 from the kept state 5.
+    expect(await parted.replay(3)).toMatchObject({ ...exact, beganAfter: 0 });
+    expect(await parted.replay(6)).toMatchObject({ ...exact, beganAfter: 5 });
+    expect(await parted.replayAll()).toMatchObject({ numUpdates: 6, differing: [] });
+  });
+
+  it('has at the second update the KL of a policy halfway, so other updates than a fixed one', async () => {
+    const kl = async (decay: string) => {
+      const run = await begin(
+        `moving ${decay}`,
+        { ...moving, settings: [...settings, `loss.referenceDecay=${decay}`] },
+        3,
+      );
+      await run.work();
+      return (await run.updates()).map(
+        ({ metricNames, metricValues }) => metricValues[metricNames.indexOf('train/kl')],
+      );
+    };
+    const [fixed, never, halfway, always] = [await kl('null'), await kl('1'), await kl('0.5'), await kl('0')];
+    expect(never).toEqual(fixed);
+    for (const other of [halfway, always]) expect(other[0]).toBe(fixed[0]);
+    // The nearer the reference follows, the smaller is the distance from it.
+    expect(halfway[2]).toBeLessThan(fixed[2]);
+    expect(always[2]).toBeLessThan(halfway[2]);
   });
 });
 

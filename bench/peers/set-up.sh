@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a Python with verl and torch, for `npm run bench -- algorithms`, in the directory that is named:
+# Makes a Python with verl, TRL and torch, for the benches `algorithms` and `seconds-to-success`, in the directory that is named:
 #
 #   bash bench/peers/set-up.sh ~/.cache/retrace-peers
 #   RETRACE_PEER_PYTHON=~/.cache/retrace-peers/bin/python npm run bench -- algorithms
@@ -19,6 +19,6 @@ sed -i -E '/^Requires-Dist: (cuda-|nvidia-|triton)/d' "$site_packages"/torch-*.d
 "$python" -m pip install --quiet numpy filelock typing_extensions sympy networkx jinja2 fsspec setuptools ray tensordict \
   omegaconf hydra-core codetiming pandas pyarrow orjson transformers
 "$python" -m pip install --quiet --no-deps verl==0.9.1
-# The goldens of TRL; what only its trainers need stays out.
+# For the goldens of TRL and its GRPOTrainer; what its other trainers need stays out.
 "$python" -m pip install --quiet --no-deps trl==1.16.0 accelerate datasets psutil multiprocess dill xxhash httpx
 "$python" -c 'import torch; from verl.trainer.ppo import core_algos; print("verl on torch", torch.__version__)'

@@ -1,7 +1,10 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { dump, load } from 'js-yaml';
 
 /**
- * A recorded result: one Markdown file `docs/results/<name>.md`. Its front matter says how the figures came about, as YAML that
+ * A recorded result: one Markdown file `docs/results/<name>.md`, or `docs/results/<name>/<part>.md` for each part of a script that has several.
+ * Its front matter says how the figures came about, as YAML that
  * scripts read back; below it are the figures, for people.
  *
  * @typedef {object} Circumstances
@@ -73,4 +76,24 @@ function formatValue(value) {
   return Math.abs(value) >= 1000
     ? Math.round(value).toLocaleString('en')
     : String(Number(value.toPrecision(4)));
+}
+
+/**
+ * Lists the recorded results of a script, in the order of their names.
+ *
+ * @param {string} folder `docs/results`
+ * @param {string} name of the script
+ * @returns {string[]} files relative to the folder; none if it was never recorded
+ */
+export function listResults(folder, name) {
+  const own = `${name}.md`;
+  const parts = join(folder, name);
+  return [
+    ...(existsSync(join(folder, own)) ? [own] : []),
+    ...(existsSync(parts)
+      ? readdirSync(parts)
+          .sort()
+          .map((file) => join(name, file))
+      : []),
+  ];
 }

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, sep } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { root } from '../run-tool.mjs';
-import { readCircumstances, renderResult } from './result-file.mjs';
+import { listResults, readCircumstances, renderResult } from './result-file.mjs';
 
 const CIRCUMSTANCES = {
   command: 'npm run bench -- writer -- --seconds 4',
@@ -55,12 +56,27 @@ Measured at rest.
 
   it('can be read for every file in docs/results', () => {
     const folder = join(root, 'docs', 'results');
-    const files = readdirSync(folder);
+    const files = readdirSync(folder, { recursive: true }).filter((file) => file.endsWith('.md'));
     expect(files.length).toBeGreaterThan(20);
     for (const file of files) {
       const { command, seconds } = readCircumstances(readFileSync(join(folder, file), 'utf8'), file);
-      expect(command).toContain(file.slice(0, -'.md'.length));
+      const [script] = file.replace(/\.md$/, '').split(sep);
+      expect(command).toContain(script);
       expect(seconds).toBeGreaterThan(0);
+    }
+  });
+
+  it('is found by the name of its script, alone or as one of several parts', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'retrace-results-'));
+    try {
+      mkdirSync(join(folder, 'learning'));
+      for (const file of ['writer.md', 'learning/b.md', 'learning/a.md'])
+        writeFileSync(join(folder, file), '');
+      expect(listResults(folder, 'writer')).toEqual(['writer.md']);
+      expect(listResults(folder, 'learning')).toEqual([join('learning', 'a.md'), join('learning', 'b.md')]);
+      expect(listResults(folder, 'kills')).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true });
     }
   });
 });

@@ -30,7 +30,7 @@ export async function runRecorded(kind) {
   for (const { name, script, command } of known) {
     if (names.length > 0 && !names.includes(name)) continue;
     const whole = [command, ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
-    const code = await recordResults({ name, script, args, command: whole });
+    const code = await recordResults({ name, script, args, command: whole, baseCommand: command });
     if (code !== 0) failed.push(name);
   }
   console.log(failed.length === 0 ? 'all passed' : `failed: ${failed.join(', ')}`);

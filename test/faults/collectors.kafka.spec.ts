@@ -33,6 +33,7 @@ describe.skipIf(reason !== '')(`two collectors of one run on Kafka${reason}`, ()
       roles.role(['collect', '--run', 'latest', '--backend', 'wasm', '--share', share]);
     const first = collect('1/2');
     const second = collect('2/2');
+    const validator = roles.role(['validate', '--work', '--backend', 'wasm']);
 
     const log = await openKafkaLog({ brokers: [broker.addresses.plaintext], createdBy: 'test' });
     atEnd.push(() => log.close());
@@ -60,8 +61,8 @@ describe.skipIf(reason !== '')(`two collectors of one run on Kafka${reason}`, ()
     control.close();
 
     expect(await Promise.race([trainer.ended, sleep(120_000, 'too late')])).toBe(0);
-    for (const collector of [first, again])
-      expect(await Promise.race([collector.ended, sleep(30_000, 'too late')])).toBe(0);
+    for (const role of [first, again, validator])
+      expect(await Promise.race([role.ended, sleep(30_000, 'too late')])).toBe(0);
     const { code, report } = await roles.verify();
     expect({ code, report }).toMatchObject({
       code: 0,

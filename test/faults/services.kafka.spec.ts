@@ -32,6 +32,8 @@ describe.skipIf(reason !== '')(`roles started one by one on Kafka and a ClickHou
     const runId = await trainer.waitFor(/started bandit-ppo, run (\S+)/);
     const collector = roles.role(['collect', '--run', 'latest', '--backend', 'wasm']);
     await collector.waitFor(new RegExp(`collecting for run ${runId}`));
+    const validator = roles.role(['validate', '--work', '--backend', 'wasm']);
+    await validator.waitFor(new RegExp(`validating run ${runId}`));
 
     const log = await openKafkaLog({ brokers: [broker.addresses.plaintext], createdBy: 'test' });
     atEnd.push(() => log.close());
@@ -45,7 +47,8 @@ describe.skipIf(reason !== '')(`roles started one by one on Kafka and a ClickHou
     await broker.command('start');
 
     expect(await Promise.race([trainer.ended, sleep(120_000, 'too late')])).toBe(0);
-    expect(await Promise.race([collector.ended, sleep(30_000, 'too late')])).toBe(0);
+    for (const role of [collector, validator])
+      expect(await Promise.race([role.ended, sleep(30_000, 'too late')])).toBe(0);
     const verified = await roles.verify();
     expect(verified).toMatchObject({
       code: 0,
@@ -65,7 +68,7 @@ describe.skipIf(reason !== '')(`roles started one by one on Kafka and a ClickHou
 
   it('name the variables that are missing when the environment lacks a Kafka log or a store', async () => {
     const none = { RETRACE_KAFKA_BROKERS: '', RETRACE_STORE_URL: '' };
-    for (const args of [['sink'], ['api'], ['collect', '--run', 'latest']]) {
+    for (const args of [['sink'], ['api'], ['collect', '--run', 'latest'], ['validate', '--work']]) {
       const { code, stderr } = await runRetrace(args, { environment: none });
       expect([code, stderr]).toEqual([
         2,

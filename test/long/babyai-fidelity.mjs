@@ -4,15 +4,18 @@
  * that many are refused, and AgentGym's server class is given the same actions. Text and end of every answer are compared, and the reward of
  * every action that is carried out; a refused one pays −0.1 here by design, and there the last reward again.
  *
- *   npm run test:long -- babyai-fidelity -- --source path/to/AgentGym/agentenv-babyai [--python python3] [--rounds 3]
+ *   npm run test:long -- babyai-fidelity [-- --agentgym path/to/a/repository/of/AgentGym] [--rounds 3]
  *
- * The Python needs fastapi, uvicorn, gym, gymnasium < 1, minigrid < 2.5 and matplotlib. Takes a minute.
+ * AgentGym's server is installed once, from GitHub without the option, and asked over HTTP, and once more in one process. Takes a minute.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { grid, Pcg32 } from '@retrace/environments';
 import { FigureTable } from '../../bench/figure-table.mjs';
+import { installAgentGym } from '../support/agentgym.mjs';
+import { AgentGymEpisode, startAgentGym } from '../support/agentgym-http.mjs';
+import { makeDataDirectory } from '../support/cli.mjs';
 
 const NUM_FAMILIES = 40;
 const CHANGED_FRACTION = 0.2;
@@ -21,15 +24,14 @@ const DRIVER = fileURLToPath(new URL('../support/babyai_driver.py', import.meta.
 
 const { values } = parseArgs({
   options: {
-    source: { type: 'string' },
-    python: { type: 'string', default: 'python3' },
+    agentgym: { type: 'string' },
     rounds: { type: 'string', default: '3' },
   },
 });
 
-function drive(cases) {
-  const driver = spawnSync(values.python, [DRIVER], {
-    cwd: values.source,
+function drive({ python, folder }, cases) {
+  const driver = spawnSync(python, [DRIVER], {
+    cwd: folder('babyai'),
     input: cases.map((one) => `${JSON.stringify(one)}\n`).join(''),
     encoding: 'utf8',
     maxBuffer: 2 ** 29,
@@ -89,47 +91,71 @@ function agrees(ours, [text, reward, done]) {
   return ours.text === text && ours.terminated === done && paysTheSame;
 }
 
-if (values.source === undefined) {
-  console.log('babyai-fidelity: skipped, because --source does not name a folder agentenv-babyai');
+/** The same actions, on the server as it is. */
+async function playOverHttp(episodes, directory) {
+  const server = await startAgentGym('babyai', { agentgym: values.agentgym, directory });
+  const answerOf = ({ observation, reward, done }) => [observation, reward, done];
+  try {
+    const played = [];
+    for (const [index, { actions }] of episodes.entries()) {
+      const episode = await AgentGymEpisode.open(server.url);
+      const answers = [answerOf(await episode.reset(index))];
+      for (const action of actions) answers.push(answerOf(await episode.step(action)));
+      await episode.close();
+      played.push(answers);
+    }
+    return played;
+  } finally {
+    server.stop();
+  }
+}
+
+function compare(how, { episodes, tasks, played }, table) {
+  let numEqual = 0;
+  let numAnswers = 0;
+  let numEqualEpisodes = 0;
+  for (const [index, { answers, actions }] of episodes.entries()) {
+    const equal = answers.map((answer, step) => agrees(answer, played[index][step]));
+    numAnswers += answers.length;
+    numEqual += equal.filter(Boolean).length;
+    const differs = equal.indexOf(false);
+    if (differs < 0) numEqualEpisodes += 1;
+    else
+      console.log(index, tasks[index].family, actions[differs - 1], answers[differs], played[index][differs]);
+  }
+  const unit = `of ${episodes.length}`;
+  table.add(`${how}: episodes with every answer equal`, numEqualEpisodes, unit, { least: episodes.length }, { required: true }); // prettier-ignore
+  table.add(`${how}: answers compared`, numAnswers, '');
+  table.add(`${how}: answers equal`, numEqual, '', { least: numAnswers }, { required: true });
+}
+
+const installed = await installAgentGym(values.agentgym);
+if ('unavailable' in installed) {
+  console.log(`babyai-fidelity: skipped, because ${installed.unavailable}`);
   process.exit();
 }
 const indices = Array.from({ length: NUM_FAMILIES * Number(values.rounds) }, (_, index) => index);
-const tasks = drive(indices.map((index) => ({ index })));
+const tasks = drive(
+  installed,
+  indices.map((index) => ({ index })),
+);
 const episodes = tasks.map((task, index) => playHere(index, task));
-const played = drive(episodes.map(({ actions }, index) => ({ index, actions })));
-
-let numEqual = 0;
-let numAnswers = 0;
-let numEqualEpisodes = 0;
-let numEnded = 0;
-for (const [index, { answers, actions }] of episodes.entries()) {
-  const equal = answers.map((answer, step) => agrees(answer, played[index][step]));
-  numAnswers += answers.length;
-  numEqual += equal.filter(Boolean).length;
-  numEnded += Number(answers[answers.length - 1].terminated);
-  const differs = equal.indexOf(false);
-  if (differs < 0) numEqualEpisodes += 1;
-  else
-    console.log(index, tasks[index].family, actions[differs - 1], answers[differs], played[index][differs]);
-}
 const table = new FigureTable('grid against BabyAI of AgentGym');
-table.add(
-  'families',
-  new Set(tasks.map(({ family }) => family)).size,
-  '',
-  { least: NUM_FAMILIES },
-  { required: true },
+const families = new Set(tasks.map(({ family }) => family));
+table.add('families', families.size, '', { least: NUM_FAMILIES }, { required: true });
+const inProcess = drive(
+  installed,
+  episodes.map(({ actions }, index) => ({ index, actions })),
 );
-table.add(
-  'episodes with every answer equal',
-  numEqualEpisodes,
-  `of ${indices.length}`,
-  { least: indices.length },
-  { required: true },
-);
-table.add('answers compared', numAnswers, '');
-table.add('answers equal', numEqual, '', { least: numAnswers }, { required: true });
+compare('in process', { episodes, tasks, played: inProcess }, table);
+const folder = makeDataDirectory();
+try {
+  compare('over HTTP', { episodes, tasks, played: await playOverHttp(episodes, folder.path) }, table);
+} finally {
+  folder.remove();
+}
+const numEnded = episodes.filter(({ answers }) => answers.at(-1).terminated).length;
 table.add('episodes that ended with the task solved', numEnded, '');
 table.save(
-  'Server class BabyAIEnv of AgentGym 3ef9235 on MiniGrid 2.3.1 (PyPI), task indices from 0. The state of MiniGrid is read into tasks with the rules "agentgym". Rewards of refused actions differ by design: −0.1 here, the last reward again there.',
+  'AgentGym 3ef9235 on MiniGrid 2.3.1 (PyPI), task indices from 0: its server unmodified over HTTP, and its class BabyAIEnv. The state of MiniGrid is read into tasks with the rules "agentgym". Rewards of refused actions differ by design: −0.1 here, the last reward again there.',
 );

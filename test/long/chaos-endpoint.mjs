@@ -71,7 +71,11 @@ function writeRecipe(modelDirectory) {
   const { model: own, compute, ...base } = resolveRecipe('frozen-lake-ppo');
   void [own, compute];
   writeFileSync(join(directory, 'reward.mjs'), REWARD);
-  const endpoint = { kind: 'vllm', url: server.url, timeoutMs: 500, maxRetries: 3 };
+  // It has no model, so its logprobs are nobody's.
+  const endpoint = {
+    ...{ kind: 'vllm', url: server.url, timeoutMs: 500, maxRetries: 3 },
+    maxLogprobDifference: null,
+  };
   const recipe = {
     ...base,
     name: 'chaos-endpoint',

@@ -1,12 +1,13 @@
 /**
  * Kills a run at ten random moments (kill -9), the whole tree and each child, and starts it again: the run finishes, nothing is lost
- * or doubled, and the policy equals that of an undisturbed run. Runs bandit-ppo and a small frozen-lake-ppo. Then runs a collector
+ * or doubled, and the policy equals that of an undisturbed run. Runs bandit-ppo, a small frozen-lake-ppo, and a run that trains on the
+ * episodes of another one alone. Then runs a collector
  * ahead of the trainer (`maxStaleness` 1), where the bits depend on timing: no update trains on staler data, and every update,
  * re-run from its manifest, gives the recorded loss.
  *
  *   npm run test:long -- kills [-- --seed N]
  */
-import { writeFileSync } from 'node:fs';
+import { cpSync, lstatSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { auditAsynchronousRun } from '../support/asynchronous-audit.mjs';
 import { makeDataDirectory, runRetrace } from '../support/cli.mjs';
@@ -27,6 +28,15 @@ const drills = [
     command: 'up',
     sink: 'api',
   },
+  {
+    recipe: 'memory-bandit-grpo',
+    numUpdates: 20,
+    settings: ['sampler.rule=prioritized', 'collection.groupsPerRound=16'],
+    command: 'train',
+    sink: 'sink',
+    // Played by a run before it; this one has no collector.
+    historyUpdates: 6,
+  },
 ];
 const asynchronous = {
   recipe: 'memory-bandit-grpo',
@@ -40,8 +50,8 @@ const asynchronous = {
 };
 
 /** Draws kills: each target twice, in random order, at random moments after updates that are spread over the run. */
-function planKills(numUpdates, sink) {
-  const targets = ['tree', 'collector', 'trainer', 'store', sink];
+function planKills(numUpdates, sink, hasCollector = true) {
+  const targets = ['tree', hasCollector ? 'collector' : 'tree', 'trainer', 'store', sink];
   const order = [...targets, ...targets]
     .map((target) => ({ target, rank: random() }))
     .sort((a, b) => a.rank - b.rank);
@@ -54,16 +64,28 @@ function planKills(numUpdates, sink) {
 
 const figures = [];
 let hasFailed = false;
-for (const { recipe, numUpdates, settings, command, sink } of drills) {
-  const args = argumentsOf({ recipe, numUpdates, settings });
+for (const { recipe: recipeName, numUpdates, settings, command, sink, historyUpdates = 0 } of drills) {
+  const isOffline = historyUpdates > 0;
+  const recipe = isOffline ? `${recipeName} on another run's episodes` : recipeName;
+  const args = argumentsOf({ recipe: recipeName, numUpdates, settings });
   const [undisturbedDirectory, killedDirectory] = [makeDataDirectory(), makeDataDirectory()];
   try {
+    if (isOffline) {
+      const played = argumentsOf({ recipe: recipeName, numUpdates: historyUpdates, settings: [] });
+      const { runId } = await trainWithKills([...played, '--data-dir', undisturbedDirectory.path], [], {
+        withinMs: WITHIN_MS,
+      });
+      // The store's pipes are made anew.
+      const filter = (path) => !lstatSync(path).isFIFO();
+      cpSync(undisturbedDirectory.path, killedDirectory.path, { recursive: true, filter });
+      args.push('--from-run', runId);
+    }
     const undisturbed = await trainWithKills([...args, '--data-dir', undisturbedDirectory.path], [], {
       withinMs: WITHIN_MS,
     });
     const killed = await trainWithKills(
       [...args, '--data-dir', killedDirectory.path],
-      planKills(numUpdates, sink),
+      planKills(numUpdates, sink, !isOffline),
       {
         withinMs: WITHIN_MS,
         command,

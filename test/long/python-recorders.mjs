@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { promisify } from 'node:util';
 import { root } from '../support/cli.mjs';
+import { HOSTED_PACKAGES, LEGACY_VERIFIERS } from '../support/hosted-packages.mjs';
 import { makePythonEnvironment, pipInstall, runPython, withRetrace } from '../support/python-client.mjs';
 
 const TOOLS = ['pytest==9.0.2', 'pyarrow', 'httpx'];
@@ -50,13 +51,14 @@ const ENVIRONMENTS = [
     install: (python) => pipInstall(python, [...TOOLS, 'verifiers==0.4.0']),
   },
   {
-    name: 'hosted-environments-1',
+    name: 'hosted-environments-2',
     tests: ['test_hosted_packages.py', '../test_collected_environments.py'],
-    install: (python) =>
-      pipInstall(python, [
-        ...[...TOOLS, 'verifiers==0.4.0', 'reasoning-gym==0.1.23', 'textarena==0.7.4', 'gem-llm==0.1.0'],
-        ...['websockets==17.4', 'numpy'],
-      ]),
+    install: (python) => pipInstall(python, HOSTED_PACKAGES),
+  },
+  {
+    name: 'verifiers-0.1.14',
+    tests: ['test_legacy_verifiers.py'],
+    install: (python) => pipInstall(python, LEGACY_VERIFIERS),
   },
 ];
 

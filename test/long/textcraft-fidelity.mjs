@@ -1,24 +1,35 @@
 /**
- * Plays 100 drawn tasks of `crafting-open` step by step in TextCraft of AgentGym, too: the recipes are given to its classes as files, and
- * every answer and end is compared. A third of the actions are changed so that many are refused. Rewards of refused actions differ by
- * design (−0.1 here, 0 there) and are not compared.
+ * Plays tasks step by step in `crafting-open` and in TextCraft of AgentGym, and compares every answer and end:
  *
- *   npm run test:long -- textcraft-fidelity -- --source path/to/AgentGym/agentenv-textcraft [--python python3]
+ * - 100 drawn tasks of ours, whose recipes are given to TextCraft's classes as files;
+ * - 100 of its 544 goals over HTTP, on its server as it is: a task of ours is read from what the server says at the reset.
  *
- * The Python needs fastapi, uvicorn, gymnasium and numpy. Takes seconds.
+ * A third of the actions are changed so that many are refused. Rewards of refused actions differ by design (−0.1 here, 0 there) and are not
+ * compared. Over HTTP no item is got that only recipes outside the list make, because our task knows the list only.
+ *
+ *   npm run test:long -- textcraft-fidelity [-- --agentgym path/to/a/repository/of/AgentGym]
+ *
+ * Without the option AgentGym comes from GitHub; some Python packages are installed once. Takes a minute.
  */
 import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { craftingOpen, Pcg32 } from '@retrace/environments';
 import { FigureTable } from '../../bench/figure-table.mjs';
+import { installAgentGym } from '../support/agentgym.mjs';
+import { AgentGymEpisode, startAgentGym } from '../support/agentgym-http.mjs';
+import { makeDataDirectory } from '../support/cli.mjs';
 
 const NUM_TASKS = 100;
 const CHANGED_FRACTION = 0.35;
+/** Every fifth of the 544 goals. */
+const HTTP_STRIDE = 5;
 const DRIVER = fileURLToPath(new URL('../support/textcraft_driver.py', import.meta.url));
 
 const { values } = parseArgs({
-  options: { source: { type: 'string' }, python: { type: 'string', default: 'python3' } },
+  options: { agentgym: { type: 'string' } },
 });
 
 const idOf = (name) => `minecraft:${name.replaceAll(' ', '_')}`;
@@ -49,8 +60,8 @@ function change(action, task, random) {
   return forms[random.nextBelow(forms.length)]();
 }
 
-function playTask(index) {
-  const sampled = craftingOpen.sampleTask({ split: 'test', index, seed: 7 });
+/** Plays a task here: every answer as [text, reward of the goal, end], and the actions. */
+function playHere(sampled, index, mayDo = () => true) {
   const { task } = sampled;
   const random = new Pcg32(index);
   const agent = craftingOpen.agents.find(({ name }) => name === (index % 2 === 0 ? 'expert' : 'random'));
@@ -59,64 +70,140 @@ function playTask(index) {
   const answers = [[observation.text, 0, false]];
   const actions = [];
   for (;;) {
-    const action = change(
-      agent.act(world, observation, () => random.nextFloat()),
-      task,
-      random,
-    );
+    const wanted = agent.act(world, observation, () => random.nextFloat());
+    const action = change(wanted, task, random);
+    if (!mayDo(action)) {
+      // Always known to both.
+      observation = { ...observation, legalActions: observation.legalActions.filter((one) => mayDo(one)) };
+      continue;
+    }
     const result = world.step(action);
     actions.push(action);
     answers.push([result.observation.text, Number(result.terminated), result.terminated]);
     observation = result.observation;
-    if (result.terminated || result.truncated) break;
+    if (result.terminated || result.truncated) return { answers, actions };
   }
+}
+
+function playDrawn(index) {
+  const sampled = craftingOpen.sampleTask({ split: 'test', index, seed: 7 });
+  const { task } = sampled;
+  const { answers, actions } = playHere(sampled, index);
   const recipes = task.recipes.map((command) => recipeFile(command, task.tags));
   return { theirs: { recipes, commands: task.recipes.join('\n'), goal: idOf(task.goal), actions }, answers };
 }
 
-if (values.source === undefined) {
-  console.log('textcraft-fidelity: skipped, because --source does not name a folder agentenv-textcraft');
+/** Plays all drawn tasks in one process of TextCraft's classes. */
+function playInProcess({ python, folder }) {
+  const episodes = Array.from({ length: NUM_TASKS }, (_, index) => playDrawn(index));
+  const driver = spawnSync(python, [DRIVER], {
+    cwd: folder('textcraft'),
+    input: episodes.map(({ theirs }) => `${JSON.stringify(theirs)}\n`).join(''),
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    env: { ...process.env, PYGAME_HIDE_SUPPORT_PROMPT: '1' },
+  });
+  if (driver.status !== 0)
+    throw new Error(`the driver ended with ${driver.status}: ${driver.stderr.slice(-2000)}`);
+  const played = driver.stdout.trim().split('\n');
+  return episodes.map(({ answers, theirs }, index) => ({
+    ...{ answers, actions: theirs.actions },
+    played: JSON.parse(played[index]),
+  }));
+}
+
+const nameOf = (id) => id.replace('minecraft:', '').replaceAll('_', ' ');
+
+/** Items that recipe files make, and the kind of each that has one. */
+function readRecipeFiles(folder) {
+  const made = new Set();
+  const kinds = new Map();
+  for (const file of readdirSync(folder)) {
+    const { result, group } = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+    if (result === undefined) continue;
+    const item = nameOf(result.item ?? result);
+    made.add(item);
+    const kind = group && nameOf(group);
+    if (kind && kind !== item) {
+      kinds.set(item, kind);
+      made.add(kind);
+    }
+  }
+  return { made, kinds };
+}
+
+/** The task of ours that a server's first observation describes. */
+function taskOf(observation, kinds) {
+  const goal = /\nGoal: craft (.*)\.$/.exec(observation)[1];
+  const recipes = observation.split('\n').filter((line) => line.startsWith('craft '));
+  const listed = new Set(recipes.map((command) => /^craft \d+ (.*) using/.exec(command)[1]));
+  const tags = [...listed].filter((item) => kinds.has(item) && !listed.has(kinds.get(item)));
+  return {
+    task: { goal, recipes, tags: Object.fromEntries(tags.map((item) => [item, kinds.get(item)])) },
+    listed,
+  };
+}
+
+/** Plays the server's own goals over HTTP. */
+async function playOverHttp(directory) {
+  const server = await startAgentGym('textcraft', { agentgym: values.agentgym, directory });
+  const { made, kinds } = readRecipeFiles(join(server.folder, 'agentenv_textcraft', 'recipes'));
+  const episodes = [];
+  try {
+    const episode = await AgentGymEpisode.open(server.url);
+    for (let index = 0; index < NUM_TASKS; index++) {
+      const { observation } = await episode.reset(index * HTTP_STRIDE);
+      const { task, listed } = taskOf(observation, kinds);
+      const isKnown = (action) => {
+        const got = /^get \d+ (.*)$/.exec(action)?.[1];
+        const name = got?.replaceAll('_', ' ');
+        return name === undefined || listed.has(name) || !made.has(name);
+      };
+      const { answers, actions } = playHere({ task, seed: 0 }, index, isKnown);
+      const played = [[observation, 0, false]];
+      for (const action of actions) {
+        const told = await episode.step(action);
+        played.push([told.observation, told.reward, told.done]);
+      }
+      episodes.push({ answers, actions, played });
+    }
+  } finally {
+    server.stop();
+  }
+  return episodes;
+}
+
+function compare(how, episodes, table) {
+  let numEqual = 0;
+  let numAnswers = 0;
+  let numEqualEpisodes = 0;
+  for (const [index, { answers, actions, played }] of episodes.entries()) {
+    const isEqual = answers.map((answer, step) => JSON.stringify(answer) === JSON.stringify(played[step]));
+    numAnswers += answers.length;
+    numEqual += isEqual.filter(Boolean).length;
+    const differs = isEqual.indexOf(false);
+    if (differs < 0) numEqualEpisodes += 1;
+    else console.log(index, actions[differs - 1], answers[differs], played[differs]);
+  }
+  const unit = `of ${episodes.length}`;
+  table.add(`${how}: episodes with every answer equal`, numEqualEpisodes, unit, { least: NUM_TASKS }, { required: true }); // prettier-ignore
+  table.add(`${how}: answers compared`, numAnswers, '');
+  table.add(`${how}: answers equal`, numEqual, '', { least: numAnswers }, { required: true });
+}
+
+const installed = await installAgentGym(values.agentgym);
+if ('unavailable' in installed) {
+  console.log(`textcraft-fidelity: skipped, because ${installed.unavailable}`);
   process.exit();
 }
-const episodes = Array.from({ length: NUM_TASKS }, (_, index) => playTask(index));
-const driver = spawnSync(values.python, [DRIVER], {
-  cwd: values.source,
-  input: episodes.map(({ theirs }) => `${JSON.stringify(theirs)}\n`).join(''),
-  encoding: 'utf8',
-  maxBuffer: 2 ** 28,
-  env: { ...process.env, PYGAME_HIDE_SUPPORT_PROMPT: '1' },
-});
-if (driver.status !== 0)
-  throw new Error(`the driver ended with ${driver.status}: ${driver.stderr.slice(-2000)}`);
-const played = driver.stdout
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line));
-
-let numEqual = 0;
-let numAnswers = 0;
-let numEqualEpisodes = 0;
-for (const [index, { answers, theirs }] of episodes.entries()) {
-  const differs = answers.findIndex(
-    (answer, step) => JSON.stringify(answer) !== JSON.stringify(played[index][step]),
-  );
-  numAnswers += answers.length;
-  numEqual += answers.filter(
-    (answer, step) => JSON.stringify(answer) === JSON.stringify(played[index][step]),
-  ).length;
-  if (differs < 0) numEqualEpisodes += 1;
-  else console.log(index, theirs.actions[differs - 1], answers[differs], played[index][differs]);
-}
 const table = new FigureTable('crafting against TextCraft of AgentGym');
-table.add(
-  'episodes with every answer equal',
-  numEqualEpisodes,
-  `of ${NUM_TASKS}`,
-  { least: NUM_TASKS },
-  { required: true },
-);
-table.add('answers compared', numAnswers, '');
-table.add('answers equal', numEqual, '', { least: numAnswers }, { required: true });
+compare('in process', playInProcess(installed), table);
+const folder = makeDataDirectory();
+try {
+  compare('over HTTP', await playOverHttp(folder.path), table);
+} finally {
+  folder.remove();
+}
 table.save(
-  'Classes CraftingTree and TextCraftEnv of AgentGym 3ef9235, with the recipes of each task as files.',
+  'AgentGym 3ef9235. In process: classes CraftingTree and TextCraftEnv, with the recipes of each task of ours as files. Over HTTP: its server unmodified, every fifth of its goals.',
 );

@@ -4,7 +4,7 @@
  *
  *   npm run test:long -- vllm
  *
- * Some 3 GB of packages are installed once, with gcc and binutils; then it takes about six minutes.
+ * Some 3 GB of packages are installed once, with gcc and binutils; then it takes about six minutes on two free cores.
  */
 import { runLongSpec } from '../support/run-long-spec.mjs';
 

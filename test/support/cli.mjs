@@ -37,6 +37,13 @@ export function makeDataDirectory() {
   return { path, remove };
 }
 
+/** The variables of this process without those that opening a backend here has set, which a command sets itself. */
+function childVariables() {
+  const { TF_CPP_MIN_LOG_LEVEL, TF_FORCE_GPU_ALLOW_GROWTH, TF_ENABLE_ONEDNN_OPTS, ...others } = process.env;
+  void [TF_CPP_MIN_LOG_LEVEL, TF_FORCE_GPU_ALLOW_GROWTH, TF_ENABLE_ONEDNN_OPTS];
+  return others;
+}
+
 /**
  * Runs `retrace` with these arguments until it exits.
  *
@@ -45,7 +52,7 @@ export function makeDataDirectory() {
  */
 export async function runRetrace(args, { environment = {}, nodeArguments = [] } = {}) {
   const child = spawn(process.execPath, [...nodeArguments, retrace, ...args], {
-    env: { ...process.env, ...environment },
+    env: { ...childVariables(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   /** @type {Buffer[]} */
@@ -95,7 +102,7 @@ export class Session {
     this.child = spawn(command, args, {
       cwd: root,
       detached: true,
-      env: { ...process.env, ...environment },
+      env: { ...childVariables(), ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.pid = Number(this.child.pid);
@@ -188,7 +195,7 @@ function rolesOf(supervisorPid) {
   const roles = {};
   for (const line of table.split('\n')) {
     const [pid, parentPid, ...args] = line.trim().split(/\s+/);
-    const role = /apps\/\w+\/dist\/main\.js (\S+)$/.exec(args.join(' '));
+    const role = /apps\/\w+\/dist\/(?:validator-)?main\.js (\S+)$/.exec(args.join(' '));
     if (role && Number(parentPid) === supervisorPid) roles[role[1]] = Number(pid);
   }
   return roles;

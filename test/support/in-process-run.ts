@@ -1,32 +1,68 @@
 import { join } from 'node:path';
-import { Collector, openLoop, TrajectoryWriter } from '@retrace/collector';
-import { recipeHash, type Recipe } from '@retrace/config';
+import { Collector, openLoop, TrajectoryWriter, Validator } from '@retrace/collector';
+import {
+  needsCollector,
+  needsValidator,
+  recipeHash,
+  type DataContentsRecipe,
+  type Recipe,
+} from '@retrace/config';
 import { openEnvironment, readEnvironment } from '@retrace/environment-sources';
 import { CheckpointFiles, createTokenizer, plainPolicyText, type PolicyText } from '@retrace/policy';
 import { RewardScorer } from '@retrace/scoring';
 import {
+  replayRun,
   replayUpdate,
+  whatIf,
   TensorflowEngine,
   Trainer,
   type EpisodeSource,
+  type ReplayedRun,
+  type FactsSource,
   type ReplayResult,
+  type ReplaySource,
 } from '@retrace/trainer';
 import { SINK_GROUP, type EventLog } from '@retrace/log';
-import { type AnyEvent, type UpdateApplied, type WarningRaised } from '@retrace/trajectory';
-import type { EpisodeTexts } from '@retrace/store';
+import type {
+  AnyEvent,
+  BatchPlanned,
+  UpdateApplied,
+  UpdateTokensTraced,
+  UpdateTraced,
+  WarningRaised,
+} from '@retrace/trajectory';
+import type { EpisodeTexts, SamplingFacts } from '@retrace/store';
 import { decodeEvent } from '@retrace/trajectory/codec';
-import { ControlTail, WarningLog } from '@retrace/log';
+import { ControlTail, WarningLog, type ControlEntry } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { columnsFromEvents } from '@retrace/trajectory/testing';
+
+interface BeginOptions {
+  readonly maxEventBytes?: number;
+  /** By default in the run's directory. */
+  readonly checkpoints?: CheckpointFiles;
+}
+
+interface OpenedRun {
+  readonly recipe: Recipe;
+  readonly log: EventLog;
+  readonly control: ControlTail;
+  readonly checkpoints: CheckpointFiles;
+  readonly runId: string;
+}
 
 interface WorkOptions {
   readonly untilUpdate?: number;
   /** Called with each warning that trainer and collector show. */
   readonly onWarning?: (line: string) => void;
+  /** Whether policies are validated (default: where the recipe says so), or wait for it. */
+  readonly validates?: boolean;
+  /** Where the trainer dies in an update: after its plan is acknowledged, after its files are written, or after its commit is. */
+  readonly death?: { readonly updateNumber: number; readonly at: 'planned' | 'filesWritten' | 'committed' };
 }
 
 /**
- * A run whose collector and trainer work in this process on an event log on disk. Episodes are read from the log itself, without a
+ * A run whose collector, validator and trainer work in this process on an event log on disk. Episodes are read from the log itself, without a
  * store: this tests what is computed, committed, resumed and replayed.
  */
 export class InProcessRun {
@@ -42,9 +78,41 @@ export class InProcessRun {
   static async begin(
     directory: string,
     recipe: Recipe,
-    logOptions: { readonly maxEventBytes?: number } = {},
+    { checkpoints = new CheckpointFiles(join(directory, 'checkpoints')), ...logOptions }: BeginOptions = {},
   ): Promise<InProcessRun> {
     const log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'test', ...logOptions });
+    return InProcessRun.start(recipe, log, checkpoints);
+  }
+
+  /** Opens a run that was begun in this directory and closed. */
+  static async reopen(
+    directory: string,
+    recipe: Recipe,
+    runId: string,
+    checkpoints = new CheckpointFiles(join(directory, 'checkpoints')),
+  ): Promise<InProcessRun> {
+    const log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'test' });
+    return InProcessRun.open({ recipe, log, checkpoints, control: new ControlTail(log), runId });
+  }
+
+  private static async open({ recipe, log, control, checkpoints, runId }: OpenedRun): Promise<InProcessRun> {
+    await control.catchUp();
+    const spec = await readEnvironment(recipe.environment);
+    const text = plainPolicyText(createTokenizer(recipe.context.tokenizer as 'word', spec.words ?? []));
+    return new InProcessRun(recipe, log, control, checkpoints, text, runId);
+  }
+
+  /** Begins another run on the same log; close only the last one. */
+  async beginAnother(recipe: Recipe): Promise<InProcessRun> {
+    this.control.close();
+    return InProcessRun.start(recipe, this.log, this.checkpoints);
+  }
+
+  private static async start(
+    recipe: Recipe,
+    log: EventLog,
+    checkpoints: CheckpointFiles,
+  ): Promise<InProcessRun> {
     const control = new ControlTail(log);
     const runId = crypto.randomUUID();
     const spec = await readEnvironment(recipe.environment);
@@ -63,21 +131,27 @@ export class InProcessRun {
         metadata: null,
       },
     });
-    await control.catchUp();
-    const text = plainPolicyText(createTokenizer(recipe.context.tokenizer as 'word', spec.words ?? []));
-    const checkpoints = new CheckpointFiles(join(directory, 'checkpoints'));
-    return new InProcessRun(recipe, log, control, checkpoints, text, runId);
+    return InProcessRun.open({ recipe, log, control, checkpoints, runId });
   }
 
   /** Works until the run has ended, or until `untilUpdate` updates are committed, which leaves the run as a kill between updates does. */
-  async work({ untilUpdate = Infinity, onWarning }: WorkOptions = {}): Promise<void> {
+  async work({
+    untilUpdate = Infinity,
+    onWarning,
+    death,
+    validates = true,
+  }: WorkOptions = {}): Promise<void> {
     const { recipe, log, control, checkpoints, text, runId } = this;
     const stop = new AbortController();
     const common = { runId, recipe, log, control, checkpoints, signal: stop.signal };
     const { tokenizer } = text;
     const append = control.append.bind(control);
     control.append = async (ofRun, ...entries) => {
+      const reached = death && deathIn(entries, death.updateNumber);
+      if (reached === 'filesWritten' && death?.at === reached) throw new Error('killed');
       await append(ofRun, ...entries);
+      if (reached === 'planned' && death?.at === reached) throw new Error('killed');
+      if (reached === 'filesWritten' && death?.at === 'committed') throw new Error('killed');
       const isLast = entries.some(
         ({ kind, payload }) => kind === 'UpdateApplied' && payload.updateNumber >= untilUpdate,
       );
@@ -95,29 +169,33 @@ export class InProcessRun {
           vocabSize: tokenizer.vocabSize,
           tokenizerHash: tokenizer.hash,
         }),
-      reader: this.episodes,
+      reader: { ...this.source.reader, ...this.facts },
       warnings,
     });
     const writer = await TrajectoryWriter.open(log, { signal: stop.signal });
     const environment = await openEnvironment(recipe.environment, recipe.tasks);
-    const collector = new Collector({
-      ...common,
+    const played = {
+      ...{ ...common, writer, warnings, text },
       environment: environment.spec,
-      share: { index: 0, count: 1 },
-      writer,
-      warnings,
-      text,
       loops: await openLoop(recipe),
       engine: 'test',
-      endpoint: null,
-    });
+    };
+    const collector = new Collector({ ...played, share: { index: 0, count: 1 }, endpoint: null });
+    const validator = new Validator(played);
     // Episodes are read from the log, so everything in the log counts as stored.
     const sinking = setInterval(() => {
       void this.commitStored();
     }, 5);
+    const working = [
+      trainer.run(),
+      ...(needsCollector(recipe) ? [collector.run()] : []),
+      ...(validates && needsValidator(recipe) ? [validator.run()] : []),
+    ];
     try {
-      await Promise.all([trainer.run(), collector.run()]);
+      await Promise.all(working);
     } finally {
+      stop.abort();
+      await Promise.allSettled(working);
       clearInterval(sinking);
       await warnings.flush();
       control.append = append;
@@ -135,7 +213,40 @@ export class InProcessRun {
   /** Returns the committed updates, in order. */
   async updates(): Promise<UpdateApplied[]> {
     const events = await this.read('control');
-    return events.flatMap((event) => (event.kind === 'UpdateApplied' ? [event.payload] : []));
+    return events.flatMap((event) =>
+      event.kind === 'UpdateApplied' && event.runId === this.runId ? [event.payload] : [],
+    );
+  }
+
+  /** Returns the plans, in order. */
+  async plans(): Promise<BatchPlanned[]> {
+    const events = await this.read('control');
+    return events.flatMap((event) =>
+      event.kind === 'BatchPlanned' && event.runId === this.runId ? [event.payload] : [],
+    );
+  }
+
+  /** Returns all events of the run in stream `control`, in order. */
+  async controlEvents(): Promise<AnyEvent[]> {
+    return (await this.read('control')).filter((event) => event.runId === this.runId);
+  }
+
+  /** Lists the episodes that this run collected for training, or its demonstrations, as a data set in the log. */
+  async trainingSet(name: string, of: 'policy' | 'demonstrations' = 'policy'): Promise<DataContentsRecipe> {
+    const closed = (await this.controlEvents()).flatMap((event) => {
+      if (event.kind !== 'GroupsClosed' || event.payload.split !== 'train') return [];
+      return event.payload.trainable === (of === 'policy') ? [event.payload] : [];
+    });
+    const episodeIds = closed.flatMap((groups) => groups.episodeIds);
+    const contentHash = 'ab'.repeat(32);
+    const payload = { name, contentHash, ofRunId: this.runId, episodeIds };
+    await this.control.append('', { kind: 'DatasetEpisodesListed', payload });
+    const numGroups = closed.flatMap((groups) => groups.groupIds).length;
+    return { dataset: name, contentHash, numEpisodes: episodeIds.length, numGroups };
+  }
+
+  get id(): string {
+    return this.runId;
   }
 
   async episodeEvents(): Promise<AnyEvent[]> {
@@ -148,14 +259,39 @@ export class InProcessRun {
   }
 
   replay(updateNumber: number): Promise<ReplayResult> {
-    const { log, checkpoints, runId } = this;
-    const reader = { ...this.episodes, readAssignedRewards: () => Promise.resolve([]) };
-    return replayUpdate({ log, checkpoints, runId, updateNumber, reader });
+    return replayUpdate({ ...this.source, updateNumber });
+  }
+
+  replayAll(): Promise<ReplayedRun> {
+    return replayRun(this.source);
+  }
+
+  whatIf(updates: { readonly from: number; readonly to?: number }, ...assignments: string[]) {
+    const { from, to = from } = updates;
+    return whatIf({ ...this.source, from, to, assignments, rewards: null, withTokens: true });
+  }
+
+  /** Returns the inputs of the updates, in order. */
+  async traces(): Promise<UpdateTraced[]> {
+    const events = await this.read('control');
+    return events.flatMap((event) => (event.kind === 'UpdateTraced' ? [event.payload] : []));
+  }
+
+  /** Returns what the updates read of each token, in order. */
+  async tokenTraces(): Promise<UpdateTokensTraced[]> {
+    const events = await this.read('control');
+    return events.flatMap((event) => (event.kind === 'UpdateTokensTraced' ? [event.payload] : []));
   }
 
   async close(): Promise<void> {
     this.control.close();
     await this.log.close();
+  }
+
+  private get source(): ReplaySource {
+    const { log, checkpoints, runId } = this;
+    const reader = { ...this.episodes, readAssignedRewards: () => Promise.resolve([]) };
+    return { log, checkpoints, runId, reader };
   }
 
   private async read(stream: 'control' | 'trajectories'): Promise<AnyEvent[]> {
@@ -174,6 +310,50 @@ export class InProcessRun {
   private async commitStored(): Promise<void> {
     const end = await this.log.endOffset('trajectories', 0);
     await this.log.commitCursor(SINK_GROUP, 'trajectories', 0, end);
+  }
+
+  private get facts(): FactsSource {
+    const read = async (chosen: readonly string[]): Promise<SamplingFacts> => {
+      const wanted = new Set(chosen);
+      const events = (await this.read('trajectories')).filter(({ episodeId }) => wanted.has(episodeId));
+      const started = events.flatMap((event) => (event.kind === 'EpisodeStarted' ? [event] : []));
+      const ended = new Map(
+        events.flatMap((event) =>
+          event.kind === 'EpisodeEnded' ? [[event.episodeId, event.payload] as const] : [],
+        ),
+      );
+      const families = [...new Set(started.map(({ payload }) => JSON.stringify(payload.task)))];
+      const order = started
+        .map((event, e) => ({ event, e }))
+        .sort((a, b) => {
+          const [one, other] = [a.event.payload, b.event.payload];
+          return one.groupId < other.groupId ? -1 : one.groupId > other.groupId ? 1 : a.e - b.e;
+        })
+        .map(({ event }) => event);
+      const numbers = (value: (event: (typeof order)[number]) => number) => order.map(value);
+      return {
+        runIds: order.map(({ runId }) => runId),
+        groupIds: order.map(({ payload }) => payload.groupId),
+        episodeIds: order.map(({ episodeId }) => episodeId),
+        numSteps: Int32Array.from(numbers(({ episodeId }) => ended.get(episodeId)?.numSteps ?? 0)),
+        successes: Int8Array.from(numbers(({ episodeId }) => Number(ended.get(episodeId)?.success ?? -1))),
+        families: Float64Array.from(numbers(({ payload }) => families.indexOf(JSON.stringify(payload.task)))),
+        priorities: null,
+      };
+    };
+    return {
+      readEpisodesFacts: (_runId, episodeIds) => read(episodeIds),
+      readDatasetFacts: async (dataset) => {
+        const events = await this.read('control');
+        return read(
+          events.flatMap((event) =>
+            event.kind === 'DatasetEpisodesListed' && event.payload.name === dataset
+              ? event.payload.episodeIds
+              : [],
+          ),
+        );
+      },
+    };
   }
 
   private get episodes(): EpisodeSource {
@@ -195,6 +375,15 @@ export class InProcessRun {
       },
     };
   }
+}
+
+/** The point of an update that an append is: its plan, or its commit, which comes after its files are written. */
+function deathIn(entries: readonly ControlEntry[], updateNumber: number): 'planned' | 'filesWritten' | null {
+  for (const { kind, payload } of entries) {
+    if (kind === 'BatchPlanned' && payload.updateNumber === updateNumber) return 'planned';
+    if (kind === 'UpdateApplied' && payload.updateNumber === updateNumber) return 'filesWritten';
+  }
+  return null;
 }
 
 function textsOf(events: readonly AnyEvent[]): EpisodeTexts {

@@ -9,8 +9,9 @@ const PATIENCE_MS = 20_000;
  * SIGTERM, which must lead to exit code 0; the others kill one role.
  *
  * @typedef {object} Kill
- * @property {'tree' | 'supervisor' | 'stop' | 'store' | 'sink' | 'api' | 'collector' | 'collector-2' | 'trainer'} target
- * @property {number} afterUpdate Waits for this update or a later one; 0 = for the run to start or resume.
+ * @property {'tree' | 'supervisor' | 'stop' | 'store' | 'sink' | 'api' | 'collector' | 'collector-2' | 'validator' | 'trainer'} target
+ * @property {number} [afterUpdate] Waits for this update or a later one; 0 = for the run to start or resume.
+ * @property {number} [duringValidation] In place of it: waits until the validation of this policy version begins.
  * @property {number} delayMs From then to the kill.
  */
 
@@ -36,10 +37,17 @@ export async function trainWithKills(args, kills, { withinMs, command = 'train',
   let session = start();
   const sessions = [session];
   try {
-    for (const { target, afterUpdate, delayMs } of kills) {
-      await session.waitFor(updateFrom(afterUpdate), withinMs);
+    for (const { target, afterUpdate = 0, duringValidation, delayMs } of kills) {
+      const [moment, pattern] =
+        duringValidation === undefined
+          ? [`update ${afterUpdate}`, updateFrom(afterUpdate)]
+          : [
+              `the start of the validation of policy ${duringValidation}`,
+              new RegExp(`validating policy ${duringValidation} · validation`),
+            ];
+      await session.waitFor(pattern, withinMs);
       await sleep(delayMs);
-      onKill(`${target}, ${delayMs} ms after update ${afterUpdate}`);
+      onKill(`${target}, ${delayMs} ms after ${moment}`);
       if (target === 'tree' || target === 'supervisor' || target === 'stop') {
         await end(session, target);
         session = start();

@@ -33,8 +33,9 @@ config = Qwen2Config(
 model = Qwen2ForCausalLM(config).float().eval()
 letters = set(tokenizer("".join(map(chr, range(32, 127)))).input_ids)
 with torch.no_grad():
-    for parameter in model.parameters():
-        parameter.normal_(0, 0.15)
+    for name, parameter in model.named_parameters():
+        # Norms of 1 let adapters, which do not reach the head, change the distribution.
+        parameter.fill_(1) if "norm" in name else parameter.normal_(0, 0.15)
     for token in range(len(tokenizer)):
         if token not in letters:
             model.lm_head.weight[token] = 0

@@ -252,11 +252,22 @@ describe('tokens of the server', () => {
     first.dispose();
   });
 
-  it('serve our own client of vLLM, which finds raw logprobs by asking', async () => {
+  it('serve our own client of vLLM, which finds raw logprobs by asking, and scores of a prompt', async () => {
     const service = new ServiceClient({ url: server.url, concurrency: 4 });
     const engine = new VllmEngine(service, { timeoutMs: 10_000, maxRetries: 0 });
     expect(await engine.describe()).toBe('vllm test');
     expect(await findLogprobMode(engine, 'tiny', [[5, 9, 40]])).toBe('raw');
+    const prompt = [5, 9, 40, 41, 5];
+    const { logprobs } = await evaluateLogprobs(
+      supply.model,
+      { tokenIds: Int32Array.from(prompt), sequenceOffsets: Int32Array.of(0, prompt.length) },
+      { temperature: 1, maxTokensPerMicroBatch: 512 },
+    );
+    const scored = await engine.score({ tokenIds: prompt, model: 'tiny' });
+    expect(scored.length).toBe(prompt.length);
+    scored.slice(1).forEach((logprob, n) => {
+      expect(logprob).toBeCloseTo(logprobs[n + 1], 5);
+    });
     const asked = { tokenIds: Int32Array.of(5, 9, 40), model: 'tiny', temperature: 1, topK: 0, topP: 1 };
     const generated = await engine.generate({
       ...{ ...asked, greedy: true, maxNewTokens: 12, stopTokenIds: [], stopStrings: [], seed: 0 },
@@ -327,6 +338,7 @@ describe("OpenAI's SDK", () => {
     [{ logit_bias: { 5: 1 } }, 400, '"logit_bias" is {"5":1}'],
     [{ max_tokens: 300 }, 400, 'The context length is 256 tokens; the request has '],
     [{ temprature: 1 }, 400, 'Unknown parameter "temprature"'],
+    [{ prompt_logprobs: 0 }, 400, '"prompt_logprobs" is 0; this server supports none'],
     [{ tool_choice: 'required' }, 400, '"tool_choice" is "required"'],
     [{ top_p: 2 }, 400, '"top_p" is 2; it must be a number from 0 to 1'],
     [{ model: 'other' }, 404, 'The model "other" does not exist; this server has "tiny"'],

@@ -299,6 +299,47 @@ describe('a run whose collector and trainer work at the same time', () => {
       120_000,
     );
 
+    it('compares an update with what it would have been, from its page, and shows every token side by side', async () => {
+      const { page } = browser;
+      await page.setViewportSize({ width: 1280, height: 900 });
+      await page.goto(`${url}/live`);
+      await page.getByRole('link', { name: 'Updates', exact: true }).click();
+      await page.getByRole('row').nth(1).getByRole('link').first().click();
+      await page.getByRole('link', { name: 'What if …' }).click();
+      expect(await page.getByLabel('Update', { exact: true }).inputValue()).toBe('5');
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await page.getByLabel('Other fields of the recipe').fill('loss.clipLow=0.001\nloss.clipHigh=0.001');
+      await page.getByLabel('Every token').check();
+      await page.getByRole('button', { name: 'Compare' }).click();
+      await page
+        .getByRole('heading', { name: 'Update 5, with loss.clipLow=0.001, loss.clipHigh=0.001' })
+        .waitFor();
+      await page.getByText('finished', { exact: true }).waitFor({ timeout: 90_000 });
+      const rowsOf = (name: string) => page.getByRole('region', { name }).getByRole('row');
+      expect(await rowsOf('Updates, recorded and changed').count()).toBe(2);
+      expect(await rowsOf('Gradient of update 5 by layer').nth(1).innerText()).toMatch(/^all\s/);
+      expect(await rowsOf('Metrics of update 5').filter({ hasText: 'train/clipFraction' }).count()).toBe(1);
+      expect(await rowsOf('Episodes of update 5').count()).toBeGreaterThan(8);
+      expect(await rowsOf('Tokens, recorded and changed').count()).toBeGreaterThan(8);
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await page.getByRole('link', { name: 'Ask another' }).click();
+      await page.getByRole('region', { name: 'What-ifs' }).getByText('finished').waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+    }, 120_000);
+
+    it('cancels a comparison by its button', async () => {
+      const { page } = browser;
+      await page.getByLabel('Update', { exact: true }).fill('1');
+      await page.getByLabel('up to').fill('5');
+      await page.getByLabel('Other fields of the recipe').fill('loss.clipLow=0.01');
+      await page.getByRole('button', { name: 'Compare' }).click();
+      await page.getByRole('heading', { name: 'Update 1–5, with loss.clipLow=0.01' }).waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByText('cancelled', { exact: true }).waitFor({ timeout: 30_000 });
+      expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
+      expect(await browser.accessibilityFaults()).toEqual([]);
+    }, 60_000);
+
     it('reports no error or warning in the console of the browser', () => {
       expect(browser.complaints).toEqual([]);
     });

@@ -18,7 +18,10 @@ import { SqlModule } from './sql/sql.module.js';
 import { StoreModule } from './store/store.module.js';
 import { TracesModule } from './traces/traces.module.js';
 import { UpdatesModule } from './updates/updates.module.js';
+import { SamplingModule } from './sampling/sampling.module.js';
+import { ValidationsModule } from './validations/validations.module.js';
 import { WarningsModule } from './warnings/warnings.module.js';
+import { WhatIfsModule } from './what-ifs/what-ifs.module.js';
 
 @Module({})
 export class AppModule {
@@ -44,8 +47,11 @@ export class AppModule {
         EpisodesModule,
         DeletionModule,
         UpdatesModule,
+        WhatIfsModule,
         PoliciesModule,
         WarningsModule,
+        SamplingModule,
+        ValidationsModule,
         DatasetsModule,
         PlaysModule,
         SqlModule,

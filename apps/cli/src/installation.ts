@@ -20,6 +20,8 @@ export const installation = {
     api: join(ROOT, 'apps', 'api', 'dist', 'main.js'),
     collector: join(ROOT, 'apps', 'collector', 'dist', 'main.js'),
     trainer: join(ROOT, 'apps', 'trainer', 'dist', 'main.js'),
+    whatIf: join(ROOT, 'apps', 'trainer', 'dist', 'what-if', 'what-if-main.js'),
+    validator: join(ROOT, 'apps', 'collector', 'dist', 'validator-main.js'),
   },
 };
 

@@ -1,6 +1,7 @@
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { exitCodeOf } from './exit-code.js';
 import { createProgram } from './program.js';
+import { commandEnvironment } from './services/environment.js';
 import { printError } from './terminal/print-error.js';
 
 /**
@@ -14,6 +15,10 @@ export async function runCli(args: readonly string[]): Promise<number> {
   let running = '';
   program.hook('preAction', async (_, command) => {
     running = nameOf(command);
+    const { checkpointStorage } = program.opts();
+    // Children inherit it, like the variables of the storage's server and its credentials.
+    if (typeof checkpointStorage === 'string')
+      commandEnvironment.RETRACE_CHECKPOINT_STORAGE = checkpointStorage;
     const { checkBackendOption } = await import('./backend-option.js');
     await checkBackendOption(command);
   });

@@ -13,6 +13,27 @@ export const recipeOption = () =>
     'frozen-lake-ppo',
   );
 
+export const setOption = () =>
+  new Option(
+    '--set <key=value>',
+    'override a recipe field; can be repeated; RETRACE_SET holds others, one a line',
+  ).argParser(collect);
+
+export const algorithmOption = () =>
+  new Option(
+    '--algorithm <name>',
+    'train the recipe by this algorithm instead of its own (see "retrace recipes --algorithms")',
+  );
+
+export const initFromOption = () =>
+  new Option(
+    '--init-from <policy>',
+    'start from the policy of another run, "run:<run>[@<version>|@best]", or from a model directory such as ./model',
+  );
+
+export const overridesOption = () =>
+  new Option('--overrides <file>', '.json file with recipe fields that replace those of the recipe');
+
 const RUN_FORMS = 'its id, the first or last characters of it, or "latest"';
 
 /** A run that a command is about; `help` says how: "score this run". */
@@ -39,6 +60,32 @@ export const collectorsOption = () =>
   new Option('--collectors <number>', 'number of collector processes; each plays its share of every round')
     .argParser(wholeNumber(1, 64))
     .default(1);
+
+export const niceOption = () =>
+  new Option(
+    '--nice <steps>',
+    'steps of priority (0 … 19) that trainer and collectors run below log, store and API; the validator runs 9 further below',
+  )
+    .argParser(wholeNumber(0, 19))
+    .default(10);
+
+/** @param help whose metrics */
+export const metricsPortOption = (help: string) =>
+  new Option('--metrics-port <number>', `serve ${help} to Prometheus at this port of the loopback interface`)
+    .env('RETRACE_METRICS_PORT')
+    .argParser(wholeNumber(1, 65_535));
+
+export const metricsFileOption = () =>
+  new Option(
+    '--metrics-file <path>',
+    'write the metrics of each update to this file, one JSON object a line',
+  );
+
+export const tensorboardOption = () =>
+  new Option(
+    '--tensorboard <directory>',
+    'write the metrics to event files below this log directory of TensorBoard',
+  );
 
 export const acceptOtherLogOption = () =>
   new Option(

@@ -7,6 +7,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandUnknownOpts>>> = {
   up: async () => (await import('./commands/up/command.js')).upCommand(),
   train: async () => (await import('./commands/train/command.js')).trainCommand(),
   collect: async () => (await import('./commands/collect/command.js')).collectCommand(),
+  validate: async () => (await import('./commands/validate/command.js')).validateCommand(),
   fork: async () => (await import('./commands/fork/command.js')).forkCommand(),
   play: async () => (await import('./commands/play/command.js')).playCommand(),
   env: async () => (await import('./commands/env/command.js')).envCommand(),
@@ -26,6 +27,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandUnknownOpts>>> = {
   retain: async () => (await import('./commands/retain/command.js')).retainCommand(),
   compact: async () => (await import('./commands/compact/command.js')).compactCommand(),
   replay: async () => (await import('./commands/replay/command.js')).replayCommand(),
+  whatif: async () => (await import('./commands/whatif/command.js')).whatifCommand(),
   score: async () => (await import('./commands/score/command.js')).scoreCommand(),
   evaluate: async () => (await import('./commands/evaluate/command.js')).evaluateCommand(),
   'save-policy': async () => (await import('./commands/save-policy/command.js')).savePolicyCommand(),
@@ -56,6 +58,10 @@ export async function createProgram(args: readonly string[]): Promise<CommandUnk
       new Option('--data-dir <directory>', 'directory of the log, store and checkpoints')
         .env('RETRACE_DATA_DIR')
         .default('./.retrace'),
+    )
+    .option(
+      '--checkpoint-storage <url>',
+      'S3-compatible storage of the checkpoints in place of the data directory, as s3://bucket/prefix; the data directory remembers it',
     )
     .option('--json', 'machine-readable output')
     .option('--verbose', 'print stack traces with errors')

@@ -9,6 +9,8 @@ export type CollectorErrorCode =
   | 'ENVIRONMENT_FAILED'
   | 'MODEL_FAILED'
   | 'AGENT_FAILED'
+  /** The server's logprobs are not those of the policy version that it was given. */
+  | 'WEIGHTS_DIFFER'
   /** The step that a fork would begin at is not stored, or nothing can be played from there. */
   | 'NO_FORK_POINT'
   /** The environment answered otherwise than it did when the episode was recorded. */
@@ -24,6 +26,7 @@ const FINAL: ReadonlySet<CollectorErrorCode> = new Set([
   'MODEL_FAILED',
   'AGENT_FAILED',
   'INVALID_SETTING',
+  'WEIGHTS_DIFFER',
 ]);
 
 export class CollectorError extends Error {

@@ -19,7 +19,7 @@ export {
   type ForkPlayer,
   type ForkResult,
 } from './fork/fork-episodes.js';
-export { forkedStepOf, returnFrom, type ForkedStep } from './fork/forked-step.js';
+export { readForkedStep, returnFrom, type ForkedStep } from './fork/forked-step.js';
 export { openForkPlayer } from './fork/open-fork-player.js';
 export { EpisodeSlot, type SlotContext } from './episode/episode-slot.js';
 export type {
@@ -40,9 +40,12 @@ export {
   type RoundPlanOptions,
 } from './round/round-plan.js';
 export { runCollector } from './run-collector.js';
+export { runValidator } from './run-validator.js';
+export { Validator } from './validation/validator.js';
 export { scriptedAgent, ScriptedActor } from './actors/scripted-actor.js';
 export { TrajectoryWriter } from './writer/trajectory-writer.js';
-export { openPlayer, type OpenPlayerOptions } from './players/open-player.js';
+export { openPlayer } from './players/open-player.js';
+export type { OpenPlayerOptions } from './players/open-player-options.js';
 export { type Player } from './players/player.js';
 export { readPlayerName, type PlayerName } from './players/player-name.js';
 export {

@@ -12,7 +12,10 @@ import { PlaysPage } from './pages/plays-page';
 import { RecipePage } from './pages/recipe-page';
 import { RunLayout } from './pages/run-layout';
 import { RunsPage } from './pages/runs-page';
+import { UpdatePage } from './pages/update-page';
 import { UpdatesPage } from './pages/updates-page';
+import { WhatIfPage } from './pages/what-if-page';
+import { WhatIfsPage } from './pages/what-ifs-page';
 
 /** The pages by their addresses. */
 export function createRouter() {
@@ -36,6 +39,9 @@ export function createRouter() {
             { path: 'episodes', element: <EpisodesPage /> },
             { path: 'episodes/:episodeId', element: <EpisodePage /> },
             { path: 'updates', element: <UpdatesPage /> },
+            { path: 'updates/:updateNumber', element: <UpdatePage /> },
+            { path: 'what-ifs', element: <WhatIfsPage /> },
+            { path: 'what-ifs/:whatIfId', element: <WhatIfPage /> },
             { path: 'recipe', element: <RecipePage /> },
           ],
         },

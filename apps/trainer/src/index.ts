@@ -1,7 +1,8 @@
 export { countKeptCheckpoints, keptCheckpoints } from './checkpoint/kept-checkpoints.js';
 export { runTrainer } from './run-trainer.js';
 export { Trainer, type TrainerOptions } from './trainer.js';
-export type { EpisodeSource } from './update/read-episodes.js';
+export type { FactsSource } from './plan/batch-sampler.js';
+export type { EpisodeSource } from './update/episode-source.js';
 export { computeUpdate } from './update/compute-update.js';
 export type { UpdateInputs } from './update/update-inputs.js';
 export { readsTexts } from './update/update-needs.js';
@@ -13,9 +14,25 @@ export {
   REPLAY_TOLERANCE,
   replayUpdate,
   type ReplayedMetric,
+  type ReplayedOptimizerStep,
   type ReplayOptions,
   type ReplayResult,
 } from './replay/replay-update.js';
+export type { ReplaySource } from './replay/replayer.js';
+export {
+  replayRun,
+  type DifferingPolicy,
+  type ReplayedRun,
+  type ReplayRunOptions,
+} from './replay/replay-run.js';
+export { storedRewards } from './what-if/answer-what-if.js';
+export {
+  type ChangedRewards,
+  whatIf,
+  type WhatIfOptions,
+  type WhatIfResult,
+  type WhatIfUpdate,
+} from './what-if/what-if.js';
 export { WorkerPool, type WorkerPoolOptions } from './data-parallel/worker-pool.js';
 export { TrainerError, type TrainerErrorCode } from './trainer-error.js';
 export {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { matrixProducts, parseRecipe } from '@retrace/config';
+import { matrixProducts, parseRecipe, type Recipe } from '@retrace/config';
 import type { RunRoleConfig, Supervised } from '@retrace/process';
 import { readEnvironment } from '@retrace/environment-sources';
-import { CheckpointFiles, openPolicyText } from '@retrace/policy';
+import { checkpointsAt, openPolicyText, type PolicyText } from '@retrace/policy';
 import { openBackend, readComputeEnvironment } from '@retrace/compute';
 import {
   RewardScorer,
@@ -53,20 +53,17 @@ export async function runTrainer(
     visibleGpu: gpus[0],
     prefer: config.backend === null ? undefined : [config.backend],
   });
-  const { tokenizer } = await openPolicyText({
-    tokenizer: recipe.context.tokenizer,
-    words: (await readEnvironment(recipe.environment)).words,
-    directory: recipe.policy?.model,
-  });
+  const { tokenizer } = await openText(recipe);
   await saveTokenizer(config.tokenizerDirectory, tokenizer);
   const client = createStoreClient(config.store);
   const reader = new TrajectoryReader(client);
-  const checkpoints = new CheckpointFiles(config.checkpointDirectory);
+  const checkpoints = checkpointsAt(config.checkpoints);
+  const sources = rewardSources({ log, client, reader, runId }, apiKeys);
   const trainer = await Trainer.start({
     runId,
     trainerId: randomUUID(),
     recipe,
-    rewards: await RewardScorer.load(recipe.reward, rewardSources({ log, client, reader, runId }, apiKeys)),
+    rewards: await RewardScorer.load(recipe.reward, sources),
     openEngine: () =>
       openSharedEngine(
         { recipe, checkpoints, vocabSize: tokenizer.vocabSize, tokenizerHash: tokenizer.hash },
@@ -76,16 +73,36 @@ export async function runTrainer(
     control,
     checkpoints,
     reader,
+    visits: sources.visits,
     signal: supervised.signal,
     warnings,
   });
-  supervised.send({ type: 'ready', detail: backend.reason });
+  supervised.send({ type: 'ready', detail: backend.reason + (await serveMetrics(config, control)) });
   await trainer.run();
   await warnings.flush();
   control.close();
   await client.close();
   await log.close();
   return control.run(runId);
+}
+
+async function openText({ context, environment, policy }: Recipe): Promise<PolicyText> {
+  const { words } = await readEnvironment(environment);
+  return openPolicyText({ tokenizer: context.tokenizer, words, directory: policy?.model });
+}
+
+/** Serves the metrics of this process until it ends, where the configuration says so; returns what tells the address. */
+async function serveMetrics({ runId, metricsAddress }: RunRoleConfig, control: ControlTail): Promise<string> {
+  if (metricsAddress === null) return '';
+  const { MetricsServer, RunRegistry } = await import('@retrace/metrics/prometheus');
+  const { registry } = new RunRegistry({
+    runId,
+    role: 'trainer',
+    sources: ['trainer'],
+    run: () => control.state.run(runId) ?? null,
+  });
+  const { url } = await MetricsServer.start(metricsAddress, registry);
+  return `; metrics at ${url}`;
 }
 
 /** Where the rewards of a run find verdicts and visits. */

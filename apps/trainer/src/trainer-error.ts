@@ -3,6 +3,8 @@ export type TrainerErrorCode =
   | 'UNACCOUNTED_LOGPROBS'
   /** The trainer's logprobs of fresh tokens differ from the collector's. */
   | 'NOT_ON_POLICY'
+  /** The files of the last commit can't be read, and can't be made again bit for bit. */
+  | 'CHECKPOINT_LOST'
   /** Another trainer claimed the run. */
   | 'CLAIM_LOST'
   /** The code of the rewards is not what a plan was made with. */
@@ -15,9 +17,13 @@ export type TrainerErrorCode =
   | 'NO_GREEDY_BASELINE'
   /** The policy that preferences are relative to is not published. */
   | 'NO_REFERENCE'
+  /** The rewards can be had of the run's own episodes only, and the recipe trains on others. */
+  | 'REWARD_NEEDS_OWN_EPISODES'
   /** Episodes of a plan that is in the log lack events which won't come, or so do all episodes there are to plan with. */
   | 'EPISODES_LOST'
   | 'NON_FINITE_LOSS'
+  /** More optimizer steps in a row were skipped than the recipe allows. */
+  | 'STEPS_SKIPPED'
   /** A process that computes a part of the gradients ended, or has another model. */
   | 'WORKER_LOST';
 

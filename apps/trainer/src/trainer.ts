@@ -1,7 +1,7 @@
 /*
  * Who waits for whom:
  *
- *   collector ──episodes──▶ log ──sink──▶ store
+ *   collector ──episodes──▶ log ──sink──▶ store (with episodes of other runs)
  *       ▲                    │              │
  *       │                    │ groups       │ episodes stored
  *       │                    ▼              ▼
@@ -9,25 +9,32 @@
  *       │    │               │                        (update/policy-update.ts) ▲    │
  *       │    │               └── BatchPlanned is appended meanwhile ─────────────┘    │
  *       │    └────────────────────────────── next update ────────────────────────────┤
- *       └─────────────────────────────── PolicyPublished ────────────────────────────┘
+ *       ├─────────────────────────────── PolicyPublished ────────────────────────────┘
+ *       └──▶ validator ──episodes, PolicyValidated──▶ log
  */
 import { countTensors } from '@retrace/compute';
-import type { Recipe } from '@retrace/config';
+import { dataSources, type Recipe } from '@retrace/config';
 import type { ControlEntry, ControlTail, EventLog, WarningLog } from '@retrace/log';
-import type { CheckpointFiles } from '@retrace/policy';
+import { isUnreadable, type CheckpointFiles } from '@retrace/policy';
 import type { RewardScorer } from '@retrace/scoring';
-import type { BatchPlanned, RunState } from '@retrace/trajectory';
+import type { RunState, UpdateApplied } from '@retrace/trajectory';
 import { CheckpointRetention } from './checkpoint/checkpoint-retention.js';
 import { commitUpdate } from './checkpoint/commit-update.js';
+import { neededPolicies } from './checkpoint/kept-checkpoints.js';
+import { remakePolicies } from './checkpoint/remake-policies.js';
+import { remakeState } from './checkpoint/remake-state.js';
 import type { UpdateEngine } from './engine/update-engine.js';
-import { leaveOutLost } from './plan/lost-episodes.js';
-import { nextPlan, type NextPlan } from './plan/next-plan.js';
+import { BatchSampler, type FactsSource } from './plan/batch-sampler.js';
+import { BatchSource, secondsSince } from './plan/batch-source.js';
+import { describeOrigin, type ReplaySource } from './replay/replayer.js';
 import { TrainerError } from './trainer-error.js';
 import { computeUpdate } from './update/compute-update.js';
 import type { MetricEntries } from './update/metrics.js';
-import { readEpisodes, type EpisodeSource, type ReadEpisodes } from './update/read-episodes.js';
-import { referenceWeights } from './update/reference-logprobs.js';
-import { readsTexts } from './update/update-needs.js';
+import type { EpisodeSource } from './update/episode-source.js';
+import type { ReadEpisodes } from './update/read-episodes.js';
+import { episodeFigures } from './monitors/episode-figures.js';
+import { RunMonitors } from './monitors/run-monitors.js';
+import { referencePolicy } from './update/reference-logprobs.js';
 import type { UpdateResult } from './update/update-result.js';
 
 export interface TrainerOptions {
@@ -41,7 +48,9 @@ export interface TrainerOptions {
   readonly log: EventLog;
   readonly control: ControlTail;
   readonly checkpoints: CheckpointFiles;
-  readonly reader: EpisodeSource;
+  readonly reader: EpisodeSource & FactsSource & ReplaySource['reader'];
+  /** Needed for rewards that count visits, where a damaged checkpoint is made again. */
+  readonly visits?: ReplaySource['visits'];
   readonly signal: AbortSignal;
   readonly warnings: WarningLog;
 }
@@ -53,13 +62,15 @@ export interface TrainerOptions {
  */
 export class Trainer {
   private readonly retention: CheckpointRetention;
-  private waitedSince = performance.now();
+  private readonly monitors: RunMonitors;
 
   private constructor(
     private readonly options: TrainerOptions,
     private readonly engine: UpdateEngine,
+    private readonly batches: BatchSource,
     private readonly epoch: number,
   ) {
+    this.monitors = new RunMonitors(options.recipe.monitors === undefined ? {} : options.recipe.monitors);
     this.retention = new CheckpointRetention(options.checkpoints, options.runId);
   }
 
@@ -70,14 +81,21 @@ export class Trainer {
     const epoch = (control.run(runId).updates.claim?.epoch ?? -1) + 1;
     await control.append(runId, { kind: 'TrainerClaimed', payload: { epoch, trainerId } });
     await control.catchUp();
-    // A collector that found every update made may have ended the run before this claim resumed it. It has exited since, so
+    // A validator that found every update made may have ended the run before this claim resumed it. It has exited since, so
     // nobody else would end the run again.
     const { endBeforeClaim } = control.run(runId);
     if (endBeforeClaim?.reason === 'finished') {
       await control.append(runId, { kind: 'RunEnded', payload: endBeforeClaim });
       await control.catchUp();
     }
-    const trainer = new Trainer(options, await options.openEngine(), epoch);
+    requireOwnRewards(options);
+    const sampler = await BatchSampler.open(options.recipe, options.reader, control.run(runId));
+    const trainer = new Trainer(
+      options,
+      await options.openEngine(),
+      new BatchSource({ ...options, sampler, epoch }),
+      epoch,
+    );
     trainer.requireClaim();
     await trainer.restore();
     return trainer;
@@ -85,28 +103,21 @@ export class Trainer {
 
   /** Resolves when the run has ended or the signal aborts. */
   async run(): Promise<void> {
-    const { control, runId, recipe, rewards, signal } = this.options;
+    const { control, runId, signal } = this.options;
     while (!signal.aborted) {
       await control.catchUp();
       this.requireClaim();
       await this.retention.apply(control.state.runs);
       if (this.view.ended) return;
-      const next = nextPlan(this.view, { recipe, epoch: this.epoch, rewardVersion: rewards.version });
-      if (next.kind === 'wait') {
-        await control.changed(signal);
-        continue;
-      }
-      this.requireRewardVersion(next.plan);
-      const readStarted = performance.now();
-      const waitSeconds = secondsSince(this.waitedSince);
-      const episodes = await this.readWhenStored(next);
-      if (episodes === null) continue;
-      const planned = next.isNew
+      const batch = await this.batches.next();
+      if (batch === null) continue;
+      const { episodes, isNew, waitSeconds, readSeconds } = batch;
+      const planned = isNew
         ? control.append(runId, { kind: 'BatchPlanned', payload: episodes.plan })
         : Promise.resolve();
       // `perform` awaits it and rejects as it does; this is for an update that fails first.
       planned.catch(() => undefined);
-      await this.perform(episodes, { planned, waitSeconds, readSeconds: secondsSince(readStarted) });
+      await this.perform(episodes, { planned, waitSeconds, readSeconds });
     }
   }
 
@@ -126,25 +137,15 @@ export class Trainer {
     }
   }
 
-  /**
-   * A plan names the rewards it is to be made with; other code under the same recipe would score it otherwise.
-   *
-   * @throws TrainerError `REWARDS_CHANGED`
-   */
-  private requireRewardVersion({ updateNumber, rewardVersion }: BatchPlanned): void {
-    const { version } = this.options.rewards;
-    if (rewardVersion === version) return;
-    throw new TrainerError(
-      'REWARDS_CHANGED',
-      `update ${updateNumber} was planned with reward version ${rewardVersion.slice(0, 12)}; the recipe's rewards are ` +
-        `${version.slice(0, 12)} by now, as their code was changed: restore it, or start a new run`,
-    );
-  }
-
   private async restore(): Promise<void> {
     const { updates, policies } = this.view;
-    if (updates.lastUpdate) await this.engine.load(updates.lastUpdate);
-    if (policies.latest) return;
+    if (updates.lastUpdate) await this.load(updates.lastUpdate);
+    // The first policy's file may be lost, and without an update nobody else makes it again.
+    else if (policies.latest) await this.engine.saveWeights();
+    if (policies.latest) {
+      await this.remakeNeeded();
+      return;
+    }
     await this.options.control.append(this.options.runId, {
       kind: 'PolicyPublished',
       payload: {
@@ -158,6 +159,33 @@ export class Trainer {
     });
   }
 
+  /** Makes those policies again that other processes will load and whose files are missing or damaged. */
+  private remakeNeeded(): Promise<void> {
+    return remakePolicies(this.options, neededPolicies(this.view), (message) => {
+      this.options.warnings.raise({ source: 'trainer', message });
+    });
+  }
+
+  /** Loads a commit; where its files are missing or damaged, they are made again from the newest checkpoint before it that is whole. */
+  private async load(commit: UpdateApplied): Promise<void> {
+    const { updateNumber } = commit;
+    try {
+      await this.engine.load(commit);
+      return;
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      const message = `${error.message}; going back to the checkpoint before update ${updateNumber}, to make it again`;
+      this.options.warnings.raise({ source: 'trainer', message });
+    }
+    // The engine is still as the run began: the first policy, which may be damaged too.
+    await this.engine.saveWeights();
+    const beganAfter = await remakeState(this.options, updateNumber);
+    const origin = describeOrigin(beganAfter);
+    const message = `the checkpoint of update ${updateNumber} was made again from ${origin}, bit for bit`;
+    this.options.warnings.raise({ source: 'trainer', message });
+    await this.engine.load(commit);
+  }
+
   /** Computes the planned update, and commits it once its plan is acknowledged too. */
   private async perform(
     { plan, columns, texts }: ReadEpisodes,
@@ -165,18 +193,35 @@ export class Trainer {
   ): Promise<void> {
     const { runId, control, recipe, rewards } = this.options;
     const updateStarted = performance.now();
-    const { outcome, warnings, alarm, ...recorded } = await computeUpdate({
+    const { warnings, alarm, ...recorded } = await computeUpdate({
       plan,
       columns,
       texts,
       recipe,
       rewards,
       engine: this.engine,
-      referenceWeights: referenceWeights(recipe, this.view.policies),
+      reference: referencePolicy(recipe, this.view.policies),
       recordedRewards: null,
       trainerState: this.view.updates.lastUpdate?.trainerState ?? null,
     });
     const updateSeconds = secondsSince(updateStarted);
+    const timings: MetricEntries = [
+      ['train/tokensPerSecond', recorded.outcome.numTrainedTokens / updateSeconds],
+      ['time/wait', waitSeconds],
+      ['time/read', readSeconds],
+      ['time/update', updateSeconds],
+      ['memory/trainerTensors', countTensors()],
+      ['train/numGroupsTooStale', this.view.groups.numForgotten + this.view.sampling.numTooStale],
+      ...(rewards.asksJudge ? judgeMetrics(rewards.judgeUsage) : []),
+    ];
+    const { updateNumber, stage } = plan;
+    const findings =
+      stage === 'imitation' || recorded.episodeRewards === null
+        ? []
+        : this.monitors.observe(
+            { updateNumber, metrics: new Map([...recorded.metrics, ...timings]) },
+            episodeFigures(columns, recorded.episodeRewards),
+          );
     await planned;
     await commitUpdate({
       ...recorded,
@@ -185,52 +230,28 @@ export class Trainer {
       epoch: this.epoch,
       plan,
       engine: this.engine,
-      warnings: this.warningsOf(plan.updateNumber, { warnings, alarm }),
-      timings: [
-        ['train/tokensPerSecond', outcome.numTrainedTokens / updateSeconds],
-        ['time/wait', waitSeconds],
-        ['time/read', readSeconds],
-        ['time/update', updateSeconds],
-        ['memory/trainerTensors', countTensors()],
-        ['train/numGroupsTooStale', this.view.groups.numForgotten],
-        ...(rewards.asksJudge ? judgeMetrics(rewards.judgeUsage) : []),
-      ],
+      episodes: columns,
+      warnings: this.warningsOf(updateNumber, { warnings, alarm, findings }),
+      timings,
     });
-    this.waitedSince = performance.now();
+    this.batches.updated();
   }
 
   /** The events of an update's warnings, to be committed with it. */
-  private warningsOf(step: number, { warnings, alarm }: Pick<UpdateResult, 'warnings' | 'alarm'>) {
-    const severe = alarm === null ? [] : [{ severity: 'alarm' as const, message: alarm }];
-    return [...severe, ...warnings.map((message) => ({ severity: 'warning' as const, message }))]
+  private warningsOf(
+    step: number,
+    {
+      warnings,
+      alarm,
+      findings,
+    }: Pick<UpdateResult, 'warnings' | 'alarm'> & { readonly findings: ReturnType<RunMonitors['observe']> },
+  ) {
+    const severe =
+      alarm === null ? [] : [{ severity: 'alarm' as const, rule: 'trainedOnNothing', message: alarm }];
+    const others = warnings.map((message) => ({ severity: 'warning' as const, message }));
+    return [...severe, ...findings, ...others]
       .map((warning) => this.options.warnings.entry({ source: 'trainer', step, ...warning }))
       .filter((entry): entry is ControlEntry => entry !== null);
-  }
-
-  /**
-   * Reads the plan's episodes once they are stored; null when the signal aborts first. Groups with an event that won't come are
-   * left out of a new plan.
-   *
-   * @throws TrainerError `EPISODES_LOST` where that is not possible
-   */
-  private readWhenStored({ plan, isNew }: Extract<NextPlan, { kind: 'plan' }>): Promise<ReadEpisodes | null> {
-    const { log, reader, recipe, rewards, runId, signal, warnings } = this.options;
-    return readEpisodes(plan, {
-      log,
-      reader,
-      runId,
-      withTexts: readsTexts(recipe, rewards),
-      signal,
-      leaveOut: (asked, lost) =>
-        leaveOutLost(asked, {
-          lost,
-          isNew,
-          groups: this.view.groups,
-          warn: (message) => {
-            warnings.raise({ source: 'trainer', step: asked.updateNumber, message });
-          },
-        }),
-    });
   }
 }
 
@@ -241,11 +262,22 @@ interface PerformedWith {
   readonly readSeconds: number;
 }
 
+/**
+ * Verdicts of judges and counts of visits are kept with the run that they were made for.
+ *
+ * @throws TrainerError `REWARD_NEEDS_OWN_EPISODES`
+ */
+function requireOwnRewards({ recipe, rewards }: Pick<TrainerOptions, 'recipe' | 'rewards'>): void {
+  const hasStored = dataSources(recipe).some(({ from }) => from !== 'own');
+  if (!hasStored || !(rewards.asksJudge || rewards.countsVisits)) return;
+  throw new TrainerError(
+    'REWARD_NEEDS_OWN_EPISODES',
+    'a component of the reward asks a judge or counts visits of states, which only episodes of the run itself have; ' +
+      'remove it, or the sources of data that are not "own"',
+  );
+}
+
 /** Since the trainer started. */
 function judgeMetrics(usage: RewardScorer['judgeUsage']): MetricEntries {
   return Object.entries(usage).map(([name, value]) => [`judge/${name}`, value] as const);
-}
-
-function secondsSince(startedMs: number): number {
-  return (performance.now() - startedMs) / 1000;
 }

@@ -17,6 +17,7 @@ export {
 } from './advantages/estimator.js';
 import './advantages/estimators/critic-estimators.js';
 import './advantages/estimators/group-estimators.js';
+import './advantages/estimators/imitation-estimators.js';
 import './advantages/estimators/return-estimators.js';
 export { gae, type GaeInput, type GaeResult } from './advantages/gae.js';
 export { monteCarloReturns, nStepReturns, tdLambdaReturns, type ReturnsInput } from './advantages/returns.js';
@@ -37,6 +38,7 @@ export {
   type GpgOptions,
   type OpoInput,
 } from './advantages/group-baselines.js';
+export { advantageWeights, bestOfN, topReturns } from './advantages/imitation-weights.js';
 export {
   MOST_COMPARED_UNITS,
   numberAnchors,
@@ -75,6 +77,7 @@ export {
   type PolicyLossInput,
   type PolicyLossTerms,
 } from './losses/policy-loss.js';
+export { LOG_RATIO_LIMIT } from './losses/token-loss.js';
 export { ppo } from './losses/ppo.js';
 export { clipCov, klCov } from './losses/covariance-losses.js';
 export { decoupledPpo } from './losses/decoupled-ppo.js';
@@ -164,19 +167,21 @@ export type { LoggedEpisodes } from './evaluation/logged-episodes.js';
 export {
   OFF_POLICY_ESTIMATORS,
   evaluateOffPolicy,
-  type OffPolicyDiagnostics,
   type OffPolicyEstimate,
   type OffPolicyEstimator,
   type OffPolicyEvaluation,
   type OffPolicyOptions,
 } from './evaluation/off-policy-evaluation.js';
+export type { OffPolicyDiagnostics } from './evaluation/off-policy-diagnostics.js';
 export {
   comparePaired,
   mcnemarPValue,
   type McnemarTest,
   type PairedComparison,
 } from './evaluation/paired-comparison.js';
+export { attemptFigures, type TaskAttempt, type AttemptFigures } from './evaluation/attempt-figures.js';
 export { passAtK } from './evaluation/pass-at-k.js';
+export { findPlateau, type PlateauRule } from './evaluation/plateau.js';
 export { successRate, wilsonInterval, type SuccessRate } from './evaluation/success-rate.js';
 
 export { effectiveSampleFraction } from './statistics/effective-sample-size.js';

@@ -1,3 +1,10 @@
+export { listAlgorithms } from './algorithms/algorithm-presets.js';
+export {
+  bestVersions,
+  type ValidatedVersions,
+  validationPlateau,
+  type ValidationPlateau,
+} from './evaluation/validated-versions.js';
 export { agentSettings, type AgentSettings } from './recipe/agent-problems.js';
 export {
   AgentRecipe,
@@ -11,8 +18,17 @@ export {
   playsGreedyBaseline,
   policyLossOptions,
   proximalPolicy,
+  readsBehaviorLogprobs,
   rejectionRules,
 } from './recipe/algorithm-problems.js';
+export {
+  collectsForTraining,
+  comparesGroups,
+  dataSources,
+  needsCollector,
+  needsValidator,
+} from './recipe/data-problems.js';
+export { DataContentsRecipe, type DataOrigin, DataRecipe, DataSourceRecipe } from './recipe/data-recipe.js';
 export { EndpointRecipe } from './recipe/endpoint-recipe.js';
 export { requireFit, type EnvironmentFacts } from './recipe/environment-problems.js';
 export {
@@ -23,25 +39,28 @@ export {
 export { type EpisodeLimits, episodeLimits } from './recipe/episode-limits.js';
 export {
   AdaptiveKlRecipe,
+  EntropyFloorRecipe,
   ImportanceRecipe,
   LossRecipe,
   RejectionRuleRecipe,
   RolloutCorrectionRecipe,
 } from './recipe/loss-recipe.js';
+export { EarlyStopRecipe, EvaluationRecipe } from './recipe/evaluation-recipe.js';
+export { InitRecipe, InitSourceRecipe } from './recipe/init-recipe.js';
 export { matrixProducts } from './recipe/matrix-products.js';
 export { showText } from './recipe/show-value.js';
 export { longestContext } from './recipe/model-problems.js';
 export { ComputeRecipe, LoraRecipe, ModelRecipe, PolicyRecipe } from './recipe/model-recipe.js';
+export { MonitorsRecipe } from './recipe/monitors-recipe.js';
+export { OptimizerRecipe, StepGuardRecipe } from './recipe/optimizer-recipe.js';
 export { PreferenceRecipe } from './recipe/preference-recipe.js';
 export {
   AdvantageRecipe,
   CheckpointRecipe,
   CollectionRecipe,
   ContextRecipe,
-  EvaluationRecipe,
   ImitationRecipe,
   KeptWeightsRecipe,
-  OptimizerRecipe,
   Recipe,
   ResamplingRecipe,
   RewardComponentRecipe,
@@ -52,7 +71,18 @@ export {
   parseRecipe,
   recipeHash,
   type RecipeOverrides,
+  requestHash,
   resolveEnvironment,
+  overrideRecipe,
+  resolvePlainRecipe,
   resolveRecipe,
 } from './recipe/resolve-recipe.js';
+export { whatIfRecipe } from './recipe/what-if-recipe.js';
+export { recipeDifferences, type RecipeDifference } from './recipe/recipe-differences.js';
+export {
+  CurriculumRecipe,
+  LimiterRecipe,
+  SamplerRecipe,
+  SqlPriorityRecipe,
+} from './recipe/sampler-recipe.js';
 export { TaskContentsRecipe, TaskRecipe } from './recipe/task-recipe.js';

@@ -6,6 +6,8 @@ export type DatasetErrorCode =
   | 'DATASET_UNKNOWN'
   /** The query's result lacks a column or has a value that is no id. */
   | 'SELECTION_INVALID'
+  /** Chosen episodes can't be trained on as they were asked to be. */
+  | 'NOT_TRAINABLE'
   /** No row came of the selected episodes. */
   | 'NO_ROWS'
   /** Splits share tasks, states or n-grams, and the caller wanted none of that. */

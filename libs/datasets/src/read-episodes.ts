@@ -106,7 +106,8 @@ function messagesOf(json: string | null): StoredStep['messages'] {
   };
 }
 
-function among(keys: readonly EpisodeKey[]): string {
+/** Writes the condition that a row belongs to one of these episodes. */
+export function among(keys: readonly EpisodeKey[]): string {
   const runIds = [...new Set(keys.map(({ runId }) => runId))];
   const bad = runIds.find((id) => !isUuid(id));
   if (bad !== undefined)

@@ -1,7 +1,7 @@
 import type { EventLog } from '@retrace/log';
 import type { StoreClient } from '@retrace/store';
-import { newControlEvent, type Json, type RetraceEvent } from '@retrace/trajectory';
-import { encodeEvent } from '@retrace/trajectory/codec';
+import type { Json } from '@retrace/trajectory';
+import { appendDataset, type DatasetRecord } from './append-dataset.js';
 import type { DatasetDirectory } from './dataset-directory.js';
 import { DatasetError } from './dataset-error.js';
 import type { DatasetManifest } from './manifest.js';
@@ -14,11 +14,6 @@ export interface RegisterDatasetOptions {
   /** Brings the store to where the log is. */
   readonly bringUpToDate: () => Promise<void>;
 }
-
-/** About 200 kB of an event. */
-const EPISODES_PER_EVENT = 5_000;
-/** Bounds the bytes of an append. */
-const EVENTS_PER_APPEND = 16;
 
 /**
  * Tells the log of a data set whose directory is complete, so that API and page list it. A data set that the log has is left as it is, so
@@ -33,7 +28,7 @@ export async function registerDataset(options: RegisterDatasetOptions): Promise<
   await bringUpToDate();
   const known = await readContentHash(client, name);
   if (known === null) {
-    await append(log, await eventsOf(options, manifest));
+    await appendDataset(log, await recordOf(options, manifest));
     await bringUpToDate();
   }
   // Another process may have been first.
@@ -56,7 +51,8 @@ export async function requireUnregistered(client: StoreClient, name: string): Pr
   );
 }
 
-async function readContentHash(client: StoreClient, name: string): Promise<string | null> {
+/** The content hash of a data set in the log; null where the log has none of that name. */
+export async function readContentHash(client: StoreClient, name: string): Promise<string | null> {
   const rows = await client.queryRows<{ readonly hash: string }>(
     'SELECT content_hash AS hash FROM datasets WHERE name = {name:String}',
     { params: { name } },
@@ -72,47 +68,27 @@ function conflict({ name, contentHash }: DatasetManifest, stored: string | null)
   );
 }
 
-type DatasetEvent = RetraceEvent<'DatasetEpisodesListed'> | RetraceEvent<'DatasetCreated'>;
-
-/** The lists of episodes, and then the event that makes them count. */
-async function eventsOf(
-  { log, directory }: RegisterDatasetOptions,
+/** The record of a data set with files. */
+async function recordOf(
+  { directory }: RegisterDatasetOptions,
   manifest: DatasetManifest,
-): Promise<DatasetEvent[]> {
-  const { name, contentHash } = manifest;
-  const common = { logId: log.logId, runId: '', occurredAtUs: Date.parse(manifest.createdAt) * 1000 };
-  const byRun = await episodesByRun(directory, name);
-  const lists = [...byRun].flatMap(([ofRunId, ids]) =>
-    slicesOf([...ids]).map((episodeIds) =>
-      newControlEvent({
-        ...common,
-        kind: 'DatasetEpisodesListed',
-        payload: { name, contentHash, ofRunId, episodeIds },
-      }),
-    ),
-  );
-  const runs = [...byRun].map(([runId, ids]) => ({ runId, numEpisodes: ids.size }));
-  const { format, fileFormat, sql, splits, codeVersion, contamination } = manifest;
+): Promise<DatasetRecord> {
+  const { name, contentHash, format, fileFormat, sql, splits, codeVersion, contamination } = manifest;
   const { score, seed, splitShares, skipped, numDuplicates, droppedDuplicates } = manifest;
-  const created = newControlEvent({
-    ...common,
-    kind: 'DatasetCreated',
-    payload: {
-      name,
-      format,
-      fileFormat,
-      sql,
-      contentHash,
-      splits,
-      numEpisodes: runs.reduce((sum, { numEpisodes }) => sum + numEpisodes, 0),
-      runs,
-      contamination: contamination as unknown as Json,
-      settings: { score, seed, splitShares, skipped, numDuplicates, droppedDuplicates } as unknown as Json,
-      location: directory.pathOf(name),
-      codeVersion,
-    },
-  });
-  return [...lists, created];
+  return {
+    name,
+    format,
+    fileFormat,
+    sql,
+    contentHash,
+    splits,
+    contamination: contamination as unknown as Json,
+    settings: { score, seed, splitShares, skipped, numDuplicates, droppedDuplicates } as unknown as Json,
+    location: directory.pathOf(name),
+    codeVersion,
+    createdAtMs: Date.parse(manifest.createdAt),
+    episodesByRun: await episodesByRun(directory, name),
+  };
 }
 
 async function episodesByRun(directory: DatasetDirectory, name: string): Promise<Map<string, Set<string>>> {
@@ -122,17 +98,4 @@ async function episodesByRun(directory: DatasetDirectory, name: string): Promise
     byRun.set(runId, ids.add(episodeId));
   }
   return byRun;
-}
-
-function slicesOf(ids: readonly string[]): string[][] {
-  const slices: string[][] = [];
-  for (let from = 0; from < ids.length; from += EPISODES_PER_EVENT)
-    slices.push(ids.slice(from, from + EPISODES_PER_EVENT));
-  return slices;
-}
-
-async function append(log: EventLog, events: readonly DatasetEvent[]): Promise<void> {
-  const records = events.map(encodeEvent);
-  for (let from = 0; from < records.length; from += EVENTS_PER_APPEND)
-    await log.append('control', 0, records.slice(from, from + EVENTS_PER_APPEND));
 }

@@ -10,6 +10,8 @@ export type EndpointErrorCode =
   | 'MALFORMED_ANSWER'
   /** Not asked, since the server did not answer several times in a row. */
   | 'NOT_ASKED'
+  /** The server says that it serves other weights than it was given. */
+  | 'WEIGHTS_NOT_TAKEN'
   /** The server can't do what is asked for, as it was started. */
   | 'UNSUPPORTED'
   | 'INVALID_SETTING';

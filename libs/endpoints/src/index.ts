@@ -14,6 +14,7 @@ export type { PaceOptions } from './http/pace.js';
 export { ServiceClient, type ServiceOptions, type ServiceRequest } from './http/service-client.js';
 export { findLogprobMode } from './generation/logprob-mode.js';
 export { SglangEngine } from './generation/sglang-engine.js';
+export { describeVllmModel, type ServedModel } from './generation/vllm-models.js';
 export { VllmEngine } from './generation/vllm-engine.js';
 export type {
   EngineOptions,
@@ -21,8 +22,11 @@ export type {
   GenerationRequest,
   LikeliestRequest,
   LogprobMode,
+  ScoreRequest,
   TokenEngine,
   VersionSpan,
 } from './generation/token-engine.js';
 export { SglangWeights } from './weights/sglang-weights.js';
 export { VllmAdapters } from './weights/vllm-adapters.js';
+export { VllmWeightUpdate } from './weights/vllm-weight-update.js';
+export type { ConfirmedWeights, WeightDelivery, DeliveredWeights } from './weights/weight-delivery.js';

@@ -5,7 +5,7 @@ export type EnvironmentSourceErrorCode =
   | 'FAMILY_UNKNOWN'
   /** Task files that cannot be read, with a row that breaks a rule, or with other rows than before. */
   | 'TASKS_INVALID'
-  /** A server did not start, or ended. */
+  /** The servers were stopped. */
   | 'SERVER_FAILED'
   /** A server does not answer, or its connection was lost. */
   | 'SERVER_UNREACHABLE'

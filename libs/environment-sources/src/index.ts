@@ -6,4 +6,3 @@ export { loadEnvironmentModule } from './module/load-environment-module.js';
 export { openEnvironment, type OpenEnvironment } from './open-environment.js';
 export { completeTasks } from './task-files/complete-tasks.js';
 export { readEnvironment } from './read-environment.js';
-export { ServerProcess, type ServerProcessOptions } from './servers/server-process.js';

@@ -41,6 +41,11 @@ export interface StepResult {
 
 /** One running episode's environment. Instances are reused: `reset` starts another episode. */
 export interface Environment {
+  /**
+   * Resolves when a reset can begin, such as when a server has a place for the episode, which may take as long as other episodes do. The time
+   * that a reset may take counts from then on. Absent where a reset can always begin. A reset that was not preceded by it waits by itself.
+   */
+  ready?(): Promise<void>;
   reset(options: ResetOptions): Observation | Promise<Observation>;
   /** @throws EnvironmentError `EPISODE_OVER` when stepped after the end. */
   step(action: string): StepResult | Promise<StepResult>;

@@ -27,9 +27,16 @@ export {
   type CountdownRules,
 } from './countdown/index.js';
 export { lmrlMaze, maze } from './maze/index.js';
-export { crafting, craftingOpen } from './crafting/index.js';
+export {
+  crafting,
+  craftingMini,
+  craftingOpen,
+  craftingSmall,
+  craftingSpec,
+  type CraftingRules,
+} from './crafting/index.js';
 export { wordle } from './wordle/index.js';
-export { grid, gridSpec, type GridRules } from './room-grid/index.js';
+export { grid, gridSmall, gridSpec, type GridRules } from './room-grid/index.js';
 export { question, questionFault } from './question/index.js';
 export {
   household,

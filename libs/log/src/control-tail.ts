@@ -4,6 +4,7 @@ import {
   TrajectoryError,
   type AnyEvent,
   type ControlEventKind,
+  type Json,
   type PayloadOf,
   type RunState,
 } from '@retrace/trajectory';
@@ -21,9 +22,9 @@ export type ControlEntry = {
  * except `append`: appends are made one after the other.
  */
 export class ControlTail {
-  /** Demonstrations may be sampled any number of times, other groups once. */
+  /** Demonstrations may be sampled any number of times, other groups as often as the run's recipe says. */
   readonly state = new ControlFold({
-    maxTimesSampled: (group) => (group.trainable ? 1 : Number.POSITIVE_INFINITY),
+    maxTimesSampled: (group, { recipe }) => (group.trainable ? ownLimit(recipe) : Number.POSITIVE_INFINITY),
   });
   private following: AsyncIterator<LogRecord[]> | null = null;
   private pending: Promise<IteratorResult<LogRecord[]>> | null = null;
@@ -92,4 +93,16 @@ export class ControlTail {
       else this.state.skip(offset);
     }
   }
+}
+
+/** How often updates may be trained on a group of the run itself: the recipe's `sampler.maxTimesSampled`, and once where it has none. */
+function ownLimit(recipe: Json): number {
+  const sampler = fieldOf(recipe, 'sampler');
+  const limit = fieldOf(sampler, 'maxTimesSampled');
+  return typeof limit === 'number' ? limit : 1;
+}
+
+function fieldOf(json: Json, name: string): Json {
+  const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
+  return isObject ? ((json as Readonly<Record<string, Json>>)[name] ?? null) : null;
 }

@@ -1,3 +1,4 @@
+export { BlockReports } from './block-reports.js';
 export { type ControlEntry, ControlTail } from './control-tail.js';
 export {
   DEFAULT_MAX_EVENT_BYTES,

@@ -61,6 +61,9 @@ it('showing does not wait for the log, and a log that refuses the event ends nei
   warnings.raise({ source: 'sink', severity: 'alarm', message: 'kept' });
   await warnings.flush();
   expect(appended.map(([, { payload }]) => payload)).toEqual([
-    { source: 'sink', severity: 'alarm', step: null, message: 'kept', numTimes: 1 },
+    {
+      ...{ source: 'sink', severity: 'alarm', step: null, message: 'kept', numTimes: 1 },
+      ...{ rule: '', advice: '', episodeIds: [] },
+    },
   ]);
 });

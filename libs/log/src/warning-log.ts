@@ -3,7 +3,7 @@ import type { ControlEntry, ControlTail } from './control-tail.js';
 
 /** A warning as its process gives it. */
 export type Warning = Pick<WarningRaised, 'source' | 'message'> &
-  Partial<Pick<WarningRaised, 'severity' | 'step'>>;
+  Partial<Pick<WarningRaised, 'severity' | 'step' | 'rule' | 'advice' | 'episodeIds'>>;
 
 export interface WarningLogOptions {
   readonly control: Pick<ControlTail, 'append'>;
@@ -32,13 +32,17 @@ export class WarningLog {
   constructor(private readonly options: WarningLogOptions) {}
 
   /** Counts and shows a warning; its event, for the caller to append with others, or null where the text has come too often. */
-  entry({ source, message, severity = 'warning', step = null }: Warning): ControlEntry | null {
+  entry({ source, message, severity = 'warning', step = null, ...monitored }: Warning): ControlEntry | null {
+    const { rule = '', advice = '', episodeIds = [] } = monitored;
     const line = (message.replace(/\s*\n\s*/g, ' ').trim() || 'no text') as WellFormedString;
     const text = line.toWellFormed().slice(0, MAX_MESSAGE_LENGTH) as WellFormedString;
     const numTimes = this.count(`${source} ${severity} ${text.replace(/\d+/g, '0')}`);
     if (!Number.isInteger(Math.log2(numTimes))) return null;
     // The cut may have halved a surrogate pair.
-    const payload: WarningRaised = { source, severity, step, message: text.toWellFormed(), numTimes };
+    const payload: WarningRaised = {
+      ...{ source, severity, step, message: text.toWellFormed(), numTimes },
+      ...{ rule, advice, episodeIds },
+    };
     this.options.show?.(describeWarning(payload), severity);
     return { kind: 'WarningRaised', payload };
   }
@@ -73,8 +77,9 @@ export class WarningLog {
 }
 
 /** One line for a terminal: `update 3: … (4 times so far)`. */
-function describeWarning({ source, step, message, numTimes }: WarningRaised): string {
+function describeWarning({ source, step, message, advice, numTimes }: WarningRaised): string {
   const unit = source === 'trainer' ? 'update' : 'round';
   const where = step === null ? '' : `${unit} ${step}: `;
-  return `${where}${message}${numTimes > 1 ? ` (${numTimes} times so far)` : ''}`;
+  const next = advice === '' ? '' : `; ${advice}`;
+  return `${where}${message}${next}${numTimes > 1 ? ` (${numTimes} times so far)` : ''}`;
 }

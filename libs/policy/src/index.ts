@@ -1,5 +1,10 @@
 export { CheckpointFiles, type FileRef, nameContent } from './checkpoints/checkpoint-files.js';
 export {
+  checkpointsAt,
+  type CheckpointLocation,
+  type CheckpointStorage,
+} from './checkpoints/remote/checkpoints-at.js';
+export {
   type GradientStep,
   type GradientWorkers,
   ShardedOptimizer,
@@ -19,6 +24,7 @@ export {
   loadPolicyCheckpoint,
   openPolicyCheckpoint,
   policyCheckpointContent,
+  startFromCheckpoint,
 } from './hugging-face/policy-checkpoint.js';
 export { PolicySource } from './hugging-face/policy-source.js';
 export {
@@ -30,6 +36,7 @@ export {
 export { saveHuggingFaceModel } from './hugging-face/save-model.js';
 export { type LossOptions } from './losses/loss-options.js';
 export { averageTerms, type LossTerms, type LossTermValues } from './losses/loss-terms.js';
+export { type TokenFigures } from './losses/token-figures.js';
 export { type LossColumns, mapLossColumns, type TrainingBatch } from './losses/training-batch.js';
 export {
   countParameters,
@@ -42,8 +49,9 @@ export type { NamedTensors } from './model/named-tensors.js';
 export { type TransformerConfig } from './model/transformer-config.js';
 export { Transformer } from './model/transformer.js';
 export { type AppliedGradients, type ApplyOptions, PolicyOptimizer } from './optimizer/policy-optimizer.js';
+export { WeightAverage } from './optimizer/weight-average.js';
 export type { SequenceBatch } from './packing/sequence-batch.js';
-export { PolicyError, type PolicyErrorCode } from './policy-error.js';
+export { isUnreadable, PolicyError, type PolicyErrorCode } from './policy-error.js';
 export { evaluateLogprobs } from './logprobs/evaluate-logprobs.js';
 export { valuesAtEnd } from './logprobs/values-at-end.js';
 export type { ChatMessage, TemplateTool } from './tokenizers/chat-template.js';

@@ -19,8 +19,10 @@ export type PolicyErrorCode =
   | 'CHECKPOINT_MISSING'
   /** A checkpoint file whose content does not match its reference. */
   | 'CHECKPOINT_CORRUPT'
-  /** The disk refused a checkpoint file, which is removed. */
+  /** The disk or the object storage refused a checkpoint file, which is removed. */
   | 'CHECKPOINT_NOT_WRITTEN'
+  /** The object storage of checkpoints did not answer, or refused. */
+  | 'CHECKPOINT_STORAGE_FAILED'
   /** A number that must be finite is not: a loss, a gradient norm, a logit. */
   | 'NOT_FINITE';
 
@@ -42,4 +44,11 @@ export class PolicyError extends Error {
     this.name = 'PolicyError';
     this.retriable = retriable;
   }
+}
+
+const UNREADABLE: ReadonlySet<PolicyErrorCode> = new Set(['CHECKPOINT_MISSING', 'CHECKPOINT_CORRUPT']);
+
+/** Whether an error says that a checkpoint file is missing or damaged, so that a trainer has to make it again. */
+export function isUnreadable(error: unknown): error is PolicyError {
+  return error instanceof PolicyError && UNREADABLE.has(error.code);
 }

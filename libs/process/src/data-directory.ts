@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { CheckpointStorageConfig } from './environment/checkpoint-storage.js';
 import { ProcessError } from './process-error.js';
 
 export interface Credentials {
@@ -57,6 +58,7 @@ export class DataDirectory {
   /** Spans of traces that are still open. */
   readonly traces: string;
   private readonly credentialsFile: string;
+  private readonly storageFile: string;
   private readonly serverFile: string;
 
   constructor(
@@ -72,6 +74,7 @@ export class DataDirectory {
     this.keys = join(this.root, 'keys');
     this.traces = join(this.root, 'traces');
     this.credentialsFile = join(this.root, 'credentials.json');
+    this.storageFile = join(this.root, 'checkpoint-storage.json');
     this.serverFile = join(this.root, 'server.json');
   }
 
@@ -115,6 +118,17 @@ export class DataDirectory {
     };
     this.writeAtomically(this.credentialsFile, made);
     return made;
+  }
+
+  /** Returns the object storage that has the directory's checkpoints; null where they are in the directory. */
+  checkpointStorage(): CheckpointStorageConfig | null {
+    const stored = readJson(this.storageFile) as Partial<CheckpointStorageConfig> | null;
+    return typeof stored?.url === 'string' ? (stored as CheckpointStorageConfig) : null;
+  }
+
+  /** Makes later commands find the checkpoints in this storage. */
+  keepCheckpointStorage(storage: CheckpointStorageConfig): void {
+    this.writeAtomically(this.storageFile, storage);
   }
 
   /**

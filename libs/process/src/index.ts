@@ -1,4 +1,10 @@
 export { type Credentials, DataDirectory, type ServerAddress } from './data-directory.js';
+export {
+  CHECKPOINT_STORAGE_VARIABLES,
+  checkpointStorageOf,
+  checkpointStorageVariables,
+  type CheckpointStorageConfig,
+} from './environment/checkpoint-storage.js';
 export { logLocationOf } from './environment/log-location.js';
 export { namesKafka, readVariables } from './environment/read-variables.js';
 export {
@@ -6,11 +12,13 @@ export {
   readSinkConfig,
   readStoreServerConfig,
   readTrainerConfig,
+  readValidatorConfig,
   type BackendChoice,
   type CollectorConfig,
   type RunRoleConfig,
   type SinkConfig,
   type StoreServerConfig,
+  type ValidatorConfig,
 } from './environment/role-config.js';
 export { roleEnvironment } from './environment/role-environment.js';
 export {
@@ -30,7 +38,11 @@ export {
   type StoredKey,
 } from './keys/api-key.js';
 export { KeyDirectory, type KeyRequest, type StoredKeys } from './keys/key-directory.js';
+export { KeyRing, type KeyRingOptions, type KeyVerdict } from './keys/key-ring.js';
+export { isLoopback } from './keys/loopback.js';
 export { ProcessError } from './process-error.js';
+export { ServerProcess, type ServerProcessOptions } from './servers/server-process.js';
+export type { WhatIfMessage, WhatIfQuestion } from './jobs/what-if-messages.js';
 export { keepHeartbeatFile } from './supervision/heartbeat-file.js';
 export { FINAL_FAILURE_EXIT_CODE, runProcess } from './supervision/run-process.js';
 export type { RoleMessage, Supervised } from './supervision/supervised.js';

@@ -1,7 +1,11 @@
 type ProcessErrorCode =
-  'ENVIRONMENT_VARIABLE_INVALID' | 'DATA_DIRECTORY_UNUSABLE' | 'DATA_DIRECTORY_IN_USE' | 'KEY_FILE_DAMAGED';
+  | 'ENVIRONMENT_VARIABLE_INVALID'
+  | 'DATA_DIRECTORY_UNUSABLE'
+  | 'DATA_DIRECTORY_IN_USE'
+  | 'KEY_FILE_DAMAGED'
+  | 'SERVER_FAILED';
 
-/** An environment variable or a data directory that can't be used. The message names the field, the value and the rule. */
+/** An environment variable, data directory or key file that can't be used, or a server that did not start. The message names the field, the value and the rule. */
 export class ProcessError extends Error {
   readonly retriable = false;
   constructor(

@@ -101,6 +101,11 @@ export class RewardScorer {
     return this.composer.asksJudge;
   }
 
+  /** Whether it counts how often states were visited. */
+  get countsVisits(): boolean {
+    return this.composer.countsVisits;
+  }
+
   /** Requests, tokens and cost of judges since this scorer was made. */
   get judgeUsage(): Readonly<JudgeUsage> {
     return this.judge.usage;

@@ -13,6 +13,8 @@ export interface TokenRewards {
   /** C × [E] Unweighted value of each component; 0 where it does not score the episode's data source or has no value. */
   readonly components: readonly Float32Array[];
   /** [C] */
+  readonly componentNames: readonly string[];
+  /** [C] */
   readonly componentWeights: Float32Array;
   /** [E] 0 for episodes with a missing reward: they are left out of training, never counted as 0. */
   readonly trainedEpisodes: Uint8Array;
@@ -83,6 +85,7 @@ export function placeRewards(
     totals,
     stepOffsets,
     components,
+    componentNames: names,
     componentWeights: weights,
     trainedEpisodes,
     numMissing: numEpisodes - numTrained,

@@ -10,6 +10,13 @@ export { retryDeadLetters } from './dead-letters/retry-dead-letters.js';
 export { amongEpisodes } from './reader/among-episodes.js';
 export { readEpisodeEvents } from './reader/episode-events.js';
 export type { EpisodeTexts } from './reader/episode-texts.js';
+export {
+  checkPrioritySql,
+  PRIORITY_COLUMNS,
+  type SamplingFacts,
+  type SamplingQuery,
+} from './reader/sampling-facts.js';
+export { concatEpisodeColumns } from './reader/concat-episode-columns.js';
 export { type AssignedReward, type LostEpisode, TrajectoryReader } from './reader/trajectory-reader.js';
 export {
   type EpisodeIdRange,
@@ -19,14 +26,13 @@ export {
 } from './reader/episode-progress.js';
 export { type GroupProgressRow, readOpenGroups } from './reader/open-groups.js';
 export { readRunHistory, type RunHistoryRow } from './reader/run-history.js';
-export type {
-  PlayComparison,
-  PlayedRun,
-  PlayPass,
-  PlayPrice,
-  PlayReport,
-  PlayRow,
-} from './plays/play-report.js';
+export type { PlayComparison, PlayedRun, PlayPrice, PlayReport, PlayRow } from './plays/play-report.js';
+export {
+  type PlayedAttempt,
+  readStartedPlay,
+  type StartedPlay,
+  type UnfinishedRun,
+} from './plays/read-ended.js';
 export { type PlayedTask, type PlayRecord, playTag, readPlay } from './plays/read-play.js';
 export { StoredPosition } from './catch-up/stored-position.js';
 export { isBehindStore } from './position/backlog.js';

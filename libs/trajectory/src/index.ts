@@ -3,6 +3,8 @@ export type * from './events/control-events.js';
 export type * from './events/dataset-events.js';
 export type * from './events/episode-events.js';
 export type * from './events/event.js';
+export type { UpdateTokensTraced, UpdateTraced } from './events/lineage-events.js';
+export type * from './events/validation-events.js';
 export { END_REASONS, type EpisodeColumns } from './batch/episode-columns.js';
 export { buildTokenBatch, type TokenBatch } from './batch/token-batch.js';
 export { ContentBytes } from './checksum/content-bytes.js';
@@ -19,7 +21,15 @@ export {
   isDeletionKind,
 } from './fold/control/deleted-runs.js';
 export { GroupPool, type GroupState } from './fold/control/group-pool.js';
+export {
+  episodesByRun,
+  type EpisodesOfRun,
+  OWN_GROUPS_ONLY,
+  ownGroupIds,
+  runOfGroup,
+} from './fold/control/planned-runs.js';
 export type { PolicyLineage } from './fold/control/policy-lineage.js';
+export { RowRecord } from './fold/control/row-record.js';
 export { RunState } from './fold/control/run-state.js';
 export type { RoundKey } from './fold/control/shared-rounds.js';
 export { type CommittedState, LEARNED_TOKENS_METRIC } from './fold/control/update-ledger.js';
@@ -36,7 +46,15 @@ export {
   type StepTotals,
   stepTotals,
 } from './fold/episode/episode-totals.js';
-export { episodeIdFor, episodeOrdinal, newControlEventId, newRunId } from './ids/ids.js';
+export {
+  episodeIdFor,
+  episodeOrdinal,
+  episodeRank,
+  evaluationEpisodeIdFor,
+  isEvaluationEpisode,
+  newControlEventId,
+  newRunId,
+} from './ids/ids.js';
 export { isUuid, uuidFromBytes, uuidToBytes } from './ids/uuid.js';
 export {
   TrajectoryError,

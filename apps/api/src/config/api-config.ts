@@ -41,6 +41,8 @@ export class ApiConfig {
   readonly traceIdleMs!: number;
   /** Time between deletions of the episodes that runs no longer keep. */
   readonly retentionIntervalMs!: number;
+  /** How the process that computes a what-if is started; null: none is computed. */
+  readonly whatIfProcess!: { readonly script: string; readonly environment: NodeJS.ProcessEnv } | null;
   readonly dashboardDirectory!: string | null;
   readonly migrationsDirectory!: string;
   readonly tokenizerDirectory!: string | null;
@@ -71,6 +73,8 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
       'RETRACE_TRACE_DIRECTORY',
       'RETRACE_TRACE_IDLE_SECONDS',
       'RETRACE_RETENTION_SECONDS',
+      'RETRACE_WHAT_IF_SCRIPT',
+      'RETRACE_CHECKPOINT_DIRECTORY',
       'RETRACE_DASHBOARD_DIRECTORY',
       'RETRACE_TOKENIZER_DIRECTORY',
       'RETRACE_SINK',
@@ -96,6 +100,13 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
     traceDirectory: pathOf(variables.RETRACE_TRACE_DIRECTORY),
     traceIdleMs: (variables.RETRACE_TRACE_IDLE_SECONDS ?? DEFAULT_TRACE_IDLE_SECONDS) * 1000,
     retentionIntervalMs: (variables.RETRACE_RETENTION_SECONDS ?? DEFAULT_RETENTION_SECONDS) * 1000,
+    whatIfProcess:
+      variables.RETRACE_WHAT_IF_SCRIPT && variables.RETRACE_CHECKPOINT_DIRECTORY
+        ? {
+            script: resolve(variables.RETRACE_WHAT_IF_SCRIPT),
+            environment: { ...process.env, ...environment },
+          }
+        : null,
     dashboardDirectory: pathOf(variables.RETRACE_DASHBOARD_DIRECTORY),
     migrationsDirectory: resolve(variables.RETRACE_MIGRATIONS_DIRECTORY),
     tokenizerDirectory: pathOf(variables.RETRACE_TOKENIZER_DIRECTORY),

@@ -8,6 +8,7 @@ import type { RunDetail, RunListItem } from '../runs/runs.dto.js';
 import { ApiFixture } from '../testing/api-fixture.js';
 import type { RecordedEpisode } from '../testing/played-episode.js';
 import { RunRecorder } from '../testing/run-recorder.js';
+import type { UpdateInput } from '../updates/update-inputs.dto.js';
 import type { Update } from '../updates/updates.dto.js';
 import type { RunWarning } from '../warnings/warnings.dto.js';
 
@@ -90,26 +91,48 @@ describe('runs', () => {
 
 describe('warnings', () => {
   it('are listed newest first, page by page, with those of sinks from the time of the run', async () => {
+    const plain = { rule: '', advice: '', episodeIds: [] };
+    const monitored = {
+      ...{ rule: 'trainedOnNothing', advice: 'look at the rewards' },
+      episodeIds: ['0190b2c4-7e60-7000-8000-000000000001'],
+    };
     await run.warn({
       source: 'trainer',
       severity: 'alarm',
       step: 3,
       message: 'nothing was trained',
       numTimes: 4,
+      ...monitored,
     });
     await run.warn(
-      { source: 'sink', severity: 'warning', step: null, message: 'of no run', numTimes: 1 },
+      { source: 'sink', severity: 'warning', step: null, message: 'of no run', numTimes: 1, ...plain },
       '',
     );
-    await run.warn({ source: 'collector', severity: 'warning', step: 5, message: 'full', numTimes: 1 });
+    await run.warn({
+      ...{ source: 'collector', severity: 'warning', step: 5, message: 'full', numTimes: 1 },
+      ...plain,
+    });
     await fixture.storeHasCaughtUp();
     const warnings = await allPages<RunWarning>(`${runPath()}/warnings?limit=2`);
     expect(warnings.map(({ raisedAt, ...warning }) => [typeof raisedAt, warning])).toEqual([
-      ['string', { source: 'collector', severity: 'warning', step: 5, message: 'full', numTimes: 1 }],
-      ['string', { source: 'sink', severity: 'warning', step: null, message: 'of no run', numTimes: 1 }],
       [
         'string',
-        { source: 'trainer', severity: 'alarm', step: 3, message: 'nothing was trained', numTimes: 4 },
+        { source: 'collector', severity: 'warning', step: 5, message: 'full', numTimes: 1, ...plain },
+      ],
+      [
+        'string',
+        { source: 'sink', severity: 'warning', step: null, message: 'of no run', numTimes: 1, ...plain },
+      ],
+      [
+        'string',
+        {
+          source: 'trainer',
+          severity: 'alarm',
+          step: 3,
+          message: 'nothing was trained',
+          numTimes: 4,
+          ...monitored,
+        },
       ],
     ]);
     expect(await fixture.getJson(`/api/runs/${endedRun.runId}/warnings`)).toEqual({
@@ -273,6 +296,9 @@ describe('an episode', () => {
     });
     expect(episode.finalObservation).toBe(recorded.end.finalObservation);
     expect(episode.updateNumbers).toEqual([2]);
+    expect(episode.uses).toMatchObject([
+      { runId: run.runId, updateNumber: 2, policyVersionIn: 2, firstStep: 0, times: 1, weight: 1 },
+    ]);
     expect(episode.nextStep).toBeNull();
     expect(episode.task).toHaveProperty('map');
   });
@@ -322,6 +348,20 @@ describe('updates and policies', () => {
     });
     expect(first?.metrics['train/learningRate']).toBe(0.001);
     expect(first?.metrics).not.toHaveProperty('train/explainedVariance');
+  });
+
+  it('shows one update, and the episodes that fed it in the order of its batch', async () => {
+    const update = await fixture.getJson<Update>(`${runPath()}/updates/2`);
+    expect(update).toMatchObject({ updateNumber: 2, policyVersionOut: 3, numEpisodes: rounds[2].length });
+    const inputs = await allPages<UpdateInput>(`${runPath()}/updates/2/inputs?limit=3`);
+    expect(inputs.map(({ episodeId }) => episodeId)).toEqual(rounds[2].map(({ episodeId }) => episodeId));
+    inputs.forEach((input, place) => {
+      const { success, numSteps } = rounds[2][place].end;
+      const advantage = success === true ? 1 : -0.5;
+      expect(input).toMatchObject({ place, episodeRunId: run.runId, numSteps, advantageMean: advantage });
+    });
+    expect((await fixture.get(`${runPath()}/updates/999`)).status).toBe(404);
+    expect((await fixture.get(`${runPath()}/updates/two`)).status).toBe(400);
   });
 
   it('lists policy versions with their parents, newest first', async () => {

@@ -13,6 +13,7 @@ import type {
 } from './episodes.dto.js';
 import { ForkService } from './fork.service.js';
 import type { ForkOrigin } from './forks.dto.js';
+import { type EpisodeUse, SHARE_COLUMNS } from '../updates/update-inputs.dto.js';
 import { parseJson, STEP_COLUMNS, toStepDetail, type StepRow } from './step-row.js';
 
 interface EpisodeDetailRow extends EpisodeListItem {
@@ -54,6 +55,13 @@ const GET_UPDATES = `
   WHERE run_id = {runId:String} AND kind = 'BatchPlanned' AND position(payload, {episodeId:String}) > 0
   ORDER BY update_number`;
 
+const GET_USES = `
+  SELECT run_id, update_number, policy_version_in, ${SHARE_COLUMNS}
+  FROM update_inputs
+  WHERE episode_id = {episodeId:String} AND episode_run_id = {runId:String}
+  ORDER BY run_id, update_number
+  LIMIT 1000`;
+
 const GET_SCORES = `
   SELECT step, name, value, source, rationale, assigned_at
   FROM current_rewards
@@ -79,9 +87,10 @@ export class EpisodeService {
     { fromStep, maxSteps }: EpisodeQuery,
   ): Promise<EpisodeDetail> {
     const key = { runId, episodeId };
-    const [[episode], updates, steps, scores, [cost], forks] = await Promise.all([
+    const [[episode], updates, uses, steps, scores, [cost], forks] = await Promise.all([
       this.store.queryRows<EpisodeDetailRow | undefined>(GET_EPISODE, key),
       this.store.queryRows<{ updateNumber: number }>(GET_UPDATES, key),
+      this.store.queryRows<EpisodeUse>(GET_USES, key),
       this.store.queryRows<StepRow>(GET_STEPS, { ...key, fromStep, maxSteps, maxTokens: MAX_TOKENS }),
       this.store.queryRows<EpisodeDetail['scores'][number]>(GET_SCORES, key),
       this.store.queryRows<Pick<EpisodeDetail, 'costUsd'>>(GET_COST, key),
@@ -103,6 +112,7 @@ export class EpisodeService {
       scores: scores.map((score) => ({ ...score, assignedAt: isoTime(score.assignedAt) })),
       costUsd: cost.costUsd,
       updateNumbers: updates.map(({ updateNumber }) => updateNumber),
+      uses,
       steps: await this.withTexts(steps),
       nextStep: nextStep(steps, episode.numSteps),
     };

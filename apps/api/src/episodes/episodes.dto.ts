@@ -12,6 +12,7 @@ import {
   Uuid,
 } from '../http/query-decorators.js';
 import { RunParams } from '../runs/run-params.js';
+import { EpisodeUse } from '../updates/update-inputs.dto.js';
 import { EpisodeFork, ForkOrigin, StepValue } from './forks.dto.js';
 import { SPLITS } from './splits.js';
 import {
@@ -359,6 +360,13 @@ export class EpisodeDetail extends EpisodeListItem {
 
   @ApiProperty({ ...INTEGERS, description: 'Updates whose batches contain this episode' })
   readonly updateNumbers!: readonly number[];
+
+  @ApiProperty({
+    type: [EpisodeUse],
+    description:
+      'Committed updates of any run that read it, with the part that it had in them, at most 1,000; those from before this was recorded are missing',
+  })
+  readonly uses!: readonly EpisodeUse[];
 
   @ApiProperty({ type: [StepDetail] })
   readonly steps!: readonly StepDetail[];

@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { keyPrefixOf, type StoredKey } from '@retrace/process';
+import { isLoopback, keyPrefixOf, KeyRing, type KeyVerdict, type StoredKey } from '@retrace/process';
 import type { FastifyRequest } from 'fastify';
 import { ApiConfig } from '../config/api-config.js';
 import { ProblemError } from '../problems/problem.js';
 import { scopeOf, type AccessLevel } from './access.js';
-import { KeyRing, type KeyVerdict } from './key-ring.js';
-import { isLoopback } from './loopback.js';
 import { sessionTokenOf } from './session-cookie.js';
 import { SessionFiles } from './session-files.js';
 

@@ -1,10 +1,10 @@
 import 'reflect-metadata';
 import { ModulesContainer, NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { isLoopback } from '@retrace/process';
 import { describe, expect, it } from 'vitest';
 import { AppModule } from '../app.module.js';
 import { ApiConfig } from '../config/api-config.js';
-import { isLoopback } from './loopback.js';
 
 /** Metadata that Nest's `@Get()` and its siblings, and Fastify's `@RouteConfig()`, leave on a method. */
 const [METHOD, ROUTE_CONFIG] = ['method', '__fastify_route_config__'];

@@ -1,7 +1,6 @@
-import { KeyDirectory, keyPrefixOf, keyStateAt } from '@retrace/process';
+import { isLoopback, KeyDirectory, keyPrefixOf, keyStateAt } from '@retrace/process';
 import { ApiError } from '../api-error.js';
 import type { ApiConfig } from '../config/api-config.js';
-import { isLoopback } from './loopback.js';
 
 /**
  * Makes sure that there is a key where the API listens beyond the loopback interface. Makes one if a file is named for it.

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { StoredKey } from '@retrace/process';
+import { KeyRing, type StoredKey } from '@retrace/process';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError } from '../problems/problem.js';
 import { AccessControl } from './access-control.js';
-import { KeyRing } from './key-ring.js';
 import { clearedCookie, sessionTokenOf, setCookieOf } from './session-cookie.js';
 import { SessionFiles } from './session-files.js';
 import type { SessionRequest, SessionStatus } from './session.dto.js';

@@ -64,8 +64,8 @@ function documentOf(app: NestFastifyApplication): OpenAPIObject {
 
 /** Says of each body that it has no other fields: the validation pipe refuses them. */
 function closeRequests({ paths, components }: OpenAPIObject): void {
-  for (const { post } of Object.values(paths)) {
-    const body = post?.requestBody;
+  const bodies = Object.values(paths).flatMap(({ post, patch }) => [post?.requestBody, patch?.requestBody]);
+  for (const body of bodies) {
     const schema =
       body !== undefined && 'content' in body ? body.content['application/json']?.schema : undefined;
     if (schema === undefined || !('$ref' in schema)) continue;

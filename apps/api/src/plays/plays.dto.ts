@@ -9,6 +9,7 @@ import {
   ApiText,
   ApiTime,
 } from '../openapi/properties.js';
+import { OutcomeFiguresDto } from './outcome-figures.dto.js';
 
 export class PlayListItem {
   @ApiProperty({ type: String, format: 'uuid' })
@@ -69,7 +70,7 @@ export class PassOfPlay {
   readonly numTasks!: number;
 }
 
-export class RowOfPlay {
+export class RowOfPlay extends OutcomeFiguresDto {
   @ApiText()
   readonly policy!: string;
 
@@ -85,38 +86,17 @@ export class RowOfPlay {
   @ApiNullableText('Family of the tasks; null = all families')
   readonly family!: string | null;
 
-  @ApiInteger()
-  readonly numTasks!: number;
-
-  @ApiInteger('Episodes of known outcome')
-  readonly numEpisodes!: number;
-
-  @ApiInteger()
-  readonly numSuccesses!: number;
-
-  @ApiInteger('Ended episodes whose outcome is unknown')
-  readonly numUnknown!: number;
-
   @ApiInteger('Episodes in which environment, agent or server failed; part of no other figure but the cost')
   readonly numFailed!: number;
 
   @ApiNullableNumber()
   readonly successRate!: number | null;
 
-  @ApiNumber('95 %, Wilson, of the effective episodes')
-  readonly successLow!: number;
-
-  @ApiNumber()
-  readonly successHigh!: number;
-
   @ApiNumber('Episodes that the interval counts: attempts at one task resemble each other')
   readonly effectiveEpisodes!: number;
 
   @ApiProperty({ type: [PassOfPlay] })
   readonly passAtK!: readonly PassOfPlay[];
-
-  @ApiNullableNumber()
-  readonly meanReturn!: number | null;
 
   @ApiNullableNumber()
   readonly meanSteps!: number | null;

@@ -30,6 +30,9 @@ export type ProblemCode =
   | 'ANNOTATION_CONFLICT'
   | 'TOO_MANY_RECORDS_IN_FLIGHT'
   | 'TRACES_UNAVAILABLE'
+  | 'WHAT_IF_UNAVAILABLE'
+  | 'TOO_MANY_WHAT_IFS'
+  | 'RUN_NOT_TRAINED'
   | 'RUN_ACTIVE'
   | 'EPISODES_REFERRED_TO'
   | 'SQL_REFUSED'
@@ -71,6 +74,9 @@ const STATUS_OF: Record<ProblemCode, number> = {
   ANNOTATION_CONFLICT: 409,
   TOO_MANY_RECORDS_IN_FLIGHT: 429,
   TRACES_UNAVAILABLE: 503,
+  WHAT_IF_UNAVAILABLE: 501,
+  TOO_MANY_WHAT_IFS: 429,
+  RUN_NOT_TRAINED: 409,
   RUN_ACTIVE: 409,
   EPISODES_REFERRED_TO: 409,
   SQL_REFUSED: 422,
@@ -113,6 +119,9 @@ const TITLE_OF: Record<ProblemCode, string> = {
   ANNOTATION_CONFLICT: 'The annotation was made with other content',
   TOO_MANY_RECORDS_IN_FLIGHT: 'Too many records at once',
   TRACES_UNAVAILABLE: 'Spans can not be stored',
+  WHAT_IF_UNAVAILABLE: 'What-ifs are not computed here',
+  TOO_MANY_WHAT_IFS: 'Too many what-ifs at once',
+  RUN_NOT_TRAINED: 'The run was not trained here',
   RUN_ACTIVE: 'The run has not ended',
   EPISODES_REFERRED_TO: 'Updates were trained on these episodes',
   SQL_REFUSED: 'Query not allowed',

@@ -3,7 +3,8 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access } from '../keys/access.js';
 import { PageQuery, type Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
-import { RunParams } from './run-params.js';
+import { RecipeDifferences } from './recipe-differences.dto.js';
+import { RunPairParams, RunParams } from './run-params.js';
 import { RunTotals } from './run-totals.dto.js';
 import { RunTotalsService } from './run-totals.service.js';
 import { RunDetail, RunListItem } from './runs.dto.js';
@@ -31,6 +32,14 @@ export class RunsController {
   @ApiOkResponse({ type: RunDetail })
   get(@Param() { runId }: RunParams): Promise<RunDetail> {
     return this.runs.get(runId);
+  }
+
+  @Get(':runId/recipe-differences/:otherRunId')
+  @Access('read')
+  @ApiOperation({ summary: 'Lists the fields in which the recipes of two runs differ' })
+  @ApiOkResponse({ type: RecipeDifferences })
+  async compareRecipes(@Param() { runId, otherRunId }: RunPairParams): Promise<RecipeDifferences> {
+    return { fields: await this.runs.compareRecipes(runId, otherRunId) };
   }
 
   @Get(':runId/totals')

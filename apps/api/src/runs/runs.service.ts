@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { recipeDifferences } from '@retrace/config';
 import type { Json } from '@retrace/trajectory';
 import { decodeCursor } from '../paging/cursor.js';
 import { pageOf, type Page, type PageQuery } from '../paging/page.js';
@@ -6,6 +7,7 @@ import { ProblemError } from '../problems/problem.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 import { RunActivityReader, type RunActivity } from './run-activity.js';
+import type { DifferingRecipeField } from './recipe-differences.dto.js';
 import type { RunBaseline, RunDetail, RunStatus, RunListItem } from './runs.dto.js';
 
 interface RunRow extends Omit<RunListItem, 'status' | keyof RunActivity> {
@@ -37,6 +39,8 @@ const GET_RUN = `
   SELECT ${RUN_COLUMNS}, recipe, metadata, baselines, code_version
   FROM runs
   WHERE run_id = {runId:String}`;
+
+const GET_RECIPE = 'SELECT recipe FROM runs WHERE run_id = {runId:String}';
 
 @Injectable()
 export class RunsService {
@@ -70,6 +74,22 @@ export class RunsService {
       codeVersion,
       metadata: metadata === null ? null : (JSON.parse(metadata) as Json),
     };
+  }
+
+  /** Compares the recipes of two runs. A recorded run has none, so all fields of the other differ. @throws ProblemError `NOT_FOUND` */
+  async compareRecipes(runId: string, otherRunId: string): Promise<DifferingRecipeField[]> {
+    const [first, second] = await Promise.all([runId, otherRunId].map((id) => this.recipeOf(id)));
+    return recipeDifferences(first, second).map((difference) => ({
+      field: difference.field,
+      first: (difference.first ?? null) as Json,
+      second: (difference.second ?? null) as Json,
+    }));
+  }
+
+  private async recipeOf(runId: string): Promise<Record<string, unknown>> {
+    const [row] = await this.store.queryRows<{ recipe: string } | undefined>(GET_RECIPE, { runId });
+    if (!row) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
+    return (JSON.parse(row.recipe) as Record<string, unknown> | null) ?? {};
   }
 }
 

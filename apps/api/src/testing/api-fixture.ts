@@ -78,8 +78,11 @@ export class ApiFixture {
   }
 
   post(path: string, body: unknown): Promise<Response> {
-    const headers = { 'content-type': 'application/json' };
-    return fetch(`${this.api.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    return this.send('POST', path, body);
+  }
+
+  patch(path: string, body: unknown): Promise<Response> {
+    return this.send('PATCH', path, body);
   }
 
   /** Waits until the sink has carried every record that the log holds now. */
@@ -91,6 +94,11 @@ export class ApiFixture {
       await sleep(50);
     }
     throw new Error(`The sink had not caught up after ${CAUGHT_UP_MS} ms`);
+  }
+
+  private send(method: string, path: string, body: unknown): Promise<Response> {
+    const headers = { 'content-type': 'application/json' };
+    return fetch(`${this.api.url}${path}`, { method, headers, body: JSON.stringify(body) });
   }
 
   /** The lag is as of the last insert: the rows themselves say whether it is up to date. */

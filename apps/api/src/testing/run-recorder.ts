@@ -1,5 +1,11 @@
 import { frozenLake } from '@retrace/environments';
-import { newRunId, type AnyEvent, type ControlEventKind, type PayloadOf } from '@retrace/trajectory';
+import {
+  newRunId,
+  OWN_GROUPS_ONLY,
+  type AnyEvent,
+  type ControlEventKind,
+  type PayloadOf,
+} from '@retrace/trajectory';
 import { controlEvent } from '@retrace/trajectory/testing';
 import { partitionOf, type EventLog } from '@retrace/log';
 import { encodeEvent } from '@retrace/trajectory/codec';
@@ -185,6 +191,7 @@ export class RunRecorder {
       episodeIds: episodes.map(({ episodeId }) => episodeId),
       numSteps: Int32Array.from(episodes, ({ end }) => end.numSteps),
       samplerState: null,
+      ...OWN_GROUPS_ONLY,
       seed: round,
     });
     const decay = Math.exp(-round / this.learningRounds);
@@ -207,6 +214,33 @@ export class RunRecorder {
       'time/checkpoint': 0.05,
       'time/wait': 1.3,
     });
+    const numEpisodes = episodes.length;
+    const counts = (of: (i: number) => number) => Int32Array.from({ length: numEpisodes }, (_, i) => of(i));
+    const advantages = Float32Array.from(episodes, ({ end }) => (end.success === true ? 1 : -0.5));
+    await this.control('UpdateTraced', {
+      planId,
+      epoch: 1,
+      updateNumber: round,
+      policyVersionIn: round,
+      runIds: [this.runId],
+      episodeRuns: counts(() => 0),
+      groupIds: episodes
+        .filter((_, i) => i % this.groupSize === 0)
+        .map((_, group) => uuidLike(round * this.groupsPerRound + group)),
+      episodeGroups: counts((i) => Math.floor(i / this.groupSize)),
+      episodeIds: episodes.map(({ episodeId }) => episodeId),
+      firstSteps: counts(() => 0),
+      numSteps: Int32Array.from(episodes, ({ end }) => end.numSteps),
+      times: counts(() => 1),
+      numTokens: Int32Array.from(episodes, ({ end }) => end.numActionTokens),
+      weights: new Float32Array(numEpisodes).fill(1),
+      advantageMeans: advantages,
+      advantageDeviations: new Float32Array(numEpisodes),
+      advantageMins: advantages,
+      advantageMaxs: advantages,
+      stepLosses: Float64Array.of(0.4 * decay, 0.3 * decay),
+      stepGradientNorms: Float64Array.of(0.8, 0.7),
+    });
     await this.control('UpdateApplied', {
       planId,
       epoch: 1,
@@ -215,6 +249,7 @@ export class RunRecorder {
       weights: { sha256: sha256Like(round + 1), sizeBytes: 400_000 },
       optimizer: { sha256: sha256Like(round + 1_000), sizeBytes: 800_000 },
       episodeRewards: null,
+      groupPriorities: null,
       trainerState: null,
       metricNames: metrics.names,
       metricValues: metrics.values,

@@ -1,9 +1,10 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access } from '../keys/access.js';
 import { PageQuery, type Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
 import { RunParams } from '../runs/run-params.js';
+import { UpdateInput, UpdateParams } from './update-inputs.dto.js';
 import { Update } from './updates.dto.js';
 import { UpdatesService } from './updates.service.js';
 
@@ -18,5 +19,21 @@ export class UpdatesController {
   @ApiPage(Update)
   list(@Param() { runId }: RunParams, @Query() query: PageQuery): Promise<Page<Update>> {
     return this.updates.list(runId, query);
+  }
+
+  @Get(':updateNumber')
+  @Access('read')
+  @ApiOperation({ summary: 'Shows one update of a run' })
+  @ApiOkResponse({ type: Update })
+  get(@Param() params: UpdateParams): Promise<Update> {
+    return this.updates.get(params);
+  }
+
+  @Get(':updateNumber/inputs')
+  @Access('read')
+  @ApiOperation({ summary: 'Lists the episodes that fed an update, in the order of its batch' })
+  @ApiPage(UpdateInput)
+  inputs(@Param() params: UpdateParams, @Query() query: PageQuery): Promise<Page<UpdateInput>> {
+    return this.updates.inputs(params, query);
   }
 }

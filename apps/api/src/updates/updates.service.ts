@@ -1,18 +1,38 @@
 import { Injectable } from '@nestjs/common';
 import { decodeCursor } from '../paging/cursor.js';
+import { ProblemError } from '../problems/problem.js';
 import { pageOf, type Page, type PageQuery } from '../paging/page.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
+import { SHARE_COLUMNS, type UpdateInput, type UpdateParams } from './update-inputs.dto.js';
 import type { Update } from './updates.dto.js';
 
 interface UpdateRow extends Omit<Update, 'metrics'> {
   readonly metrics: Readonly<Record<string, number | null>>;
 }
 
+const UPDATE_COLUMNS = `update_number, stage, plan_id, epoch, policy_version_in, policy_version_out, num_episodes,
+  planned_at, applied_at, metrics, weights_sha256`;
+
+const GET_UPDATE = `
+  SELECT ${UPDATE_COLUMNS}
+  FROM updates
+  WHERE run_id = {runId:String} AND plan_id IN (
+    SELECT plan_id
+    FROM current_trainer_events
+    WHERE run_id = {runId:String} AND kind = 'BatchPlanned' AND update_number = {updateNumber:UInt64}
+  )`;
+
+const LIST_INPUTS = `
+  SELECT place, episode_run_id, episode_id, group_id, ${SHARE_COLUMNS}
+  FROM update_inputs
+  WHERE run_id = {runId:String} AND update_number = {updateNumber:UInt64} AND place >= {from:UInt32}
+  ORDER BY place
+  LIMIT {limit:UInt32}`;
+
 // The plans of the page are selected by number first: opening every plan's manifest would get slower as the run grows.
 const LIST_UPDATES = `
-  SELECT update_number, stage, plan_id, epoch, policy_version_in, policy_version_out, num_episodes,
-    planned_at, applied_at, metrics, weights_sha256
+  SELECT ${UPDATE_COLUMNS}
   FROM updates
   WHERE run_id = {runId:String} AND plan_id IN (
     SELECT plan_id
@@ -32,6 +52,24 @@ export class UpdatesService {
     const [before] = cursor ? decodeCursor(cursor, ['number']) : [Number.MAX_SAFE_INTEGER];
     const rows = await this.store.queryRows<UpdateRow>(LIST_UPDATES, { runId, before, limit: limit + 1 });
     return pageOf(rows, limit, { toItem: toUpdate, keyOf: (row) => [row.updateNumber] });
+  }
+
+  /** @throws ProblemError `NOT_FOUND` */
+  async get({ runId, updateNumber }: UpdateParams): Promise<Update> {
+    const [row] = await this.store.queryRows<UpdateRow | undefined>(GET_UPDATE, { runId, updateNumber });
+    if (!row) throw new ProblemError('NOT_FOUND', `Update ${updateNumber} of run ${runId} not found`);
+    return toUpdate(row);
+  }
+
+  /** In the order of the batch; none for an update that is not applied, or from before these were recorded. */
+  async inputs(
+    { runId, updateNumber }: UpdateParams,
+    { limit, cursor }: PageQuery,
+  ): Promise<Page<UpdateInput>> {
+    const [from] = cursor ? decodeCursor(cursor, ['number']) : [0];
+    const params = { runId, updateNumber, from, limit: limit + 1 };
+    const rows = await this.store.queryRows<UpdateInput>(LIST_INPUTS, params);
+    return pageOf(rows, limit, { toItem: (row) => row, keyOf: ({ place }) => [place + 1] });
   }
 }
 

@@ -1,6 +1,15 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { ApiInteger, ApiNullableInteger, ApiText, ApiTime, ApiWord } from '../openapi/properties.js';
 
-export const WARNING_SOURCES = ['trainer', 'collector', 'sink', 'api', 'store', 'system'] as const;
+export const WARNING_SOURCES = [
+  'trainer',
+  'collector',
+  'validator',
+  'sink',
+  'api',
+  'store',
+  'system',
+] as const;
 export const WARNING_SEVERITIES = ['warning', 'alarm'] as const;
 
 export class RunWarning {
@@ -18,6 +27,15 @@ export class RunWarning {
 
   @ApiInteger('How often the process had said this by then; not every repetition is listed')
   readonly numTimes!: number;
+
+  @ApiText('Name of the monitor whose rule is broken; empty for other warnings')
+  readonly rule!: string;
+
+  @ApiText('A step to take next; empty where there is none')
+  readonly advice!: string;
+
+  @ApiProperty({ type: [String], description: 'Episodes to look at first' })
+  readonly episodeIds!: readonly string[];
 
   @ApiTime()
   readonly raisedAt!: string;

@@ -7,7 +7,7 @@ import type { RunWarning } from './warnings.dto.js';
 
 /** With those of processes that belong to no run, such as a sink, from the time of this run. */
 const LIST_WARNINGS = `
-  SELECT source, severity, step, message, num_times, raised_at
+  SELECT source, severity, step, message, num_times, raised_at, rule, advice, episode_ids
   FROM warnings
   WHERE run_id = {runId:String}
     OR (run_id = ''

@@ -1,12 +1,18 @@
-import type { Recipe } from '@retrace/config';
 import type { BegunRun } from './begin-run.js';
 
 /** Says which run begins or goes on, and where its tasks come from files how many updates their epochs are. */
-export function announceRun(
-  { name, tasks, epochs, numUpdates }: Recipe,
-  { runId, isResumed }: BegunRun,
-): string {
-  const start = `${isResumed ? 'resuming' : 'started'} ${name}, run ${runId}`;
+export function announceRun({
+  recipe: { name, tasks, data, epochs, numUpdates, initFrom },
+  runId,
+  isResumed,
+}: BegunRun): string {
+  const source = initFrom?.source;
+  const from = source ? `, from policy ${source.policyVersion} of run ${source.runId}` : '';
+  const start = `${isResumed ? 'resuming' : 'started'} ${name}, run ${runId}${from}`;
+  if (data) {
+    const updates = numUpdates.toLocaleString('en');
+    return `${start}: ${updates} updates on ${data.sources.map(({ from }) => from).join(' + ')}`;
+  }
   if (!tasks?.contents) return start;
   const rows = `${tasks.contents.numTrain.toLocaleString('en')} training tasks`;
   const length = epochs === undefined ? rows : `${epochs} epochs of ${rows}`;

@@ -4,14 +4,34 @@ import { ControlTail, openLog } from '@retrace/log';
 import { CREATED_BY, readCodeVersion } from '../installation.js';
 import { beginRun, type BegunRun } from './begin-run.js';
 import { withInterrupt } from '../terminal/with-interrupt.js';
+import { withConnection } from '../services/connection.js';
 import { chooseRun } from './choose-run.js';
+import { completeData } from './complete-data.js';
+import { followControlEvents } from './follow-control-events.js';
+import { startMetricsExport, type MetricsOptions } from './metrics-export.js';
 import { recordBaselines } from './record-baselines.js';
+import { RunProgress } from './run-progress.js';
 import type { Services } from '../services/services.js';
 
 /** Resumes the unfinished run of this recipe in the log of the services, or starts a new one. */
 export async function beginRunOn(services: Services, recipe: Recipe): Promise<BegunRun> {
   return withControl(services, async (control, log) => {
-    return beginRun(log, control.state, { recipe, codeVersion: await readCodeVersion() });
+    const { state } = control;
+    const codeVersion = await readCodeVersion();
+    return beginRun(log, state, {
+      recipe,
+      codeVersion,
+      completeData: (asked) =>
+        withConnection(services.directory, services, services.log, async ({ client, log: ownLog }) => {
+          const { untilVisible } = await import('@retrace/store');
+          const catchUp = () => untilVisible(ownLog, client);
+          return completeData(asked, {
+            session: { ...services, client, log: ownLog, catchUp },
+            state,
+            onNotice: sayOnStderr,
+          });
+        }),
+    });
   });
 }
 
@@ -24,9 +44,7 @@ export async function recordBaselinesOn(
     signal,
   }: { readonly runId: string; readonly recipe: Recipe; readonly signal: AbortSignal },
 ): Promise<void> {
-  const onNotice = (line: string) => {
-    process.stderr.write(`${line}\n`);
-  };
+  const onNotice = sayOnStderr;
   try {
     await withControl(services, async (control, log) => {
       if (!control.run(runId).hasBaselines) await recordBaselines({ log, runId, recipe, signal, onNotice });
@@ -36,11 +54,46 @@ export async function recordBaselinesOn(
   }
 }
 
+interface WatchOptions {
+  /** Where metrics go beside the log. */
+  readonly metrics: MetricsOptions;
+  /** Ends the watch once all that is in the log by then was passed on. */
+  readonly signal: AbortSignal;
+}
+
+/** Prints how far a run in the log of the services is, and writes its metrics to the files that the options name. Never rejects. */
+export async function watchRunOn(
+  services: Services,
+  { runId, recipe }: BegunRun,
+  { metrics, signal }: WatchOptions,
+): Promise<void> {
+  try {
+    await withControl(services, async ({ state }, log) => {
+      const { name } = recipe;
+      const exported = await startMetricsExport(log, { ...metrics, runId, name, onNotice: sayOnStderr });
+      const progress = new RunProgress(recipe);
+      for await (const { event, offset } of followControlEvents(log, state.nextOffset, signal)) {
+        const { applied } = state.apply(event, offset);
+        const run = state.run(runId);
+        const line = applied && run && event.runId === runId ? progress.describe(event, run) : null;
+        if (line !== null) console.log(line);
+      }
+      await exported.end();
+    });
+  } catch (error) {
+    sayOnStderr(`run ${runId} is not watched: ${(error as Error).message}`);
+  }
+}
+
 /** Chooses a run in the log of the services, as `chooseRun` does; SIGTERM and SIGINT end the wait. */
 export async function chooseRunOn(services: Services, run: string): Promise<string | null> {
   return withInterrupt((signal) => withControl(services, (control) => chooseRun(control, run, signal)), {
     signals: ['SIGTERM', 'SIGINT'],
   });
+}
+
+function sayOnStderr(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
 async function withControl<T>(

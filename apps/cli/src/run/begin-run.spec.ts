@@ -44,10 +44,35 @@ describe('beginRun', () => {
 
   it('resumes the unfinished run of the same recipe, and of no other', async () => {
     const first = await begin();
-    expect(await begin()).toEqual({ runId: first.runId, isResumed: true });
+    expect(await begin()).toMatchObject({ runId: first.runId, isResumed: true });
     const other = await begin(resolveRecipe('bandit-ppo', { seed: 2 }));
     expect(other).toMatchObject({ isResumed: false });
-    expect(await begin()).toEqual({ runId: first.runId, isResumed: true });
+    expect(await begin()).toMatchObject({ runId: first.runId, isResumed: true });
+  });
+
+  it('resumes a run that started from another one’s policy with that version, whatever that run has published since', async () => {
+    const source = await begin();
+    const control = new ControlTail(log);
+    const publish = (policyVersion: number) =>
+      control.append(source.runId, {
+        kind: 'PolicyPublished',
+        payload: {
+          ...{ policyVersion, parentVersion: policyVersion === 0 ? null : policyVersion - 1 },
+          ...{ updateNumber: policyVersion, epoch: 0, modelHash: 'm' },
+          weights: { sha256: `${policyVersion}`.repeat(64), sizeBytes: 1 },
+        },
+      });
+    await control.append(source.runId, { kind: 'TrainerClaimed', payload: { epoch: 0, trainerId: 't' } });
+    await publish(0);
+    const from = resolveRecipe('bandit-ppo', {
+      assignments: [`initFrom={"run":"${source.runId}"}`, 'name=next'],
+    });
+    const first = await begin(from);
+    expect(first.recipe.initFrom?.source).toMatchObject({ runId: source.runId, policyVersion: 0 });
+    await publish(1);
+    const again = await begin(from);
+    expect(again).toMatchObject({ runId: first.runId, isResumed: true });
+    expect(again.recipe.initFrom?.source?.policyVersion).toBe(0);
   });
 
   it('starts another run once the last one has ended', async () => {

@@ -1,23 +1,29 @@
-import { recipeHash, type Recipe } from '@retrace/config';
+import { parseRecipe, recipeHash, requestHash, type Recipe } from '@retrace/config';
 import { readEnvironment } from '@retrace/environment-sources';
-import { newControlEvent, newRunId, type ControlFold, type Json } from '@retrace/trajectory';
+import { newControlEvent, newRunId, type ControlFold, type Json, type RunState } from '@retrace/trajectory';
 import { type EventLog } from '@retrace/log';
+import { completeInit } from './complete-init.js';
 import { encodeEvent } from '@retrace/trajectory/codec';
 
 export interface BegunRun {
   readonly runId: string;
   /** Whether the log already has the run, unfinished. */
   readonly isResumed: boolean;
+  /** As the run has it: with what its data was when it began. */
+  readonly recipe: Recipe;
 }
 
 interface BeginRunOptions {
   readonly recipe: Recipe;
   readonly codeVersion: string;
+  /** Finds out what stored data a new run has; needed where the recipe has sources of data. */
+  readonly completeData?: (recipe: Recipe) => Promise<Recipe>;
 }
 
 /**
  * Finds the newest unfinished run of exactly this recipe (equal hash, so seed and number of updates count), or starts a new one,
- * whose `RunStarted` is in the log when this resolves.
+ * whose `RunStarted` is in the log when this resolves. A run on stored data is resumed with the data that it began with, one that starts from
+ * another run's policy with that version.
  *
  * @param state fold of the log's control stream up to now
  */
@@ -26,13 +32,12 @@ export async function beginRun(
   state: ControlFold,
   options: BeginRunOptions,
 ): Promise<BegunRun> {
-  const { recipe } = options;
-  const hash = recipeHash(recipe);
-  const unfinished = state.runs.findLast(
-    ({ started, ended }) => started.recipeHash === hash && ended === null,
-  );
-  if (unfinished) return { runId: unfinished.runId, isResumed: true };
+  const unfinished = state.runs.findLast((run) => run.ended === null && isOf(options.recipe, run));
+  if (unfinished)
+    return { runId: unfinished.runId, isResumed: true, recipe: parseRecipe(unfinished.started.recipe) };
 
+  const withData = (await options.completeData?.(options.recipe)) ?? options.recipe;
+  const recipe = completeInit(withData, state);
   const { name: environment } = await readEnvironment(recipe.environment);
   const runId = newRunId();
   const event = newControlEvent({
@@ -44,7 +49,7 @@ export async function beginRun(
       name: recipe.name,
       runKind: 'trained',
       recipe: JSON.parse(JSON.stringify(recipe)) as Json,
-      recipeHash: hash,
+      recipeHash: recipeHash(recipe),
       seed: recipe.seed,
       environment,
       codeVersion: options.codeVersion,
@@ -54,5 +59,14 @@ export async function beginRun(
     },
   });
   await log.append('control', 0, [encodeEvent(event)]);
-  return { runId, isResumed: false };
+  return { runId, isResumed: false, recipe };
+}
+
+/** Whether a run was begun with this recipe. */
+function isOf(recipe: Recipe, { started }: RunState): boolean {
+  if (started.recipeHash === recipeHash(recipe)) return true;
+  if (!(recipe.data || recipe.initFrom) || started.recipe === null || started.runKind !== 'trained')
+    return false;
+  const { data, initFrom } = started.recipe as { readonly data?: Json; readonly initFrom?: Json };
+  return Boolean(data ?? initFrom) && requestHash(parseRecipe(started.recipe)) === requestHash(recipe);
 }

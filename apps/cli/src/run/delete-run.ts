@@ -1,9 +1,9 @@
-import { CheckpointFiles } from '@retrace/policy';
 import { deleteRun, type DeleteReport } from '@retrace/store';
 import { CliError } from '../cli-error.js';
 import { readControlState } from '../services/control-state.js';
 import type { StoreSession } from '../services/connection.js';
 import { checkpointFilesOf } from './run-checkpoints.js';
+import { checkpointsOf } from '../services/checkpoints.js';
 
 interface DeletedRun extends DeleteReport {
   readonly numCheckpointFiles: number;
@@ -64,7 +64,7 @@ async function removeCheckpoints({ log, directory }: StoreSession, runId: string
   const byRun = await checkpointFilesOf(log);
   const own = byRun.get(runId) ?? new Map<string, unknown>();
   byRun.delete(runId);
-  const files = new CheckpointFiles(directory.checkpoints);
+  const files = checkpointsOf(directory);
   const present = new Set((await files.list()).map(({ sha256 }) => sha256));
   const unneeded = [...own.keys()].filter(
     (sha256) => present.has(sha256) && ![...byRun.values()].some((others) => others.has(sha256)),

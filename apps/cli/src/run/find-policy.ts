@@ -1,8 +1,9 @@
-import { CheckpointFiles } from '@retrace/policy';
+import type { CheckpointFiles } from '@retrace/policy';
 import type { PolicyPublished, RunState } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
 import type { StoreSession } from '../services/connection.js';
 import { findRun } from './find-run.js';
+import { checkpointsOf } from '../services/checkpoints.js';
 
 interface FoundPolicy {
   /** The run that published it. */
@@ -27,7 +28,7 @@ export async function findPolicy(
   const policy =
     version === 'latest' ? policies.latest : /^\d+$/.test(version) ? policies.get(Number(version)) : null;
   if (policy) {
-    await requireWeights(publisher, policy, new CheckpointFiles(directory.checkpoints));
+    await requireWeights(publisher, policy, checkpointsOf(directory));
     return { run: publisher, policy };
   }
   const newest = policies.latest?.policyVersion;

@@ -1,17 +1,30 @@
-import { requireFit, resolveRecipe, type Recipe } from '@retrace/config';
+import { requireFit, resolveRecipe, type Recipe, type RecipeOverrides } from '@retrace/config';
+import { CliError } from '../cli-error.js';
 import type { CommonOptions } from '../options.js';
-import type { BackendChoice } from '@retrace/process';
+import { readVariables, type BackendChoice } from '@retrace/process';
+import { commandEnvironment } from '../services/environment.js';
+import type { MetricsOptions } from './metrics-export.js';
+import { onlySource, sourceOf, type SourceOptions } from './training-source.js';
 
 /** Options of the commands that train a recipe. */
-export interface TrainingOptions extends CommonOptions {
-  readonly recipe: string;
+export interface TrainingOptions extends CommonOptions, SourceOptions, MetricsOptions {
+  /** Default: for stored data, that of the run that most of it comes from. */
+  readonly recipe?: string;
   readonly updates?: number;
   readonly seed?: number;
   readonly set?: readonly string[];
+  readonly algorithm?: string;
+  readonly initFrom?: string;
+  readonly overrides?: string;
   readonly collectors: number;
+  /** Steps of priority that trainer and collectors are below the servers. */
+  readonly nice: number;
   readonly backend?: BackendChoice;
   readonly acceptOtherLog?: true;
 }
+
+/** Options that change a recipe. */
+type OverrideOption = 'updates' | 'seed' | 'set' | 'algorithm' | 'initFrom' | 'overrides';
 
 /**
  * Reads the recipe that the options name, with their overrides. Loads its modules before anything starts, so that a fault
@@ -20,10 +33,50 @@ export interface TrainingOptions extends CommonOptions {
  * @throws ConfigError; ScoringError and EnvironmentSourceError `MODULE_INVALID`; RewardError for options that a file's reward doesn't take
  */
 export async function readTrainingRecipe(
-  options: Pick<TrainingOptions, 'recipe' | 'updates' | 'seed' | 'set'>,
+  options: Pick<TrainingOptions, 'recipe' | OverrideOption> & SourceOptions,
 ): Promise<Recipe> {
-  const { seed, updates: numUpdates, set: assignments } = options;
-  const recipe = resolveRecipe(options.recipe, { seed, numUpdates, assignments });
+  if (options.recipe === undefined)
+    throw new CliError('OPTION_INVALID', '"--recipe" is required, or "--from …"');
+  const source = sourceOf(options);
+  const ofSource = source === null ? [] : [onlySource(source)];
+  return checkTrainingRecipe(resolveRecipe(options.recipe, overridesOf(options, ofSource)));
+}
+
+/** @param own assignments that those of the user overrule */
+export function overridesOf(
+  {
+    seed,
+    updates: numUpdates,
+    algorithm,
+    overrides: overridesFile,
+    initFrom,
+    set = [],
+  }: Pick<TrainingOptions, OverrideOption>,
+  own: readonly string[],
+): RecipeOverrides {
+  const start = initFrom === undefined ? [] : [initAssignment(initFrom)];
+  const assignments = [...environmentAssignments(), ...own, ...start, ...set];
+  return { seed, numUpdates, algorithm, overridesFile, assignments };
+}
+
+/**
+ * The assignment that makes a recipe start from a policy, as `--init-from` names it.
+ *
+ * @throws CliError `OPTION_INVALID`
+ */
+export function initAssignment(initFrom: string): string {
+  const [, run, version] = /^run:([^@]+)(?:@(.+))?$/.exec(initFrom) ?? [];
+  if (run !== undefined)
+    return `initFrom=${JSON.stringify(version === undefined ? { run } : { run, version })}`;
+  if (initFrom.includes('/')) return `policy.model=${JSON.stringify(initFrom)}`;
+  throw new CliError(
+    'OPTION_INVALID',
+    `--init-from: got "${initFrom}", must be "run:<run>", "run:<run>@<version>", "run:<run>@best", or the path of a model directory, with a slash`,
+  );
+}
+
+/** Loads what a recipe names, so that a fault in it is reported at once; returns it with the number of its updates. */
+export async function checkTrainingRecipe(recipe: Recipe): Promise<Recipe> {
   if (recipe.reward.components.some(({ module }) => module !== undefined)) {
     const { RewardScorer } = await import('@retrace/scoring');
     await RewardScorer.load(recipe.reward);
@@ -35,4 +88,10 @@ export async function readTrainingRecipe(
   if (!recipe.tasks) return recipe;
   const { completeTasks } = await import('@retrace/environment-sources');
   return completeTasks(recipe);
+}
+
+/** Assignments of the variable `RETRACE_SET`, one a line, which `--set` overrules. */
+function environmentAssignments(): readonly string[] {
+  const { RETRACE_SET = '' } = readVariables(commandEnvironment, { reads: ['RETRACE_SET'] });
+  return RETRACE_SET.split('\n').filter((line) => line.trim() !== '');
 }

@@ -1,6 +1,11 @@
 import type { Share } from '@retrace/log';
-import { roleEnvironment, type DataDirectory, type BackendChoice } from '@retrace/process';
-import { keyDirectoryOf, logOf } from '../services/environment.js';
+import {
+  checkpointStorageVariables,
+  roleEnvironment,
+  type DataDirectory,
+  type BackendChoice,
+} from '@retrace/process';
+import { checkpointStorageFor, keyDirectoryOf, logOf } from '../services/environment.js';
 import { installation } from '../installation.js';
 import type { RoleDefinition } from '../supervisor/role.js';
 import type { ReadyMessage } from '../supervisor/role-process.js';
@@ -20,8 +25,9 @@ export const GARBAGE_COLLECTION: readonly string[] = [
   '--heap-growing-percent=300',
 ];
 
-/** Steps of priority below log, store and API, so that these answer while compute uses every core. */
-const BEHIND_SERVERS = 10;
+/** Steps of priority that validation is behind training, which waits for nobody. */
+const BEHIND_TRAINING = 9;
+const LOWEST_PRIORITY = 19;
 
 /** Defines the embedded store: chDB behind ClickHouse's HTTP protocol. */
 export function storeRole(directory: DataDirectory, port = 0): RoleDefinition {
@@ -75,6 +81,7 @@ export function apiRole({ directory, storeUrl, port }: ApiRoleOptions): RoleDefi
         RETRACE_API_KEYS_DIRECTORY: keyDirectoryOf(directory),
         RETRACE_TRACE_DIRECTORY: directory.traces,
         RETRACE_API_PORT: Number(portOf(firstReady) ?? port),
+        RETRACE_WHAT_IF_SCRIPT: installation.scripts.whatIf,
         RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
         RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
         RETRACE_SINK: 'on',
@@ -109,13 +116,19 @@ interface RunRoleOptions {
   readonly storeUrl: string;
   readonly runId: string;
   readonly backend: BackendChoice | undefined;
+  /** Steps of priority below log, store and API, so that these answer while compute uses every core. */
+  readonly niceness: number;
+  /** Port of the trainer's Prometheus endpoint; the collectors have the next ones, and the validator the one after them. */
+  readonly metricsPort?: number;
   /** Whether the run's `RunEnded` is in the log. Only then has a role that exits with 0 finished its work. */
   readonly hasRunEnded: () => boolean;
 }
 
 /** Defines the run's trainer. */
 export function trainerRole(options: RunRoleOptions): RoleDefinition {
-  return runRole('trainer', installation.scripts.trainer, options);
+  return runRole('trainer', installation.scripts.trainer, options, {
+    RETRACE_METRICS_PORT: options.metricsPort,
+  });
 }
 
 /** Defines one of the run's collectors. */
@@ -125,8 +138,25 @@ export function collectorRole({
 }: RunRoleOptions & { readonly share: Share }): RoleDefinition {
   const number = share.index + 1;
   const name = number === 1 ? 'collector' : `collector-${number}`;
-  const variables = { RETRACE_COLLECTOR_SHARE: `${number}/${share.count}` };
+  const { metricsPort } = options;
+  const variables = {
+    RETRACE_COLLECTOR_SHARE: `${number}/${share.count}`,
+    RETRACE_METRICS_PORT: metricsPort === undefined ? undefined : metricsPort + number,
+  };
   return { ...runRole(name, installation.scripts.collector, options, variables), group: 'collectors' };
+}
+
+/** Defines the process that measures the run's policies. It yields the processor to collectors and trainer. */
+export function validatorRole({
+  numCollectors,
+  ...options
+}: RunRoleOptions & { readonly numCollectors: number }): RoleDefinition {
+  const { metricsPort } = options;
+  const variables = {
+    RETRACE_METRICS_PORT: metricsPort === undefined ? undefined : metricsPort + numCollectors + 1,
+  };
+  const niceness = Math.min(options.niceness + BEHIND_TRAINING, LOWEST_PRIORITY);
+  return runRole('validator', installation.scripts.validator, { ...options, niceness }, variables);
 }
 
 /** Defines a compute role. Its first step can take long, so it has longer timeouts. */
@@ -134,14 +164,14 @@ function runRole(
   name: string,
   script: string,
   options: RunRoleOptions,
-  variables: Readonly<Record<string, string>> = {},
+  variables: Parameters<typeof roleEnvironment>[1] = {},
 ): RoleDefinition {
-  const { directory, storeUrl, runId, backend, hasRunEnded } = options;
+  const { directory, storeUrl, runId, backend, hasRunEnded, niceness } = options;
   return {
     name,
     script,
     nodeArguments: GARBAGE_COLLECTION,
-    niceness: BEHIND_SERVERS,
+    niceness,
     environment: () =>
       storeEnvironment(directory, storeUrl, {
         ...variables,
@@ -168,6 +198,7 @@ function storeEnvironment(
     RETRACE_STORE_USER: user,
     RETRACE_STORE_PASSWORD: password,
     RETRACE_CHECKPOINT_DIRECTORY: directory.checkpoints,
+    ...checkpointStorageVariables(checkpointStorageFor(directory)),
     RETRACE_TOKENIZER_DIRECTORY: directory.tokenizers,
     ...variables,
   });

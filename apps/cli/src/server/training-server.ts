@@ -1,16 +1,18 @@
 import type { BackendChoice, DataDirectory } from '@retrace/process';
-import { logOf } from '../services/environment.js';
-import { type Recipe } from '@retrace/config';
+import { checkpointStorageFor, logOf } from '../services/environment.js';
+import { needsCollector, needsValidator, type Recipe } from '@retrace/config';
 import type { ControlFold, RunState } from '@retrace/trajectory';
 import type { EventLog, WarningLog } from '@retrace/log';
 import { CliError } from '../cli-error.js';
 import { holdDataDirectory, type HeldDataDirectory } from '../data-directory/hold-data-directory.js';
 import { CREATED_BY, readCodeVersion } from '../installation.js';
-import { beginRun } from '../run/begin-run.js';
+import { beginRun, type BegunRun } from '../run/begin-run.js';
+import { completeData, type DataSession } from '../run/complete-data.js';
 import { announceRun } from '../run/announce-run.js';
 import { recordBaselines } from '../run/record-baselines.js';
 import { followControlEvents } from '../run/follow-control-events.js';
-import { describeProgress, summarizeRun, type RunSummary } from '../run/run-progress.js';
+import { RunProgress, summarizeRun, type RunSummary } from '../run/run-progress.js';
+import { startMetricsExport, type MetricsExport, type MetricsOptions } from '../run/metrics-export.js';
 import { openStoreClient } from '../services/connection.js';
 import { readControlState } from '../services/control-state.js';
 import type { LogStream } from '../supervisor/log-stream.js';
@@ -18,7 +20,14 @@ import { Supervisor } from '../supervisor/supervisor.js';
 import { WarningRecorder } from '../supervisor/warning-recorder.js';
 import { assertDiskSpace, watchDisk } from './disk-watch.js';
 import { prepareBackend } from './prepare-backend.js';
-import { apiRole, collectorRole, sinkRole, storeRole, trainerRole } from './role-definitions.js';
+import {
+  apiRole,
+  collectorRole,
+  sinkRole,
+  storeRole,
+  trainerRole,
+  validatorRole,
+} from './role-definitions.js';
 
 export interface TrainingServerOptions {
   readonly dataDirectory: string;
@@ -27,6 +36,18 @@ export interface TrainingServerOptions {
   readonly apiPort: number | null;
   /** Whether to go on with a store that has events of another log. */
   readonly acceptsOtherLog: boolean;
+}
+
+/** Makes the recipe of a run on stored data, once the store is there. */
+export type RecipeOfData = (session: DataSession, state: ControlFold) => Promise<Recipe>;
+
+interface TrainingRequest {
+  readonly backend?: BackendChoice;
+  readonly numCollectors: number;
+  /** Steps of priority that trainer and collectors are below log, store and API. */
+  readonly niceness: number;
+  /** Where metrics go beside the log. */
+  readonly metrics: MetricsOptions;
 }
 
 interface TrainingServerParts {
@@ -44,6 +65,7 @@ export class TrainingServer {
   private readonly ending = new AbortController();
   private measuring: Promise<void> | null = null;
   private warnings: WarningLog | null = null;
+  private metricsExport: MetricsExport | null = null;
 
   private constructor(private readonly parts: TrainingServerParts) {}
 
@@ -63,6 +85,8 @@ export class TrainingServer {
     let eventLog: EventLog | null = null;
     try {
       await assertDiskSpace({ path: directory.root, shownAs: dataDirectory });
+      const storage = checkpointStorageFor(directory);
+      if (storage !== null) directory.keepCheckpointStorage(storage);
       eventLog = await openLog(directory);
       const store = await supervisor.start(storeRole(directory));
       const storeUrl = store.url ?? '';
@@ -102,51 +126,86 @@ export class TrainingServer {
 
   /** Starts the recipe's run, or resumes the unfinished one; resolves when the run and its roles have ended. The collectors share each round. */
   async train(
-    recipe: Recipe,
-    { backend, numCollectors }: { readonly backend?: BackendChoice; readonly numCollectors: number },
+    asked: Recipe | RecipeOfData,
+    { backend, numCollectors, niceness, metrics }: TrainingRequest,
   ): Promise<RunSummary> {
     const { ending } = this;
     const { held, log, eventLog, storeUrl, supervisor } = this.parts;
     const { directory, lock } = held;
     const state = await readControlState(eventLog);
-    const [{ runId, isResumed }] = await Promise.all([
-      beginRun(eventLog, state, {
-        recipe,
-        codeVersion: await readCodeVersion(),
-      }),
+    const [begun] = await Promise.all([
+      this.beginRun(asked, state),
       backend === undefined
         ? prepareBackend({ log, lockFileDescriptor: lock.fileDescriptor, signal: ending.signal })
         : undefined,
     ]);
+    const { runId, recipe } = begun;
     await this.recordWarnings(runId);
-    const collectors: string[] = [];
-    const ended = this.followRun(runId, state);
+    this.metricsExport = await this.exportMetrics(begun, metrics);
+    const roles: string[] = [];
+    const ended = this.followRun(begun, state);
     // A run that was just started is not in the state yet.
-    if (!state.run(runId)?.hasBaselines) this.measuring = this.recordBaselines(recipe, runId);
+    if ((needsCollector(recipe) || needsValidator(recipe)) && !state.run(runId)?.hasBaselines)
+      this.measuring = this.recordBaselines(recipe, runId);
     if (!ending.signal.aborted) {
-      this.say('run', announceRun(recipe, { runId, isResumed }));
+      this.say('run', announceRun(begun));
       const hasRunEnded = () => state.run(runId)?.ended !== null;
-      const role = { directory, storeUrl, runId, backend, hasRunEnded };
-      const shares = Array.from({ length: numCollectors }, (_, index) => ({ index, count: numCollectors }));
-      const definitions = shares.map((share) => collectorRole({ ...role, share }));
-      collectors.push(...definitions.map(({ name }) => name));
+      const { metricsPort } = metrics;
+      const role = { directory, storeUrl, runId, backend, hasRunEnded, niceness, metricsPort };
+      const count = needsCollector(recipe) ? numCollectors : 0;
+      const shares = Array.from({ length: count }, (_, index) => ({ index, count }));
+      const definitions = [
+        trainerRole(role),
+        ...shares.map((share) => collectorRole({ ...role, share })),
+        ...(needsValidator(recipe) ? [validatorRole({ ...role, numCollectors: count })] : []),
+      ];
+      roles.push(...definitions.map(({ name }) => name));
       await Promise.all(
-        [trainerRole(role), ...definitions].map(async (definition) => {
+        definitions.map(async (definition) => {
           const { detail } = await supervisor.start(definition);
           if (detail !== undefined) this.say(definition.name, detail);
         }),
       );
     }
     await ended;
-    await Promise.all(['trainer', ...collectors].map((name) => supervisor.whenEnded(name)));
+    await Promise.all(roles.map((name) => supervisor.whenEnded(name)));
+    await this.metricsExport.end();
     return summarizeRun(runOf(state, runId));
   }
 
-  /** Stops collectors, trainer, API or sink, and store, in this order, and releases the data directory. */
+  /** Begins a run, or finds the one to resume. A recipe on stored data finds out what data there is. */
+  private async beginRun(asked: Recipe | RecipeOfData, state: ControlFold): Promise<BegunRun> {
+    const { held, eventLog, storeUrl } = this.parts;
+    const { directory } = held;
+    const codeVersion = await readCodeVersion();
+    if (typeof asked !== 'function' && !asked.data)
+      return beginRun(eventLog, state, { recipe: asked, codeVersion });
+    const client = await openStoreClient(directory, { storeUrl });
+    try {
+      const { untilVisible } = await import('@retrace/store');
+      const catchUp = () => untilVisible(eventLog, client);
+      const session = { client, log: eventLog, directory, storeUrl, catchUp };
+      await catchUp();
+      const recipe = typeof asked === 'function' ? await asked(session, state) : asked;
+      const onNotice = (line: string) => {
+        this.say('run', line);
+      };
+      return await beginRun(eventLog, state, {
+        recipe,
+        codeVersion,
+        completeData: (incomplete) => completeData(incomplete, { session, state, onNotice }),
+      });
+    } finally {
+      await client.close();
+    }
+  }
+
+  /** Stops collectors, validator, trainer, API or sink, and store, in this order, and releases the data directory. */
   async stop(): Promise<void> {
     const { held, eventLog, supervisor } = this.parts;
     this.ending.abort();
     await supervisor.stop();
+    await this.metricsExport?.end();
     await this.measuring;
     await this.warnings?.flush();
     held.directory.withdrawServer();
@@ -159,7 +218,8 @@ export class TrainingServer {
   }
 
   /** Logs the progress of the run; resolves when the run or this server has ended. */
-  private async followRun(runId: string, state: ControlFold): Promise<void> {
+  private async followRun({ runId, recipe }: BegunRun, state: ControlFold): Promise<void> {
+    const progress = new RunProgress(recipe);
     for await (const { event, offset } of followControlEvents(
       this.parts.eventLog,
       state.nextOffset,
@@ -168,10 +228,21 @@ export class TrainingServer {
       const { applied } = state.apply(event, offset);
       if (event.runId !== runId || !applied) continue;
       const run = runOf(state, runId);
-      const line = describeProgress(event, run);
+      const line = progress.describe(event, run);
       if (line !== null) this.say('run', line);
       if (run.ended !== null) return;
     }
+  }
+
+  private exportMetrics(
+    { runId, recipe: { name } }: BegunRun,
+    metrics: MetricsOptions,
+  ): Promise<MetricsExport> {
+    const { eventLog, log } = this.parts;
+    const onNotice = (message: string) => {
+      log.write({ role: 'retrace', level: 'warn', message });
+    };
+    return startMetricsExport(eventLog, { ...metrics, runId, name, onNotice });
   }
 
   /** Makes what the supervisor warns of from now on events of the run. */

@@ -1,5 +1,11 @@
 import type { LogLocation } from '@retrace/log';
-import { readVariables, type DataDirectory } from '@retrace/process';
+import {
+  CHECKPOINT_STORAGE_VARIABLES,
+  checkpointStorageOf,
+  readVariables,
+  type CheckpointStorageConfig,
+  type DataDirectory,
+} from '@retrace/process';
 
 /** The environment of the command line, read nowhere else. Every use parses it by the schema of `@retrace/process`. */
 export const commandEnvironment: NodeJS.ProcessEnv = process.env;
@@ -16,4 +22,10 @@ export function logOf(directory: DataDirectory): Extract<LogLocation, { kind: 'l
 export function keyDirectoryOf(directory: DataDirectory): string {
   const variables = readVariables(commandEnvironment, { reads: ['RETRACE_API_KEYS_DIRECTORY'] });
   return variables.RETRACE_API_KEYS_DIRECTORY ?? directory.keys;
+}
+
+/** The object storage of the checkpoints: the one that the environment names, or else that of the data directory; null where there is none. */
+export function checkpointStorageFor(directory: DataDirectory): CheckpointStorageConfig | null {
+  const variables = readVariables(commandEnvironment, { reads: CHECKPOINT_STORAGE_VARIABLES });
+  return checkpointStorageOf(variables) ?? directory.checkpointStorage();
 }

@@ -3,6 +3,7 @@ import {
   readCollectorConfig,
   readSinkConfig,
   readTrainerConfig,
+  readValidatorConfig,
   runProcess,
   type Supervised,
 } from '@retrace/process';
@@ -27,6 +28,10 @@ const ROLES = {
     const { runCollector } = await import('@retrace/collector');
     await runCollector(readCollectorConfig(environment), supervised, environment);
   },
+  validator: async (environment: NodeJS.ProcessEnv, supervised: Supervised) => {
+    const { runValidator } = await import('@retrace/collector');
+    await runValidator(readValidatorConfig(environment), supervised);
+  },
   trainer: async (environment: NodeJS.ProcessEnv, supervised: Supervised) => {
     const { runTrainer } = await import('@retrace/trainer');
     const run = await runTrainer(readTrainerConfig(environment), supervised, environment);
@@ -40,6 +45,8 @@ interface RoleInProcessOptions {
   readonly json: boolean;
   /** The first line of the log. */
   readonly announcement?: string;
+  /** Work beside the role, which must not reject; the signal aborts once the role has ended, and the process ends after both. */
+  readonly beside?: (signal: AbortSignal) => Promise<unknown>;
 }
 
 /**
@@ -68,7 +75,7 @@ export function acceptsOtherLog(flag: true | undefined): NodeJS.ProcessEnv {
 export async function runRoleInProcess(
   role: keyof typeof ROLES,
   { directory }: Services,
-  { variables, json, announcement }: RoleInProcessOptions,
+  { variables, json, announcement, beside }: RoleInProcessOptions,
 ): Promise<void> {
   if (json) printLinesAsJson(role);
   if (announcement !== undefined) console.log(announcement);
@@ -78,6 +85,7 @@ export async function runRoleInProcess(
   const environment: NodeJS.ProcessEnv = {
     RETRACE_SPOOL_DIRECTORY: directory.spool,
     RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
+    RETRACE_WHAT_IF_SCRIPT: installation.scripts.whatIf,
     RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
     RETRACE_API_KEYS_DIRECTORY: directory.keys,
     RETRACE_TRACE_DIRECTORY: directory.traces,
@@ -90,7 +98,14 @@ export async function runRoleInProcess(
     RETRACE_TOKENIZER_DIRECTORY: tokenizers,
     ...definedOnly(variables),
   };
-  await runProcess(environment, (supervised) => ROLES[role](environment, supervised));
+  await runProcess(environment, async (supervised) => {
+    const over = new AbortController();
+    const others = beside?.(over.signal);
+    await ROLES[role](environment, supervised).finally(async () => {
+      over.abort();
+      await others;
+    });
+  });
 }
 
 function definedOnly(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

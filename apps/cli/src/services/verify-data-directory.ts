@@ -1,10 +1,10 @@
-import { CheckpointFiles } from '@retrace/policy';
 import { keptCheckpoints } from '@retrace/trainer';
 import type { CheckpointFile } from '@retrace/trajectory';
 import { verifyStore, type VerifyReport } from '@retrace/store';
 import { renderTable } from '../terminal/table.js';
 import { readControlState } from './control-state.js';
 import type { StoreSession } from './connection.js';
+import { checkpointsOf } from './checkpoints.js';
 
 interface CheckpointFault {
   readonly code: 'CHECKPOINT_UNREADABLE';
@@ -58,7 +58,7 @@ export async function verifyDataDirectory(session: StoreSession): Promise<DataDi
  * because newer ones were committed, is no fault.
  */
 async function verifyCheckpoints({ log, directory }: StoreSession): Promise<CheckpointFault[]> {
-  const files = new CheckpointFiles(directory.checkpoints);
+  const files = checkpointsOf(directory);
   const faults = new Map<string, CheckpointFault>();
   for (const [sha256, { runId, ref }] of await neededCheckpoints(log)) {
     await files.verify(ref).catch((error: unknown) => {

@@ -33,6 +33,7 @@ function sourceOf(role: string): WarningRaised['source'] {
   switch (name) {
     case 'trainer':
     case 'collector':
+    case 'validator':
     case 'sink':
     case 'api':
     case 'store':

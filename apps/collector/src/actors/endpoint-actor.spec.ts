@@ -22,6 +22,10 @@ class PlayedEngine implements TokenEngine {
     return Promise.reject(new Error('is not asked for'));
   }
 
+  score(): Promise<Float32Array> {
+    return Promise.reject(new Error('is not asked for'));
+  }
+
   generate(request: GenerationRequest, signal?: AbortSignal): Promise<GeneratedTokens> {
     this.requests.push(request);
     return new Promise((resolve, reject) => {

@@ -37,8 +37,10 @@ export class EndpointActor implements Actor {
   /** Tokens of each slot's context. */
   private readonly contexts = new Map<number, Int32Array>();
   private readonly turns: TurnQueue;
+  private readonly stopStrings: readonly string[];
 
   constructor(private readonly options: EndpointActorOptions) {
+    this.stopStrings = [...(options.stopStrings ?? []), ...(options.ownStopStrings ?? [])];
     this.turns = new TurnQueue(options.signal);
     this.sampling = options.sampling;
     this.maxTokens = options.maxTokens;
@@ -65,7 +67,7 @@ export class EndpointActor implements Actor {
 
   private async generate(request: ActRequest, context: Int32Array, ended: AbortSignal): Promise<FinishedAct> {
     const { slot, samplingSeed, greedy } = request;
-    const { engine, sampling, stopStrings = [], ownStopStrings = [], served } = this.options;
+    const { engine, sampling, served } = this.options;
     const startedAt = performance.now();
     const { model, policyVersion } = served();
     try {
@@ -80,7 +82,7 @@ export class EndpointActor implements Actor {
           maxNewTokens: sampling.maxNewTokens,
           // One-token actions need no stop token: the first token is the whole action.
           stopTokenIds: sampling.maxNewTokens > 1 ? this.options.text.stopTokenIds : [],
-          stopStrings: [...stopStrings, ...ownStopStrings],
+          stopStrings: this.stopStrings,
           seed: samplingSeed,
         },
         ended,
@@ -100,11 +102,12 @@ export class EndpointActor implements Actor {
       action: actionText(text.tokenizer, { tokenIds, stopReason: reason }, stopStrings),
       tokenIds,
       logprobs,
-      // Raw ones are taken only where both distributions are one: see `requireTrainableLogprobs`.
       rawLogprobs: logprobMode === 'raw' ? logprobs : null,
       entropies: null,
       policyVersions: versionsOf(generated, policyVersion),
-      logprobMode: 'processed' as const,
+      // Where nothing is processed, both distributions are one.
+      logprobMode:
+        logprobMode === 'raw' && !isPlain(this.sampling) ? ('raw' as const) : ('processed' as const),
       generationMs,
     };
   }
@@ -113,14 +116,21 @@ export class EndpointActor implements Actor {
 /** The context cut to a prefix, and then extended. */
 function extend(context: Int32Array | undefined, numKept: number, tokenIds: Int32Array): Int32Array {
   const extended = new Int32Array(numKept + tokenIds.length);
-  if (context !== undefined) extended.set(context.subarray(0, numKept));
+  // A part of a short array is a copy: it moves the array out of V8's heap first.
+  if (context !== undefined) extended.set(context.length === numKept ? context : context.slice(0, numKept));
   extended.set(tokenIds, numKept);
   return extended;
 }
 
-/** The version of each token: as the server says it, or else the one that was asked for. */
+/** Whether tokens are drawn from the model's own distribution. */
+function isPlain({ temperature, topK, topP }: SamplingParameters): boolean {
+  return temperature === 1 && topK === 0 && topP === 1;
+}
+
+/** The version of each token: as the server says it, or else the one that was asked for. −1 was asked for where no run's weights sample. */
 function versionsOf({ tokenIds, versions }: GeneratedTokens, asked: number): Int32Array {
   const columns = new Int32Array(tokenIds.length).fill(asked);
+  if (asked === -1) return columns;
   for (const { version, start, end } of versions ?? []) {
     columns.fill(policyVersionIn(version), start, end);
   }

@@ -1,4 +1,10 @@
-import type { GeneratedTokens, GenerationRequest, LikeliestRequest, TokenEngine } from '@retrace/endpoints';
+import type {
+  GeneratedTokens,
+  GenerationRequest,
+  LikeliestRequest,
+  ScoreRequest,
+  TokenEngine,
+} from '@retrace/endpoints';
 
 /** An engine whose server may change its weights between turns: while it is paused, turns under way end and no other begins. */
 export class PausableEngine implements TokenEngine {
@@ -13,6 +19,11 @@ export class PausableEngine implements TokenEngine {
 
   likeliest(request: LikeliestRequest): Promise<ReadonlyMap<string, number>> {
     return this.engine.likeliest(request);
+  }
+
+  /** Is not paused: the weights that a change brought are checked before turns go on. */
+  score(request: ScoreRequest, signal?: AbortSignal): Promise<Float32Array> {
+    return this.engine.score(request, signal);
   }
 
   async generate(request: GenerationRequest, signal?: AbortSignal): Promise<GeneratedTokens> {

@@ -9,18 +9,26 @@ import {
   type LogprobMode,
   type TokenEngine,
 } from '@retrace/endpoints';
+import type { WarningLog } from '@retrace/log';
 import { findFreePort } from '@retrace/process/free-port';
 import type { PolicyText, Transformer } from '@retrace/policy';
 import type { SamplingParameters } from '@retrace/trajectory';
 import { CollectorError } from '../collector-error.js';
 import { EndpointActor } from './endpoint-actor.js';
+import { openDelivery } from './open-delivery.js';
 import { PausableEngine } from './pausable-engine.js';
 import { ServedPolicies } from './served-policies.js';
 import { StartedServer } from './started-server.js';
+import { WeightCheck } from './weight-check.js';
 
 const TIMEOUT_MS = 120_000;
 const MAX_RETRIES = 3;
 const START_TIMEOUT_MS = 600_000;
+const MAX_LOGPROB_DIFFERENCE = 2e-3;
+/** Enough tokens of many kinds that a change of the weights shows in some of them. */
+const CHECKED_TEXT =
+  'The quick brown fox jumps over the lazy dog. 12 + 30 = 42; {"move": "left", "to": [3, 7]}\nOK?';
+const MAX_CHECKED_TOKENS = 64;
 
 interface EndpointOptions {
   readonly runId: string;
@@ -30,6 +38,8 @@ interface EndpointOptions {
   readonly weightsDirectory: string;
   /** The collector's environment, which holds the API key. */
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Told of weights that the server does not compute with. */
+  readonly warnings: Pick<WarningLog, 'raise'>;
   readonly signal: AbortSignal;
 }
 
@@ -49,7 +59,7 @@ export class PolicyEndpoint {
     private readonly engine: TokenEngine,
     private readonly policies: ServedPolicies,
     private readonly started: StartedServer | null,
-    private readonly options: Pick<EndpointOptions, 'text' | 'signal'>,
+    private readonly options: Pick<EndpointOptions, 'text' | 'warnings' | 'signal'>,
   ) {}
 
   /** Name and version of the server; one that Retrace starts is asked when it first serves a version. */
@@ -78,30 +88,40 @@ export class PolicyEndpoint {
     };
     const Engine = endpoint.kind === 'vllm' ? VllmEngine : SglangEngine;
     const engine = new PausableEngine(new Engine(service, engineOptions));
-    const { command, startTimeoutMs = START_TIMEOUT_MS } = endpoint;
-    const started =
-      command === undefined
-        ? null
-        : new StartedServer({ command, port, startTimeoutMs, engine: engineOptions });
+    const started = startedServer(endpoint, port, engineOptions);
+    const { kind, maxLogprobDifference = MAX_LOGPROB_DIFFERENCE } = endpoint;
     const policies = new ServedPolicies({
       runId,
-      kind: endpoint.kind,
       directory: resolve(endpoint.directory ?? options.weightsDirectory),
       baseModel: recipe.policy.model,
       text,
-      service,
-      started,
+      delivery: started ?? openDelivery({ kind, policy: recipe.policy, service, engine: engineOptions }),
       pausable: engine,
-      engine: engineOptions,
+      check: openCheck(engine, {
+        text,
+        maxDifference: maxLogprobDifference,
+        maxPositions: recipe.policy.maxPositions,
+      }),
       signal,
     });
     const described = started ? null : await engine.describe(signal);
     return new PolicyEndpoint(described, engine, policies, started, options);
   }
 
-  /** Brings a policy version to the server. Turns that begin later are sampled by it. */
+  /**
+   * Brings a policy version to the server. Turns that begin later are sampled by it.
+   *
+   * @throws as `ServedPolicies.serve`; `WEIGHTS_DIFFER` is an alarm of the run, too
+   */
   async serve(policyVersion: number, model: Transformer): Promise<void> {
-    await this.policies.serve(policyVersion, model);
+    try {
+      await this.policies.serve(policyVersion, model);
+    } catch (error) {
+      if (error instanceof CollectorError && error.code === 'WEIGHTS_DIFFER') {
+        this.options.warnings.raise({ source: 'collector', severity: 'alarm', message: error.message });
+      }
+      throw error;
+    }
     this.described ??= await this.engine.describe(this.options.signal);
   }
 
@@ -127,6 +147,32 @@ export class PolicyEndpoint {
   }
 }
 
+/** The server that the recipe starts; null where it names one that runs. */
+function startedServer(
+  { command, startTimeoutMs = START_TIMEOUT_MS }: EndpointRecipe,
+  port: number,
+  engine: EngineOptions,
+): StartedServer | null {
+  return command === undefined ? null : new StartedServer({ command, port, startTimeoutMs, engine });
+}
+
+interface CheckOptions {
+  readonly text: PolicyText;
+  readonly maxDifference: number | null;
+  readonly maxPositions: number;
+}
+
+function openCheck(
+  engine: TokenEngine,
+  { text: { tokenizer }, maxDifference, maxPositions }: CheckOptions,
+): WeightCheck | null {
+  if (maxDifference === null) return null;
+  // A server is asked for one more token.
+  const numTokens = Math.min(MAX_CHECKED_TOKENS, maxPositions - 1);
+  const tokenIds = Array.from(tokenizer.encode(CHECKED_TEXT)).slice(0, numTokens);
+  return new WeightCheck({ engine, tokenIds, maxDifference });
+}
+
 /** Logprobs of the behavior policy are those after temperature, which equal the raw ones at temperature 1 only. */
 function requireTrainableLogprobs(mode: LogprobMode, { temperature, greedy }: SamplingParameters): void {
   if (mode === 'processed' || greedy || temperature === 1) return;
@@ -148,6 +194,6 @@ function authorization(
 }
 
 /** Contexts in which a model is seldom certain. */
-function probes({ tokenizer }: PolicyText): number[][] {
+export function probes({ tokenizer }: PolicyText): number[][] {
   return ['a', 'The', '1 2', 'Hello world'].map((text) => Array.from(tokenizer.encode(text)));
 }

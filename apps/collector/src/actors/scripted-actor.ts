@@ -7,6 +7,9 @@ import type { ActRequest, Actor, FinishedAct } from './actor.js';
 
 const PLAIN: Pick<EpisodeLoops, 'write' | 'stopStrings'> = { write: (action) => action, stopStrings: [] };
 
+/** Worlds whose actions are texts have any number of them. */
+const MAX_KNOWN_ACTIONS = 1_024;
+
 /**
  * A scripted agent (expert or baseline). Its action is tokenised as a policy would say it, so that imitation can train on it: with the token
  * that ends the turn, unless the action fills `maxNewTokens` or ends with a stop string. Its logprobs are missing (NaN) and its policy version is −1, so that no
@@ -16,7 +19,8 @@ export class ScriptedActor implements Actor {
   readonly sampling = null;
   readonly maxTokens = Number.POSITIVE_INFINITY;
   private readonly pending: ActRequest[] = [];
-  private readonly actionTokens = new Map<string, Int32Array>();
+  /** Turns by their action; agents take few different ones. */
+  private readonly turns = new Map<string, Turn>();
   private readonly randoms = new Map<number, () => number>();
 
   constructor(
@@ -60,8 +64,7 @@ export class ScriptedActor implements Actor {
     const action = this.voice.write(
       this.agent.act(request.environment, request.observation, this.randomOf(request)),
     );
-    const tokenIds = this.tokensOf(action);
-    return { ...unsampledTurn(action, tokenIds), generationMs: performance.now() - started };
+    return { ...this.saying(action), generationMs: performance.now() - started };
   }
 
   private randomOf(request: ActRequest): () => number {
@@ -73,15 +76,17 @@ export class ScriptedActor implements Actor {
     return random;
   }
 
-  private tokensOf(action: string): Int32Array {
-    const known = this.actionTokens.get(action);
+  private saying(action: string): Turn {
+    const known = this.turns.get(action);
     if (known) return known;
-    const tokens = scriptedTokens(action, this.text, {
+    const tokenIds = scriptedTokens(action, this.text, {
       maxNewTokens: this.maxNewTokens,
       stopStrings: this.voice.stopStrings,
     });
-    this.actionTokens.set(action, tokens);
-    return tokens;
+    const turn = unsampledTurn(action, tokenIds);
+    if (this.turns.size >= MAX_KNOWN_ACTIONS) this.turns.clear();
+    this.turns.set(action, turn);
+    return turn;
   }
 }
 

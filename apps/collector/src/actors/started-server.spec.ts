@@ -27,9 +27,9 @@ async function open(program: string, startTimeoutMs = 20_000) {
 describe('StartedServer', () => {
   it('serves one directory after the other at one address, by a process each', async () => {
     const { server: started, said } = await open(PROGRAM);
-    await started.serve('/weights/1', 'retrace-run-1');
+    await started.deliver({ directory: '/weights/1', name: 'retrace-run-1' });
     const first = await said();
-    await started.serve('/weights/2', 'retrace-run-2');
+    await started.deliver({ directory: '/weights/2', name: 'retrace-run-2' });
     const second = await said();
     expect([first.model, second.model]).toEqual(['/weights/1', '/weights/2']);
     expect(() => process.kill(first.pid, 0)).toThrow('ESRCH');
@@ -39,14 +39,14 @@ describe('StartedServer', () => {
 
   it('does not take a server that serves other weights for its own', async () => {
     const { server: started } = await open(PROGRAM.replace('id: name', "id: 'other'"), 2_500);
-    await expect(started.serve('/weights/1', 'retrace-run-1')).rejects.toThrow(
+    await expect(started.deliver({ directory: '/weights/1', name: 'retrace-run-1' })).rejects.toThrow(
       /did not answer within 2500 ms \(it serves other, not retrace-run-1\)/,
     );
   });
 
   it('says what a server said that ended', async () => {
     const { server: started } = await open("console.error('out of memory'); process.exit(3)");
-    await expect(started.serve('/weights/1', 'retrace-run-1')).rejects.toThrow(
+    await expect(started.deliver({ directory: '/weights/1', name: 'retrace-run-1' })).rejects.toThrow(
       /ended with exit code 3; it said: out of memory/,
     );
   });

@@ -1,5 +1,12 @@
-import { ServerProcess } from '@retrace/environment-sources';
-import { ServiceClient, VllmAdapters, type EngineOptions } from '@retrace/endpoints';
+import {
+  ServiceClient,
+  VllmAdapters,
+  type ConfirmedWeights,
+  type EngineOptions,
+  type WeightDelivery,
+  type DeliveredWeights,
+} from '@retrace/endpoints';
+import { ServerProcess } from '@retrace/process';
 
 interface StartedServerOptions {
   /** Program and arguments; `{port}`, `{model}` and `{name}` are replaced. */
@@ -10,7 +17,9 @@ interface StartedServerOptions {
 }
 
 /** A server of a model that Retrace starts, and starts again for other weights: it can load weights at its start only. */
-export class StartedServer {
+export class StartedServer implements WeightDelivery {
+  readonly form = 'model';
+  readonly turnsUnderWay = 'ended';
   private process: ServerProcess | null = null;
   private readonly models: VllmAdapters;
 
@@ -23,11 +32,11 @@ export class StartedServer {
   }
 
   /**
-   * Serves the model of a directory under a name, in place of the one before. Requests under way must have ended.
+   * Serves the model of a directory under its name, in place of the one before.
    *
-   * @throws EnvironmentSourceError `SERVER_FAILED` when the server ends or does not answer in time, with its last lines
+   * @throws ProcessError `SERVER_FAILED` when the server ends or does not answer in time, with its last lines
    */
-  async serve(directory: string, name: string): Promise<void> {
+  async deliver({ directory, name }: DeliveredWeights): Promise<ConfirmedWeights> {
     await this.stop();
     const { command, port, startTimeoutMs } = this.options;
     const values = { model: directory, name };
@@ -41,6 +50,12 @@ export class StartedServer {
       check: (_, signal) => this.requireModel(name, signal),
     });
     await this.process.start();
+    return { version: name, model: name };
+  }
+
+  /** Nothing: the process that served an older version has ended. */
+  retire(): Promise<void> {
+    return Promise.resolve();
   }
 
   /** Ends the server and all its processes. */

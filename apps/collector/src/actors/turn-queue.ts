@@ -3,6 +3,8 @@ import type { FinishedAct } from './actor.js';
 /** Turns that servers are asked for: each goes on by itself until it is finished, or until its episode ends. */
 export class TurnQueue {
   private readonly live = new Map<number, AbortController>();
+  /** One of each slot that was never used, since making one takes as long as everything else here. */
+  private readonly unused = new Map<number, AbortController>();
   private finished: FinishedAct[] = [];
   private wake: () => void = () => undefined;
 
@@ -19,13 +21,15 @@ export class TurnQueue {
 
   /** @param ask never rejects; its signal aborts when the episode of the slot has ended, or all are to stop */
   add(slot: number, ask: (ended: AbortSignal) => Promise<FinishedAct>): void {
-    const turn = new AbortController();
+    const turn = this.unused.get(slot) ?? new AbortController();
+    this.unused.delete(slot);
     if (this.signal.aborted) turn.abort(this.signal.reason);
     this.live.set(slot, turn);
     void ask(turn.signal).then((act) => {
       // Its episode may have ended meanwhile.
       if (this.live.get(slot) !== turn) return;
       this.live.delete(slot);
+      if (!turn.signal.aborted) this.unused.set(slot, turn);
       this.finished.push(act);
       this.wake();
     });

@@ -2,6 +2,7 @@ import {
   closeTogether,
   newEpisodeEvent,
   episodeTotals,
+  isEvaluationEpisode,
   stepTotals,
   type AnyEvent,
   type ClosedGroup,
@@ -23,9 +24,12 @@ interface FoundEpisode {
   isSealed: boolean;
 }
 
-/** Cursor group of one share. */
-const cursorGroup = (runId: string, shareIndex: number) =>
+/** Name under which a collector of a run remembers where its round begins. */
+export const collectorCursor = (runId: string, shareIndex: number): string =>
   shareIndex === 0 ? `collector/${runId}` : `collector/${runId}/${shareIndex}`;
+
+/** Name under which the validator of a run does. */
+export const validatorCursor = (runId: string): string => `validator/${runId}`;
 
 /** Current end offset of each partition of the trajectories. */
 export function trajectoryEnds(log: EventLog): Promise<number[]> {
@@ -34,23 +38,27 @@ export function trajectoryEnds(log: EventLog): Promise<number[]> {
 }
 
 /** Remembers where the trajectories of the coming round begin, so that recovery reads only that round. */
-export async function markRoundStart(log: EventLog, runId: string, shareIndex: number): Promise<void> {
+export async function markRoundStart(log: EventLog, cursor: string): Promise<void> {
   for (const [partition, end] of (await trajectoryEnds(log)).entries()) {
-    await log.commitCursor(cursorGroup(runId, shareIndex), 'trajectories', partition, end);
+    await log.commitCursor(cursor, 'trajectories', partition, end);
   }
 }
 
+/** A process that plays episodes of a run: one of its collectors, or its validator. */
+export type RolloutProcess = Share | 'validator';
+
 interface AbandonOptions {
-  readonly share: Share;
+  /** The process whose episodes are sealed. */
+  readonly of: RolloutProcess;
   /** Ends of the partitions, taken before the control stream was read; later records are ignored. So the claim of every episode that is found is in `run`. */
   readonly ends: readonly number[];
   readonly occurredAtUs: number;
 }
 
 /**
- * Seals the episodes that a crashed collector left open as abandoned, and returns the event that closes their groups, so that the
- * log accounts for every started episode; null when there are none. The round is then collected again under new ids. Only this
- * share's episodes are sealed, since other collectors may be playing theirs.
+ * Seals the episodes that a crashed process left open as abandoned, and returns the event that closes their groups, so that the
+ * log accounts for every started episode; null when there are none. The round is then collected again under new ids. Only the
+ * episodes of one share, or of the validator, are sealed, since other processes may be playing theirs.
  */
 export async function abandonUnfinished(
   log: EventLog,
@@ -59,7 +67,7 @@ export async function abandonUnfinished(
 ): Promise<GroupsClosed | null> {
   const episodes = await findUnclosed(log, run, options);
   for (const episode of episodes) {
-    if (!episode.isSealed) await seal(log, run, episode, options.occurredAtUs);
+    if (!episode.isSealed) await seal(log, run, episode, options);
   }
   if (episodes.length === 0) return null;
   const groups = new Map<string, FoundEpisode[]>();
@@ -91,11 +99,11 @@ function abandonedGroup(members: readonly FoundEpisode[], run: RunState): Closed
 async function findUnclosed(
   log: EventLog,
   run: RunState,
-  { share, ends }: AbandonOptions,
+  { of, ends }: AbandonOptions,
 ): Promise<FoundEpisode[]> {
   const found = new Map<string, FoundEpisode>();
   for (const [partition, end] of ends.entries()) {
-    let offset = await readMark(log, run, share, partition);
+    let offset = await readMark(log, run, of, partition);
     while (offset < end) {
       const records = await log.read('trajectories', partition, offset);
       if (records.length === 0) break;
@@ -107,15 +115,25 @@ async function findUnclosed(
       offset = records[records.length - 1].offset + 1;
     }
   }
-  return [...found.values()].filter(({ groupId }) => isOwn(run, groupId, share));
+  return [...found.values()].filter(({ groupId, episodeId }) => {
+    const isEvaluation = isEvaluationEpisode(run.runId, episodeId);
+    return of === 'validator' ? isEvaluation : !isEvaluation && isOwn(run, groupId, of);
+  });
 }
 
 /** Offset at which the round began; for the first share, which also cleans up after shares that no longer exist, the least of all shares. */
-async function readMark(log: EventLog, run: RunState, share: Share, partition: number): Promise<number> {
-  const mark = async (shareIndex: number) =>
-    (await log.readCursor(cursorGroup(run.runId, shareIndex), 'trajectories', partition)) ?? 0;
-  if (share.index > 0) return mark(share.index);
-  const others = Array.from({ length: run.rounds.maxShares }, (_, shareIndex) => mark(shareIndex));
+async function readMark(
+  log: EventLog,
+  run: RunState,
+  of: AbandonOptions['of'],
+  partition: number,
+): Promise<number> {
+  const mark = async (cursor: string) => (await log.readCursor(cursor, 'trajectories', partition)) ?? 0;
+  if (of === 'validator') return mark(validatorCursor(run.runId));
+  if (of.index > 0) return mark(collectorCursor(run.runId, of.index));
+  const others = Array.from({ length: run.rounds.maxShares }, (_, shareIndex) =>
+    mark(collectorCursor(run.runId, shareIndex)),
+  );
   return Math.min(...(await Promise.all(others)));
 }
 
@@ -147,7 +165,7 @@ async function seal(
   log: EventLog,
   run: RunState,
   { episodeId, partition, steps }: FoundEpisode,
-  occurredAtUs: number,
+  { of, occurredAtUs }: AbandonOptions,
 ): Promise<void> {
   const event = newEpisodeEvent({
     kind: 'EpisodeEnded',
@@ -158,7 +176,7 @@ async function seal(
     occurredAtUs,
     payload: {
       endReason: 'abandoned',
-      endDetail: 'the collector stopped before the episode ended',
+      endDetail: `the ${of === 'validator' ? of : 'collector'} stopped before the episode ended`,
       finalObservation: '',
       finalTokenIds: new Int32Array(0),
       finalKeptPrefixTokens: 0,

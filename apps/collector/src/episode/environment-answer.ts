@@ -11,6 +11,7 @@ import {
   numberOrNaN,
   text,
   type FieldRules,
+  type Problem,
 } from '@retrace/trajectory';
 
 /** Bytes of an event for each character of an answer's texts: one event holds the texts of two answers, up to three bytes a character, and tokens. */
@@ -43,14 +44,19 @@ const STEP_RESULT: FieldRules<Omit<StepResult, 'observation'>> = {
 
 /**
  * Reads what an environment answered to a reset, which in a user's environment may be anything. Fields beyond those of an observation are
- * left out.
+ * left out. Each field is read once.
  *
  * @throws Error naming the field, its value and the rule
  */
 export function readObservation(answer: unknown, maxCharacters: number): Observation {
-  const observation = readFields(answer, OBSERVATION, 'observation');
-  requireSize([observation.text, observation.anchor], maxCharacters);
-  return observation;
+  const { text: shown, anchor, legalActions } = fieldsOf<Observation>(answer, 'observation');
+  refuse(
+    OBSERVATION.text(shown, 'observation.text') ??
+      OBSERVATION.anchor(anchor, 'observation.anchor') ??
+      OBSERVATION.legalActions(legalActions, 'observation.legalActions'),
+  );
+  requireSize(shown.length + (anchor?.length ?? 0), maxCharacters);
+  return { text: shown, anchor, legalActions };
 }
 
 /**
@@ -59,9 +65,10 @@ export function readObservation(answer: unknown, maxCharacters: number): Observa
  * @throws Error naming the field, its value and the rule
  */
 export function readSampledTask(answer: unknown, maxCharacters: number): SampledTask {
-  const sampled = readFields(answer, SAMPLED_TASK, 'sampled');
-  requireSize([JSON.stringify(sampled.task)], maxCharacters);
-  return sampled;
+  const { task, seed } = fieldsOf<SampledTask>(answer, 'sampled');
+  refuse(SAMPLED_TASK.task(task, 'sampled.task') ?? SAMPLED_TASK.seed(seed, 'sampled.seed'));
+  requireSize(JSON.stringify(task).length, maxCharacters);
+  return { task, seed };
 }
 
 /**
@@ -70,34 +77,54 @@ export function readSampledTask(answer: unknown, maxCharacters: number): Sampled
  * @throws Error naming the field, its value and the rule
  */
 export function readStepResult(answer: unknown, maxCharacters: number): StepResult {
-  const result = readFields(answer, STEP_RESULT, 'result');
-  const { rewardNames, rewardValues, parsedAction, info } = result;
+  const fields = fieldsOf<StepResult>(answer, 'result');
+  const { observation, reward, rewardNames, rewardValues, terminated, truncated } = fields;
+  const { parsedAction, actionValid, success, info } = fields;
+  refuse(
+    STEP_RESULT.reward(reward, 'result.reward') ??
+      STEP_RESULT.rewardNames(rewardNames, 'result.rewardNames') ??
+      STEP_RESULT.rewardValues(rewardValues, 'result.rewardValues') ??
+      STEP_RESULT.terminated(terminated, 'result.terminated') ??
+      STEP_RESULT.truncated(truncated, 'result.truncated') ??
+      STEP_RESULT.parsedAction(parsedAction, 'result.parsedAction') ??
+      STEP_RESULT.actionValid(actionValid, 'result.actionValid') ??
+      STEP_RESULT.success(success, 'result.success') ??
+      STEP_RESULT.info(info, 'result.info'),
+  );
   if (rewardValues.length !== rewardNames.length) {
     throw new Error(
       `result.rewardValues has ${rewardValues.length} values; must have one for each of the ${rewardNames.length} rewardNames`,
     );
   }
-  const observation = readObservation((answer as StepResult).observation, maxCharacters);
-  requireSize([...rewardNames, parsedAction, info === null ? null : JSON.stringify(info)], maxCharacters);
-  return { ...result, observation };
+  const seen = readObservation(observation, maxCharacters);
+  let numCharacters = (parsedAction?.length ?? 0) + (info === null ? 0 : JSON.stringify(info).length);
+  for (const name of rewardNames) numCharacters += name.length;
+  requireSize(numCharacters, maxCharacters);
+  return {
+    observation: seen,
+    reward,
+    rewardNames,
+    rewardValues,
+    terminated,
+    truncated,
+    parsedAction,
+    actionValid,
+    success,
+    info,
+  };
 }
 
-function readFields<T>(answer: unknown, rules: FieldRules<T>, name: string): T {
-  if (typeof answer !== 'object' || answer === null) {
-    throw new Error(describeProblem({ field: name, value: answer, rule: 'must be an object' }));
-  }
-  const fields: Partial<T> = {};
-  for (const field of Object.keys(rules) as (keyof T & string)[]) {
-    const value = (answer as T)[field];
-    const problem = rules[field](value, `${name}.${field}`);
-    if (problem !== null) throw new Error(describeProblem(problem));
-    fields[field] = value;
-  }
-  return fields as T;
+/** @throws Error unless it is an object, whose fields may be anything */
+function fieldsOf<T>(answer: unknown, name: string): T {
+  if (typeof answer === 'object' && answer !== null) return answer as T;
+  throw new Error(describeProblem({ field: name, value: answer, rule: 'must be an object' }));
 }
 
-function requireSize(texts: readonly (string | null)[], maxCharacters: number): void {
-  const numCharacters = texts.reduce((sum, one) => sum + (one?.length ?? 0), 0);
+function refuse(problem: Problem | null): void {
+  if (problem !== null) throw new Error(describeProblem(problem));
+}
+
+function requireSize(numCharacters: number, maxCharacters: number): void {
   if (numCharacters <= maxCharacters) return;
   throw new Error(`its texts have ${numCharacters} characters; must have at most ${maxCharacters}`);
 }

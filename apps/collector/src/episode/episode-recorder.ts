@@ -24,7 +24,7 @@ export interface Turn {
   readonly rawLogprobs: Float32Array | null;
   readonly entropies: Float32Array | null;
   readonly policyVersions: Int32Array;
-  readonly logprobMode: 'processed' | 'none';
+  readonly logprobMode: 'processed' | 'raw' | 'none';
   readonly generationMs: number;
   /** As `StepRecorded.messages` (default null). */
   readonly messages?: Json;
@@ -72,12 +72,25 @@ export interface EpisodeFailure {
   readonly reason: string;
 }
 
+/** How an episode ends. */
+export interface EpisodeOutcome {
+  readonly endReason: EndReason;
+  readonly endDetail: string;
+  readonly final: Prompt;
+  /** null = unknown. */
+  readonly success: boolean | null;
+  /** The part that failed, and why; null when none did. */
+  readonly failure: EpisodeFailure | null;
+}
+
 /** An ended episode, as groups and metrics read it. */
 export interface EndedEpisode extends EpisodeTotals {
   readonly plan: PlannedEpisode;
   readonly endReason: EndReason;
   readonly success: boolean | null;
   readonly numInvalidActions: number;
+  /** Kind of the task as the environment told it while it played; null where it did not. */
+  readonly taskFamily: string | null;
   /** The part that failed, and why; null when none did. */
   readonly failure: EpisodeFailure | null;
 }
@@ -97,6 +110,7 @@ export class EpisodeRecorder {
   private seq = 0;
   private readonly steps: StepTotals[] = [];
   private numInvalidActions = 0;
+  private taskFamily: string | null = null;
 
   constructor(
     private readonly context: RecorderContext,
@@ -126,8 +140,10 @@ export class EpisodeRecorder {
 
   step({ prompt, turn, result, sampling, environmentMs, isTrained }: StepOptions) {
     const columns = joinTokens(prompt.tokenIds, isTrained ? turn : untrained(turn), isTrained);
+    const { actionMask, tokenLogprobs } = columns;
     const { logprobMode } = turn;
     if (!result.actionValid) this.numInvalidActions++;
+    this.taskFamily ??= toldFamily(result.info);
     const event = this.event('StepRecorded', {
       step: this.steps.length,
       observation: prompt.observation.text,
@@ -137,11 +153,17 @@ export class EpisodeRecorder {
       anchor: prompt.observation.anchor,
       reward: result.reward,
       rewardNames: result.rewardNames,
-      rewardValues: Float64Array.from(result.rewardValues),
+      rewardValues: new Float64Array(result.rewardValues),
       terminated: result.terminated,
       truncated: result.truncated,
       info: result.info,
-      ...columns,
+      // Each by its name: an object that is spread into another one grows field by field.
+      tokenIds: columns.tokenIds,
+      actionMask,
+      tokenLogprobs,
+      tokenRawLogprobs: columns.tokenRawLogprobs,
+      tokenEntropies: columns.tokenEntropies,
+      tokenPolicyVersions: columns.tokenPolicyVersions,
       keptPrefixTokens: prompt.keptPrefixTokens,
       sampling,
       engine: this.context.engine,
@@ -153,35 +175,27 @@ export class EpisodeRecorder {
       snapshot: null,
       messages: turn.messages ?? null,
       usage: turn.usage ?? null,
-      untrainable: turn.untrainable ?? findUntrainableReason({ ...columns, sampling, logprobMode }),
+      untrainable:
+        turn.untrainable ?? findUntrainableReason({ actionMask, tokenLogprobs, sampling, logprobMode }),
     });
     this.steps.push(stepTotals(event.payload));
     return event;
   }
 
-  ended(options: {
-    readonly endReason: EndReason;
-    readonly endDetail: string;
-    readonly final: Prompt;
-    readonly success: boolean | null;
-  }): { readonly event: RetraceEvent<'EpisodeEnded'>; readonly summary: Omit<EndedEpisode, 'failure'> } {
+  ended({ endReason, endDetail, final, success, failure }: EpisodeOutcome) {
     const totals = episodeTotals(this.steps);
     const event = this.event('EpisodeEnded', {
-      endReason: options.endReason,
-      endDetail: options.endDetail,
-      finalObservation: options.final.observation.text,
-      finalTokenIds: options.final.tokenIds,
-      finalKeptPrefixTokens: options.final.keptPrefixTokens,
-      success: options.success,
+      endReason,
+      endDetail,
+      finalObservation: final.observation.text,
+      finalTokenIds: final.tokenIds,
+      finalKeptPrefixTokens: final.keptPrefixTokens,
+      success,
       ...totals,
     });
-    const summary = {
-      ...totals,
-      plan: this.plan,
-      endReason: options.endReason,
-      success: options.success,
-      numInvalidActions: this.numInvalidActions,
-    };
+    const { plan, numInvalidActions, taskFamily } = this;
+    const outcome = { endReason, success, numInvalidActions, taskFamily, failure };
+    const summary: EndedEpisode = { ...totals, plan, ...outcome };
     return { event, summary };
   }
 
@@ -199,6 +213,12 @@ export class EpisodeRecorder {
   }
 }
 
+/** Kind of a task that a server told with an action's result. */
+function toldFamily(info: Json): string | null {
+  const { taskFamily } = (info ?? {}) as { readonly taskFamily?: Json };
+  return typeof taskFamily === 'string' ? taskFamily : null;
+}
+
 /** Logprobs and entropies are of sampled tokens only. */
 function untrained(turn: Turn): Turn {
   return { ...turn, logprobs: new Float32Array(turn.tokenIds.length), rawLogprobs: null, entropies: null };
@@ -212,20 +232,22 @@ function joinTokens(promptIds: Int32Array, turn: Turn, isTrained: boolean) {
   tokenIds.set(promptIds);
   tokenIds.set(turn.tokenIds, numPrompt);
   const actionMask = new Uint8Array(length).fill(Number(isTrained), numPrompt);
-  const place = (values: Float32Array): Float32Array => {
-    const column = new Float32Array(length);
-    column.set(values, numPrompt);
-    return column;
-  };
   const readBy = turn.policyVersions.length > 0 ? turn.policyVersions[0] : -1;
   const tokenPolicyVersions = new Int32Array(length).fill(readBy, 0, numPrompt);
   tokenPolicyVersions.set(turn.policyVersions, numPrompt);
   return {
     tokenIds,
     actionMask,
-    tokenLogprobs: place(turn.logprobs),
-    tokenRawLogprobs: turn.rawLogprobs && place(turn.rawLogprobs),
-    tokenEntropies: turn.entropies && place(turn.entropies),
+    tokenLogprobs: placed(turn.logprobs, numPrompt, length),
+    tokenRawLogprobs: turn.rawLogprobs && placed(turn.rawLogprobs, numPrompt, length),
+    tokenEntropies: turn.entropies && placed(turn.entropies, numPrompt, length),
     tokenPolicyVersions,
   };
+}
+
+/** A column that is 0 before the values of a turn. */
+function placed(values: Float32Array, numPrompt: number, length: number): Float32Array {
+  const column = new Float32Array(length);
+  column.set(values, numPrompt);
+  return column;
 }

@@ -1,17 +1,25 @@
 import { deriveSeed, type EnvironmentSpec, type Observation, type StepResult } from '@retrace/environments';
 import type { EpisodeLimits } from '@retrace/config';
 import type { PromptFormat } from '@retrace/policy';
-import type { AnyEvent, EndReason, SamplingParameters } from '@retrace/trajectory';
+import type { AnyEvent, SamplingParameters } from '@retrace/trajectory';
 import type { Actor, FinishedAct } from '../actors/actor.js';
-import type { ActMove, AskMove, BeginLoop, EndMove, EpisodeLoop, LoopMove } from '../loop/episode-loop.js';
+import type { AskMove, BeginLoop, EpisodeLoop, LoopMove } from '../loop/episode-loop.js';
 import { ForkReplay } from '../fork/fork-replay.js';
-import { joinResults, withNote, withoutAction } from '../loop/executed-actions.js';
+import {
+  isOver,
+  joinResults,
+  nothingDone,
+  withNote,
+  withoutAction,
+  type ActingTurn,
+} from '../loop/executed-actions.js';
+import { emptyPrompt, endingOf, failedEnding, NO_OBSERVATION } from './episode-ending.js';
 import {
   EpisodeRecorder,
   NO_TURN,
   type EndedEpisode,
+  type EpisodeOutcome,
   type EpisodeFailure,
-  type Prompt,
   type RecorderContext,
   type Turn,
 } from './episode-recorder.js';
@@ -30,15 +38,6 @@ export interface SlotContext {
   readonly emit: (event: AnyEvent) => void;
   readonly ended: (summary: EndedEpisode) => void;
   readonly onEnvironmentMs: (ms: number) => void;
-}
-
-interface EpisodeEnding {
-  readonly endReason: EndReason;
-  readonly endDetail: string;
-  readonly final: Prompt;
-  readonly success: boolean | null;
-  /** The part that failed, and why; null when none did. */
-  readonly failure: EpisodeFailure | null;
 }
 
 /** A call of the model, and its answer once there is one. */
@@ -98,20 +97,11 @@ export class EpisodeSlot {
     this.fork = plan.fork ? new ForkReplay(plan.fork) : null;
     this.active = true;
     emit(this.recorder.started());
-    if (failure !== null) {
-      this.fail({ of: 'environment', reason: failure });
-      return;
-    }
+    if (failure !== null) return this.failBy({ failure });
     const { task, seed } = sampled;
-    const member = plan.fork?.point.started.groupMember ?? plan.groupMember;
-    return whenKnown(this.environment.reset({ task, seed, member }), (answer) => {
-      if (this.closed) return;
-      if (!answer.ok) {
-        this.fail({ of: 'environment', reason: answer.failure });
-        return;
-      }
-      return this.show(answer.value);
-    });
+    const member = plan.fork?.point.origin.member ?? plan.groupMember;
+    const answer = this.environment.reset({ task, seed, member });
+    return answer instanceof Promise ? answer.then((later) => this.begin(later)) : this.begin(answer);
   }
 
   /** Takes the model's turn, and goes on until the episode needs another one or ends. */
@@ -131,29 +121,36 @@ export class EpisodeSlot {
     this.environment.close();
   }
 
+  private begin(answer: Answer<Observation>): void | Promise<void> {
+    if (this.closed) return;
+    if (answer.ok) return this.show(answer.value);
+    this.failBy(answer);
+  }
+
   private show(observation: Observation): void | Promise<void> {
     const { result } = this;
     this.observation = observation;
-    const isOver = result !== null && (result.terminated || result.truncated);
     const wasValid = result === null || result.actionValid;
-    return this.follow(this.loop.observe({ observation, wasValid, isOver }));
+    return this.follow(this.loop.observe({ observation, wasValid, isOver: isOver(result) }));
   }
 
   private follow(next: LoopMove | Promise<LoopMove>): void | Promise<void> {
-    return whenKnown(next, (move) => {
-      if (this.closed) return;
-      switch (move.kind) {
-        case 'ask':
-          return this.recordCall() ? this.ask(move) : undefined;
-        case 'act':
-          return this.carryOut(move, []);
-        case 'end':
-          if (this.recordCall()) this.end(this.endingOf(move));
-          return;
-        case 'fail':
-          if (this.recordCall()) this.fail({ of: move.of, reason: move.failure });
-      }
-    });
+    return next instanceof Promise ? next.then((move) => this.make(move)) : this.make(next);
+  }
+
+  private make(move: LoopMove): void | Promise<void> {
+    if (this.closed) return;
+    switch (move.kind) {
+      case 'ask':
+        return this.recordCall() ? this.ask(move) : undefined;
+      case 'act':
+        return this.carryOut({ move, results: [], environmentMs: 0 });
+      case 'end':
+        if (this.recordCall()) this.end(endingOf(move, this.result));
+        return;
+      case 'fail':
+        if (this.recordCall()) this.fail({ of: move.of, reason: move.failure });
+    }
   }
 
   private ask(ask: AskMove): void | Promise<void> {
@@ -164,19 +161,17 @@ export class EpisodeSlot {
       return;
     }
     const difference = fork.checkObservation(ask.prompt.observation);
-    if (difference !== null) {
-      this.fail({ of: 'environment', reason: difference });
-      return;
-    }
-    return whenKnown(fork.isAtStep ? this.reseed() : KEPT, (answer) => {
-      if (this.closed) return;
-      if (answer.ok) return this.continueFork(fork, ask);
-      this.fail({ of: 'environment', reason: answer.failure });
-    });
+    if (difference !== null) return this.failBy({ failure: difference });
+    const answer = this.reseed(fork.chanceSeed);
+    return answer instanceof Promise
+      ? answer.then((later) => this.continueFork(fork, ask, later))
+      : this.continueFork(fork, ask, answer);
   }
 
   /** Answers with the recorded or forced turn of a fork where there is one, and asks the actor otherwise. */
-  private continueFork(fork: ForkReplay, ask: AskMove): void | Promise<void> {
+  private continueFork(fork: ForkReplay, ask: AskMove, reseeded: Answer<undefined>): void | Promise<void> {
+    if (this.closed) return;
+    if (!reseeded.ok) return this.failBy(reseeded);
     const whole = { ...ask, prompt: fork.wholePrompt(ask.prompt) };
     this.call = { ask: fork.isAtStep ? whole : ask, turn: null };
     const turn = fork.turnFor(ask.prompt);
@@ -190,8 +185,7 @@ export class EpisodeSlot {
   }
 
   /** Gives a fork chance of its own, unless it is to have that of the episode. */
-  private reseed(): Answer<undefined> | Promise<Answer<undefined>> {
-    const seed = this.plan.fork?.chanceSeed ?? null;
+  private reseed(seed: number | null): Answer<undefined> | Promise<Answer<undefined>> {
     return seed === null ? KEPT : this.environment.reseed(seed);
   }
 
@@ -209,31 +203,39 @@ export class EpisodeSlot {
     });
   }
 
-  /** Steps through the actions of a turn that are not carried out yet, and records the turn. */
-  private carryOut(move: ActMove, results: readonly StepResult[], spentMs = 0): void | Promise<void> {
-    const last = results.at(-1);
-    const isOver = last !== undefined && (last.terminated || last.truncated);
-    if (isOver || results.length === move.actions.length) return this.finishTurn(move, results, spentMs);
-    const started = performance.now();
-    return whenKnown(this.environment.step(move.actions[results.length]), (answer) => {
-      if (this.closed) return;
-      const environmentMs = performance.now() - started;
-      this.context.onEnvironmentMs(environmentMs);
-      if (!answer.ok) {
-        this.fail({ of: 'environment', reason: answer.failure });
-        return;
+  /** Takes the actions of a turn that are not carried out yet into the environment, and records the turn. */
+  private carryOut(acting: ActingTurn): void | Promise<void> {
+    const { actions } = acting.move;
+    const { results } = acting;
+    while (results.length < actions.length && !isOver(results.at(-1))) {
+      const startedMs = performance.now();
+      const answer = this.environment.step(actions[results.length]);
+      if (answer instanceof Promise) {
+        return answer.then((later) =>
+          this.takeResult(acting, later, startedMs) ? this.carryOut(acting) : undefined,
+        );
       }
-      return this.carryOut(move, [...results, answer.value], spentMs + environmentMs);
-    });
+      if (!this.takeResult(acting, answer, startedMs)) return;
+    }
+    return this.finishTurn(acting);
   }
 
-  private finishTurn(move: ActMove, results: readonly StepResult[], environmentMs: number) {
-    const { isValid, note } = move;
-    const nothing = withoutAction(this.observation, isValid);
-    const result =
-      results.length > 0
-        ? joinResults(results, move)
-        : { ...nothing, info: note === null ? null : withNote(null, note) };
+  /** Adds the outcome of one action. False when there is none, or nobody waits for it any more. */
+  private takeResult(acting: ActingTurn, answer: Answer<StepResult>, startedMs: number): boolean {
+    if (this.closed) return false;
+    const environmentMs = performance.now() - startedMs;
+    this.context.onEnvironmentMs(environmentMs);
+    if (!answer.ok) {
+      this.failBy(answer);
+      return false;
+    }
+    acting.results.push(answer.value);
+    acting.environmentMs += environmentMs;
+    return true;
+  }
+
+  private finishTurn({ move, results, environmentMs }: ActingTurn): void | Promise<void> {
+    const result = results.length > 0 ? joinResults(results, move) : nothingDone(this.observation, move);
     this.result = result;
     if (this.record(result, environmentMs)) return this.show(result.observation);
   }
@@ -256,11 +258,7 @@ export class EpisodeSlot {
       if (difference !== null) this.fail({ of: 'environment', reason: difference });
       return difference === null;
     }
-    const prompt = call?.ask.prompt ?? {
-      observation: this.observation,
-      tokenIds: new Int32Array(0),
-      keptPrefixTokens: 0,
-    };
+    const prompt = call?.ask.prompt ?? emptyPrompt(this.observation);
     const isTrained = call?.ask.isTrained ?? false;
     const turn = call?.turn ?? NO_TURN;
     const sampling = this.fork?.isForced(turn) ? null : this.sampling;
@@ -273,43 +271,27 @@ export class EpisodeSlot {
     return sampling && this.plan.isGreedyBaseline ? { ...sampling, greedy: true } : sampling;
   }
 
-  private endingOf({ endDetail, final }: EndMove): EpisodeEnding {
-    const { result } = this;
-    const ending = { final, success: result?.success ?? null, failure: null };
-    if (result?.terminated) return { ...ending, endReason: 'terminated', endDetail: '' };
-    const detail = result?.truncated ? 'step limit of the environment' : endDetail;
-    return { ...ending, endReason: 'truncated', endDetail: detail };
+  private failBy({ failure }: { readonly failure: string }): void {
+    this.fail({ of: 'environment', reason: failure });
   }
 
   /** Ends the episode with the steps that it has. What the environment is in now is not known, so it is made again for the next one. */
   private fail(failure: EpisodeFailure): void {
     this.environment.close();
-    const final = { observation: NO_OBSERVATION, tokenIds: new Int32Array(0), keptPrefixTokens: 0 };
-    const endDetail = `${failure.of} failed: ${failure.reason}`;
-    this.end({ endReason: 'truncated', endDetail, final, success: null, failure });
+    this.end(failedEnding(failure));
   }
 
-  private end({ failure, ...ending }: EpisodeEnding): void {
-    const isUnknown = ending.endReason === 'truncated' && ending.success === null;
-    const success = isUnknown ? this.context.limits.truncatedSuccess : ending.success;
-    const { event, summary } = this.recorder.ended({ ...ending, success });
+  private end({ endReason, endDetail, final, success: told, failure }: EpisodeOutcome): void {
+    const isUnknown = endReason === 'truncated' && told === null;
+    const success = isUnknown ? this.context.limits.truncatedSuccess : told;
+    const { event, summary } = this.recorder.ended({ endReason, endDetail, final, success, failure });
     this.context.emit(event);
     this.active = false;
     this.loop.close();
     this.context.actor.release(this.slot);
-    this.context.ended({ ...summary, failure });
+    this.context.ended(summary);
   }
 }
 
 /** The answer to a change that is not wanted. */
 const KEPT: Answer<undefined> = { ok: true, value: undefined };
-
-const NO_OBSERVATION: Observation = { text: '', anchor: null, legalActions: null };
-
-/** Calls directly where the answer is known. */
-function whenKnown<T>(
-  answer: T | Promise<T>,
-  then: (answer: T) => void | Promise<void>,
-): void | Promise<void> {
-  return answer instanceof Promise ? answer.then(then) : then(answer);
-}

@@ -4,6 +4,8 @@ import type { EpisodeFailure } from './episode-recorder.js';
 
 interface FailureStreakOptions {
   readonly environment: string;
+  /** Who warns (default the collector). */
+  readonly source?: 'collector' | 'validator';
   readonly maxFailuresInARow: number;
   readonly warnings: Pick<WarningLog, 'raise'>;
 }
@@ -14,7 +16,7 @@ const CODES: Readonly<Record<EpisodeFailure['of'], CollectorErrorCode>> = {
   agent: 'AGENT_FAILED',
 };
 
-/** Counts the episodes in a row that failed. Single failures are warnings; when all fail, the collector ends. */
+/** Counts the episodes in a row that failed. Single failures are warnings; when all fail, the process ends. */
 export class FailureStreak {
   private numInARow = 0;
 
@@ -27,14 +29,14 @@ export class FailureStreak {
    * @throws CollectorError `ENVIRONMENT_FAILED`, `MODEL_FAILED` or `AGENT_FAILED`, by the last failure
    */
   add(failure: EpisodeFailure | null, round: number): void {
-    const { environment, maxFailuresInARow, warnings } = this.options;
+    const { environment, source = 'collector', maxFailuresInARow, warnings } = this.options;
     if (failure === null) {
       this.numInARow = 0;
       return;
     }
     const { of, reason } = failure;
     const failed = of === 'environment' ? `environment "${environment}" failed` : `${of} failed`;
-    warnings.raise({ source: 'collector', step: round, message: `${failed}: ${reason}` });
+    warnings.raise({ source, step: round, message: `${failed}: ${reason}` });
     this.numInARow += 1;
     if (this.numInARow < maxFailuresInARow) return;
     throw new CollectorError(

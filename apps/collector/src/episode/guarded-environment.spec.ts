@@ -67,6 +67,36 @@ describe('GuardedEnvironment', () => {
     expect(count.created).toBe(2);
   });
 
+  it('counts the time of a reset from when the environment is ready', async () => {
+    const ready = () => sleep(60);
+    const quick = guard({ ready, reset: () => Promise.resolve(observation) });
+    expect(await quick.environment.reset(task)).toEqual({ ok: true, value: observation });
+    const slow = guard({ ready, reset: () => sleep(60).then(() => observation) });
+    expect(await slow.environment.reset(task)).toMatchObject({
+      failure: 'reset did not answer within 20 ms',
+    });
+    const never = guard({ ready: () => Promise.reject(new Error('no server is left')) });
+    expect(await never.environment.reset(task)).toEqual({
+      ok: false,
+      failure: 'reset threw "no server is left"',
+    });
+  });
+
+  it('resets no environment that was closed while it got ready', async () => {
+    let numResets = 0;
+    const { environment } = guard({
+      ready: () => sleep(20),
+      reset: () => {
+        numResets += 1;
+        return observation;
+      },
+    });
+    const pending = environment.reset(task);
+    environment.close();
+    expect(await pending).toMatchObject({ ok: false });
+    expect(numResets).toBe(0);
+  });
+
   it('survives an environment that can be neither made nor closed', async () => {
     const create = (): Environment => {
       throw new Error('no licence');

@@ -14,7 +14,7 @@ export type Answer<T> =
 
 interface Question<T> {
   readonly name: 'reset' | 'step' | 'reseed';
-  readonly timeoutMs: number;
+  readonly limit: 'resetTimeoutMs' | 'stepTimeoutMs';
   /** @throws Error for an answer that breaks a rule */
   readonly read: (answer: unknown, maxCharacters: number) => T;
 }
@@ -30,6 +30,10 @@ const DEFAULT_MAX_CHARACTERS = 2 ** 20;
 
 const MAX_MESSAGE_CHARACTERS = 300;
 const LATE = Symbol('late');
+
+const RESET: Question<Observation> = { name: 'reset', limit: 'resetTimeoutMs', read: readObservation };
+const STEP: Question<StepResult> = { name: 'step', limit: 'stepTimeoutMs', read: readStepResult };
+const RESEED: Question<undefined> = { name: 'reseed', limit: 'stepTimeoutMs', read: () => undefined };
 
 /**
  * Asks an environment that may throw, answer late, or answer nonsense: each of that is a value here, never a rejection. The instance is made on
@@ -49,22 +53,29 @@ export class GuardedEnvironment {
     return (this.environment ??= this.spec.create());
   }
 
-  /** Answers directly where the environment does. */
+  /** Answers directly where the environment does. Its time counts from when the environment is ready. */
   reset(options: ResetOptions): Answer<Observation> | Promise<Answer<Observation>> {
-    const question = { name: 'reset', timeoutMs: this.limits.resetTimeoutMs, read: readObservation } as const;
-    return this.ask(question, () => this.instance.reset(options));
+    try {
+      const { instance } = this;
+      const reset = () => {
+        if (this.environment !== instance) return this.fail('reset came after the environment was closed');
+        return this.ask(RESET, () => instance.reset(options));
+      };
+      const ready = instance.ready?.();
+      return ready === undefined ? reset() : ready.then(reset, this.failReset);
+    } catch (error) {
+      return this.failReset(error);
+    }
   }
 
   /** Answers directly where the environment does. */
   step(action: string): Answer<StepResult> | Promise<Answer<StepResult>> {
-    const question = { name: 'step', timeoutMs: this.limits.stepTimeoutMs, read: readStepResult } as const;
-    return this.ask(question, () => this.instance.step(action));
+    return this.ask(STEP, () => this.instance.step(action));
   }
 
   /** Draws later chance from another seed; does nothing where the environment can't. */
   reseed(seed: number): Answer<undefined> | Promise<Answer<undefined>> {
-    const question = { name: 'reseed', timeoutMs: this.limits.stepTimeoutMs, read: () => undefined } as const;
-    return this.ask(question, () => this.instance.reseed?.(seed));
+    return this.ask(RESEED, () => this.instance.reseed?.(seed));
   }
 
   /** Gives the instance up without waiting for it. */
@@ -88,10 +99,12 @@ export class GuardedEnvironment {
   }
 
   private async inTime<T>(question: Question<T>, pending: PromiseLike<unknown>): Promise<Answer<T>> {
-    const { name, timeoutMs } = question;
+    const { name, limit } = question;
+    const timeoutMs = this.limits[limit];
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<typeof LATE>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs, LATE);
+      // After a pause of the whole process its timers run before its connections: an answer that came meanwhile still counts.
+      timer = setTimeout(() => setImmediate(resolve, LATE), timeoutMs);
     });
     try {
       const answer = await Promise.race([pending, late]);
@@ -111,6 +124,8 @@ export class GuardedEnvironment {
       return this.fail(`${name} gave an invalid answer: ${messageOf(error)}`);
     }
   }
+
+  private readonly failReset = (error: unknown) => this.fail(`reset threw "${messageOf(error)}"`);
 
   private fail(failure: string): { readonly ok: false; readonly failure: string } {
     this.close();

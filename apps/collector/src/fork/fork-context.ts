@@ -27,7 +27,13 @@ function spokenTurn(said: string, { text, maxNewTokens, loops: { stopStrings } }
 }
 
 /** The tokens that the policy of the episode read before it acted in the step, put together from what each step appended. */
-export function recordedContext({ steps, step: last }: Pick<ForkedStep, 'steps' | 'step'>): Int32Array {
+export function recordedContext({
+  origin,
+  steps: own,
+  step,
+}: Pick<ForkedStep, 'origin' | 'steps' | 'step'>): Int32Array {
+  const steps = [...origin.steps, ...own];
+  const last = origin.steps.length + step;
   let context: Int32Array = new Int32Array(0);
   for (const { keptPrefixTokens, tokenIds } of steps.slice(0, last)) {
     context = concatTokens(context.subarray(0, keptPrefixTokens), tokenIds);

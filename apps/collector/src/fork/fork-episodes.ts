@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { deriveSeed, type EnvironmentSpec } from '@retrace/environments';
+import type { EnvironmentSpec } from '@retrace/environments';
 import {
   PatientLog,
   WarningLog,
@@ -9,6 +9,7 @@ import {
 } from '@retrace/log';
 import { episodeIdFor, newControlEventId, newRunId, type Json } from '@retrace/trajectory';
 import { CollectorError } from '../collector-error.js';
+import { collectorCursor } from '../episode/abandon-unfinished.js';
 import { maxAnswerCharacters } from '../episode/environment-answer.js';
 import { FailureStreak } from '../episode/failure-streak.js';
 import type { Player } from '../players/player.js';
@@ -16,7 +17,7 @@ import { playRound } from '../round/play-round.js';
 import type { PlannedEpisode, PlannedGroup } from '../round/round-plan.js';
 import { TrajectoryWriter } from '../writer/trajectory-writer.js';
 import { forcedTurn } from './fork-context.js';
-import type { ForkedStep } from './forked-step.js';
+import { chanceSeedOf, type ForkedStep } from './forked-step.js';
 import { reachStep } from './reach-step.js';
 
 const MAX_CONCURRENT_EPISODES = 256;
@@ -71,9 +72,10 @@ export async function forkEpisodes(options: ForkEpisodesOptions): Promise<ForkRe
   const writer = await TrajectoryWriter.open(log, { signal });
   const warnings = new WarningLog({ control, runId, show: options.warn });
   const { limits } = player;
-  const metrics = await playRound(
+  const played = await playRound(
     {
-      ...{ runId, shareIndex: 0, control, writer, spec, limits, signal },
+      ...{ runId, writer, spec, limits, signal },
+      cursor: collectorCursor(runId, 0),
       text: player.text,
       beginLoop: player.loops.begin,
       failures: new FailureStreak({ environment: spec.name, ...limits, warnings }),
@@ -85,12 +87,13 @@ export async function forkEpisodes(options: ForkEpisodesOptions): Promise<ForkRe
     { episodes, actor: player.actor, policyVersion: -1, idleSeconds: 0 },
   ).finally(() => warnings.flush());
   await writer.close();
+  if (played) await control.append(runId, { kind: 'GroupsClosed', payload: played.closings });
   await control.append(runId, {
     kind: 'RunEnded',
-    payload: { reason: metrics ? 'finished' : 'stopped', detail: '', numUpdates: 0 },
+    payload: { reason: played ? 'finished' : 'stopped', detail: '', numUpdates: 0 },
   });
   const [{ group }] = episodes;
-  const episodeIds = metrics ? episodes.map(({ episodeId }) => episodeId) : [];
+  const episodeIds = played ? episodes.map(({ episodeId }) => episodeId) : [];
   return { runId, groupId: group.groupId, episodeIds, contextDifference };
 }
 
@@ -124,7 +127,7 @@ function planForks(runId: string, options: ForkEpisodesOptions): PlannedEpisode[
         point,
         speech: player,
         forcedAction: action,
-        chanceSeed: chance === 'own' ? deriveSeed('fork', own) : null,
+        chanceSeed: chance === 'own' ? chanceSeedOf(own) : null,
         description,
       },
     };

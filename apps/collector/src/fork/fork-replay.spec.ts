@@ -13,12 +13,17 @@ import type { SlotContext } from '../episode/episode-slot.js';
 import { createSlots, playEpisodes } from '../episode/play-episodes.js';
 import { directLoop } from '../loop/direct-loop.js';
 import type { PlannedEpisode, PlannedGroup } from '../round/round-plan.js';
-import { forkedStepOf, returnFrom, type ForkedStep } from './forked-step.js';
+import { chanceSeedOf, readForkedStep, returnFrom, type ForkedStep } from './forked-step.js';
 import { reachStep } from './reach-step.js';
 
 const RUN = '01936d00-0000-7000-8000-000000000001';
 const PARENT = '01936d00-0000-7000-8000-000000000002';
+const FORK = '01936d00-0000-7000-8000-000000000003';
 const SAMPLED_SPLIT = { split: 'train', index: 3, seed: 7 } as const;
+
+/** The step as it is read from a store that holds one episode. */
+const pointOf = (events: readonly AnyEvent[], step: number): Promise<ForkedStep> =>
+  readForkedStep(() => Promise.resolve(events), { runId: RUN, episodeId: PARENT, step });
 
 const stepsOf = (events: readonly AnyEvent[]): StepRecorded[] =>
   events.flatMap((event) => (event.kind === 'StepRecorded' ? [event.payload] : []));
@@ -115,7 +120,7 @@ describe.each(listEnvironments().map((spec) => [spec.name, spec] as const))('a f
   let parent: readonly AnyEvent[];
   let steps: readonly StepRecorded[];
   const expert = spec.agents.find(({ name }) => name === 'expert') ?? spec.agents[0];
-  const at = (step: number) => forkedStepOf(parent, { runId: RUN, episodeId: PARENT, step });
+  const at = (step: number) => pointOf(parent, step);
 
   beforeAll(async () => {
     table = await Table.of(spec);
@@ -128,22 +133,48 @@ describe.each(listEnvironments().map((spec) => [spec.name, spec] as const))('a f
     for (const { step, action } of steps) {
       // The agents of memory-bandit remember an episode from its beginning.
       const agent = spec.name === 'memory-bandit' ? reciter(steps, step + 1) : expert;
-      const events = await table.play(agent, table.fork(at(step), action));
+      const point = await at(step);
+      const events = await table.play(agent, table.fork(point, action));
       expect(stepsOf(events).map(said)).toEqual(steps.slice(step).map(said));
       const ended = events.at(-1)?.payload;
-      expect(ended).toMatchObject({ endReason: at(step).ended?.endReason, success: at(step).ended?.success });
-      expect(ended).toMatchObject({ return: returnFrom(at(step)) });
+      expect(ended).toMatchObject({ endReason: point.ended?.endReason, success: point.ended?.success });
+      expect(ended).toMatchObject({ return: returnFrom(point) });
+    }
+  });
+
+  it('of a fork reproduces the rest of it at its first, middle and last step, with its chance and its context', async () => {
+    const random = spec.agents.find(({ name }) => name === 'random') ?? spec.agents[0];
+    // With chance, equal rewards by luck are told apart by several seeds.
+    const numSeeds = spec.create().reseed === undefined ? 1 : 12;
+    for (let forkSeed = 9; forkSeed < 9 + numSeeds; forkSeed++) {
+      const start = table.fork(await at(Math.floor(steps.length / 2)), null, chanceSeedOf(forkSeed));
+      const fork = start.fork && { ...start.fork, description: { fork: { chance: 'own' } } };
+      const forked = await table.play(random, {
+        ...start,
+        ...{ episodeId: FORK, samplingSeed: forkSeed, fork },
+      });
+      const own = stepsOf(forked);
+      for (const step of new Set([0, Math.floor(own.length / 2), own.length - 1])) {
+        const read = ({ episodeId }: { episodeId: string }) =>
+          Promise.resolve(episodeId === FORK ? forked : parent);
+        const point = await readForkedStep(read, { runId: RUN, episodeId: FORK, step });
+        const context = table.context(random, () => undefined);
+        expect(await reachStep({ spec, context, plan: table.fork(point, null) })).toBeNull();
+        const events = await table.play(reciter(own, step + 1), table.fork(point, own[step].action));
+        expect(stepsOf(events).map(said)).toEqual(own.slice(step).map(said));
+        expect(events[0].payload).toMatchObject({ forkedFrom: { episodeId: FORK, step } });
+      }
     }
   });
 
   it('has the context of the episode, token by token, and stores none of its steps', async () => {
     for (const { step } of steps) {
-      const plan = table.fork(at(step), null);
+      const plan = table.fork(await at(step), null);
       const context = table.context(expert, () => undefined);
       expect(await reachStep({ spec, context, plan })).toBeNull();
     }
     const last = steps.length - 1;
-    const events = await table.play(reciter(steps, last), table.fork(at(last), null));
+    const events = await table.play(reciter(steps, last), table.fork(await at(last), null));
     expect(events[0].payload).toMatchObject({
       forkedFrom: { episodeId: PARENT, step: last },
       forkedFromRunId: RUN,
@@ -164,7 +195,7 @@ describe('a fork', () => {
     const table = await Table.of(getEnvironment('maze'));
     const expert = scriptedAgent(table.spec, 'expert');
     const parent = await table.play(expert, table.plan());
-    const point = forkedStepOf(parent, { runId: RUN, episodeId: PARENT, step: 2 });
+    const point = await pointOf(parent, 2);
     const shown: Int32Array[] = [];
     const events: AnyEvent[] = [];
     const context = table.context(expert, (event) => events.push(event));
@@ -201,7 +232,7 @@ describe('a fork', () => {
         ? { ...event, payload: { ...event.payload, ...change } }
         : event,
     );
-    const point = forkedStepOf(changed, { runId: RUN, episodeId: PARENT, step: 2 });
+    const point = await pointOf(changed, 2);
     const reaching = reachStep({
       spec: table.spec,
       context: table.context(expert, () => undefined),
@@ -218,7 +249,7 @@ describe('a fork', () => {
   it('has chance of its own from the step on, which follows from its seed', async () => {
     const table = await Table.of(getEnvironment('memory-bandit'));
     const parent = await table.play(scriptedAgent(table.spec, 'expert'), table.plan());
-    const point = forkedStepOf(parent, { runId: RUN, episodeId: PARENT, step: 3 });
+    const point = await pointOf(parent, 3);
     const rewards = async (chanceSeed: number) => {
       const events = await table.play(reciter(stepsOf(parent), 3), table.fork(point, null, chanceSeed));
       return stepsOf(events).map(({ reward }) => reward);
@@ -232,10 +263,8 @@ describe('a fork', () => {
   it('is refused at a step that the episode does not have', async () => {
     const table = await Table.of(getEnvironment('bandit'));
     const parent = await table.play(scriptedAgent(table.spec, 'expert'), table.plan());
-    const find = (step: number, events = parent) =>
-      forkedStepOf(events, { runId: RUN, episodeId: PARENT, step });
-    expect(() => find(1)).toThrow('has 1 steps; --step must be from 0 to 0, got 1');
-    expect(() => find(0, [])).toThrow(`Episode ${PARENT} of run ${RUN} not found`);
-    expect(() => find(0, [])).not.toThrow(EnvironmentError);
+    await expect(pointOf(parent, 1)).rejects.toThrow('has 1 steps; --step must be from 0 to 0, got 1');
+    await expect(pointOf([], 0)).rejects.toThrow(`Episode ${PARENT} of run ${RUN} not found`);
+    await expect(pointOf([], 0)).rejects.not.toThrow(EnvironmentError);
   });
 });

@@ -17,17 +17,32 @@ export class ForkReplay {
   private context: Int32Array | null = new Int32Array(0);
   private hasActed = false;
   private forced: Turn | null = null;
+  /** All steps up to the one that is forked, those of the episodes that its episode was forked from included. */
+  private readonly steps: readonly StepRecorded[];
+  /** Number of steps before the one that is forked. */
+  private readonly numReplayed: number;
 
-  constructor(private readonly fork: ForkStart) {}
+  constructor(private readonly fork: ForkStart) {
+    const { origin, steps, step } = fork.point;
+    this.steps = [...origin.steps, ...steps.slice(0, step + 1)];
+    this.numReplayed = this.steps.length - 1;
+  }
 
   /** Whether the episode is still before the step. */
   get isReplaying(): boolean {
-    return this.at < this.fork.point.step;
+    return this.at < this.numReplayed;
   }
 
   /** Whether it is at the step, and nothing was done there yet. */
   get isAtStep(): boolean {
     return !this.isReplaying && !this.hasActed;
+  }
+
+  /** Seed that chance is to be drawn from anew before the next action; null keeps it as it is. */
+  get chanceSeed(): number | null {
+    if (this.hasActed) return null;
+    const own = this.isAtStep ? this.fork.chanceSeed : null;
+    return own ?? this.fork.point.origin.chanceSeeds.get(this.at) ?? null;
   }
 
   /** Says how an observation differs from the recorded one; null where it does not, and after the replay. */
@@ -52,7 +67,7 @@ export class ForkReplay {
 
   /** The recorded or forced turn that answers a prompt; null where the policy is to act. */
   turnFor(prompt: Prompt): Turn | null {
-    const turn = this.isReplaying ? recordedTurn(this.recorded, prompt, this.fork.speech) : this.takeForced();
+    const turn = this.isReplaying ? this.recordedTurnFor(prompt) : this.takeForced();
     if (turn !== null && this.context !== null) {
       this.context = concatTokens(
         this.context.subarray(0, prompt.keptPrefixTokens),
@@ -85,6 +100,13 @@ export class ForkReplay {
     return turn === this.forced;
   }
 
+  /** The first step of a fork is recorded with the whole context as its prompt. */
+  private recordedTurnFor(prompt: Prompt): Turn {
+    const { recorded } = this;
+    const isWhole = recorded.keptPrefixTokens === 0 && prompt.keptPrefixTokens > 0;
+    return recordedTurn(recorded, isWhole ? this.wholePrompt(prompt) : prompt, this.fork.speech);
+  }
+
   private takeForced(): Turn | null {
     const { forcedAction, speech } = this.fork;
     if (forcedAction === null || this.hasActed) return null;
@@ -94,8 +116,7 @@ export class ForkReplay {
   }
 
   private get recorded(): StepRecorded {
-    const { steps } = this.fork.point;
-    return steps[this.at];
+    return this.steps[this.at];
   }
 }
 

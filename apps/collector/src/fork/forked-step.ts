@@ -1,4 +1,5 @@
-import type { AnyEvent, EpisodeEnded, EpisodeStarted, StepRecorded } from '@retrace/trajectory';
+import { deriveSeed } from '@retrace/environments';
+import type { AnyEvent, EpisodeEnded, EpisodeStarted, Json, StepRecorded } from '@retrace/trajectory';
 import { CollectorError } from '../collector-error.js';
 
 /** A step of a stored episode, with everything that was recorded before and after it. */
@@ -12,21 +13,85 @@ export interface ForkedStep {
   readonly steps: readonly StepRecorded[];
   /** null while the episode goes on. */
   readonly ended: EpisodeEnded | null;
+  readonly origin: EpisodeOrigin;
+}
+
+/** How the environment came to the first step of an episode: by its reset, or, of a fork, by the steps of the episodes that it was forked from. */
+export interface EpisodeOrigin {
+  /** Run whose environment is played. */
+  readonly runId: string;
+  /** Place in its group with which the environment was reset. */
+  readonly member: number;
+  /** Steps before the episode's first one, oldest first; empty for an episode that is no fork. */
+  readonly steps: readonly StepRecorded[];
+  /** Seeds that chance was drawn from anew, by the number of steps before. */
+  readonly chanceSeeds: ReadonlyMap<number, number>;
+}
+
+/** Names a step. */
+export type StepName = Pick<ForkedStep, 'runId' | 'episodeId' | 'step'>;
+
+/** Reads the events of an episode in order; none where there is no such episode. */
+export type ReadEpisode = (episode: Pick<StepName, 'runId' | 'episodeId'>) => Promise<readonly AnyEvent[]>;
+
+interface RecordedEpisode {
+  readonly started: EpisodeStarted;
+  readonly steps: readonly StepRecorded[];
+  readonly ended: EpisodeEnded | null;
 }
 
 /**
- * Finds a step among the events of its episode, as `readEpisodeEvents` reads them.
+ * Finds a step of a stored episode, and the steps of the episodes that it was forked from.
  *
  * @throws CollectorError `NO_FORK_POINT` for an unknown episode, a step that it does not have, or one of a run that was recorded from outside
  */
-export function forkedStepOf(
+export async function readForkedStep(
+  read: ReadEpisode,
+  { runId, episodeId, step }: StepName,
+): Promise<ForkedStep> {
+  const episode = recordedEpisode(await read({ runId, episodeId }), { runId, episodeId });
+  requireStep(episode, { runId, episodeId, step });
+  return { runId, episodeId, step, ...episode, origin: await originOf(read, { runId, ...episode }) };
+}
+
+/** Seed of the environment's chance from the step on, for a fork with chance of its own. */
+export function chanceSeedOf(samplingSeed: number): number {
+  return deriveSeed('fork', samplingSeed);
+}
+
+/** Sum of the rewards from the step on that are not missing; null when all are. */
+export function returnFrom({ steps, step }: Pick<ForkedStep, 'steps' | 'step'>): number | null {
+  const rewards = steps.slice(step).flatMap(({ reward }) => (reward === null ? [] : [reward]));
+  return rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0);
+}
+
+async function originOf(
+  read: ReadEpisode,
+  { runId, started }: Pick<RecordedEpisode, 'started'> & { readonly runId: string },
+): Promise<EpisodeOrigin> {
+  const { forkedFrom, forkedFromRunId, groupMember, samplingSeed, metadata } = started;
+  if (forkedFrom === null) return { runId, member: groupMember, steps: [], chanceSeeds: new Map() };
+  const parent = { runId: forkedFromRunId ?? runId, ...forkedFrom };
+  const episode = recordedEpisode(await read(parent), parent);
+  requireStep(episode, parent);
+  const origin = await originOf(read, { runId: parent.runId, ...episode });
+  const steps = [...origin.steps, ...episode.steps.slice(0, parent.step)];
+  const chanceSeeds = new Map(origin.chanceSeeds);
+  if (hasOwnChance(metadata) && samplingSeed !== null)
+    chanceSeeds.set(steps.length, chanceSeedOf(samplingSeed));
+  return { ...origin, steps, chanceSeeds };
+}
+
+/** Whether a fork was played with `--chance own`, by the metadata that it started with. */
+function hasOwnChance(metadata: Json): boolean {
+  const { fork } = (metadata ?? {}) as { readonly fork?: { readonly chance?: unknown } };
+  return fork?.chance === 'own';
+}
+
+function recordedEpisode(
   events: readonly AnyEvent[],
-  { runId, episodeId, step }: Pick<ForkedStep, 'runId' | 'episodeId' | 'step'>,
-): ForkedStep {
-  const name = `Episode ${episodeId} of run ${runId}`;
-  const refuse = (message: string): never => {
-    throw new CollectorError('NO_FORK_POINT', message);
-  };
+  key: Pick<StepName, 'runId' | 'episodeId'>,
+): RecordedEpisode {
   let started: EpisodeStarted | null = null;
   let ended: EpisodeEnded | null = null;
   const steps: StepRecorded[] = [];
@@ -35,27 +100,22 @@ export function forkedStepOf(
     else if (event.kind === 'EpisodeEnded') ended = event.payload;
     else if (event.kind === 'StepRecorded' && event.payload.step === steps.length) steps.push(event.payload);
   }
-  if (started === null)
-    return refuse(`${name} not found; an episode of the last seconds may not be stored yet`);
+  if (started === null) throw refusal(key, 'not found; an episode of the last seconds may not be stored yet');
   if (started.environment === '' || started.environmentSeed === null) {
-    return refuse(
-      `${name} was recorded from outside: its environment or its seed is unknown, so nothing can be played again`,
+    throw refusal(
+      key,
+      'was recorded from outside: its environment or its seed is unknown, so nothing can be played again',
     );
   }
-  if (started.forkedFrom !== null) {
-    return refuse(
-      `${name} is itself a fork, of step ${started.forkedFrom.step} of episode ${started.forkedFrom.episodeId}; fork that episode, or name another`,
-    );
-  }
-  if (step >= steps.length)
-    return refuse(
-      `${name} has ${steps.length} steps; --step must be from 0 to ${steps.length - 1}, got ${step}`,
-    );
-  return { runId, episodeId, step, started, steps, ended };
+  return { started, steps, ended };
 }
 
-/** Sum of the rewards from the step on that are not missing; null when all are. */
-export function returnFrom({ steps, step }: Pick<ForkedStep, 'steps' | 'step'>): number | null {
-  const rewards = steps.slice(step).flatMap(({ reward }) => (reward === null ? [] : [reward]));
-  return rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0);
+function requireStep({ steps }: Pick<RecordedEpisode, 'steps'>, name: StepName): void {
+  if (name.step < steps.length) return;
+  const rule = `--step must be from 0 to ${steps.length - 1}, got ${name.step}`;
+  throw refusal(name, `has ${steps.length} steps; ${rule}`);
+}
+
+function refusal({ runId, episodeId }: Pick<StepName, 'runId' | 'episodeId'>, what: string): CollectorError {
+  return new CollectorError('NO_FORK_POINT', `Episode ${episodeId} of run ${runId} ${what}`);
 }

@@ -1,6 +1,7 @@
 import type { ControlTail } from '@retrace/log';
 import type { Json } from '@retrace/trajectory';
-import { openPlayer, type OpenPlayerOptions } from '../players/open-player.js';
+import { openPlayer } from '../players/open-player.js';
+import type { OpenPlayerOptions } from '../players/open-player-options.js';
 import type { ForkPlayer } from './fork-episodes.js';
 import type { ForkedStep } from './forked-step.js';
 
@@ -28,10 +29,14 @@ export async function openForkPlayer({
 
 /** The name of the policy or agent that acted in the step. */
 function ownPolicy(control: ControlTail, { runId, started, steps, step }: ForkedStep): string {
+  const { recipe } = control.run(runId).started;
+  // The versions of a fork's tokens are those of another run's policies.
+  const { fork } = recipe as { readonly fork?: { readonly policy: string } };
+  if (fork !== undefined) return fork.policy;
   const { actionMask, tokenPolicyVersions } = steps[step];
   const version = tokenPolicyVersions[actionMask.indexOf(1)] ?? -1;
   if (version >= 0) return `run:${runId}@${version}`;
-  return playedPolicy(control.run(runId).started.recipe) ?? started.agent;
+  return playedPolicy(recipe) ?? started.agent;
 }
 
 /** The policy of another run that a run of `retrace collect` played; null for a scripted agent. */

@@ -5,6 +5,18 @@ import type { ActMove } from './episode-loop.js';
 /** Between the parsed actions of a turn that has several. */
 const SEPARATOR = ' || ';
 
+/** A turn whose actions the environment takes. */
+export interface ActingTurn {
+  readonly move: ActMove;
+  readonly results: StepResult[];
+  environmentMs: number;
+}
+
+/** Whether a result ended the episode; false where there is none. */
+export function isOver(result: StepResult | null | undefined): boolean {
+  return result !== null && result !== undefined && (result.terminated || result.truncated);
+}
+
 /** The outcome of a turn that carried nothing out: the agent sees the same observation again. */
 export function withoutAction(observation: Observation, actionValid: boolean): StepResult {
   return {
@@ -21,6 +33,12 @@ export function withoutAction(observation: Observation, actionValid: boolean): S
   };
 }
 
+/** The outcome of a turn without actions: as if nothing was carried out, with the loop's note. */
+export function nothingDone(observation: Observation, { isValid, note }: ActMove): StepResult {
+  const result = withoutAction(observation, isValid);
+  return note === null ? result : { ...result, info: withNote(null, note) };
+}
+
 /**
  * One result for the actions of a turn: rewards and their named parts are summed, and the observation, the end and the info are the last one's.
  * The info lists each action of several, and holds the loop's note. A single action without a note keeps its result as it is.
@@ -29,8 +47,8 @@ export function withoutAction(observation: Observation, actionValid: boolean): S
  */
 export function joinResults(results: readonly StepResult[], { actions, isValid, note }: ActMove): StepResult {
   const last = results[results.length - 1];
+  if (results.length === 1 && note === null) return isValid ? last : { ...last, actionValid: false };
   const actionValid = isValid && results.every((result) => result.actionValid);
-  if (results.length === 1 && note === null) return { ...last, actionValid };
   const agent = { ...note, ...(results.length > 1 && { actions: results.map(describeAction(actions)) }) };
   const parsed = results.map(({ parsedAction }) => parsedAction).filter((action) => action !== null);
   return {

@@ -1,4 +1,4 @@
-import type { OpenPlayerOptions } from './open-player.js';
+import type { OpenPlayerOptions } from './open-player-options.js';
 import { openPlayer } from './open-player.js';
 import { playTasks, type PlayTasksOptions } from './play-tasks.js';
 
@@ -46,12 +46,13 @@ export async function collectEpisodes(options: CollectEpisodesOptions): Promise<
       selections: [{ split: 'train', seed, numTasks: numEpisodes, numAttempts: 1 }],
       run: { name: `collect-${spec.name}-${policy}`, seed, recipe, tags: [] },
     });
-    const [played] = metrics;
+
+    const played = metrics.at(0);
     return {
       runId,
-      numEpisodes: metrics.length > 0 ? numEpisodes : 0,
-      success: metrics.length > 0 ? played.success : Number.NaN,
-      meanReturn: metrics.length > 0 ? played.meanReturn : Number.NaN,
+      numEpisodes: played ? numEpisodes : 0,
+      success: played?.success ?? Number.NaN,
+      meanReturn: played?.meanReturn ?? Number.NaN,
     };
   } finally {
     player.close();

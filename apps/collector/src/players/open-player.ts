@@ -1,16 +1,12 @@
-import { episodeLimits, longestContext, parseRecipe, type ContextRecipe, type Recipe } from '@retrace/config';
-import type { EnvironmentSpec } from '@retrace/environments';
-import type { ControlTail } from '@retrace/log';
+import { longestContext, parseRecipe, type ContextRecipe } from '@retrace/config';
 import {
   Generator,
   loadHuggingFaceModel,
   openPolicyCheckpoint,
   openPolicyText,
-  type CheckpointFiles,
   type PolicyText,
   type Transformer,
 } from '@retrace/policy';
-import type { SamplingParameters } from '@retrace/trajectory';
 import { findStoredPolicy, type StoredPolicy } from '../actors/find-stored-policy.js';
 import { openChatEndpoint } from '../actors/open-chat-endpoint.js';
 import { PolicyActor } from '../actors/policy-actor.js';
@@ -18,29 +14,11 @@ import { ScriptedActor, scriptedAgent } from '../actors/scripted-actor.js';
 import { CollectorError } from '../collector-error.js';
 import type { EpisodeLoops } from '../loop/episode-loop.js';
 import { openLoop } from '../loop/open-loop.js';
+import type { OpenPlayerOptions } from './open-player-options.js';
 import type { Player } from './player.js';
+import { openTokenServer } from './open-token-server.js';
 import { readPlayerName, type PlayerName } from './player-name.js';
-
-export interface OpenPlayerOptions {
-  /** As `readPlayerName` reads it. */
-  readonly name: string;
-  /** Caught up with the log. */
-  readonly control: ControlTail;
-  readonly checkpoints: CheckpointFiles;
-  readonly spec: EnvironmentSpec;
-  /** Most episodes at the same time. */
-  readonly maxSlots: number;
-  /** Context and limits of players that have no run: model directories and servers (default: the whole history as messages). */
-  readonly recipe?: Recipe;
-  /** Fields that are left out are as in the policy's run; without one, temperature 1. */
-  readonly sampling?: Partial<Pick<SamplingParameters, 'temperature' | 'topK' | 'topP' | 'greedy'>>;
-  /** Name of the variable that holds the API key of a server; without it, none is sent. */
-  readonly apiKeyVariable?: string;
-  /** The environment of the process. */
-  readonly variables?: Readonly<Record<string, string | undefined>>;
-  /** Ends the requests of a server. */
-  readonly signal: AbortSignal;
-}
+import { settingOf } from './player-setting.js';
 
 /** Longest context of a model directory where no recipe says it. */
 const MAX_POSITIONS = 4096;
@@ -60,6 +38,8 @@ export async function openPlayer(options: OpenPlayerOptions): Promise<Player> {
       return openDirectory(named.directory, options);
     case 'endpoint':
       return openEndpoint(named, options);
+    case 'tokenServer':
+      return openTokenServer(named, options);
     case 'scripted':
       return openScripted(named.name, options);
   }
@@ -88,6 +68,7 @@ async function openStored(
     agent: 'policy',
     description: `run:${run.runId}@${policyVersion}`,
     server: null,
+    hasOwnTokens: true,
     source: { runId: run.runId, policyVersion },
   };
 }
@@ -121,6 +102,7 @@ async function openDirectory(
     agent: 'policy',
     description: directory,
     server: null,
+    hasOwnTokens: true,
     source: null,
   };
 }
@@ -150,6 +132,7 @@ async function openEndpoint(
     agent: 'policy',
     description: `${api}:${model}`,
     server: endpoint.describe,
+    hasOwnTokens: false,
     source: null,
     close: () => undefined,
   };
@@ -174,15 +157,10 @@ async function openScripted(name: string, { spec }: OpenPlayerOptions): Promise<
     agent: name,
     description: name,
     server: null,
+    hasOwnTokens: false,
     source: null,
     close: () => undefined,
   };
-}
-
-/** Text, loop and limits, which follow from the context in the same way for every player. */
-function settingOf(text: PolicyText, loops: EpisodeLoops, recipe: Parameters<typeof openLoop>[0]) {
-  const { maxNewTokens } = recipe.context;
-  return { text, maxNewTokens, loops, limits: episodeLimits(recipe) };
 }
 
 interface LocalActorOptions {

@@ -8,6 +8,7 @@ import {
   type WarningLogOptions,
 } from '@retrace/log';
 import { newRunId, type Json, type Split } from '@retrace/trajectory';
+import { collectorCursor } from '../episode/abandon-unfinished.js';
 import { maxAnswerCharacters } from '../episode/environment-answer.js';
 import { FailureStreak } from '../episode/failure-streak.js';
 import { playRound } from '../round/play-round.js';
@@ -40,6 +41,8 @@ export interface PlayTasksOptions {
     readonly recipe: Json;
     readonly tags: readonly string[];
   };
+  /** Whether an episode was played before, by an earlier run of the same tasks (default: none was). */
+  readonly isEnded?: (episode: PlannedEpisode, selection: TaskSelection) => boolean;
   /** Metadata of each episode (default: none). */
   readonly describe?: (episode: PlannedEpisode, selection: TaskSelection) => Json;
   readonly engine: string;
@@ -51,8 +54,8 @@ export interface PlayTasksOptions {
 
 export interface PlayedTasks {
   readonly runId: string;
-  /** Figures of each selection, in order; fewer when it was interrupted. */
-  readonly metrics: readonly RoundMetrics[];
+  /** Figures of each selection, in order; fewer when it was interrupted. One that had ended before has none. */
+  readonly metrics: readonly (RoundMetrics | null)[];
 }
 
 /**
@@ -66,7 +69,7 @@ export async function playTasks(options: PlayTasksOptions): Promise<PlayedTasks>
   const runId = newRunId();
   await control.append(runId, { kind: 'RunStarted', payload: runStarted(options) });
   const writer = await TrajectoryWriter.open(log, { signal });
-  let metrics: RoundMetrics[] | null = null;
+  let metrics: (RoundMetrics | null)[] | null = null;
   let detail = '';
   try {
     metrics = await playAll(runId, writer, options);
@@ -86,12 +89,13 @@ async function playAll(
   runId: string,
   writer: TrajectoryWriter,
   options: PlayTasksOptions,
-): Promise<RoundMetrics[]> {
+): Promise<(RoundMetrics | null)[]> {
   const { control, log, spec, player, selections, signal } = options;
   const warnings = new WarningLog({ control, runId, show: options.warn });
   const { limits } = player;
   const setting = {
-    ...{ runId, shareIndex: 0, control, writer, spec, limits, signal },
+    ...{ runId, writer, spec, limits, signal },
+    cursor: collectorCursor(runId, 0),
     text: player.text,
     beginLoop: player.loops.begin,
     failures: new FailureStreak({ environment: spec.name, ...limits, warnings }),
@@ -100,16 +104,21 @@ async function playAll(
     model: player.description,
     log: new PatientLog(log, { signal }),
   };
-  const played: RoundMetrics[] = [];
+  const played: (RoundMetrics | null)[] = [];
   let firstOrdinal = 0;
   try {
     for (const [round, selection] of selections.entries()) {
       const episodes = plan(options, selection, { runId, round, firstOrdinal });
       firstOrdinal += episodes.length;
+      if (episodes.length === 0) {
+        played.push(null);
+        continue;
+      }
       const one = { episodes, actor: player.actor, policyVersion: -1, idleSeconds: 0 };
-      const metrics = await playRound(setting, one);
-      if (metrics === null) break;
-      played.push(metrics);
+      const ended = await playRound(setting, one);
+      if (ended === null) break;
+      await control.append(runId, { kind: 'GroupsClosed', payload: ended.closings });
+      played.push(ended.metrics);
     }
   } finally {
     await warnings.flush();
@@ -117,8 +126,9 @@ async function playAll(
   return played;
 }
 
+/** The episodes of a selection that no earlier run has ended, with the seeds that they have among all. */
 function plan(
-  { spec, player, log, describe }: PlayTasksOptions,
+  { spec, player, log, describe, isEnded }: PlayTasksOptions,
   selection: TaskSelection,
   at: { readonly runId: string; readonly round: number; readonly firstOrdinal: number },
 ): PlannedEpisode[] {
@@ -132,8 +142,25 @@ function plan(
     firstTask: 0,
     maxCharacters: maxAnswerCharacters(log.maxEventBytes),
   });
-  if (describe === undefined) return episodes;
-  return episodes.map((episode) => ({ ...episode, metadata: describe(episode, selection) }));
+  const described =
+    describe === undefined
+      ? episodes
+      : episodes.map((episode) => ({ ...episode, metadata: describe(episode, selection) }));
+  if (isEnded === undefined) return described;
+  return regrouped(described.filter((episode) => !isEnded(episode, selection)));
+}
+
+/** Makes groups as large as they are without the episodes that were left out. */
+function regrouped(episodes: readonly PlannedEpisode[]): PlannedEpisode[] {
+  const members = new Map<string, PlannedEpisode[]>();
+  for (const episode of episodes) {
+    const { groupId } = episode.group;
+    members.set(groupId, [...(members.get(groupId) ?? []), episode]);
+  }
+  return [...members.values()].flatMap((all) => {
+    const group = { ...all[0].group, groupSize: all.length };
+    return all.map((episode, groupMember) => ({ ...episode, group, groupMember }));
+  });
 }
 
 function runStarted({ run, spec, codeVersion }: PlayTasksOptions) {

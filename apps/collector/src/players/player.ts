@@ -17,6 +17,8 @@ export interface Player {
   readonly description: string;
   /** Server that samples, recorded as the engine of each step; null where this process does. */
   readonly server: string | null;
+  /** Whether the tokens of its steps are those that the model read and wrote. */
+  readonly hasOwnTokens: boolean;
   /** Run and version of a stored policy; null for others. */
   readonly source: { readonly runId: string; readonly policyVersion: number } | null;
   /** Frees its weights and caches. */

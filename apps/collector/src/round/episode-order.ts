@@ -12,20 +12,29 @@ export class EpisodeOrder {
   /** @throws TrajectoryError `INVALID_EVENT` naming the field, the value and the rule; the episode stays as it was */
   check({ kind, episodeId, seq }: AnyEvent): void {
     const episode = this.episodes.get(episodeId);
-    const refuse = (what: string, rule: string): never => {
-      throw new TrajectoryError('INVALID_EVENT', `${what} of episode ${episodeId}; must ${rule}`);
-    };
     const nextSeq = episode?.nextSeq ?? 0;
-    if (seq !== nextSeq) refuse(`${kind}.seq is ${seq}`, `be ${nextSeq}`);
+    if (seq !== nextSeq) refuse(episodeId, `${kind}.seq is ${seq}`, `be ${nextSeq}`);
     if ((kind === 'EpisodeStarted') !== (seq === 0)) {
-      refuse(`${kind}.kind is ${kind} at seq ${seq}`, 'be EpisodeStarted at seq 0 and nowhere else');
+      refuse(
+        episodeId,
+        `${kind}.kind is ${kind} at seq ${seq}`,
+        'be EpisodeStarted at seq 0 and nowhere else',
+      );
     }
     if (episode?.isSealed && kind !== 'RewardAssigned') {
-      refuse(`${kind}.kind is ${kind} at seq ${seq}`, 'be RewardAssigned once the episode has ended');
+      refuse(
+        episodeId,
+        `${kind}.kind is ${kind} at seq ${seq}`,
+        'be RewardAssigned once the episode has ended',
+      );
     }
     if (episode) {
       episode.nextSeq++;
       episode.isSealed ||= kind === 'EpisodeEnded';
     } else this.episodes.set(episodeId, { nextSeq: 1, isSealed: false });
   }
+}
+
+function refuse(episodeId: string, what: string, rule: string): never {
+  throw new TrajectoryError('INVALID_EVENT', `${what} of episode ${episodeId}; must ${rule}`);
 }

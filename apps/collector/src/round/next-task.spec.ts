@@ -1,111 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { resolveRecipe, type Recipe } from '@retrace/config';
-import {
-  RunState,
-  type AnyEvent,
-  type ControlEventKind,
-  closeTogether,
-  type ClosedGroup,
-  type PayloadOf,
-  type RetraceEvent,
-} from '@retrace/trajectory';
-import { controlEvent } from '@retrace/trajectory/testing';
+import { Story } from '../testing/story.js';
 import { nextTask } from './next-task.js';
-
-const RUN_ID = '01900000-0000-7000-8000-000000000001';
-const file = { sha256: 'a'.repeat(64), sizeBytes: 1 };
-
-/** A run whose control events are applied one after the other. */
-class Story {
-  readonly run: RunState;
-  private offset = 0;
-
-  constructor() {
-    this.run = new RunState(this.event('RunStarted', {}), {
-      maxTimesSampled: (group) => (group.trainable ? 1 : Number.POSITIVE_INFINITY),
-    });
-    this.add('TrainerClaimed', { epoch: 0, trainerId: 't' });
-  }
-
-  add<K extends ControlEventKind>(kind: K, payload: PayloadOf<K>): this {
-    expect(this.run.apply(this.event(kind, payload) as AnyEvent, ++this.offset)).toEqual({ applied: true });
-    return this;
-  }
-
-  published(policyVersion: number, updateNumber = policyVersion): this {
-    return this.add('PolicyPublished', {
-      policyVersion,
-      parentVersion: policyVersion === 0 ? null : policyVersion - 1,
-      updateNumber,
-      epoch: 0,
-      weights: file,
-      modelHash: '',
-    });
-  }
-
-  closed(groupId: string, overrides: Partial<ClosedGroup> = {}): this {
-    const group: ClosedGroup = {
-      groupId,
-      round: 0,
-      split: 'train',
-      reason: 'complete',
-      groupSize: 1,
-      episodeIds: [groupId],
-      numSteps: Int32Array.of(1),
-      policyVersionMin: 0,
-      policyVersionMax: 0,
-      trainable: true,
-      ...overrides,
-    };
-    return this.add('GroupsClosed', closeTogether([group]));
-  }
-
-  planned(updateNumber: number, groupIds: string[], stage: 'policy' | 'imitation' = 'policy'): this {
-    return this.add('BatchPlanned', {
-      planId: `plan-${updateNumber}`,
-      epoch: 0,
-      updateNumber,
-      stage,
-      policyVersionIn: updateNumber - 1,
-      rewardVersion: '',
-      recipeHash: '',
-      groupIds,
-      episodeIds: groupIds,
-      numSteps: Int32Array.from(groupIds, () => 1),
-      samplerState: null,
-      seed: 1,
-    });
-  }
-
-  applied(updateNumber: number): this {
-    return this.add('UpdateApplied', {
-      planId: `plan-${updateNumber}`,
-      epoch: 0,
-      updateNumber,
-      policyVersionOut: updateNumber,
-      weights: file,
-      optimizer: file,
-      episodeRewards: null,
-      trainerState: null,
-      metricNames: [],
-      metricValues: new Float64Array(0),
-    });
-  }
-
-  evaluated(name: string, step: number): this {
-    return this.add('MetricsLogged', {
-      source: 'evaluation',
-      step,
-      names: [name],
-      values: Float64Array.of(0.5),
-    });
-  }
-
-  private event<K extends ControlEventKind>(kind: K, payload: Partial<PayloadOf<K>>): RetraceEvent<K> {
-    return controlEvent({ logId: '', runId: RUN_ID }, kind, payload);
-  }
-}
 
 function recipeWith(...assignments: string[]) {
   return resolveRecipe('frozen-lake-ppo', {
@@ -167,11 +64,8 @@ describe('nextTask', () => {
     expect(nextTask(new Story().run, recipeWith())).toEqual({ kind: 'wait', reason: 'the first policy' });
   });
 
-  it('validates a due policy before it rolls out with it', () => {
-    const story = new Story().published(0);
-    expect(nextTask(story.run, recipeWith())).toEqual({ kind: 'validate', policyVersion: 0 });
-    story.evaluated('validation/success', 0);
-    expect(nextTask(story.run, recipeWith())).toEqual({ kind: 'rollOut', round: 0 });
+  it('rolls out with a policy at once, also where it is due for validation', () => {
+    expect(nextTask(new Story().published(0).run, recipeWith())).toEqual({ kind: 'rollOut', round: 0 });
   });
 
   it('in synchronous mode starts the next round only with the policy trained on the last', () => {
@@ -261,12 +155,6 @@ describe('nextTask', () => {
         firstOrdinal: story.run.rounds.nextOrdinal,
       });
 
-    it('lets the first alone evaluate, while the others roll out', () => {
-      const { run } = new Story().published(0);
-      expect(nextTask(run, recipeWith(), first)).toEqual({ kind: 'validate', policyVersion: 0 });
-      expect(nextTask(run, recipeWith(), second)).toEqual({ kind: 'rollOut', round: 0 });
-    });
-
     it('waits for the others once its part of the round is closed', () => {
       const story = new Story().published(0).evaluated('validation/success', 0);
       claimed(story, 1, 'b');
@@ -284,26 +172,17 @@ describe('nextTask', () => {
           reason: 'the trainer: 2 groups are not trained yet',
         });
     });
-
-    it('leaves the end of the run to the first', () => {
-      const { run } = new Story()
-        .published(3)
-        .evaluated('validation/success', 3)
-        .evaluated('test/success', 3);
-      expect(nextTask(run, recipeWith(), first)).toEqual({ kind: 'endRun' });
-      expect(nextTask(run, recipeWith(), second)).toMatchObject({ kind: 'wait' });
-    });
   });
 
-  it('after the last update validates, tests, ends the run, and is finished', () => {
-    const recipe = recipeWith();
+  it('after the last update, or a plateau of the validations, waits for the end of the run, and is finished then', () => {
     const story = new Story().published(3);
-    expect(nextTask(story.run, recipe)).toEqual({ kind: 'validate', policyVersion: 3 });
-    story.evaluated('validation/success', 3);
-    expect(nextTask(story.run, recipe)).toEqual({ kind: 'test', policyVersion: 3 });
-    story.evaluated('test/success', 3);
-    expect(nextTask(story.run, recipe)).toEqual({ kind: 'endRun' });
+    const waits = { kind: 'wait', reason: 'the end of the run' };
+    expect(nextTask(story.run, recipeWith())).toEqual(waits);
     story.add('RunEnded', { reason: 'finished', detail: '', numUpdates: 3 });
-    expect(nextTask(story.run, recipe)).toEqual({ kind: 'finished' });
+    expect(nextTask(story.run, recipeWith())).toEqual({ kind: 'finished' });
+    const early = new Story().published(0).evaluated('validation/success', 0);
+    const recipe = recipeWith('evaluation.earlyStop={"patience":1}');
+    expect(nextTask(early.run, recipe)).toEqual({ kind: 'rollOut', round: 0 });
+    expect(nextTask(early.evaluated('validation/success', 2).run, recipe)).toEqual(waits);
   });
 });

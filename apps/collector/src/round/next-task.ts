@@ -1,20 +1,19 @@
-import type { Recipe } from '@retrace/config';
-import type { RunState } from '@retrace/trajectory';
+import { collectsForTraining, validationPlateau, type Recipe } from '@retrace/config';
+import { insertBlock } from '@retrace/sampling';
+import type { RunState, SamplingBlocked } from '@retrace/trajectory';
+import { quotaOf } from './own-quota.js';
 import { isShared, placesLeft, type Share } from './round-share.js';
 
 /**
  * The collector's next task. It follows from the control stream only, so a restart decides the same. Several collectors share the
- * rollouts of a round; the first of them does everything else.
+ * rollouts of a round; the first of them plays the demonstrations.
  */
 export type CollectorTask =
   | { readonly kind: 'demonstrate' }
   | { readonly kind: 'rollOut'; readonly round: number }
-  | { readonly kind: 'validate'; readonly policyVersion: number }
-  | { readonly kind: 'test'; readonly policyVersion: number }
-  | { readonly kind: 'endRun' }
   | { readonly kind: 'finished' }
-  /** Why nothing can be done now. */
-  | { readonly kind: 'wait'; readonly reason: string };
+  /** Why nothing can be done now; `block` where the limiter of samples and inserts is the reason. */
+  | { readonly kind: 'wait'; readonly reason: string; readonly block?: SamplingBlocked };
 
 export function nextTask(
   run: RunState,
@@ -26,30 +25,14 @@ export function nextTask(
   if (!policy) return { kind: 'wait', reason: 'the first policy' };
   const imitationUpdates = recipe.imitation?.numUpdates ?? 0;
   const totalUpdates = imitationUpdates + recipe.numUpdates;
-  const isLast = policy.updateNumber >= totalUpdates;
-  const isFirst = share.index === 0;
-  if (isFirst && validationIsDue(run, recipe, policy.updateNumber, isLast)) {
-    return { kind: 'validate', policyVersion: policy.policyVersion };
-  }
-  if (isLast && !isFirst) return { kind: 'wait', reason: 'the first collector ends the run' };
-  if (isLast) {
-    const tested =
-      recipe.evaluation.numTestEpisodes === 0 || run.metric('evaluation', 'test/success') !== undefined;
-    return tested ? { kind: 'endRun' } : { kind: 'test', policyVersion: policy.policyVersion };
-  }
-  if (isFirst && recipe.imitation && numDemonstrations(run) < recipe.imitation.numEpisodes)
+  if (policy.updateNumber >= totalUpdates) return { kind: 'wait', reason: 'the end of the run' };
+  if (validationPlateau(run.validationSuccess, recipe)) return { kind: 'wait', reason: 'the end of the run' };
+  if (share.index === 0 && recipe.imitation && numDemonstrations(run) < recipe.imitation.numEpisodes)
     return { kind: 'demonstrate' };
   if (policy.updateNumber < imitationUpdates) return { kind: 'wait', reason: 'the imitation stage' };
+  if (!collectsForTraining(recipe)) return { kind: 'wait', reason: 'the trainer, on stored episodes' };
   const task = rollOutOrWait(run, recipe, totalUpdates);
   return task.kind === 'rollOut' ? ownPartOf(task, run, recipe, share) : task;
-}
-
-function validationIsDue(run: RunState, recipe: Recipe, updateNumber: number, isLast: boolean): boolean {
-  const { everyUpdates } = recipe.evaluation;
-  const policyVersion = run.policies.latest?.policyVersion ?? -1;
-  if (everyUpdates === 0 || !(isLast || updateNumber % everyUpdates === 0)) return false;
-  const evaluatedVersion = run.metric('evaluation', 'validation/success')?.step ?? -1;
-  return evaluatedVersion < policyVersion;
 }
 
 /**
@@ -63,36 +46,66 @@ function rollOutOrWait(
   recipe: Recipe,
   totalUpdates: number,
 ): Extract<CollectorTask, { kind: 'rollOut' | 'wait' }> {
-  const { groupsPerRound, maxStaleness } = recipe.collection;
+  const { maxStaleness } = recipe.collection;
+  const round = run.groups.lastRound + 1;
+  const { numGroups } = quotaOf(recipe, round);
+  const { limiter } = recipe.sampler ?? {};
+  // The limiter bounds how far collection is ahead, and groups that become too stale are discarded.
+  if (limiter) return insertOrWait(run, { limiter, round, numGroups });
   let numFresh = 0;
   for (const group of run.groups.all()) {
-    const staleness = group.trainable ? run.stalenessOf(group.policyVersionMin) : null;
+    const isUnused = group.trainable && group.numPlans === 0;
+    const staleness = isUnused ? run.stalenessOf(group.policyVersionMin) : null;
     if (staleness !== null && staleness <= maxStaleness) numFresh++;
   }
   const updatesDone = run.updates.lastUpdate?.updateNumber ?? 0;
-  if (numFresh >= (totalUpdates - updatesDone) * groupsPerRound)
+  if (numFresh >= (totalUpdates - updatesDone) * numGroups)
     return { kind: 'wait', reason: 'the last updates' };
   const isUpdating = run.updates.pendingPlans.length > 0 || updatesDone !== run.policies.latest?.updateNumber;
-  const numUpdatesAhead = Number(isUpdating) + Math.ceil(numFresh / groupsPerRound);
+  const numUpdatesAhead = Number(isUpdating) + wholeUpdates(numFresh / numGroups, recipe);
   if (numUpdatesAhead > maxStaleness) {
     const reason = numFresh > 0 ? `the trainer: ${numFresh} groups are not trained yet` : 'the next policy';
     return { kind: 'wait', reason };
   }
-  return { kind: 'rollOut', round: run.groups.lastRound + 1 };
+  return { kind: 'rollOut', round };
+}
+
+/** A part of an update lets no other round wait where groups without variance are replaced: the update needs more groups. */
+function wholeUpdates(numUpdates: number, { sampler }: Recipe): number {
+  return sampler?.zeroVariance === 'resample' ? Math.floor(numUpdates) : Math.ceil(numUpdates);
+}
+
+interface LimitedInsert {
+  readonly limiter: NonNullable<NonNullable<Recipe['sampler']>['limiter']>;
+  readonly round: number;
+  readonly numGroups: number;
+}
+
+/** Collects a round where the limiter lets its groups be inserted. */
+function insertOrWait(
+  { sampling }: RunState,
+  { limiter, round, numGroups }: LimitedInsert,
+): Extract<CollectorTask, { kind: 'rollOut' | 'wait' }> {
+  const numSampled = sampling.numSampled + sampling.numCredited(limiter.samplesPerInsert);
+  const counts = { numInserted: sampling.numInserted, numSampled };
+  const reason = insertBlock(counts, limiter, numGroups);
+  if (reason === null) return { kind: 'rollOut', round };
+  return { kind: 'wait', reason, block: { side: 'collector', reason, ...counts } };
 }
 
 /** Makes a share that has played its part of a round wait for the others, since the next round begins when this one is complete. */
 function ownPartOf(
   task: Extract<CollectorTask, { kind: 'rollOut' }>,
   run: RunState,
-  { collection }: Recipe,
+  recipe: Recipe,
   share: Share,
 ): CollectorTask {
   if (!isShared(run, share)) return task;
   const key = { split: 'train', trainable: true, round: task.round } as const;
-  if (placesLeft(run, key, collection.groupsPerRound, share).length > 0) return task;
+  const { numGroups } = quotaOf(recipe, task.round);
+  if (placesLeft(run, key, numGroups, share).length > 0) return task;
   const numClosed = run.rounds.closings(key)?.size ?? 0;
-  const reason = `the other collectors: ${numClosed} of ${collection.groupsPerRound} groups of round ${task.round} are closed`;
+  const reason = `the other collectors: ${numClosed} of ${numGroups} groups of round ${task.round} are closed`;
   return { kind: 'wait', reason };
 }
 

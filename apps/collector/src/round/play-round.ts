@@ -2,9 +2,10 @@ import type { EpisodeLimits } from '@retrace/config';
 import type { EnvironmentSpec } from '@retrace/environments';
 import type { PolicyText } from '@retrace/policy';
 import type { EventLog } from '@retrace/log';
-import type { ControlTail } from '@retrace/log';
+import type { GroupsClosed } from '@retrace/trajectory';
 import { markRoundStart } from '../episode/abandon-unfinished.js';
 import type { Actor } from '../actors/actor.js';
+import type { EndedEpisode } from '../episode/episode-recorder.js';
 import type { SlotContext } from '../episode/episode-slot.js';
 import type { FailureStreak } from '../episode/failure-streak.js';
 import type { BeginLoop } from '../loop/episode-loop.js';
@@ -19,10 +20,9 @@ import type { TrajectoryWriter } from '../writer/trajectory-writer.js';
 /** Everything that is the same in all rounds of a run. */
 export interface RoundSetting {
   readonly runId: string;
-  /** Which of the run's collectors this is, from 0. */
-  readonly shareIndex: number;
+  /** Where the trajectories of the round begin is remembered under this name (`collectorCursor`, `VALIDATOR_CURSOR`). */
+  readonly cursor: string;
   readonly log: EventLog;
-  readonly control: ControlTail;
   readonly writer: TrajectoryWriter;
   readonly spec: EnvironmentSpec;
   readonly text: PolicyText;
@@ -35,6 +35,8 @@ export interface RoundSetting {
   readonly engine: string;
   readonly model: string;
   readonly signal: AbortSignal;
+  /** Called for every episode that ends. */
+  readonly onEpisodeEnded?: (episode: EndedEpisode) => void;
 }
 
 interface Round {
@@ -47,42 +49,46 @@ interface Round {
   readonly beforeTurns?: () => Promise<void>;
 }
 
+/** A round whose episodes are all in the log. */
+export interface PlayedRound {
+  readonly metrics: RoundMetrics;
+  /** The event that closes its groups; until it is in the log, nothing of the round counts. */
+  readonly closings: GroupsClosed;
+  /** In the order in which they ended. */
+  readonly episodes: readonly EndedEpisode[];
+}
+
 /**
- * Plays one round, or a collector's part of a shared one, into the log. Closes its groups in one append once every episode event is
- * acknowledged, so the round is in the log completely or not at all. Returns null when interrupted; then nothing of it counts.
+ * Plays one round, or a collector's part of a shared one, into the log. Once every episode event is acknowledged, the caller closes its groups
+ * in one append, so the round is in the log completely or not at all. Returns null when interrupted; then nothing of it counts.
  */
-export async function playRound(setting: RoundSetting, round: Round): Promise<RoundMetrics | null> {
-  const { runId, shareIndex, log, control, writer, spec, text, signal } = setting;
-  await markRoundStart(log, runId, shareIndex);
+export async function playRound(setting: RoundSetting, round: Round): Promise<PlayedRound | null> {
+  const { log, writer, spec, text, signal } = setting;
+  await markRoundStart(log, setting.cursor);
   const closer = new GroupCloser(new Set(round.episodes.map(({ group }) => group)), round.policyVersion);
   const order = new EpisodeOrder();
   const waitedBefore = writer.waitedSeconds;
   writer.takePeakSpoolBytes();
   const metrics = new RoundMetrics(round.idleSeconds);
+  const ended: EndedEpisode[] = [];
   const context: SlotContext = {
     actor: round.actor,
     prompts: text.prompts,
     beginLoop: setting.beginLoop,
     limits: setting.limits,
     maxCharacters: maxAnswerCharacters(log.maxEventBytes),
-    recorder: {
-      runId,
-      logId: log.logId,
-      environment: spec.name,
-      engine: setting.engine,
-      model: setting.model,
-      tokenizerHash: text.tokenizer.hash,
-      nowUs,
-    },
+    recorder: recorderOf(setting),
     emit: (event) => {
       order.check(event);
       writer.write(event);
     },
     ended: (summary) => {
       closer.add(summary);
+      ended.push(summary);
       // Greedy baselines say nothing about how well the policy samples.
       if (!summary.plan.isGreedyBaseline) metrics.add(summary);
       setting.failures.add(summary.failure, summary.plan.group.round);
+      setting.onEpisodeEnded?.(summary);
     },
     onEnvironmentMs: (ms) => void (metrics.environmentMs += ms),
   };
@@ -108,8 +114,12 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Ro
   metrics.logSeconds = writer.waitedSeconds - waitedBefore;
   metrics.spoolBytes = writer.takePeakSpoolBytes();
   if (!isAcknowledged || !closer.isComplete) return null;
-  await control.append(runId, { kind: 'GroupsClosed', payload: closer.closings() });
-  return metrics;
+  return { metrics, closings: closer.closings(), episodes: ended };
+}
+
+function recorderOf({ runId, log, spec, engine, model, text }: RoundSetting): SlotContext['recorder'] {
+  const tokenizerHash = text.tokenizer.hash;
+  return { runId, logId: log.logId, environment: spec.name, engine, model, tokenizerHash, nowUs };
 }
 
 function nowUs(): number {

@@ -1,8 +1,14 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { EnvironmentSpec, SampledTask } from '@retrace/environments';
 import type { ForkStart } from '../fork/fork-start.js';
 import { sampleTask, type AnswerLimits } from '../episode/guarded-environment.js';
-import { episodeIdFor, newControlEventId, type Json, type Split } from '@retrace/trajectory';
+import {
+  episodeIdFor,
+  evaluationEpisodeIdFor,
+  newControlEventId,
+  type Json,
+  type Split,
+} from '@retrace/trajectory';
 
 /** One episode to play: everything that decides its content, apart from the policy. */
 export interface PlannedEpisode {
@@ -52,6 +58,8 @@ export interface RoundPlanOptions {
   readonly firstTask: number;
   /** Ordinal of the first episode; decides only ids. */
   readonly firstOrdinal: number;
+  /** Whether the ids are those of `evaluationEpisodeIdFor` (default false). */
+  readonly isEvaluation?: boolean;
   /** Of the texts of a task. */
   readonly maxCharacters?: AnswerLimits['maxCharacters'];
 }
@@ -65,6 +73,7 @@ export function planRound(options: RoundPlanOptions): PlannedEpisode[] {
   const { runId, seed, spec, split, agent, trainable, round, numGroups, groupSize } = options;
   const numMembers = groupSize + Number(options.greedyBaseline ?? false);
   const places = options.places ?? Array.from({ length: numGroups }, (_, g) => g);
+  const idFor = options.isEvaluation === true ? evaluationEpisodeIdFor : episodeIdFor;
   const episodes: PlannedEpisode[] = [];
   for (const g of places) {
     const sampled = sampleTask(spec, { split, index: options.firstTask + g, seed }, options);
@@ -82,7 +91,7 @@ export function planRound(options: RoundPlanOptions): PlannedEpisode[] {
     for (let member = 0; member < numMembers; member++) {
       const place = g * numMembers + member;
       episodes.push({
-        episodeId: episodeIdFor({ runId, ordinal: options.firstOrdinal + episodes.length }),
+        episodeId: idFor({ runId, ordinal: options.firstOrdinal + episodes.length }),
         group,
         groupMember: member,
         samplingSeed: seedOf(`${seed}/${split}/${agent}/${round}/${place}`),
@@ -95,5 +104,5 @@ export function planRound(options: RoundPlanOptions): PlannedEpisode[] {
 
 /** 32 bits of SHA-256: independent streams for places that differ in anything. */
 function seedOf(place: string): number {
-  return createHash('sha256').update(place).digest().readUInt32LE(0);
+  return hash('sha256', place, 'buffer').readUInt32LE(0);
 }

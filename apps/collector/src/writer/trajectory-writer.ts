@@ -116,7 +116,9 @@ export class TrajectoryWriter {
     this.spill();
     if (this.memoryBytes > 0) await setImmediate();
     const { maxMemoryBytes = 32 * 1024 * 1024 } = this.options;
-    await this.waitWhile(() => this.memoryBytes > maxMemoryBytes);
+    const isTooMuch = (): boolean => this.memoryBytes > maxMemoryBytes;
+    // Nearly always there is nothing to wait for, and a failure to throw is rarer still.
+    if (this.failure !== null || isTooMuch()) await this.waitWhile(isTooMuch);
   }
 
   /**

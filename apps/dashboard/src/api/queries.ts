@@ -10,18 +10,10 @@ import {
 } from '@tanstack/react-query';
 import { ApiProblem } from './api-problem';
 import { api, dataOf } from './client';
-import type {
-  DatasetDetail,
-  paths,
-  PlayDetail,
-  RunDetail,
-  RunTotals,
-  SessionStatus,
-  SqlRequest,
-} from './schema';
+import type { paths, PlayDetail, RunDetail, RunTotals, SessionStatus, SqlRequest } from './schema';
 
 export const MAX_CHART_POINTS = 1000;
-const RUNS_PAGE_SIZE = 50;
+export const RUNS_PAGE_SIZE = 50;
 const MAX_RETRIES = 3;
 /** The store has a score a moment after the log, longer where the machine is busy. */
 const SCORE_VISIBLE_MS = [1_000, 3_000, 8_000];
@@ -65,6 +57,12 @@ export const keys = {
   episodes: (runId: string) => ['runs', runId, 'episodes'] as const,
   updates: (runId: string) => ['runs', runId, 'updates'] as const,
   warnings: (runId: string) => ['runs', runId, 'warnings'] as const,
+  samplingBlocks: (runId: string) => ['runs', runId, 'sampling-blocks'] as const,
+  validations: (runId: string) => ['runs', runId, 'validations'] as const,
+  whatIfs: (runId: string) => ['runs', runId, 'what-ifs'] as const,
+  targets: (runId: string) => ['runs', runId, 'targets'] as const,
+  recipeDifferences: (runId: string, otherRunId: string) =>
+    ['runs', runId, 'recipe-differences', otherRunId] as const,
   totals: (runId: string) => ['runs', runId, 'totals'] as const,
   datasets: ['datasets'] as const,
   plays: ['plays'] as const,
@@ -147,7 +145,7 @@ export function useMetrics(runId: string, names: readonly string[], options: { r
 }
 
 /** One page of a list: `cursor` comes from the page before it. */
-interface PageRequest {
+export interface PageRequest {
   readonly cursor: string | null;
   readonly limit: number;
   readonly refetchMs: number | false;
@@ -228,6 +226,33 @@ export function useUpdates(runId: string, { cursor, limit, refetchMs }: PageRequ
   });
 }
 
+export function useUpdate(runId: string, updateNumber: number) {
+  return useQuery({
+    queryKey: [...keys.updates(runId), updateNumber],
+    queryFn: ({ signal }) => {
+      const params = { path: { runId, updateNumber: `${updateNumber}` } };
+      return dataOf(api.GET('/api/runs/{runId}/updates/{updateNumber}', { params, signal }));
+    },
+  });
+}
+
+/** The episodes that fed an update. */
+export function useUpdateInputs(
+  runId: string,
+  updateNumber: number,
+  { cursor, limit }: Omit<PageRequest, 'refetchMs'>,
+) {
+  return useQuery({
+    queryKey: [...keys.updates(runId), updateNumber, 'inputs', cursor, limit],
+    queryFn: ({ signal }) => {
+      const path = { runId, updateNumber: `${updateNumber}` };
+      const params = { path, query: { cursor: cursor ?? undefined, limit } };
+      return dataOf(api.GET('/api/runs/{runId}/updates/{updateNumber}/inputs', { params, signal }));
+    },
+    placeholderData: keepPreviousData,
+  });
+}
+
 /** The newest warnings of a run. */
 export function useWarnings(runId: string, { limit, refetchMs }: Omit<PageRequest, 'cursor'>) {
   return useQuery({
@@ -241,35 +266,28 @@ export function useWarnings(runId: string, { limit, refetchMs }: Omit<PageReques
   });
 }
 
-export function useDatasets() {
-  return useInfiniteQuery({
-    queryKey: keys.datasets,
-    queryFn: ({ signal, pageParam: cursor }) =>
-      dataOf(api.GET('/api/datasets', { params: { query: { limit: RUNS_PAGE_SIZE, cursor } }, signal })),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.nextCursor,
-  });
-}
-
-/** A data set, which never changes. */
-export function useDataset(name: string) {
+/** The last time that the limiter of samples and inserts made a side of the run wait. */
+export function useLastSamplingBlock(runId: string, refetchMs: PageRequest['refetchMs']) {
   return useQuery({
-    queryKey: [...keys.datasets, name],
-    queryFn: ({ signal }): Promise<DatasetDetail> =>
-      dataOf(api.GET('/api/datasets/{name}', { params: { path: { name } }, signal })),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-}
-
-export function useDatasetEpisodes(name: string, { cursor, limit }: Omit<PageRequest, 'refetchMs'>) {
-  return useQuery({
-    queryKey: [...keys.datasets, name, 'episodes', cursor, limit],
-    queryFn: ({ signal }) => {
-      const params = { path: { name }, query: { cursor: cursor ?? undefined, limit } };
-      return dataOf(api.GET('/api/datasets/{name}/episodes', { params, signal }));
+    queryKey: keys.samplingBlocks(runId),
+    queryFn: async ({ signal }) => {
+      const params = { path: { runId }, query: { limit: 1 } };
+      const page = await dataOf(api.GET('/api/runs/{runId}/sampling-blocks', { params, signal }));
+      return page.items[0] ?? null;
     },
-    placeholderData: keepPreviousData,
-    staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: refetchMs,
+  });
+}
+
+/** The fields in which the recipes of two runs differ. */
+export function useRecipeDifferences(runId: string, otherRunId: string) {
+  return useQuery({
+    queryKey: keys.recipeDifferences(runId, otherRunId),
+    queryFn: async ({ signal }) => {
+      const params = { path: { runId, otherRunId } };
+      const path = '/api/runs/{runId}/recipe-differences/{otherRunId}';
+      return (await dataOf(api.GET(path, { params, signal }))).fields;
+    },
   });
 }
 

@@ -89,6 +89,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{runId}/recipe-differences/{otherRunId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the fields in which the recipes of two runs differ */
+        get: operations["RunsController_compareRecipes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{runId}/totals": {
         parameters: {
             query?: never;
@@ -213,6 +230,79 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{runId}/updates/{updateNumber}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows one update of a run */
+        get: operations["UpdatesController_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{runId}/updates/{updateNumber}/inputs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the episodes that fed an update, in the order of its batch */
+        get: operations["UpdatesController_inputs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{runId}/what-ifs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the what-ifs of a run that this server has, newest first */
+        get: operations["WhatIfsController_list"];
+        put?: never;
+        /**
+         * Asks what recorded updates would have been under another reward, estimator, loss, clip or correction
+         * @description Computed in a process of its own, one what-if after the other; ask for it again until its status is `finished`, `failed` or `cancelled`. Nothing is published. The server forgets what-ifs when it stops, and old ones.
+         */
+        post: operations["WhatIfsController_ask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{runId}/what-ifs/{whatIfId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns a what-if, with the updates that are compared so far */
+        get: operations["WhatIfsController_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Cancels a what-if; one that has ended stays as it is */
+        patch: operations["WhatIfsController_cancel"];
+        trace?: never;
+    };
     "/api/runs/{runId}/policies": {
         parameters: {
             query?: never;
@@ -239,6 +329,40 @@ export interface paths {
         };
         /** Lists the warnings and alarms of a run, newest first */
         get: operations["WarningsController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{runId}/sampling-blocks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists when the limiter of samples and inserts made a side of the run wait, newest first */
+        get: operations["SamplingController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{runId}/validations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the figures of each validated or tested policy of a run, newest version first */
+        get: operations["ValidationsController_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -580,6 +704,17 @@ export interface components {
             /** @description What its caller gave with the run; null = nothing */
             metadata: unknown;
         };
+        DifferingRecipeField: {
+            /** @description Dotted path, as `--set` takes it */
+            field: string;
+            /** @description Value in the first run; null where its recipe leaves the field out */
+            first: unknown;
+            /** @description Value in the second run */
+            second: unknown;
+        };
+        RecipeDifferences: {
+            fields: components["schemas"]["DifferingRecipeField"][];
+        };
         RunTotals: {
             numEpisodes: number;
             /** @description Episodes that have not ended */
@@ -719,6 +854,31 @@ export interface components {
             rationale: string;
             /** Format: date-time */
             assignedAt: string;
+        };
+        EpisodeUse: {
+            /** @description First step that was read */
+            firstStep: number;
+            /** @description Steps that were read */
+            numSteps: number;
+            /** @description How often each epoch of optimizer steps trained it; 0: it was left out */
+            times: number;
+            /** @description Action tokens that the loss counted: trained, and not rejected */
+            numTokens: number;
+            /** @description Mean importance weight of those tokens; null without one */
+            weight: number | null;
+            /** @description Over those tokens; null without advantages */
+            advantageMean: number | null;
+            /** @description Over those tokens; null without advantages */
+            advantageDeviation: number | null;
+            /** @description Over those tokens; null without advantages */
+            advantageMin: number | null;
+            /** @description Over those tokens; null without advantages */
+            advantageMax: number | null;
+            /** @description Run that was trained */
+            runId: string;
+            updateNumber: number;
+            /** @description Version that the update started from */
+            policyVersionIn: number;
         };
         StepReward: {
             name: string;
@@ -862,6 +1022,8 @@ export interface components {
             costUsd: number | null;
             /** @description Updates whose batches contain this episode */
             updateNumbers: number[];
+            /** @description Committed updates of any run that read it, with the part that it had in them, at most 1,000; those from before this was recorded are missing */
+            uses: components["schemas"]["EpisodeUse"][];
             steps: components["schemas"]["StepDetail"][];
             /** @description First step after this answer; null when there is none */
             nextStep: number | null;
@@ -921,6 +1083,192 @@ export interface components {
             /** @description null until the update is applied */
             weightsSha256: string | null;
         };
+        UpdateInput: {
+            /** @description First step that was read */
+            firstStep: number;
+            /** @description Steps that were read */
+            numSteps: number;
+            /** @description How often each epoch of optimizer steps trained it; 0: it was left out */
+            times: number;
+            /** @description Action tokens that the loss counted: trained, and not rejected */
+            numTokens: number;
+            /** @description Mean importance weight of those tokens; null without one */
+            weight: number | null;
+            /** @description Over those tokens; null without advantages */
+            advantageMean: number | null;
+            /** @description Over those tokens; null without advantages */
+            advantageDeviation: number | null;
+            /** @description Over those tokens; null without advantages */
+            advantageMin: number | null;
+            /** @description Over those tokens; null without advantages */
+            advantageMax: number | null;
+            /** @description Place in the batch */
+            place: number;
+            /** @description Run of the episode */
+            episodeRunId: string;
+            episodeId: string;
+            groupId: string;
+        };
+        WhatIfRange: {
+            from: number;
+            to: number;
+        };
+        WhatIfFailure: {
+            /** @description For programs */
+            code: string;
+            message: string;
+        };
+        WhatIfItem: {
+            /** Format: uuid */
+            whatIfId: string;
+            /** Format: uuid */
+            runId: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "finished" | "failed" | "cancelled";
+            updateNumber: number;
+            toUpdate: number;
+            set: string[];
+            rewardVersion: string | null;
+            /** Format: date-time */
+            askedAt: string;
+            /** Format: date-time */
+            startedAt: string | null;
+            /** Format: date-time */
+            endedAt: string | null;
+            /** @description Updates that are compared so far */
+            numCompared: number;
+            /** @description Updates that are made again first, as the state that the first one starts from is not kept; null without */
+            recomputing: components["schemas"]["WhatIfRange"] | null;
+            /** @description Why it failed; null unless it did */
+            failure: components["schemas"]["WhatIfFailure"] | null;
+        };
+        WhatIfRequest: {
+            updateNumber: number;
+            /** @description The updates from `updateNumber` up to this one, at most 50; by default only that one */
+            toUpdate?: number;
+            /**
+             * @description Other values of fields of the recipe in `reward`, `advantage`, `loss`, `preference` or `optimizer`
+             * @example [
+             *       "loss.clipHigh=0.28"
+             *     ]
+             */
+            set?: string[];
+            /** @description Name of a reward version of the run, or the first characters of its hash; its scores are the rewards */
+            rewardVersion?: string;
+            /**
+             * @description Whether every action token is listed, for a single update
+             * @default false
+             */
+            withTokens?: boolean;
+        };
+        WhatIfLayer: {
+            /** @description Cosine of both gradients; null where one of them is 0 */
+            cosine: number | null;
+            /** @description L2 norm */
+            recordedNorm: number;
+            /** @description L2 norm */
+            changedNorm: number;
+            /** @description A layer, or a parameter that is in none */
+            layer: string;
+        };
+        WhatIfGradient: {
+            /** @description Cosine of both gradients; null where one of them is 0 */
+            cosine: number | null;
+            /** @description L2 norm */
+            recordedNorm: number;
+            /** @description L2 norm */
+            changedNorm: number;
+            layers: components["schemas"]["WhatIfLayer"][];
+        };
+        WhatIfMetric: {
+            name: string;
+            recorded: number | null;
+            changed: number | null;
+        };
+        WhatIfEpisode: {
+            episodeId: string;
+            groupId: string;
+            recordedReward: number | null;
+            changedReward: number | null;
+            /** @description Mean over the tokens that the loss counts */
+            recordedAdvantage: number | null;
+            /** @description Mean over the tokens that the loss counts */
+            changedAdvantage: number | null;
+            /** @description Tokens that the loss counts */
+            recordedTokens: number;
+            /** @description Tokens that the loss counts */
+            changedTokens: number;
+        };
+        WhatIfTokenTotals: {
+            /** @description Action tokens that either update trains */
+            numTokens: number;
+            /** @description Counted by one update only */
+            numCountedOnce: number;
+            /** @description Share of the tokens whose advantages have opposite signs */
+            flippedFraction: number;
+            meanAdvantageDifference: number;
+            maxAdvantageDifference: number;
+            /** @description Of the importance weights */
+            meanWeightDifference: number;
+            /** @description Of the importance weights */
+            maxWeightDifference: number;
+        };
+        WhatIfTokens: {
+            episodeId: string;
+            /** @description The step that sampled each action token of the episode */
+            steps: number[];
+            recordedAdvantages: number[];
+            changedAdvantages: number[];
+            recordedWeights: number[];
+            changedWeights: number[];
+            /** @description Share of its optimizer steps in which the loss clipped the token */
+            recordedClips: number[];
+            changedClips: number[];
+        };
+        WhatIfUpdateDto: {
+            updateNumber: number;
+            numEpisodes: number;
+            /** @description Of the loss of the whole batch, at the start of the update */
+            gradient: components["schemas"]["WhatIfGradient"];
+            /** @description After all optimizer steps of either update */
+            metrics: components["schemas"]["WhatIfMetric"][];
+            episodes: components["schemas"]["WhatIfEpisode"][];
+            tokens: components["schemas"]["WhatIfTokenTotals"];
+            /** @description null unless `withTokens` */
+            everyToken: components["schemas"]["WhatIfTokens"][] | null;
+            /** @description Whether the update that was made again gave the recorded weights, bit for bit */
+            sameWeights: boolean;
+        };
+        WhatIf: {
+            /** Format: uuid */
+            whatIfId: string;
+            /** Format: uuid */
+            runId: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "finished" | "failed" | "cancelled";
+            updateNumber: number;
+            toUpdate: number;
+            set: string[];
+            rewardVersion: string | null;
+            /** Format: date-time */
+            askedAt: string;
+            /** Format: date-time */
+            startedAt: string | null;
+            /** Format: date-time */
+            endedAt: string | null;
+            /** @description Updates that are compared so far */
+            numCompared: number;
+            /** @description Updates that are made again first, as the state that the first one starts from is not kept; null without */
+            recomputing: components["schemas"]["WhatIfRange"] | null;
+            /** @description Why it failed; null unless it did */
+            failure: components["schemas"]["WhatIfFailure"] | null;
+            /** @description Those that are compared so far */
+            updates: components["schemas"]["WhatIfUpdateDto"][];
+        };
+        WhatIfChange: {
+            /** @enum {string} */
+            status: "cancelled";
+        };
         Policy: {
             policyVersion: number;
             /** @description Version it was trained from; null for the first version */
@@ -939,7 +1287,7 @@ export interface components {
              * @description Process that warns; `system` is the supervisor
              * @enum {string}
              */
-            source: "trainer" | "collector" | "sink" | "api" | "store" | "system";
+            source: "trainer" | "collector" | "validator" | "sink" | "api" | "store" | "system";
             /**
              * @description `alarm`: the run does not do what it is for
              * @enum {string}
@@ -950,8 +1298,66 @@ export interface components {
             message: string;
             /** @description How often the process had said this by then; not every repetition is listed */
             numTimes: number;
+            /** @description Name of the monitor whose rule is broken; empty for other warnings */
+            rule: string;
+            /** @description A step to take next; empty where there is none */
+            advice: string;
+            /** @description Episodes to look at first */
+            episodeIds: string[];
             /** Format: date-time */
             raisedAt: string;
+        };
+        SamplingBlock: {
+            /**
+             * @description Side that the limiter of samples and inserts made wait
+             * @enum {string}
+             */
+            side: "trainer" | "collector";
+            /** @description The figures, and the bound that would have been left */
+            reason: string;
+            /** @description Groups collected for training by then */
+            numInserted: number;
+            /** @description Samples of groups by then, with those that discarded groups would have given */
+            numSampled: number;
+            /** Format: date-time */
+            blockedAt: string;
+        };
+        ValidationPass: {
+            k: number;
+            /** @description Chance that one of k attempts succeeds (Chen et al. 2021), mean over tasks */
+            pass: number;
+        };
+        ValidationFigures: {
+            numTasks: number;
+            /** @description Episodes of known outcome */
+            numEpisodes: number;
+            numSuccesses: number;
+            /** @description Ended episodes whose outcome is unknown */
+            numUnknown: number;
+            /** @description 95 %, Wilson, of the effective episodes */
+            successLow: number;
+            successHigh: number;
+            meanReturn: number | null;
+            policyVersion: number;
+            /** @description Update that made the version */
+            updateNumber: number;
+            /** @enum {string} */
+            split: "train" | "validation" | "test";
+            /**
+             * @description One episode of each task with the likeliest tokens, or several sampled ones
+             * @enum {string}
+             */
+            decoding: "greedy" | "sampled";
+            /** @description Family of the tasks; null = all families */
+            family: string | null;
+            /** @description Episodes in which environment, agent or model failed; part of no other figure */
+            numFailed: number;
+            success: number | null;
+            passAtK: components["schemas"]["ValidationPass"][];
+            /** @description Seconds that the episodes of the whole validation took */
+            seconds: number;
+            /** Format: date-time */
+            validatedAt: string;
         };
         DatasetListItem: {
             name: string;
@@ -1068,6 +1474,16 @@ export interface components {
             numTasks: number;
         };
         RowOfPlay: {
+            numTasks: number;
+            /** @description Episodes of known outcome */
+            numEpisodes: number;
+            numSuccesses: number;
+            /** @description Ended episodes whose outcome is unknown */
+            numUnknown: number;
+            /** @description 95 %, Wilson, of the effective episodes */
+            successLow: number;
+            successHigh: number;
+            meanReturn: number | null;
             policy: string;
             environment: string;
             split: string;
@@ -1075,22 +1491,12 @@ export interface components {
             seed: number | null;
             /** @description Family of the tasks; null = all families */
             family: string | null;
-            numTasks: number;
-            /** @description Episodes of known outcome */
-            numEpisodes: number;
-            numSuccesses: number;
-            /** @description Ended episodes whose outcome is unknown */
-            numUnknown: number;
             /** @description Episodes in which environment, agent or server failed; part of no other figure but the cost */
             numFailed: number;
             successRate: number | null;
-            /** @description 95 %, Wilson, of the effective episodes */
-            successLow: number;
-            successHigh: number;
             /** @description Episodes that the interval counts: attempts at one task resemble each other */
             effectiveEpisodes: number;
             passAtK: components["schemas"]["PassOfPlay"][];
-            meanReturn: number | null;
             meanSteps: number | null;
             /** @description Tokens that the model read in an episode; null = unknown */
             meanInputTokens: number | null;
@@ -1196,7 +1602,7 @@ export interface components {
             /** @description HTTP status */
             status: number;
             /** @enum {string} */
-            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
+            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "WHAT_IF_UNAVAILABLE" | "TOO_MANY_WHAT_IFS" | "RUN_NOT_TRAINED" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
             /** @description What is wrong with this request */
             detail: string;
             /** @description Path of the request */
@@ -1246,7 +1652,7 @@ export interface components {
              * @description Process that warns; `system` is the supervisor
              * @enum {string}
              */
-            source: "trainer" | "collector" | "sink" | "api" | "store" | "system";
+            source: "trainer" | "collector" | "validator" | "sink" | "api" | "store" | "system";
             /**
              * @description `alarm`: the run does not do what it is for
              * @enum {string}
@@ -1257,6 +1663,12 @@ export interface components {
             message: string;
             /** @description How often the process had said this by then; not every repetition is listed */
             numTimes: number;
+            /** @description Name of the monitor whose rule is broken; empty for other warnings */
+            rule: string;
+            /** @description A step to take next; empty where there is none */
+            advice: string;
+            /** @description Episodes to look at first */
+            episodeIds: string[];
         };
         LiveRunStarted: {
             /** @description Time of the event, milliseconds since the Unix epoch */
@@ -1578,6 +1990,8 @@ export type Health = components['schemas']['Health'];
 export type RunListItem = components['schemas']['RunListItem'];
 export type RunBaseline = components['schemas']['RunBaseline'];
 export type RunDetail = components['schemas']['RunDetail'];
+export type DifferingRecipeField = components['schemas']['DifferingRecipeField'];
+export type RecipeDifferences = components['schemas']['RecipeDifferences'];
 export type RunTotals = components['schemas']['RunTotals'];
 export type MetricSeries = components['schemas']['MetricSeries'];
 export type MetricSeriesList = components['schemas']['MetricSeriesList'];
@@ -1586,6 +2000,7 @@ export type ForkOrigin = components['schemas']['ForkOrigin'];
 export type EpisodeFork = components['schemas']['EpisodeFork'];
 export type StepValue = components['schemas']['StepValue'];
 export type EpisodeScore = components['schemas']['EpisodeScore'];
+export type EpisodeUse = components['schemas']['EpisodeUse'];
 export type StepReward = components['schemas']['StepReward'];
 export type StepUsage = components['schemas']['StepUsage'];
 export type StepTokens = components['schemas']['StepTokens'];
@@ -1596,8 +2011,25 @@ export type DeleteTaggedRequest = components['schemas']['DeleteTaggedRequest'];
 export type Retention = components['schemas']['Retention'];
 export type RetentionRequest = components['schemas']['RetentionRequest'];
 export type Update = components['schemas']['Update'];
+export type UpdateInput = components['schemas']['UpdateInput'];
+export type WhatIfRange = components['schemas']['WhatIfRange'];
+export type WhatIfFailure = components['schemas']['WhatIfFailure'];
+export type WhatIfItem = components['schemas']['WhatIfItem'];
+export type WhatIfRequest = components['schemas']['WhatIfRequest'];
+export type WhatIfLayer = components['schemas']['WhatIfLayer'];
+export type WhatIfGradient = components['schemas']['WhatIfGradient'];
+export type WhatIfMetric = components['schemas']['WhatIfMetric'];
+export type WhatIfEpisode = components['schemas']['WhatIfEpisode'];
+export type WhatIfTokenTotals = components['schemas']['WhatIfTokenTotals'];
+export type WhatIfTokens = components['schemas']['WhatIfTokens'];
+export type WhatIfUpdateDto = components['schemas']['WhatIfUpdateDto'];
+export type WhatIf = components['schemas']['WhatIf'];
+export type WhatIfChange = components['schemas']['WhatIfChange'];
 export type Policy = components['schemas']['Policy'];
 export type RunWarning = components['schemas']['RunWarning'];
+export type SamplingBlock = components['schemas']['SamplingBlock'];
+export type ValidationPass = components['schemas']['ValidationPass'];
+export type ValidationFigures = components['schemas']['ValidationFigures'];
 export type DatasetListItem = components['schemas']['DatasetListItem'];
 export type DatasetSplit = components['schemas']['DatasetSplit'];
 export type DatasetRun = components['schemas']['DatasetRun'];
@@ -1886,6 +2318,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunDetail"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    RunsController_compareRecipes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the first run */
+                runId: string;
+                /** @description Id of the second run */
+                otherRunId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecipeDifferences"];
                 };
             };
             /** @description An error */
@@ -2253,6 +2718,226 @@ export interface operations {
             };
         };
     };
+    UpdatesController_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run */
+                runId: string;
+                /** @description Number of the update */
+                updateNumber: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Update"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    UpdatesController_inputs: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run */
+                runId: string;
+                /** @description Number of the update */
+                updateNumber: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["UpdateInput"][];
+                        /** @description null on the last page */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    WhatIfsController_list: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["WhatIfItem"][];
+                        /** @description null on the last page */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    WhatIfsController_ask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WhatIfRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhatIf"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    WhatIfsController_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run */
+                runId: string;
+                /** @description Id of the what-if */
+                whatIfId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhatIf"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    WhatIfsController_cancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run */
+                runId: string;
+                /** @description Id of the what-if */
+                whatIfId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WhatIfChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhatIf"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     PoliciesController_list: {
         parameters: {
             query?: {
@@ -2317,6 +3002,86 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["RunWarning"][];
+                        /** @description null on the last page */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    SamplingController_list: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["SamplingBlock"][];
+                        /** @description null on the last page */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ValidationsController_list: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ValidationFigures"][];
                         /** @description null on the last page */
                         nextCursor: string | null;
                     };

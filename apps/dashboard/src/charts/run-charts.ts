@@ -24,6 +24,16 @@ export const SUCCESS_CHART: ChartDefinition = {
   range: [0, 1],
 };
 
+export const LOSS_CHART: ChartDefinition = {
+  title: 'Loss',
+  note: 'Loss of each update, with its policy and value terms',
+  metrics: [
+    { name: 'train/loss', label: 'Total' },
+    { name: 'train/policyLoss', label: 'Policy' },
+    { name: 'train/valueLoss', label: 'Value' },
+  ],
+};
+
 export const DETAIL_CHARTS: readonly ChartDefinition[] = [
   {
     title: 'Return',
@@ -33,15 +43,7 @@ export const DETAIL_CHARTS: readonly ChartDefinition[] = [
       { name: 'validation/return', label: 'Validation' },
     ],
   },
-  {
-    title: 'Loss',
-    note: 'Loss of each update, with its policy and value terms',
-    metrics: [
-      { name: 'train/loss', label: 'Total' },
-      { name: 'train/policyLoss', label: 'Policy' },
-      { name: 'train/valueLoss', label: 'Value' },
-    ],
-  },
+  LOSS_CHART,
   {
     title: 'Entropy (nats)',
     note: 'Mean entropy of the policy over action tokens',

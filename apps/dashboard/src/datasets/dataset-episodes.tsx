@@ -1,5 +1,5 @@
 import { Link } from 'react-router';
-import { useDatasetEpisodes } from '../api/queries';
+import { useDatasetEpisodes } from '../api/dataset-queries';
 import type { DatasetEpisode } from '../api/schema';
 import { DataTable, type TableColumn } from '../components/data-table';
 import { ErrorState, Loading } from '../components/notice';

@@ -10,6 +10,7 @@ import { formatDuration, formatMoment } from '../format/times';
 import page from '../pages/page.module.css';
 import { episodeDurationMs, formatVersions } from './episode-facts';
 import { EpisodeScores } from './episode-scores';
+import { EpisodeUses } from './episode-uses';
 import styles from './episode.module.css';
 
 interface EpisodeHeaderProps {
@@ -21,7 +22,7 @@ interface EpisodeHeaderProps {
 export function EpisodeHeader({ runId, episode }: EpisodeHeaderProps) {
   return (
     <>
-      <EpisodeLinks episode={episode} />
+      <EpisodeLinks runId={runId} episode={episode} />
       <StatRow>
         <Stat label="Return">{formatNumber(episode.return)}</Stat>
         <Stat label="Steps">{formatCount(episode.numSteps)}</Stat>
@@ -51,7 +52,7 @@ export function EpisodeHeader({ runId, episode }: EpisodeHeaderProps) {
   );
 }
 
-function EpisodeLinks({ episode }: Pick<EpisodeHeaderProps, 'episode'>) {
+function EpisodeLinks({ runId, episode }: EpisodeHeaderProps) {
   return (
     <div className={styles.links}>
       <Link className={table.link} to="../episodes">
@@ -86,19 +87,7 @@ function EpisodeLinks({ episode }: Pick<EpisodeHeaderProps, 'episode'>) {
         </Link>
         , member {episode.groupMember}
       </span>
-      {episode.updateNumbers.length > 0 && (
-        <span className={page.subtle}>
-          Used in{' '}
-          {episode.updateNumbers.map((update, i) => (
-            <span key={update}>
-              {i > 0 && ', '}
-              <Link className={table.link} to={`../episodes?update=${update}`}>
-                update {update}
-              </Link>
-            </span>
-          ))}
-        </span>
-      )}
+      <EpisodeUses runId={runId} episode={episode} />
       <Link className={table.link} to={`/sql?query=${encodeURIComponent(stepsQuery(episode.episodeId))}`}>
         Open in SQL
       </Link>

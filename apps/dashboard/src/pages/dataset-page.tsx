@@ -1,5 +1,5 @@
 import { Link, useParams } from 'react-router';
-import { useDataset } from '../api/queries';
+import { useDataset } from '../api/dataset-queries';
 import type { DatasetDetail, DatasetRun, DatasetSplit, SplitContamination } from '../api/schema';
 import { DataTable, type TableColumn } from '../components/data-table';
 import { JsonTree } from '../components/json-tree';

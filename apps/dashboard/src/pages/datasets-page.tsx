@@ -1,5 +1,5 @@
 import { Link } from 'react-router';
-import { useDatasets } from '../api/queries';
+import { useDatasets } from '../api/dataset-queries';
 import type { DatasetListItem } from '../api/schema';
 import controls from '../components/controls.module.css';
 import { DataTable, type TableColumn } from '../components/data-table';

@@ -4,6 +4,7 @@ import { JsonTree } from '../components/json-tree';
 import { Stat, StatRow } from '../components/stat';
 import { formatCount, formatPercent } from '../format/numbers';
 import { formatMoment } from '../format/times';
+import { RecipeComparison } from '../recipes/recipe-comparison';
 import page from './page.module.css';
 import { useRunOfPage } from './run-layout';
 
@@ -42,6 +43,7 @@ export function RecipePage() {
           />
         </div>
       )}
+      <RecipeComparison runId={run.runId} />
       <section className={page.card} aria-label="Recipe">
         <JsonTree value={run.recipe} />
       </section>

@@ -55,6 +55,7 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
         {run.data.kind === 'trained' && (
           <>
             <NavLink to="updates">Updates</NavLink>
+            <NavLink to="what-ifs">What if</NavLink>
             <NavLink to="recipe">Recipe</NavLink>
           </>
         )}

@@ -3,7 +3,7 @@ import { useMetrics } from '../api/queries';
 import type { MetricSeries, RunDetail } from '../api/schema';
 import { countedInUpdates, type ChartAxis } from '../charts/chart-data';
 import { hasMetrics, MetricChart } from '../charts/metric-chart';
-import { CHARTED_METRICS, DETAIL_CHARTS, SUCCESS_CHART } from '../charts/run-charts';
+import { CHARTED_METRICS, DETAIL_CHARTS, LOSS_CHART, SUCCESS_CHART } from '../charts/run-charts';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Segments } from '../components/segments';
 import { Stat, StatRow } from '../components/stat';
@@ -12,16 +12,20 @@ import { formatCompact, formatCount, formatNumber, formatPercent } from '../form
 import { hasEnded, runDurationMs } from '../format/run-state';
 import { formatDuration } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
+import { playsEpisodes } from '../runs/plays-episodes';
 import { RecordedOverview } from '../runs/recorded-overview';
+import { LimiterState } from '../sampling/limiter-state';
+import { Validations } from '../validation/validations';
 import { RunWarnings } from '../warnings/run-warnings';
 import { useRunOfPage } from './run-layout';
+import page from './page.module.css';
 import styles from './run-overview-page.module.css';
 
 const AXES = [
   { value: 'update', label: 'Updates' },
   { value: 'time', label: 'Time' },
 ] as const;
-const SUCCESS_CHART_HEIGHT = 300;
+const FIRST_CHART_HEIGHT = 300;
 
 /** The overview of a run of either kind. */
 export function RunOverviewPage() {
@@ -42,11 +46,18 @@ function TrainedOverview({ run }: { readonly run: RunDetail }) {
     return new Map(metrics.data?.map((one) => [one.name, countedInUpdates(one, updates)]));
   }, [metrics.data]);
   const chart = { seriesByName, axis, startMs: Date.parse(run.startedAt) };
+  const plays = playsEpisodes(run.recipe);
+  const first = plays ? SUCCESS_CHART : LOSS_CHART;
+  const others = DETAIL_CHARTS.filter(
+    (definition) => definition !== first && hasMetrics(definition, seriesByName),
+  );
 
   return (
     <>
-      <KeyFigures run={run} seriesByName={seriesByName} />
+      <KeyFigures run={run} seriesByName={seriesByName} plays={plays} />
+      {!plays && <StoredEpisodesOnly />}
       <RunWarnings runId={run.runId} />
+      <LimiterState runId={run.runId} />
       {metrics.isPending && <Loading label="Loading metrics" />}
       {metrics.isError && !metrics.data && (
         <ErrorState error={metrics.error} onRetry={() => void metrics.refetch()} />
@@ -60,18 +71,31 @@ function TrainedOverview({ run }: { readonly run: RunDetail }) {
           </div>
           <MetricChart
             {...chart}
-            definition={SUCCESS_CHART}
-            baselines={run.baselines}
-            height={SUCCESS_CHART_HEIGHT}
+            definition={first}
+            baselines={plays ? run.baselines : []}
+            height={FIRST_CHART_HEIGHT}
           />
           <div className={styles.grid}>
-            {DETAIL_CHARTS.filter((definition) => hasMetrics(definition, seriesByName)).map((definition) => (
+            {others.map((definition) => (
               <MetricChart key={definition.title} {...chart} definition={definition} />
             ))}
           </div>
         </>
       )}
+      <Validations runId={run.runId} recipe={run.recipe} />
     </>
+  );
+}
+
+/** Says why there is no success rate, and how to get one. */
+function StoredEpisodesOnly() {
+  return (
+    <p className={page.subtle}>
+      This run trains on stored episodes and plays none, so it has no success rate. Where its environment is
+      at hand, <code>retrace play --policy</code> measures the policy in it, and{' '}
+      <code>evaluation.everyUpdates</code> of the recipe validates each run; <code>retrace evaluate</code>{' '}
+      estimates the return from stored episodes.
+    </p>
   );
 }
 
@@ -94,21 +118,34 @@ function NoMetrics({ run }: { readonly run: RunDetail }) {
 interface KeyFiguresProps {
   readonly run: RunDetail;
   readonly seriesByName: ReadonlyMap<string, MetricSeries>;
+  /** Whether the run plays episodes. */
+  readonly plays: boolean;
 }
 
-function KeyFigures({ run, seriesByName }: KeyFiguresProps) {
+function KeyFigures({ run, seriesByName, plays }: KeyFiguresProps) {
   const nowMs = useNow(1_000);
   const newest = (name: string): number | null =>
     seriesByName.get(name)?.values.at(-1) ?? run.latest[name] ?? null;
   return (
     <StatRow>
-      <Stat label="Rollout success">{formatPercent(newest('rollout/success'))}</Stat>
-      <Stat label="Validation success" title="Greedy actions on held-out tasks">
-        {formatPercent(newest('validation/success'))}
-      </Stat>
+      {plays ? (
+        <>
+          <Stat label="Rollout success">{formatPercent(newest('rollout/success'))}</Stat>
+          <Stat label="Validation success" title="Greedy actions on held-out tasks">
+            {formatPercent(newest('validation/success'))}
+          </Stat>
+        </>
+      ) : (
+        <>
+          <Stat label="Loss">{formatNumber(newest('train/loss'))}</Stat>
+          <Stat label="Effective sample" title="Of the raw probability ratios, as a fraction of the tokens">
+            {formatPercent(newest('correction/effectiveSampleFraction'))}
+          </Stat>
+        </>
+      )}
       <Stat label="Policy version">{formatCount(run.policyVersion)}</Stat>
       <Stat label="Updates">{formatCount(seriesByName.get('train/loss')?.steps.at(-1))}</Stat>
-      <Stat label="Env steps/s">{formatCompact(newest('rollout/environmentStepsPerSecond'))}</Stat>
+      {plays && <Stat label="Env steps/s">{formatCompact(newest('rollout/environmentStepsPerSecond'))}</Stat>}
       <Stat label="Training tokens/s">{formatCompact(newest('train/tokensPerSecond'))}</Stat>
       <Stat label="Entropy (nats)" title="Mean over action tokens">
         {formatNumber(newest('train/entropy'))}

@@ -28,7 +28,15 @@ function metricColumn(
 }
 
 const COLUMNS: readonly UpdateColumn[] = [
-  { label: 'Update', isNumeric: true, cell: ({ updateNumber }) => updateNumber },
+  {
+    label: 'Update',
+    isNumeric: true,
+    cell: ({ updateNumber }) => (
+      <Link className={table.link} to={`${updateNumber}`} title="Show what fed this update">
+        {updateNumber}
+      </Link>
+    ),
+  },
   {
     label: 'Stage',
     cell: ({ stage, appliedAt }) => (appliedAt ? stage : <Badge tone="accent">{stage} · planned</Badge>),
@@ -59,6 +67,9 @@ const COLUMNS: readonly UpdateColumn[] = [
   metricColumn('Clipped', 'train/clipFraction', (value) => formatPercent(value)),
   metricColumn('Equal groups', 'train/numEqualGroups', formatCount),
   metricColumn('Grad norm', 'train/gradientNorm'),
+  metricColumn('Own groups', 'data/numOwnGroups', formatCount),
+  metricColumn('Stored groups', 'data/numStoredGroups', formatCount),
+  metricColumn('Left out', 'data/numGroupsLeftOut', formatCount),
   metricColumn('Staleness', 'train/stalenessMax'),
   { label: 'Applied', isMuted: true, cell: ({ appliedAt }) => formatMoment(appliedAt) },
   {

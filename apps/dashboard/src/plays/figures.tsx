@@ -1,8 +1,8 @@
 import type { RowOfPlay } from '../api/schema';
 import { DataTable, type TableColumn } from '../components/data-table';
+import { SuccessInterval } from '../components/success-interval';
 import { formatCost, formatCount, formatNumber, formatPercent } from '../format/numbers';
 import page from '../pages/page.module.css';
-import styles from './plays.module.css';
 
 const HEAD: readonly TableColumn<RowOfPlay>[] = [
   { label: 'Policy', cell: ({ policy }) => policy },
@@ -10,7 +10,13 @@ const HEAD: readonly TableColumn<RowOfPlay>[] = [
   { label: 'Split', cell: ({ split }) => split },
   { label: 'Tasks of', cell: partOf },
   { label: 'Success', isNumeric: true, cell: ({ successRate }) => formatPercent(successRate) },
-  { label: '95 %', title: 'Wilson’s interval', cell: (row) => <Interval row={row} /> },
+  {
+    label: '95 %',
+    title: 'Wilson’s interval',
+    cell: ({ successLow, successHigh, successRate }) => (
+      <SuccessInterval low={successLow} high={successHigh} rate={successRate} />
+    ),
+  },
   { label: 'Episodes', isNumeric: true, cell: ({ numEpisodes }) => formatCount(numEpisodes) },
   {
     label: 'Failed',
@@ -53,28 +59,6 @@ export function Figures({ rows }: { readonly rows: readonly RowOfPlay[] }) {
         episodes.
       </p>
     </>
-  );
-}
-
-/** The interval as a bar from 0 to 1, with its ends in words. */
-function Interval({ row: { successLow, successHigh, successRate } }: { readonly row: RowOfPlay }) {
-  return (
-    <span className={styles.interval}>
-      <svg className={styles.bar} viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
-        <rect className={styles.track} x="0" y="4" width="100" height="2" />
-        <rect
-          className={styles.range}
-          x={100 * successLow}
-          y="2"
-          width={100 * (successHigh - successLow)}
-          height="6"
-        />
-        {successRate !== null && (
-          <rect className={styles.mark} x={100 * successRate - 0.75} y="0" width="1.5" height="10" />
-        )}
-      </svg>
-      {formatPercent(successLow)} – {formatPercent(successHigh)}
-    </span>
   );
 }
 

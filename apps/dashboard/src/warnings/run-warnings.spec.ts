@@ -6,6 +6,7 @@ it('a warning says who warns, in which update or round, what, and how often so f
     severity: 'warning',
     raisedAt: '2026-01-01T00:00:00Z',
     message: 'all rewards are missing',
+    ...{ rule: '', advice: '', episodeIds: [] },
   } as const;
   expect(describeWarning({ ...warning, source: 'trainer', step: 3, numTimes: 4 })).toBe(
     'trainer: update 3: all rewards are missing (4 times so far)',

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { Link } from 'react-router';
 import { useWarnings } from '../api/queries';
 import type { RunWarning } from '../api/schema';
 import { Badge } from '../components/badge';
@@ -23,7 +24,15 @@ export function RunWarnings({ runId }: { readonly runId: string }) {
         {items.map((warning, i) => (
           <li key={`${warning.raisedAt} ${i}`}>
             <Badge tone={warning.severity === 'alarm' ? 'bad' : 'warn'}>{warning.severity}</Badge>
-            <span>{describeWarning(warning)}</span>
+            <span>
+              {describeWarning(warning)}
+              {warning.advice !== '' && <em>{warning.advice}</em>}
+              {warning.episodeIds.map((episodeId, n) => (
+                <Link key={episodeId} to={`/runs/${runId}/episodes/${episodeId}`}>
+                  episode {n + 1}
+                </Link>
+              ))}
+            </span>
             <time dateTime={warning.raisedAt}>{formatMoment(warning.raisedAt)}</time>
           </li>
         ))}

@@ -1,5 +1,5 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { Generator, type FinishedTurn, type TurnColumns } from '@retrace/policy';
+import { evaluateLogprobs, Generator, type FinishedTurn, type TurnColumns } from '@retrace/policy';
 import type { ServeConfig } from '../serve-config.js';
 import type { PolicySupply } from '../supply/policy-supply.js';
 import type { AnswerRequest } from './answer-request.js';
@@ -18,6 +18,14 @@ interface LiveAnswer {
   numPassed: number;
 }
 
+/** Prompts whose own tokens are to be scored. */
+interface WaitingPrompts {
+  readonly prompts: readonly Int32Array[];
+  readonly signal: AbortSignal;
+  readonly resolve: (logprobs: readonly Float32Array[]) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
 type EngineOptions = Pick<ServeConfig, 'concurrency' | 'maxQueued' | 'logprobsMode'> & {
   readonly maxTokens: number;
 };
@@ -34,6 +42,7 @@ export class ServingEngine {
   private readonly slots: SlotBook;
   private readonly waiting: LiveAnswer[] = [];
   private readonly live = new Map<number, LiveAnswer>();
+  private readonly unscored: WaitingPrompts[] = [];
   private readonly running: Promise<void>;
   private isClosed = false;
   private wake: () => void = () => undefined;
@@ -91,12 +100,25 @@ export class ServingEngine {
     return stream;
   }
 
+  /**
+   * Computes log π of each token of some prompts given those before it, at temperature 1, between two steps; 0 for the first of each.
+   *
+   * @throws PolicyError for tokens that the model does not have; the signal's reason once it aborts
+   */
+  score(prompts: readonly Int32Array[], signal: AbortSignal): Promise<readonly Float32Array[]> {
+    return new Promise((resolve, reject) => {
+      this.unscored.push({ prompts, signal, resolve, reject });
+      this.wake();
+    });
+  }
+
   async close(): Promise<void> {
     this.isClosed = true;
     this.wake();
     await this.running;
     const ended = new Error('the server stops');
     for (const { stream } of [...this.live.values(), ...this.waiting]) stream.fail(ended);
+    for (const { reject } of this.unscored) reject(ended);
     this.generator.dispose();
   }
 
@@ -108,8 +130,9 @@ export class ServingEngine {
       await this.takeNewerWeights();
       this.dropCancelled();
       this.admit();
-      if (this.live.size === 0) await woken;
-      else await this.step();
+      const hasScored = await this.scoreNext();
+      if (this.live.size > 0) await this.step();
+      else if (!hasScored) await woken;
       // Requests are read and answers written between steps, which compute synchronously.
       await nextTick();
     }
@@ -140,6 +163,19 @@ export class ServingEngine {
         this.slots.giveBack(slot, new Int32Array(0));
       }
     }
+  }
+
+  /** False where no prompts wait. */
+  private async scoreNext(): Promise<boolean> {
+    const next = this.unscored.shift();
+    if (next === undefined) return false;
+    try {
+      next.signal.throwIfAborted();
+      next.resolve(await logprobsOf(this.supply.model, next.prompts));
+    } catch (error) {
+      next.reject(error);
+    }
+    return true;
   }
 
   private async step(): Promise<void> {
@@ -180,6 +216,23 @@ export class ServingEngine {
     this.live.delete(slot);
     this.slots.giveBack(slot, Int32Array.of(...request.tokenIds, ...sampled));
   }
+}
+
+async function logprobsOf(
+  model: PolicySupply['model'],
+  prompts: readonly Int32Array[],
+): Promise<readonly Float32Array[]> {
+  const offsets = [0];
+  for (const { length } of prompts) offsets.push(offsets[offsets.length - 1] + length);
+  const { logprobs } = await evaluateLogprobs(
+    model,
+    {
+      tokenIds: Int32Array.from(prompts.flatMap((prompt) => [...prompt])),
+      sequenceOffsets: Int32Array.from(offsets),
+    },
+    { temperature: 1, maxTokensPerMicroBatch: Math.max(...prompts.map(({ length }) => length)) },
+  );
+  return prompts.map((_, n) => logprobs.subarray(offsets[n], offsets[n + 1]));
 }
 
 /** Copies the tokens from `start` on. */

@@ -12,6 +12,8 @@ interface AnswerOptions {
   readonly n: number;
   readonly logprobs: LogprobsWriter | null;
   readonly returnsTokenIds: boolean;
+  /** Logprobs of the tokens of each prompt; null: not asked for. */
+  readonly promptLogprobs: readonly Float32Array[] | null;
 }
 
 /** Tokens of one policy version, from `start` to before `end`. */
@@ -35,13 +37,14 @@ export class AnswerWriter {
 
   /** @param choices in the order of their numbers */
   whole(choices: readonly ChoiceDelta[]): object {
-    const { form, logprobs } = this.options;
+    const { form, logprobs, promptLogprobs, n } = this.options;
     for (const delta of choices) this.note(delta);
     return {
       ...this.envelope(form.object),
       choices: choices.map((delta, index) => ({
         ...form.whole({ index, delta, logprobs }),
         ...this.choiceFields(index, delta, true),
+        ...(promptLogprobs && { prompt_logprobs: this.promptEntries(Math.floor(index / n)) }),
         ...(this.hasVersions && { policy_versions: stretchesOf(delta.columns.policyVersions) }),
       })),
       ...this.promptIds(true),
@@ -104,6 +107,21 @@ export class AnswerWriter {
         metadata: { weight_version: `${this.policyVersion}` },
       }),
     };
+  }
+
+  /** Logprobs of a prompt as vLLM has them, without ranks; nothing predicts its first token. */
+  private promptEntries(place: number): (object | null)[] {
+    const { prompts, promptLogprobs, supply } = this.options;
+    return Array.from(prompts[place], (tokenId, n) =>
+      n === 0
+        ? null
+        : {
+            [tokenId]: {
+              logprob: promptLogprobs?.[place][n],
+              decoded_token: supply.text.tokenizer.decode([tokenId]),
+            },
+          },
+    );
   }
 
   private promptIds(isFirst: boolean): object {

@@ -28,7 +28,15 @@ export function readChat(fields: RequestFields, { text }: PolicySupply): ChatReq
   const variables = fields.object('chat_template_kwargs') ?? {};
   fields.only('add_generation_prompt', true);
   fields.only('continue_final_message', false);
-  for (const name of ['chat_template', 'documents', 'reasoning_effort', 'modalities', 'audio', 'prediction'])
+  for (const name of [
+    'chat_template',
+    'documents',
+    'reasoning_effort',
+    'modalities',
+    'audio',
+    'prediction',
+    'prompt_logprobs',
+  ])
     fields.only(name);
   const maxTokens = fields.integer('max_completion_tokens', { min: 1 });
   const oldMaxTokens = fields.integer('max_tokens', { min: 1 });

@@ -10,6 +10,8 @@ export interface CompletionsRequest {
   readonly sampling: SamplingFields;
   /** Likeliest tokens to report; null: no logprobs. */
   readonly logprobs: number | null;
+  /** Whether to report the logprobs of the prompts' own tokens. */
+  readonly scoresPrompts: boolean;
 }
 
 /** As many tokens as OpenAI's API generates when nothing else is asked for. */
@@ -19,6 +21,7 @@ const DEFAULT_MAX_TOKENS = 16;
 export function readCompletions(fields: RequestFields, { text }: PolicySupply): CompletionsRequest {
   fields.only('echo', false);
   fields.only('suffix');
+  fields.only('prompt_logprobs', 0);
   const maxTokens = fields.integer('max_tokens', { min: 1 }) ?? DEFAULT_MAX_TOKENS;
   const request = {
     prompts: promptsOf(fields.any('prompt')).map((prompt) =>
@@ -26,10 +29,17 @@ export function readCompletions(fields: RequestFields, { text }: PolicySupply): 
     ),
     sampling: readSampling(fields, maxTokens),
     logprobs: fields.integer('logprobs', { min: 0, max: MAX_LIKELIEST }),
+    scoresPrompts: fields.any('prompt_logprobs') !== undefined,
   };
   fields.refuseOthers();
   if (request.prompts.some(({ length }) => length === 0))
     throw invalidPrompt('has a prompt without tokens; it needs at least one');
+  if (request.scoresPrompts && request.sampling.isStream) {
+    throw new RequestError('"prompt_logprobs" is 0; it is allowed without "stream": true only', {
+      param: 'prompt_logprobs',
+      code: 'invalid_value',
+    });
+  }
   return request;
 }
 

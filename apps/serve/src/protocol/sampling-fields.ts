@@ -143,7 +143,6 @@ function refuseUnsupported(fields: RequestFields): void {
   fields.only('logit_bias', {});
   fields.only('use_beam_search', false);
   fields.only('best_of', 1);
-  fields.only('prompt_logprobs');
   fields.only('truncate_prompt_tokens');
   fields.only('allowed_token_ids');
   fields.only('bad_words', []);

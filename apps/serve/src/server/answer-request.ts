@@ -18,6 +18,8 @@ export interface AskedAnswer {
   readonly prompts: readonly Int32Array[];
   readonly sampling: SamplingFields;
   readonly logprobs: number | null;
+  /** Whether to report the logprobs of the prompts' own tokens; in whole answers only. */
+  readonly scoresPrompts: boolean;
   readonly tools: RequestTools | null;
 }
 
@@ -42,6 +44,7 @@ export async function answerClient(
   );
   const signal = abortOnClose(client);
   const stream = engine.generate(requests, signal);
+  const promptLogprobs = asked.scoresPrompts ? await engine.score(prompts, signal) : null;
   const { tokenizer } = supply.text;
   const readers = requests.map(() => new ChoiceReader(tokenizer, sampling, asked.tools));
   const writer = new AnswerWriter({
@@ -58,6 +61,7 @@ export async function answerClient(
             namesTokensById: sampling.namesTokensById,
           }),
     returnsTokenIds: sampling.returnsTokenIds,
+    promptLogprobs,
   });
   if (sampling.isStream) {
     await sendStream(client, {

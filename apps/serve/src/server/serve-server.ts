@@ -38,7 +38,7 @@ export class ServeServer {
   private readonly startedAt = Math.floor(Date.now() / 1000);
 
   constructor(private readonly parts: ServerParts) {
-    this.keys = new KeyGuard(parts.config);
+    this.keys = new KeyGuard({ ...parts.config, onWarning: parts.warn });
     this.metrics = new ServeMetrics(parts.engine, parts.supply);
     this.server = createServer(
       { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
@@ -117,7 +117,7 @@ export class ServeServer {
       case 'POST /v1/chat/completions':
         await this.answer(request, client, (fields) => {
           const { prompt, ...chat } = readChat(fields, supply);
-          return { ...chat, prompts: [prompt], form: CHAT_FORM };
+          return { ...chat, prompts: [prompt], scoresPrompts: false, form: CHAT_FORM };
         });
         return;
       case 'POST /v1/completions':

@@ -2,17 +2,27 @@ import type { BatchPlanned, Json } from '@retrace/trajectory';
 import type { ControlEntry, ControlTail } from '@retrace/log';
 import type { UpdateEngine } from '../engine/update-engine.js';
 import type { MetricEntries } from '../update/metrics.js';
+import type { UpdateResult } from '../update/update-result.js';
+import { tokenEvents } from './token-events.js';
+import { traceUpdate, type TracedEpisodes } from './trace-update.js';
 
 interface CommitOptions {
   readonly runId: string;
   readonly control: ControlTail;
   readonly epoch: number;
   readonly plan: BatchPlanned;
+  /** The episodes of the plan, as they were read. */
+  readonly episodes: TracedEpisodes;
+  readonly outcome: UpdateResult['outcome'];
+  readonly shares: UpdateResult['shares'];
+  readonly tokenTrace: UpdateResult['tokenTrace'];
   readonly engine: Pick<UpdateEngine, 'save' | 'modelHash'>;
   /** Metrics that a replay must reproduce; recorded with the commit. */
   readonly metrics: MetricEntries;
   /** [E] Rewards that a replay starts from; null where rewards play no part. */
   readonly episodeRewards: Float64Array | null;
+  /** [G] Priorities of the plan's groups; null where the sampler has none. */
+  readonly groupPriorities: Float64Array | null;
   /** State that the next update starts from, beside the files. */
   readonly trainerState: Json;
   /** Metrics that only this process can know, which no replay compares. */
@@ -22,11 +32,12 @@ interface CommitOptions {
 }
 
 /**
- * Commits an update: first the files are durable, then one append carries `UpdateApplied` (the commit),
- * `PolicyPublished` and the update's warnings, so no crash can part them.
+ * Commits an update: first the files are durable, then one append carries `UpdateTraced` (what it was computed from), where the recipe
+ * asks for it `UpdateTokensTraced`, `UpdateApplied` (the commit), `PolicyPublished` and the update's warnings, so no crash can part them.
  */
 export async function commitUpdate(options: CommitOptions): Promise<void> {
-  const { runId, control, epoch, plan, engine, metrics, episodeRewards, trainerState } = options;
+  const { runId, control, epoch, plan, episodes, engine, metrics } = options;
+  const { episodeRewards, groupPriorities, trainerState } = options;
   const started = performance.now();
   const files = await engine.save();
   const checkpointSeconds = (performance.now() - started) / 1000;
@@ -34,6 +45,8 @@ export async function commitUpdate(options: CommitOptions): Promise<void> {
   const logged = [...metrics, ...options.timings, ['time/checkpoint', checkpointSeconds] as const];
   await control.append(
     runId,
+    { kind: 'UpdateTraced', payload: traceUpdate({ runId, epoch, plan, episodes, result: options }) },
+    ...tokenEvents({ epoch, plan, tokenTrace: options.tokenTrace }),
     {
       kind: 'UpdateApplied',
       payload: {
@@ -43,6 +56,7 @@ export async function commitUpdate(options: CommitOptions): Promise<void> {
         policyVersionOut,
         ...files,
         episodeRewards,
+        groupPriorities,
         trainerState,
         metricNames: metrics.map(([name]) => name),
         metricValues: Float64Array.from(metrics, ([, value]) => value),

@@ -1,7 +1,7 @@
 import { ControlFold, type AnyEvent, type ControlEventKind, type PayloadOf } from '@retrace/trajectory';
 import { controlEvent } from '@retrace/trajectory/testing';
 import { describe, expect, it } from 'vitest';
-import { keptCheckpoints } from './kept-checkpoints.js';
+import { keptCheckpoints, neededPolicies } from './kept-checkpoints.js';
 
 const RUN_ID = '01936d00-0000-7000-8000-00000000000a';
 
@@ -44,6 +44,16 @@ class RecordedRun {
 
   optimizers(): string[] {
     return keptCheckpoints(this.state).optimizers.map(({ sha256 }) => sha256);
+  }
+
+  /** Versions that some process will load. */
+  needed(): number[] {
+    return neededPolicies(this.state).map(({ policyVersion }) => policyVersion);
+  }
+
+  end(): this {
+    this.append('RunEnded', {});
+    return this;
   }
 
   private get state() {
@@ -130,5 +140,27 @@ describe('the weights that a run keeps', () => {
       'w4',
     ]);
     expect(new RecordedRun({}).train(2).optimizers()).toEqual(['o1', 'o2']);
+  });
+});
+
+describe('the policies that some process will load', () => {
+  const recipe = {
+    checkpoint: { weights: { ...weights, keepBest: 1, keepEvery: 100 }, ...states },
+    evaluation: { everyUpdates: 3, numTestEpisodes: 10 },
+    ...{ loss: { klCoefficient: 0.1 }, imitation: { numUpdates: 4 } },
+  };
+  const trained = (of: object) =>
+    new RecordedRun({ ...recipe, ...of }).train(10).validate(0, 0.5).validate(3, 0.9).validate(6, 0.5);
+
+  it('are the newest, those that wait for their validation, the one to test and the reference', () => {
+    expect(trained({}).needed()).toEqual([3, 4, 9, 10]);
+    expect(trained({ loss: { klCoefficient: 0 } }).needed()).toEqual([3, 9, 10]);
+    expect(trained({ collection: { maxStaleness: 2 } }).needed()).toEqual([3, 4, 7, 8, 9, 10]);
+  });
+
+  it('are none that is not kept, and none once the run has ended', () => {
+    const checkpoint = { weights: { ...weights, keepBest: 0, keepEvery: 100 }, ...states };
+    expect(trained({ checkpoint }).needed()).toEqual([4, 9, 10]);
+    expect(trained({}).end().needed()).toEqual([]);
   });
 });

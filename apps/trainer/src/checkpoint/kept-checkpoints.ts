@@ -1,6 +1,6 @@
-import type { CheckpointRecipe, KeptWeightsRecipe, Recipe } from '@retrace/config';
+import { bestVersions, type CheckpointRecipe, type KeptWeightsRecipe, type Recipe } from '@retrace/config';
 import type { CheckpointFile, CommittedState, PolicyPublished, RunState } from '@retrace/trajectory';
-import { referenceWeights } from '../update/reference-logprobs.js';
+import { referencePolicy } from '../update/reference-logprobs.js';
 
 /** The parts of a recipe that say what is kept; a run that another program began may lack them, and a recorded one has none. */
 type RetentionRecipe = Partial<
@@ -26,11 +26,52 @@ export function keptCheckpoints(run: RunState): KeptCheckpoints {
     optimizers: states.map(({ optimizer }) => optimizer),
     weights: [
       ...keptPolicies(run, recipe, resumable).map(({ weights }) => weights),
-      ...(recipe.loss
-        ? [referenceWeights(recipe as Pick<Recipe, 'loss' | 'imitation' | 'preference'>, run.policies)]
-        : []),
-    ].filter((file) => file !== null),
+      ...publishedReference(recipe, run),
+    ],
   };
+}
+
+/**
+ * The published policies of a run that goes on which some process will load: the newest, which collectors play, those that a validation or test
+ * to come measures, and the one that updates are compared with. In the order of their versions.
+ */
+export function neededPolicies(run: RunState): readonly PolicyPublished[] {
+  if (run.ended !== null) return [];
+  const recipe = (run.started.recipe ?? {}) as RetentionRecipe;
+  const policies = [...run.policies.all()];
+  const references = new Set(publishedReference(recipe, run).map(({ sha256 }) => sha256));
+  const kept = new Set(keptCheckpoints(run).weights.map(({ sha256 }) => sha256));
+  const best = new Set(recipe.evaluation?.numTestEpisodes ? bestVersions(run.validationSuccess, 1) : []);
+  const numPlayed = (recipe.collection?.maxStaleness ?? 0) + 2;
+  return policies.filter(
+    (policy, position) =>
+      kept.has(policy.weights.sha256) &&
+      (policies.length - position <= numPlayed ||
+        awaitsValidation(policy, run, recipe) ||
+        best.has(policy.policyVersion) ||
+        references.has(policy.weights.sha256)),
+  );
+}
+
+/** Whether a validation of the version is to come. */
+function awaitsValidation(
+  { policyVersion, updateNumber }: PolicyPublished,
+  { validationSuccess }: Pick<RunState, 'validationSuccess'>,
+  { evaluation }: RetentionRecipe,
+): boolean {
+  const everyUpdates = evaluation?.everyUpdates ?? 0;
+  const lastValidated = Math.max(-1, ...validationSuccess.keys());
+  return everyUpdates > 0 && updateNumber % everyUpdates === 0 && policyVersion > lastValidated;
+}
+
+/** The version that updates are compared with; none where the reference moves, since the optimizer states hold that one. */
+function publishedReference(recipe: RetentionRecipe, run: RunState): CheckpointFile[] {
+  if (!recipe.loss) return [];
+  const reference = referencePolicy(
+    recipe as Pick<Recipe, 'loss' | 'imitation' | 'preference'>,
+    run.policies,
+  );
+  return reference?.kind === 'published' ? [reference.weights] : [];
 }
 
 function keptStates(
@@ -67,34 +108,24 @@ function keepsVersion(
 
 function keptPolicies(
   run: RunState,
-  { checkpoint, collection, evaluation }: RetentionRecipe,
+  recipe: RetentionRecipe,
   resumable: ReadonlySet<number>,
 ): readonly PolicyPublished[] {
   const policies = [...run.policies.all()];
-  const rules = checkpoint?.weights;
+  const rules = recipe.checkpoint?.weights;
   if (!rules) return policies;
-  const maxStaleness = collection?.maxStaleness ?? 0;
-  const best = bestVersions(run.validationSuccess, rules.keepBest);
-  const lastValidated = Math.max(-1, ...run.validationSuccess.keys());
-  const everyUpdates = evaluation?.everyUpdates ?? 0;
-  return policies.filter(({ policyVersion, updateNumber }, position) => {
-    const awaitsValidation =
-      everyUpdates > 0 && updateNumber % everyUpdates === 0 && policyVersion > lastValidated;
+  const maxStaleness = recipe.collection?.maxStaleness ?? 0;
+  const best = new Set(bestVersions(run.validationSuccess, rules.keepBest));
+  return policies.filter((policy, position) => {
+    const { policyVersion, updateNumber } = policy;
     const place = { updateNumber, numNewer: policies.length - 1 - position };
     return (
       keepsVersion(place, { rules, maxStaleness }) ||
       resumable.has(updateNumber) ||
       best.has(policyVersion) ||
-      awaitsValidation
+      awaitsValidation(policy, run, recipe)
     );
   });
-}
-
-/** Of versions with equal success the newer ones count as better. A success that is unknown (NaN) is not among the best. */
-function bestVersions(success: ReadonlyMap<number, number>, count: number): ReadonlySet<number> {
-  const known = [...success].filter(([, value]) => !Number.isNaN(value));
-  known.sort(([versionA, a], [versionB, b]) => b - a || versionB - versionA);
-  return new Set(known.slice(0, count).map(([version]) => version));
 }
 
 /** How many files of weights and of optimizer state a run of the recipe has at most when it has ended. */

@@ -21,7 +21,7 @@ async function answer(message: ToWorker): Promise<FromWorker> {
   if (message.type === 'open') {
     await openBackend({ ...matrixProducts(message.recipe), prefer: [message.backend] });
     engine = await TensorflowEngine.open({
-      recipe: message.recipe,
+      recipe: { ...message.recipe, initFrom: null },
       vocabSize: message.vocabSize,
       tokenizerHash: message.tokenizerHash,
       // The trainer sends the weights; a worker reads and writes no checkpoint.

@@ -12,12 +12,14 @@ import {
 export function madeConfig({ model, loss }: Recipe, vocabSize: number): TransformerConfig {
   if (!model)
     throw new TypeError('recipe.model: missing; a model that recipe.policy names is opened, not made');
+  const { tieWordEmbeddings = false, lmHeadInitializerStd, ...shape } = model;
   return {
-    ...model,
+    ...shape,
+    ...(!tieWordEmbeddings && { lmHeadInitializerStd }),
+    tieWordEmbeddings,
     vocabSize,
     ropeTheta: 10_000,
     rmsNormEps: 1e-6,
-    tieWordEmbeddings: false,
     attentionBias: false,
     valueHead: loss.valueCoefficient > 0,
   };

@@ -10,8 +10,10 @@ import {
   PolicyOptimizer,
   evaluateLogprobs,
   ShardedOptimizer,
+  startFromCheckpoint,
   Transformer,
   valuesAtEnd,
+  WeightAverage,
   type AppliedGradients,
   type ApplyOptions,
   type BaseModel,
@@ -54,6 +56,7 @@ export class TensorflowEngine implements UpdateEngine {
   readonly optimizer: PolicyOptimizer;
   private readonly base: BaseModel | null;
   private workers: GradientWorkers | null = null;
+  private movingReference: WeightAverage | null = null;
   private referenceModel: { readonly sha256: string; readonly model: Transformer } | null = null;
 
   /** @param start the model to start from and the directory it comes from; by default random weights of the recipe's model */
@@ -69,16 +72,32 @@ export class TensorflowEngine implements UpdateEngine {
     const { beta1, beta2, epsilon, weightDecay, criticLearningRate } = recipe.optimizer;
     const adamW = { beta1, beta2, epsilon, weightDecay };
     const separateCritic = typeof criticLearningRate === 'number';
-    this.optimizer = new PolicyOptimizer(this.model, adamW, { separateCritic });
+    const momentPlace = recipe.compute?.optimizerOffload;
+    this.optimizer = new PolicyOptimizer(this.model, adamW, { separateCritic, momentPlace });
   }
 
-  /** The engine of a run that starts: with the model that the recipe names, or random weights. */
+  /**
+   * The engine of a run that starts: with the model that the recipe names, or random weights, or those of the policy that `initFrom` names.
+   *
+   * @throws PolicyError for a policy of another architecture
+   */
   static async open(options: TensorflowEngineOptions): Promise<TensorflowEngine> {
+    const engine = await TensorflowEngine.openModel(options);
+    const { initFrom } = options.recipe;
+    if (!initFrom) return engine;
+    if (!initFrom.source)
+      throw new TypeError('recipe.initFrom.source: missing; it is set when a run of the recipe begins');
+    await startFromCheckpoint(engine.model, options.checkpoints, initFrom.source);
+    return engine;
+  }
+
+  private static async openModel(options: TensorflowEngineOptions): Promise<TensorflowEngine> {
     const { policy, seed } = options.recipe;
     if (!policy) return new TensorflowEngine(options);
     const model = await loadHuggingFaceModel(policy.model, {
       seed,
       ...(policy.adapter ? { adapterDirectory: policy.adapter } : {}),
+      ...(policy.critic ? { criticDirectory: policy.critic } : {}),
       ...directoryOptions(options.recipe, policy),
     });
     const base = { directory: policy.model, fingerprint: await modelFingerprint(policy.model) };
@@ -116,12 +135,20 @@ export class TensorflowEngine implements UpdateEngine {
     batch: SequenceBatch,
     { temperature, mask }: EvaluationOptions,
   ): Promise<Float32Array> {
-    const { logprobs } = await evaluateLogprobs(await this.reference(weights), batch, {
-      temperature,
-      actionMask: mask,
-      maxTokensPerMicroBatch: this.passTokens,
-    });
+    const logprobs = await this.logprobsOf(await this.reference(weights), batch, { temperature, mask });
+    if (this.options.recipe.compute?.referenceOffload) this.disposeReference();
     return logprobs;
+  }
+
+  evaluateMovingReference(batch: SequenceBatch, options: EvaluationOptions): Promise<Float32Array> {
+    this.movingReference ??= WeightAverage.of(this.model);
+    return this.logprobsOf(this.movingReference.model, batch, options);
+  }
+
+  moveReference(decay: number): Promise<void> {
+    this.movingReference ??= WeightAverage.of(this.model);
+    this.movingReference.move(this.model, decay);
+    return Promise.resolve();
   }
 
   evaluateEnds(batch: SequenceBatch): Promise<Float32Array> {
@@ -140,6 +167,15 @@ export class TensorflowEngine implements UpdateEngine {
     return this.steps.apply(options);
   }
 
+  discard(): Promise<void> {
+    this.optimizer.clearGradients();
+    return Promise.resolve();
+  }
+
+  takeGradients(): Promise<ReadonlyMap<string, Float32Array>> {
+    return this.optimizer.takeNamedGradients();
+  }
+
   /** Stores the trained weights, with what a reader needs to rebuild the model. */
   saveWeights(): Promise<CheckpointFile> {
     return this.options.checkpoints.write(policyCheckpointContent(this.model, this.identity));
@@ -150,10 +186,16 @@ export class TensorflowEngine implements UpdateEngine {
     return nameContent(policyCheckpointContent(this.model, this.identity));
   }
 
+  /** The names that the current state would be stored under; nothing is stored. */
+  async nameState(): Promise<EngineState> {
+    const optimizer = await nameContent(this.optimizer.stateContent(this.movingReference));
+    return { weights: await this.nameWeights(), optimizer };
+  }
+
   async save(): Promise<EngineState> {
     const [weights, optimizer] = await Promise.all([
       this.saveWeights(),
-      this.options.checkpoints.write(this.optimizer.stateContent()),
+      this.options.checkpoints.write(this.optimizer.stateContent(this.movingReference)),
     ]);
     return { weights, optimizer };
   }
@@ -163,9 +205,17 @@ export class TensorflowEngine implements UpdateEngine {
     // Both files are verified before either is loaded.
     const optimizer = await checkpoints.open(state.optimizer);
     try {
-      await loadPolicyCheckpoint(this.model, checkpoints, state.weights);
-      await this.optimizer.loadState(optimizer);
-      await this.optimizer.takeGradients();
+      const movingReference = await WeightAverage.read(optimizer, this.model);
+      try {
+        await loadPolicyCheckpoint(this.model, checkpoints, state.weights);
+        await this.optimizer.loadState(optimizer);
+      } catch (error) {
+        movingReference?.dispose();
+        throw error;
+      }
+      this.movingReference?.dispose();
+      this.movingReference = movingReference;
+      this.optimizer.clearGradients();
     } finally {
       await optimizer.close();
     }
@@ -173,9 +223,23 @@ export class TensorflowEngine implements UpdateEngine {
 
   /** Frees the device memory. */
   dispose(): void {
-    this.referenceModel?.model.dispose();
+    this.movingReference?.dispose();
+    this.disposeReference();
     this.optimizer.dispose();
     this.model.dispose();
+  }
+
+  private async logprobsOf(
+    model: Transformer,
+    batch: SequenceBatch,
+    { temperature, mask }: EvaluationOptions,
+  ): Promise<Float32Array> {
+    const { logprobs } = await evaluateLogprobs(model, batch, {
+      temperature,
+      actionMask: mask,
+      maxTokensPerMicroBatch: this.passTokens,
+    });
+    return logprobs;
   }
 
   /** Names what a reader needs beside the weights to rebuild the model. */
@@ -197,11 +261,15 @@ export class TensorflowEngine implements UpdateEngine {
     return new ShardedOptimizer(this.model, this.optimizer, { numShards, workers: this.workers });
   }
 
+  private disposeReference(): void {
+    this.referenceModel?.model.dispose();
+    this.referenceModel = null;
+  }
+
   /** The frozen model of saved weights, kept until another is asked for. */
   private async reference(weights: CheckpointFile): Promise<Transformer> {
     if (this.referenceModel?.sha256 !== weights.sha256) {
-      this.referenceModel?.model.dispose();
-      this.referenceModel = null;
+      this.disposeReference();
       // A clone shares what is frozen, and what is trained is replaced at once.
       const model = this.model.clone();
       try {

@@ -163,6 +163,25 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
       expect((await engine.step(STEP)).gradientNorm / gradientNorm).toBeCloseTo(1, 3);
     });
 
+    it('gives the accumulated gradients, whose norm a step reports, and clears them', async () => {
+      const batch = sequencesOf(5, 4, 6);
+      const single = await trainingBatch(batch, 0.1);
+      expect((await engine.takeGradients()).size).toBe(0);
+      await engine.accumulate(single, POLICY_ONLY);
+      const gradients = await engine.takeGradients();
+      expect(await engine.step(STEP)).toMatchObject({ gradientNorm: 0 });
+      await engine.accumulate(single, POLICY_ONLY);
+      await engine.accumulate(single, POLICY_ONLY);
+      const twice = await engine.takeGradients();
+      expect([...twice.keys()]).toEqual([...gradients.keys()]);
+      const squares = (named: ReadonlyMap<string, Float32Array>) =>
+        sum([...named.values()].map((values) => sum(values.map((value) => value ** 2))));
+      expect(Math.sqrt(squares(twice) / squares(gradients))).toBeCloseTo(2, 3);
+      await engine.accumulate(single, POLICY_ONLY);
+      const { gradientNorm } = await engine.step(STEP);
+      expect(Math.sqrt(squares(gradients)) / gradientNorm).toBeCloseTo(1, 3);
+    });
+
     it('makes tokens with a positive advantage more likely', async () => {
       const batch = sequencesOf(6);
       const before = await trainingBatch(batch, 0.2);
@@ -170,6 +189,28 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
       await trainOnce(engine, praised, POLICY_ONLY);
       const { logprobs } = await evaluate(engine, batch);
       expect(sum(logprobs)).toBeGreaterThan(sum(before.proximalLogprobs ?? []));
+    });
+
+    it('drops what is accumulated when it is told to', async () => {
+      const batch = sequencesOf(5, 4);
+      await engine.accumulate(await trainingBatch(batch, 0.1), CLIPPED);
+      await engine.discard();
+      expect(await engine.step(STEP)).toMatchObject({ gradientNorm: 0 });
+    });
+
+    it('does not make a step whose norm is over the limit: weights and moments stay, nothing remains accumulated', async () => {
+      const batch = sequencesOf(5, 4);
+      const training = await trainingBatch(batch, 0.1);
+      await trainOnce(engine, training);
+      const saved = await engine.save();
+      await engine.accumulate(training, CLIPPED);
+      const skipped = await engine.step({ ...STEP, skipNormAbove: 1e-9 });
+      expect(skipped.isApplied).toBe(false);
+      expect(skipped.gradientNorm).toBeGreaterThan(1e-9);
+      expect(await engine.step(STEP)).toMatchObject({ gradientNorm: 0 });
+      if (subject.isDeterministic) expect(await engine.save()).toEqual(saved);
+      const made = await trainOnce(engine, training);
+      expect(made).toMatchObject({ isApplied: true, gradientNorm: skipped.gradientNorm });
     });
 
     it('refuses a loss that it does not know, with nothing accumulated', async () => {
@@ -225,6 +266,28 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
       const reference = await engine.evaluateReference(weights, batch, options);
       expectSame(reference, before.proximalLogprobs ?? null, engine.ratioTolerance);
       expect((await evaluate(engine, batch)).logprobs).not.toEqual(reference);
+    });
+
+    it('moves its reference from the weights where it began towards the current ones, and saves it with its state', async () => {
+      const batch = sequencesOf(5, 4);
+      const options = { temperature: TEMPERATURE, mask: actionsOf(batch) };
+      const reference = () => engine.evaluateMovingReference(batch, options);
+      const without = await engine.save();
+      const start = await reference();
+      expectSame(start, (await evaluate(engine, batch)).logprobs, engine.ratioTolerance);
+      await trainOnce(engine, await trainingBatch(batch, 0.1));
+      await engine.moveReference(1);
+      expectSame(await reference(), start, exactly);
+      await engine.moveReference(0.5);
+      const halfway = await reference();
+      expect(halfway).not.toEqual(start);
+      const saved = await engine.save();
+      await engine.moveReference(0);
+      expectSame(await reference(), (await evaluate(engine, batch)).logprobs, engine.ratioTolerance);
+      await engine.load(saved);
+      expectSame(await reference(), halfway, exactly);
+      await engine.load(without);
+      expectSame(await reference(), (await evaluate(engine, batch)).logprobs, engine.ratioTolerance);
     });
   });
 }

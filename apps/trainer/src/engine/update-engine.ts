@@ -43,7 +43,8 @@ export interface EngineState {
  * The maker of gradients: it holds one policy with its optimizer, on this machine or on another.
  *
  * The trainer owns sampling, rewards, advantages, corrections, plans, commits and lineage; the engine owns forward, backward and
- * optimizer. Token columns go in; logprobs, loss terms and saved states come out. Weights and gradients never do.
+ * optimizer. Token columns go in; logprobs, loss terms and saved states come out. Weights never do, and gradients only where updates are
+ * compared (`takeGradients`): training needs none.
  *
  * Duties of an implementer, which `update-engine.contract.ts` checks:
  * - Calls come one at a time: the trainer awaits each before the next. `evaluate…` changes nothing.
@@ -73,6 +74,18 @@ export interface UpdateEngine {
     options: Omit<EvaluationOptions, 'squaredProbabilities'>,
   ): Promise<Float32Array>;
 
+  /** [N] log π of tokens under the moving reference, which begins at the current weights where there is none yet. */
+  evaluateMovingReference(
+    batch: SequenceBatch,
+    options: Omit<EvaluationOptions, 'squaredProbabilities'>,
+  ): Promise<Float32Array>;
+
+  /**
+   * Moves the moving reference towards the current weights: a ← decay·a + (1 − decay)·w. It is part of what `save` stores and `load`
+   * returns to; a state that was saved without one has none.
+   */
+  moveReference(decay: number): Promise<void>;
+
   /** [S] V after the last token of each sequence, 0 for an empty one. Rejects for a policy without a critic. */
   evaluateEnds(batch: SequenceBatch): Promise<Float32Array>;
 
@@ -81,6 +94,15 @@ export interface UpdateEngine {
 
   /** One optimizer step with the accumulated gradients, which are cleared; no step, and norms of 0, when there are none. */
   step(options: ApplyOptions): Promise<AppliedGradients>;
+
+  /** Drops the accumulated gradients. */
+  discard(): Promise<void>;
+
+  /**
+   * Returns the accumulated gradients by the name of their parameter, flat, and clears them; empty when nothing is accumulated. Names and
+   * lengths are those of every engine with this `modelHash`. An engine whose gradients stay elsewhere rejects, with nothing changed.
+   */
+  takeGradients(): Promise<ReadonlyMap<string, Float32Array>>;
 
   /** Stores the current weights only, as a policy version that samplers and readers can open. */
   saveWeights(): Promise<FileRef>;

@@ -1,4 +1,4 @@
-import { GroupPool, type BatchPlanned, type ClosedGroup } from '@retrace/trajectory';
+import { GroupPool, OWN_GROUPS_ONLY, type BatchPlanned, type ClosedGroup } from '@retrace/trajectory';
 import { describe, expect, it } from 'vitest';
 import { leaveOutLost } from './lost-episodes.js';
 
@@ -24,6 +24,7 @@ const plan: BatchPlanned = {
   episodeIds: ['a0', 'a1', 'b0', 'b1', 'c0', 'c1'],
   numSteps: Int32Array.of(1, 2, 3, 4, 5, 6),
   samplerState: null,
+  ...OWN_GROUPS_ONLY,
   seed: 1,
 };
 const lost = [{ episodeId: 'b1', missing: 'step 2 of 4 is missing (dead letters …)' }];

@@ -28,8 +28,7 @@ export function leaveOutLost(plan: BatchPlanned, { lost, isNew, groups, warn }: 
   }
   const isLost = new Set(lost.map(({ episodeId }) => episodeId));
   const leftOut = new Set(
-    plan.groupIds
-      .map((groupId) => groups.get(groupId)?.episodeIds ?? [])
+    membersByGroup(plan, groups)
       .filter((members) => members.some((episodeId) => isLost.has(episodeId)))
       .flat(),
   );
@@ -42,5 +41,15 @@ export function leaveOutLost(plan: BatchPlanned, { lost, isNew, groups, warn }: 
     ...plan,
     episodeIds: kept.map((i) => plan.episodeIds[i]),
     numSteps: Int32Array.from(kept, (i) => plan.numSteps[i]),
+    episodeGroups: plan.episodeGroups && Int32Array.from(kept, (i) => plan.episodeGroups?.[i] ?? 0),
   };
+}
+
+/** The episodes of each group, by the plan where it says so, else by the pool. */
+function membersByGroup(
+  { groupIds, episodeIds, episodeGroups }: BatchPlanned,
+  groups: GroupPool,
+): (readonly string[])[] {
+  if (episodeGroups === null) return groupIds.map((groupId) => groups.get(groupId)?.episodeIds ?? []);
+  return groupIds.map((_, g) => episodeIds.filter((_id, e) => episodeGroups[e] === g));
 }

@@ -16,6 +16,7 @@ function group(groupId: string, overrides: Partial<GroupState> = {}): GroupState
     trainable: true,
     offset: 0,
     numPlans: 0,
+    priority: null,
     ...overrides,
   };
 }

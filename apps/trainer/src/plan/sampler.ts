@@ -1,11 +1,14 @@
 import type { GroupState } from '@retrace/trajectory';
 
-interface SamplerOptions {
-  readonly groupsPerUpdate: number;
+interface StalenessRule {
   /** Versions that a group's oldest token may lag behind the current policy. */
   readonly maxStaleness: number;
   /** Versions between a behavior policy and the current one; null for unrelated policies. */
   readonly stalenessOf: (behaviorVersion: number) => number | null;
+}
+
+interface SamplerOptions extends StalenessRule {
+  readonly groupsPerUpdate: number;
 }
 
 type SampleResult = {
@@ -38,11 +41,23 @@ export function sampleGroups(groups: Iterable<GroupState>, options: SamplerOptio
   };
 }
 
+/** All groups that may be sampled now, in log order, and those that are too stale ever to be. */
+export function eligibleGroups(
+  groups: Iterable<GroupState>,
+  rule: StalenessRule,
+): { readonly eligible: readonly GroupState[]; readonly tooStale: readonly GroupState[] } {
+  const [eligible, tooStale]: [GroupState[], GroupState[]] = [[], []];
+  for (const group of groups) {
+    if (isTrainable(group)) (isTooStale(group, rule) ? tooStale : eligible).push(group);
+  }
+  return { eligible, tooStale };
+}
+
 function isTrainable(group: GroupState): boolean {
   return group.trainable && group.reason !== 'abandoned' && group.episodeIds.length > 0;
 }
 
-function isTooStale(group: GroupState, { maxStaleness, stalenessOf }: SamplerOptions): boolean {
+function isTooStale(group: GroupState, { maxStaleness, stalenessOf }: StalenessRule): boolean {
   const staleness = stalenessOf(group.policyVersionMin);
   return staleness === null || staleness > maxStaleness;
 }

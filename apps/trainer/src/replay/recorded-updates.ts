@@ -5,13 +5,19 @@ import {
   type PolicyPublished,
   type RunStarted,
   type UpdateApplied,
+  type UpdateTraced,
 } from '@retrace/trajectory';
 import { decodeEvent } from '@retrace/trajectory/codec';
 import { TrainerError } from '../trainer-error.js';
+import { TokenDigest } from './token-digest.js';
 
-interface RecordedUpdate {
+export interface RecordedUpdate {
   readonly plan: BatchPlanned;
   readonly commit: UpdateApplied;
+  /** null for an update from before traces were written. */
+  readonly trace: UpdateTraced | null;
+  /** `TokenDigest` of the tokens; null where they were not recorded. */
+  readonly tokenDigest: string | null;
 }
 
 /** The committed updates of a run, as the log has them. */
@@ -30,6 +36,9 @@ export interface RecordedUpdates {
 export async function readRecordedUpdates(log: EventLog, runId: string): Promise<RecordedUpdates> {
   const fold = new ControlFold();
   const plans = new Map<string, BatchPlanned>();
+  /** By plan and epoch: a trainer that lost its claim may have left one of the same plan. */
+  const traces = new Map<string, UpdateTraced>();
+  const digests = new Map<string, TokenDigest>();
   const updates = new Map<number, RecordedUpdate>();
   const policies = new Map<number, PolicyPublished>();
   for (let offset = 0; ;) {
@@ -43,14 +52,30 @@ export async function readRecordedUpdates(log: EventLog, runId: string): Promise
       const { applied } = fold.apply(event, record.offset);
       if (!applied || event.runId !== runId) continue;
       if (event.kind === 'BatchPlanned') plans.set(event.payload.planId, event.payload);
-      else if (event.kind === 'PolicyPublished') policies.set(event.payload.policyVersion, event.payload);
+      else if (event.kind === 'UpdateTraced') traces.set(traceKey(event.payload), event.payload);
+      else if (event.kind === 'UpdateTokensTraced') {
+        const key = traceKey(event.payload);
+        const digest = digests.get(key) ?? new TokenDigest();
+        digests.set(key, digest);
+        digest.add(event.payload);
+      } else if (event.kind === 'PolicyPublished') policies.set(event.payload.policyVersion, event.payload);
       else if (event.kind === 'UpdateApplied') {
         const plan = plans.get(event.payload.planId);
-        if (plan) updates.set(event.payload.updateNumber, { plan, commit: event.payload });
+        const key = traceKey(event.payload);
+        const trace = traces.get(key) ?? null;
+        const tokenDigest = digests.get(key)?.value() ?? null;
+        traces.clear();
+        digests.clear();
+        if (plan)
+          updates.set(event.payload.updateNumber, { plan, commit: event.payload, trace, tokenDigest });
       }
     }
   }
   const run = fold.run(runId)?.started;
   if (!run) throw new TrainerError('RUN_UNKNOWN', `run ${runId} is not in this log`);
   return { run, updates, policies };
+}
+
+function traceKey({ planId, epoch }: Pick<UpdateTraced, 'planId' | 'epoch'>): string {
+  return `${planId} ${epoch}`;
 }

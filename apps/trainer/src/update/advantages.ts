@@ -13,7 +13,7 @@ import type { ReadBatch } from './read-batch.js';
 import { namedBaselines, type Roles } from './roles.js';
 import type { RolloutCorrection } from './rollout-correction.js';
 import type { ScoredRewards } from './score-rewards.js';
-import { gather, not, shuffled } from './token-columns.js';
+import { gather, gatherMask, not, shuffled } from './token-columns.js';
 import type { ChargedRewards } from './token-rewards.js';
 
 interface AdvantageInput {
@@ -68,7 +68,7 @@ export function computeTokenAdvantages(
   const excluded = not(scored.episodesToTrain);
   const result = computeAdvantages(estimator, { ...batch, excluded, ...columns }, options);
   const { returns } = result;
-  const trainedActions = Uint8Array.from(actionTokens, (n) => trained[n]);
+  const trainedActions = gatherMask(trained, actionTokens);
   return {
     advantages: shuffle ? shuffled(result.advantages, seed) : result.advantages,
     returns,

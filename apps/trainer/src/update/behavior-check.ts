@@ -56,12 +56,15 @@ interface RatioCheck {
   readonly numTokens: number;
 }
 
-/** Largest number of versions that a token's policy is older than the one that the update starts from. */
+/** Largest number of versions that a token's policy is older than the one that the update starts from, among policies of this run. */
 export function stalestToken(
   { actionTokens, policyVersions }: Pick<TokenBatch, 'actionTokens' | 'policyVersions'>,
   policyVersionIn: number,
 ): number {
-  return actionTokens.reduce((max, n) => Math.max(max, policyVersionIn - policyVersions[n]), 0);
+  return actionTokens.reduce(
+    (max, n) => (policyVersions[n] < 0 ? max : Math.max(max, policyVersionIn - policyVersions[n])),
+    0,
+  );
 }
 
 /**

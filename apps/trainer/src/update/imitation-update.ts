@@ -1,12 +1,15 @@
 import type { Recipe } from '@retrace/config';
-import { buildTokenBatch, type EpisodeColumns } from '@retrace/trajectory';
+import { buildTokenBatch, type EpisodeColumns, type Json } from '@retrace/trajectory';
 import type { UpdateEngine } from '../engine/update-engine.js';
 import { describeLearning } from './learned-tokens.js';
-import { measured, outcomeMetrics } from './metrics.js';
+import { guardMetrics, measured, outcomeMetrics } from './metrics.js';
 import { makeOptimizerSteps } from './optimizer-steps.js';
 import { findBroken, findTruncated } from './read-batch.js';
 import { imitationSteps } from './step-options.js';
+import { NEW_GUARD, StepGuard } from './step-guard.js';
+import { readTrainerState, recordTrainerState } from './trainer-state.js';
 import { actionsOf, not } from './token-columns.js';
+import { tokenResults } from './update-tokens.js';
 import type { UpdateResult } from './update-result.js';
 
 /**
@@ -16,12 +19,18 @@ import type { UpdateResult } from './update-result.js';
 export async function imitationUpdate(
   engine: UpdateEngine,
   columns: EpisodeColumns,
-  { recipe, seed }: { readonly recipe: Recipe; readonly seed: number },
-): Promise<Omit<UpdateResult, 'trainerState'>> {
+  {
+    recipe,
+    seed,
+    trainerState,
+  }: { readonly recipe: Recipe; readonly seed: number; readonly trainerState: Json },
+): Promise<UpdateResult> {
   const batch = buildTokenBatch(columns);
   const { tokenIds, sequenceOffsets } = batch;
   const isBroken = findBroken(findTruncated(columns), batch);
-  const steps = imitationSteps(recipe, seed);
+  const before = readTrainerState(trainerState);
+  const guard = new StepGuard(recipe.optimizer.guard ?? {}, before.guard ?? NEW_GUARD);
+  const steps = imitationSteps(recipe, { seed, guard });
   const sequences = {
     tokenIds,
     sequenceOffsets,
@@ -34,9 +43,16 @@ export async function imitationUpdate(
   const { alarm, metrics } = describeLearning(sequences, null);
   return {
     outcome,
+    ...tokenResults(columns, batch, { ...sequences, copies: null, outcome, chargedKls: null }),
     episodeRewards: null,
-    warnings: [],
+    groupPriorities: null,
+    trainerState: recordTrainerState({ ...before, guard: recipe.optimizer.guard ? guard.state : null }),
+    warnings: guard.warnings,
     alarm,
-    metrics: measured([...outcomeMetrics(outcome, steps.learningRate), ...metrics]),
+    metrics: measured([
+      ...outcomeMetrics(outcome, steps.learningRate),
+      ...guardMetrics(recipe, guard),
+      ...metrics,
+    ]),
   };
 }

@@ -18,13 +18,13 @@ export function learnedTokens(columns: LearnedColumns): {
 } {
   const { trainedMask, keptMask, importanceWeights, advantages } = columns;
   let [numTrained, numKept, numLearned] = [0, 0, 0];
-  trainedMask.forEach((isTrained, n) => {
-    if (isTrained === 0) return;
+  for (let n = 0; n < trainedMask.length; n++) {
+    if (trainedMask[n] === 0) continue;
     numTrained += 1;
-    if (keptMask?.[n] === 0 || importanceWeights?.[n] === 0) return;
+    if (keptMask?.[n] === 0 || importanceWeights?.[n] === 0) continue;
     numKept += 1;
     if (advantages?.[n] !== 0) numLearned += 1;
-  });
+  }
   return { numTrained, numKept, numLearned };
 }
 

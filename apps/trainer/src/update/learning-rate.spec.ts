@@ -28,6 +28,18 @@ describe('learningRateAt', () => {
     expect(learningRateAt(optimizer, 29.5, 40)).toBeCloseTo(0.6, 12);
   });
 
+  it('decays along half a cosine: a quarter of the way 0.8536 of the fall remains, halfway a half', () => {
+    const cosine = { ...optimizer, schedule: 'cosine' as const };
+    expect(learningRateAt(cosine, 20 + 19 / 4, 40)).toBeCloseTo(0.2 + 0.8 * 0.853553390593, 9);
+    expect(learningRateAt(cosine, 29.5, 40)).toBeCloseTo(0.6, 12);
+    expect(learningRateAt(cosine, 39, 40)).toBeCloseTo(0.2, 12);
+  });
+
+  it('stays at the peak after the warm-up with the schedule constant', () => {
+    const constant = { ...optimizer, schedule: 'constant' as const };
+    expect([3, 4, 39].map((index) => learningRateAt(constant, index, 40))).toEqual([0.8, 1, 1]);
+  });
+
   it('takes the peak when there is one update', () => {
     expect(learningRateAt({ ...optimizer, warmupFraction: 0 }, 0, 1)).toBe(1);
   });

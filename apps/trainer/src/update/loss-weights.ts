@@ -5,6 +5,7 @@ import {
   type AggregatedTokens,
   type Aggregation,
 } from '@retrace/algorithms';
+import { gatherMask, positionsOf, scatter, sequenceActionOffsets } from './token-columns.js';
 
 export interface AggregationRule {
   readonly aggregation: Aggregation;
@@ -35,25 +36,16 @@ export function lossWeights(
   { trainedMask, keptMask, sequenceOffsets, sequenceGroups }: WeightedTokens,
   { aggregation, horizon, denominator }: AggregationRule,
 ): Float32Array {
-  const offsets = new Int32Array(sequenceOffsets.length);
-  const positions: number[] = [];
-  for (let s = 0; s + 1 < sequenceOffsets.length; s++) {
-    for (let n = sequenceOffsets[s]; n < sequenceOffsets[s + 1]; n++)
-      if (trainedMask[n] === 1) positions.push(n);
-    offsets[s + 1] = positions.length;
-  }
+  const offsets = sequenceActionOffsets({ sequenceOffsets }, trainedMask);
+  const positions = positionsOf(trainedMask);
   // Only the groups of these sequences, numbered from 0.
   const { groupIds } = numberGroups(Array.from(sequenceGroups, String));
   const tokens: AggregatedTokens = {
     offsets,
     groupIds,
-    keep: keptMask && Uint8Array.from(positions, (n) => keptMask[n]),
+    keep: keptMask && gatherMask(keptMask, positions),
   };
   const counts = countForAggregation(denominator === 'kept' ? tokens : { ...tokens, keep: null });
   const trained = aggregationWeights(tokens, { aggregation, counts, horizon, denominator });
-  const weights = new Float32Array(trainedMask.length);
-  positions.forEach((n, i) => {
-    weights[n] = trained[i];
-  });
-  return weights;
+  return scatter(trained, positions, trainedMask.length);
 }

@@ -1,3 +1,5 @@
+import type { OptimizerRecipe } from '@retrace/config';
+import type { StepGuard } from './step-guard.js';
 import type { UpdateOutcome } from './optimizer-steps.js';
 
 /** Names and values, in the order in which they are recorded. */
@@ -12,6 +14,18 @@ export function outcomeMetrics(outcome: UpdateOutcome, learningRate: number): Me
     ['train/gradientNorm', outcome.gradientNorm],
     ['train/criticGradientNorm', outcome.criticGradientNorm],
     ['train/learningRate', learningRate],
+  ];
+}
+
+/** How many steps the guard did not let be made; none without `optimizer.guard`. */
+export function guardMetrics(
+  { optimizer }: { readonly optimizer: Pick<OptimizerRecipe, 'guard'> },
+  { numSkipped, isStopped }: Pick<StepGuard, 'numSkipped' | 'isStopped'>,
+): MetricEntries {
+  if (!optimizer.guard) return [];
+  return [
+    ['train/numSkippedSteps', numSkipped],
+    ['train/isStoppedEarly', Number(isStopped)],
   ];
 }
 

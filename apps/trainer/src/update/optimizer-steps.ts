@@ -1,6 +1,12 @@
 import type { OptimizerRecipe } from '@retrace/config';
 import { Pcg32 } from '@retrace/environments';
-import { averageTerms, type LossTerms, type LossTermValues } from '@retrace/policy';
+import {
+  averageTerms,
+  type AppliedGradients,
+  type LossTerms,
+  type LossTermValues,
+  type TrainingBatch,
+} from '@retrace/policy';
 import type { StepLoss, UpdateEngine } from '../engine/update-engine.js';
 import { TrainerError } from '../trainer-error.js';
 import type { AggregationRule } from './loss-weights.js';
@@ -11,6 +17,8 @@ import {
   type MiniBatchSize,
   type UpdateColumns,
 } from './mini-batches.js';
+import type { StepGuard } from './step-guard.js';
+import { stepTokens, type OptimizerStepTokens } from './step-tokens.js';
 
 export interface StepOptions {
   readonly learningRate: number;
@@ -21,6 +29,7 @@ export interface StepOptions {
   readonly loss: StepLoss;
   readonly optimizer: MiniBatchSize & Pick<OptimizerRecipe, 'epochs' | 'maxGradientNorm'>;
   readonly aggregation: AggregationRule;
+  readonly guard: StepGuard;
 }
 
 /** Means over the update's mini-batches; NaN where there was none, as then nothing was measured. */
@@ -30,48 +39,102 @@ export interface UpdateOutcome extends LossTermValues {
   readonly criticGradientNorm: number;
   /** Tokens through forward and backward, all epochs. */
   readonly numTrainedTokens: number;
+  /** Those that were made. */
   readonly numOptimizerSteps: number;
+  /** [K] Of each optimizer step that was made. */
+  readonly stepLosses: Float64Array;
+  /** [K] Norms before they are scaled down. */
+  readonly stepGradientNorms: Float64Array;
+  /** [K] The tokens of each optimizer step that was made; null unless the loss records them. */
+  readonly stepTokens: readonly OptimizerStepTokens[] | null;
 }
 
 /**
- * Epochs of mini-batch steps on one batch: each mini-batch's gradient is accumulated and applied once.
+ * Epochs of mini-batch steps on one batch: each mini-batch's gradient is accumulated and applied once, unless the guard skips it or ends the
+ * update before it.
  *
- * @throws TrainerError `NON_FINITE_LOSS` before any such gradient is applied
+ * @throws TrainerError `NON_FINITE_LOSS` before any such gradient is applied, unless the guard skips it; `STEPS_SKIPPED`
  */
 export async function makeOptimizerSteps(
-  engine: Pick<UpdateEngine, 'accumulate' | 'step'>,
+  engine: Pick<UpdateEngine, 'accumulate' | 'step' | 'discard'>,
   columns: UpdateColumns,
-  { learningRate, criticLearningRate, seed, loss, optimizer, aggregation }: StepOptions,
+  options: StepOptions,
 ): Promise<UpdateOutcome> {
+  const { seed, optimizer, aggregation, guard } = options;
   const random = new Pcg32(seed);
-  const steps: LossTerms[] = [];
-  let sumOfNorms = 0;
-  let sumOfCriticNorms = 0;
-  let numTrainedTokens = 0;
-  for (let epoch = 0; epoch < optimizer.epochs; epoch++) {
+  const steps: MadeStep[] = [];
+  const tokens: OptimizerStepTokens[] = [];
+  for (let epoch = 0; epoch < optimizer.epochs && !guard.isStopped; epoch++) {
     const order = shuffledSequences(columns, random);
-    for (const sequences of splitSequences(columns, order, optimizer)) {
+    for (const [miniBatch, sequences] of splitSequences(columns, order, optimizer).entries()) {
       const batch = gatherSequences(columns, sequences, aggregation);
-      const terms = await engine.accumulate(batch, loss);
-      if (!Number.isFinite(terms.loss)) {
-        throw new TrainerError('NON_FINITE_LOSS', `loss is ${terms.loss} in epoch ${epoch}; must be finite`);
-      }
-      const { gradientNorm, criticGradientNorm } = await engine.step({
-        learningRate,
-        criticLearningRate: criticLearningRate ?? learningRate,
-        maxGradientNorm: optimizer.maxGradientNorm,
-      });
-      steps.push(terms);
-      sumOfNorms += gradientNorm;
-      sumOfCriticNorms += criticGradientNorm ?? Number.NaN;
-      numTrainedTokens += batch.tokenIds.length;
+      const made = await makeStep(engine, batch, { ...options, place: { epoch, miniBatch } });
+      if (guard.isStopped) break;
+      if (!made) continue;
+      steps.push(made);
+      const { figures } = made.terms;
+      if (figures) tokens.push(stepTokens(columns, sequences, batch, figures));
     }
   }
+  const mean = (of: (step: MadeStep) => number) =>
+    steps.reduce((sum, step) => sum + of(step), 0) / steps.length;
   return {
-    ...averageTerms(steps),
-    gradientNorm: sumOfNorms / steps.length,
-    criticGradientNorm: sumOfCriticNorms / steps.length,
-    numTrainedTokens,
+    ...averageTerms(steps.map(({ terms }) => terms)),
+    gradientNorm: mean(({ gradientNorm }) => gradientNorm),
+    criticGradientNorm: mean(({ criticGradientNorm }) => criticGradientNorm ?? Number.NaN),
+    numTrainedTokens: steps.reduce((sum, { numTokens }) => sum + numTokens, 0),
     numOptimizerSteps: steps.length,
+    stepLosses: Float64Array.from(steps, ({ terms }) => terms.loss),
+    stepGradientNorms: Float64Array.from(steps, ({ gradientNorm }) => gradientNorm),
+    stepTokens: options.loss.recordsTokens === true ? tokens : null,
   };
+}
+
+interface MadeStep extends Pick<AppliedGradients, 'gradientNorm' | 'criticGradientNorm'> {
+  readonly terms: LossTerms;
+  /** Through forward and backward. */
+  readonly numTokens: number;
+}
+
+/** One step; null where the guard skips it or ends the update. */
+async function makeStep(
+  engine: Pick<UpdateEngine, 'accumulate' | 'step' | 'discard'>,
+  batch: TrainingBatch,
+  {
+    learningRate,
+    criticLearningRate,
+    loss,
+    optimizer,
+    guard,
+    place,
+  }: StepOptions & { readonly place: { readonly epoch: number; readonly miniBatch: number } },
+): Promise<MadeStep | null> {
+  const terms = await engine.accumulate(batch, loss);
+  if (!Number.isFinite(terms.loss) && !guard.skipsNonFinite) {
+    throw new TrainerError(
+      'NON_FINITE_LOSS',
+      `loss is ${terms.loss} in epoch ${place.epoch}; must be finite`,
+    );
+  }
+  const isStopped = guard.stopsAt(terms.approximateKl, place);
+  if (isStopped || !Number.isFinite(terms.loss)) {
+    await engine.discard();
+    if (!isStopped) guard.recordSkipped(`its loss is ${terms.loss}`, place);
+    return null;
+  }
+  const skipNormAbove = guard.normLimit;
+  const applied = await engine.step({
+    learningRate,
+    criticLearningRate: criticLearningRate ?? learningRate,
+    maxGradientNorm: optimizer.maxGradientNorm,
+    ...(skipNormAbove === undefined ? {} : { skipNormAbove }),
+  });
+  if (!applied.isApplied) {
+    const norm = Math.max(applied.gradientNorm, applied.criticGradientNorm ?? 0);
+    const limit = Number.isFinite(norm) ? `, more than ${skipNormAbove?.toPrecision(3)}` : '';
+    guard.recordSkipped(`its gradient norm is ${norm.toPrecision(3)}${limit}`, place);
+    return null;
+  }
+  guard.recordStep(applied.gradientNorm);
+  return { ...applied, terms, numTokens: batch.tokenIds.length };
 }

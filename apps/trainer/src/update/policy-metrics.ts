@@ -2,24 +2,26 @@ import type { Recipe } from '@retrace/config';
 import type { TokenBatch } from '@retrace/trajectory';
 import type { TokenAdvantages } from './advantages.js';
 import { stalestToken } from './behavior-check.js';
-import { outcomeMetrics, type MetricEntries } from './metrics.js';
+import type { Controllers } from './controllers.js';
+import { guardMetrics, outcomeMetrics, type MetricEntries } from './metrics.js';
 import type { UpdateOutcome } from './optimizer-steps.js';
 import type { ProximalLogprobs } from './proximal-logprobs.js';
+import type { StepGuard } from './step-guard.js';
 import type { ScoredRewards } from './score-rewards.js';
 import { hasKlInLoss } from './step-options.js';
 import type { ChargedRewards } from './token-rewards.js';
 
-interface StepFigures {
+interface StepFigures extends Omit<Controllers, 'guard'> {
   readonly outcome: UpdateOutcome;
   readonly learningRate: number;
-  /** β of this update. */
-  readonly klCoefficient: number;
+  /** Null for updates whose steps are not guarded. */
+  readonly guard: StepGuard | null;
 }
 
 /** Metrics of the optimizer steps of a policy update; NaN where one was not measured. */
 export function stepMetrics(
-  { loss }: Pick<Recipe, 'loss'>,
-  { outcome, learningRate, klCoefficient }: StepFigures,
+  { loss, optimizer }: Pick<Recipe, 'loss' | 'optimizer'>,
+  { outcome, learningRate, klCoefficient, entropyCoefficient, guard }: StepFigures,
 ): MetricEntries {
   return [
     ...outcomeMetrics(outcome, learningRate),
@@ -28,6 +30,8 @@ export function stepMetrics(
     ['train/approximateKl', outcome.approximateKl],
     ['train/kl', hasKlInLoss({ loss }) ? outcome.kl : Number.NaN],
     ['train/klCoefficient', loss.adaptiveKl ? klCoefficient : Number.NaN],
+    ['train/entropyCoefficient', loss.entropyFloor ? entropyCoefficient : Number.NaN],
+    ...(guard ? guardMetrics({ optimizer }, guard) : []),
   ];
 }
 

@@ -13,10 +13,13 @@
  * `trainer.ts` reads the episodes before it and commits the result after it.
  */
 import { computeTokenAdvantages } from './advantages.js';
+import { originMetrics } from './batch-origins.js';
 import { computeFinalValues } from './final-values.js';
-import { nextKlCoefficient } from './kl-coefficient.js';
+import { groupPriorities } from './group-priorities.js';
 import { describeLearning } from './learned-tokens.js';
 import { makeOptimizerSteps } from './optimizer-steps.js';
+import { batchStatistics } from './batch-statistics.js';
+import { openControllers, recordControllers } from './controllers.js';
 import { measured } from './metrics.js';
 import { batchMetrics, stepMetrics } from './policy-metrics.js';
 import { computeProximalLogprobs } from './proximal-logprobs.js';
@@ -29,10 +32,11 @@ import { scoreRewards } from './score-rewards.js';
 import { policySteps } from './step-options.js';
 import { actionsOf, countMarked } from './token-columns.js';
 import { computeTokenRewards } from './token-rewards.js';
-import { readTrainerState, recordTrainerState } from './trainer-state.js';
+import { readTrainerState } from './trainer-state.js';
 import { updateColumns } from './update-columns.js';
 import type { UpdateInputs } from './update-inputs.js';
 import { updateNeeds } from './update-needs.js';
+import { tokenResults } from './update-tokens.js';
 import type { UpdateResult } from './update-result.js';
 
 /**
@@ -42,26 +46,22 @@ import type { UpdateResult } from './update-result.js';
  *   `NON_FINITE_LOSS`
  */
 export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> {
-  const { plan, columns, texts, recipe, rewards, engine, referenceWeights, recordedRewards } = inputs;
+  const { plan, columns, texts, recipe, rewards, engine, recordedRewards } = inputs;
   const { updateNumber, policyVersionIn, seed } = plan;
-  const { advantage, loss, collection } = recipe;
-  const { temperature, maxStaleness } = collection;
+  const { advantage, loss } = recipe;
+  const { temperature, maxStaleness } = recipe.collection;
   const before = readTrainerState(inputs.trainerState);
-  const klCoefficient = before.klCoefficient ?? loss.klCoefficient;
-  const needs = updateNeeds(recipe, referenceWeights !== null);
-
-  const read = readBatch(columns, { temperature, hasGreedyBaselines: needs.greedyBaseline });
-  const { batch, sampled } = read;
-  const tokens = { temperature, mask: sampled };
-  const proximal = await computeProximalLogprobs(engine, batch, {
-    ...tokens,
-    needs,
-    updateNumber,
-    policyVersionIn,
-  });
+  const controllers = openControllers(recipe, before);
+  const { klCoefficient } = controllers;
+  const needs = updateNeeds(recipe, inputs.reference !== null);
+  const read = readBatch(columns, { temperature, needs });
+  const { batch, sampled: mask } = read;
+  const tokens = { temperature, mask };
+  const ofUpdate = { ...tokens, needs, updateNumber, policyVersionIn };
+  const proximal = await computeProximalLogprobs(engine, batch, ofUpdate);
   const unscored = { columns, batch, texts, recordedTotals: recordedRewards };
   const scored = await scoreRewards(rewards, unscored, read);
-  const reference = await computeReferenceLogprobs(engine, referenceWeights, batch, tokens);
+  const reference = await computeReferenceLogprobs(engine, inputs.reference, batch, tokens);
   const [referenceInReward, referenceLogprobs] = needs.klInReward ? [reference, null] : [null, reference];
   const charge = { proximal: proximal.logprobs, coefficient: klCoefficient, estimator: loss.klEstimator };
   const charged = computeTokenRewards(scored.rewards, read, { ...charge, reference: referenceInReward });
@@ -70,36 +70,38 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
   const correction = needs.rolloutCorrection
     ? correctRollout(compared, { rules: loss.rolloutCorrection ?? null, maxStaleness })
     : null;
-  const isProximalWhole = needs.proximalLogprobs;
   const finalValues = needs.critic ? await computeFinalValues(engine, batch, read.truncated) : null;
   const roles = needs.roles && texts ? rolesOf(texts, recipe.reward.sourceField, before.roleBaselines) : null;
+  const isProximalWhole = needs.proximalLogprobs;
   const credit = computeTokenAdvantages(
     { columns, read, scored, charged, proximal, isProximalWhole, correction, finalValues, roles },
     { ...advantage, trained, seed },
   );
   const copies = advantage.resampling ? resampleEpisodes(scored, advantage.resampling, seed) : null;
   const sequences = { read, trained, credit, proximal, correction, referenceLogprobs };
-  const steps = policySteps(recipe, { updateNumber, seed, klCoefficient });
-  const updated = updateColumns(recipe, { ...sequences, policyVersionIn, copies });
+  const steps = policySteps(recipe, { updateNumber, seed, ...controllers });
+  const updated = updateColumns(recipe, { ...sequences, policyVersionIn, copies, plan });
   const outcome = await makeOptimizerSteps(engine, updated, steps);
 
-  const meanKl = charged.meanKl ?? outcome.kl;
   const numTrainedEpisodes = countMarked(scored.episodesToTrain);
+  const meanKl = charged.meanKl ?? outcome.kl;
+  const after = { ...credit, before, entropy: outcome.entropy, meanKl, numTrainedEpisodes };
   const learning = describeLearning(updated, scored);
   return {
     outcome,
+    ...tokenResults(columns, batch, { ...updated, copies, outcome, chargedKls: charged.kls }),
     episodeRewards: scored.totals,
-    trainerState: recordTrainerState({
-      klCoefficient: nextKlCoefficient(klCoefficient, loss.adaptiveKl, { meanKl, numTrainedEpisodes }),
-      roleBaselines: { ...before.roleBaselines, ...credit.roleBaselines },
-    }),
-    warnings: [...credit.warnings, ...(correction?.warnings ?? [])],
+    groupPriorities: groupPriorities(recipe, { plan, read, trained, credit, charged, proximal, finalValues }),
+    trainerState: recordControllers(recipe, controllers, after),
+    warnings: [...credit.warnings, ...(correction?.warnings ?? []), ...controllers.guard.warnings],
     alarm: learning.alarm,
     metrics: measured([
-      ...stepMetrics(recipe, { outcome, learningRate: steps.learningRate, klCoefficient }),
+      ...stepMetrics(recipe, { outcome, learningRate: steps.learningRate, ...controllers }),
       ...batchMetrics({ batch, policyVersionIn, proximal, scored, charged, credit, copies }),
       ...(correction?.metrics ?? []),
       ...learning.metrics,
+      ...batchStatistics({ columns, batch, scored, credit }),
+      ...originMetrics(plan),
     ]),
   };
 }

@@ -42,7 +42,7 @@ async function accumulated(miniBatchActionTokens: number) {
       batches.push(given);
       return Promise.resolve({ ...terms, approximateKl: 0, ratioMaxDeviation: 0, numTokens: 1 });
     },
-    step: () => Promise.resolve({ gradientNorm: 1, criticGradientNorm: null }),
+    step: () => Promise.resolve({ isApplied: true, gradientNorm: 1, criticGradientNorm: null }),
   };
   const options: PreferenceStepOptions = {
     learningRate: 0.1,

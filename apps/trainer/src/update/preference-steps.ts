@@ -12,6 +12,7 @@ import type { StepLoss, UpdateEngine } from '../engine/update-engine.js';
 import { TrainerError } from '../trainer-error.js';
 import { gatherSequences, splitEvenly, type MiniBatchSize, type UpdateColumns } from './mini-batches.js';
 import type { UpdateOutcome } from './optimizer-steps.js';
+import { stepTokens, type OptimizerStepTokens } from './step-tokens.js';
 import { gather, positionsOf, scatter } from './token-columns.js';
 
 /** The tokens of an update by preference, all [N]. */
@@ -70,12 +71,14 @@ export async function makePreferenceSteps(
   const columns = columnsOf(tokens);
   const { maxGradientNorm } = optimizer;
   const steps: { terms: LossTerms; figures: PairFigures; gradientNorm: number; numTokens: number }[] = [];
+  const trainedTokens: OptimizerStepTokens[] = [];
   for (let epoch = 0; epoch < optimizer.epochs; epoch++) {
     const order = Int32Array.from(tokens.pairs.chosen.keys());
     shuffle(order, random);
     for (const pairs of splitPairs(tokens, order, optimizer)) {
       const episodes = [...pairs].flatMap((pair) => [tokens.pairs.chosen[pair], tokens.pairs.rejected[pair]]);
-      const batch = gatherSequences(columns, sequencesOf(tokens.batch, episodes), TOKEN_MEAN);
+      const sequences = sequencesOf(tokens.batch, episodes);
+      const batch = gatherSequences(columns, sequences, TOKEN_MEAN);
       const lengths = episodes.map((episode) => numActions(tokens.batch, episode));
       const evaluated = await evaluatePairs(engine, batch, lengths, {
         preference,
@@ -87,6 +90,7 @@ export async function makePreferenceSteps(
         throw new TrainerError('NON_FINITE_LOSS', `loss is ${loss} in epoch ${epoch}; must be finite`);
       }
       const { gradientNorm } = await engine.step({ learningRate, maxGradientNorm });
+      if (terms.figures) trainedTokens.push(stepTokens(columns, sequences, evaluated.batch, terms.figures));
       steps.push({
         terms: { ...terms, loss, policyLoss: evaluated.loss.loss },
         figures: figuresOf(evaluated.loss),
@@ -106,6 +110,9 @@ export async function makePreferenceSteps(
     criticGradientNorm: Number.NaN,
     numTrainedTokens: steps.reduce((sum, { numTokens }) => sum + numTokens, 0),
     numOptimizerSteps: steps.length,
+    stepLosses: Float64Array.from(steps, ({ terms }) => terms.loss),
+    stepGradientNorms: Float64Array.from(steps, ({ gradientNorm }) => gradientNorm),
+    stepTokens: tokenLoss.recordsTokens === true ? trainedTokens : null,
     accuracy: mean(({ figures }) => figures.accuracy),
     margin: mean(({ figures }) => figures.margin),
     chosenReward: mean(({ figures }) => figures.chosenReward),

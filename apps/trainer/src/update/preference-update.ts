@@ -13,11 +13,13 @@ import { measured, type MetricEntries } from './metrics.js';
 import { batchMetrics, stepMetrics } from './policy-metrics.js';
 import { makePreferenceSteps, type PreferenceOutcome } from './preference-steps.js';
 import { computeProximalLogprobs } from './proximal-logprobs.js';
+import { computeReferenceLogprobs } from './reference-logprobs.js';
 import { readBatch } from './read-batch.js';
 import { scoreRewards } from './score-rewards.js';
 import { preferenceSteps } from './step-options.js';
 import { actionsOf, countMarked, not } from './token-columns.js';
 import type { UpdateInputs } from './update-inputs.js';
+import { tokenResults } from './update-tokens.js';
 import type { UpdateResult } from './update-result.js';
 
 const NOTHING_MORE = { proximalLogprobs: false, squaredProbabilities: false };
@@ -34,8 +36,11 @@ export async function preferenceUpdate(
   const { plan, columns, texts, recipe, rewards, engine, recordedRewards } = inputs;
   const { updateNumber, policyVersionIn, seed } = plan;
   const { temperature } = recipe.collection;
-  const referenceWeights = requireReference(inputs);
-  const read = readBatch(columns, { temperature, hasGreedyBaselines: false });
+  const reference = requireReference(inputs);
+  const read = readBatch(columns, {
+    temperature,
+    needs: { greedyBaseline: false, behaviorLogprobs: true },
+  });
   const { batch, groupIds } = read;
   const checked = { temperature, mask: read.sampled, needs: NOTHING_MORE, updateNumber, policyVersionIn };
   const proximal = await computeProximalLogprobs(engine, batch, checked);
@@ -45,19 +50,29 @@ export async function preferenceUpdate(
   const pairs = preferencePairs({ returns: scored.totals, groupIds, excluded });
   const trained = actionsOf(batch, membersOf(pairs, groupIds.length));
   const tokens = { temperature, mask: trained };
-  const referenceLogprobs = await engine.evaluateReference(referenceWeights, batch, tokens);
+  const referenceLogprobs = await computeReferenceLogprobs(engine, reference, batch, tokens);
   const steps = preferenceSteps(recipe, { updateNumber, seed, preference });
   const outcome = await makePreferenceSteps(engine, { batch, trained, referenceLogprobs, pairs }, steps);
   const { learningRate } = steps;
   const credit = { explainedVariance: Number.NaN, statistics: groupCounts(pairs) };
   return {
     outcome,
+    ...tokenResults(columns, batch, {
+      ...{ trainedMask: trained, keptMask: null, copies: null, outcome, chargedKls: null },
+    }),
     episodeRewards: scored.totals,
+    groupPriorities: null,
     trainerState: inputs.trainerState,
     warnings: [],
     alarm: alarmOf(pairs),
     metrics: measured([
-      ...stepMetrics(recipe, { outcome, learningRate, klCoefficient: 0 }),
+      ...stepMetrics(recipe, {
+        outcome,
+        learningRate,
+        klCoefficient: 0,
+        entropyCoefficient: recipe.loss.entropyCoefficient,
+        guard: null,
+      }),
       ...batchMetrics({
         batch,
         policyVersionIn,
@@ -73,8 +88,8 @@ export async function preferenceUpdate(
   };
 }
 
-function requireReference({ referenceWeights, plan }: UpdateInputs) {
-  if (referenceWeights !== null) return referenceWeights;
+function requireReference({ reference, plan }: UpdateInputs) {
+  if (reference !== null) return reference;
   throw new TrainerError(
     'NO_REFERENCE',
     `update ${plan.updateNumber}: preference is relative to the first policy after imitation, which is not published`,

@@ -3,6 +3,7 @@ import { buildTokenBatch, END_REASONS, type EpisodeColumns, type TokenBatch } fr
 import { assertAccountedLogprobs } from './behavior-check.js';
 import { greedyBaselines } from './greedy-baselines.js';
 import { actionsOf, not } from './token-columns.js';
+import type { UpdateNeeds } from './update-needs.js';
 
 const TRUNCATED = END_REASONS.indexOf('truncated');
 
@@ -27,21 +28,18 @@ export interface ReadBatch {
 interface ReadBatchOptions {
   /** Of the sampling that the recipe asks for. */
   readonly temperature: number;
-  readonly hasGreedyBaselines: boolean;
+  readonly needs: Pick<UpdateNeeds, 'greedyBaseline' | 'behaviorLogprobs'>;
 }
 
 /**
- * Rebuilds sequences from the deltas that are stored, and checks that their behavior logprobs can be accounted for.
+ * Rebuilds sequences from the deltas that are stored, and checks that their behavior logprobs can be accounted for, where they are read.
  *
  * @throws TrainerError `UNACCOUNTED_LOGPROBS`: such data is never trained on
  */
-export function readBatch(
-  columns: EpisodeColumns,
-  { temperature, hasGreedyBaselines }: ReadBatchOptions,
-): ReadBatch {
+export function readBatch(columns: EpisodeColumns, { temperature, needs }: ReadBatchOptions): ReadBatch {
   const batch = buildTokenBatch(columns);
-  const baselines = hasGreedyBaselines ? greedyBaselines(columns) : null;
-  assertAccountedLogprobs(columns, batch, { temperature, exempt: baselines });
+  const baselines = needs.greedyBaseline ? greedyBaselines(columns) : null;
+  if (needs.behaviorLogprobs) assertAccountedLogprobs(columns, batch, { temperature, exempt: baselines });
   const truncated = findTruncated(columns);
   return {
     batch,

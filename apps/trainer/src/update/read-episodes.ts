@@ -1,16 +1,9 @@
 import { trajectoriesStored, type EventLog } from '@retrace/log';
 import type { EpisodeTexts, LostEpisode } from '@retrace/store';
-import type { BatchPlanned, EpisodeColumns } from '@retrace/trajectory';
+import { episodesByRun, type BatchPlanned, type EpisodeColumns } from '@retrace/trajectory';
 import { setTimeout as sleep } from 'node:timers/promises';
-
-/** Where the trainer reads whole episodes; `TrajectoryReader` is one. */
-export interface EpisodeSource {
-  /** Rejects with a retriable error while an episode is not visible yet. */
-  readEpisodes(runId: string, episodeIds: readonly string[]): Promise<EpisodeColumns>;
-  readEpisodeTexts(runId: string, episodeIds: readonly string[]): Promise<EpisodeTexts[]>;
-  /** Those of these episodes that will never be whole. */
-  findLost(log: EventLog, runId: string, episodeIds: readonly string[]): Promise<readonly LostEpisode[]>;
-}
+import type { EpisodeSource } from './episode-source.js';
+import { readPlanColumns, readPlanTexts } from './plan-columns.js';
 
 /** The episodes of a plan. */
 export interface ReadEpisodes {
@@ -43,12 +36,16 @@ export async function readEpisodes(
   while (!signal.aborted) {
     const isStored = await trajectoriesStored(log, { timeoutMs: LONGEST_TRUST_MS, signal });
     try {
-      const columns = await reader.readEpisodes(runId, plan.episodeIds);
-      const texts = withTexts ? await reader.readEpisodeTexts(runId, plan.episodeIds) : null;
+      const columns = await readPlanColumns(reader, plan, runId);
+      const texts = withTexts ? await readPlanTexts(reader, plan, runId) : null;
       return { plan, columns, texts };
     } catch (error) {
       if (!isRetriable(error)) throw error;
-      const lost = isStored ? await reader.findLost(log, runId, plan.episodeIds) : [];
+      const lost: LostEpisode[] = [];
+      if (isStored) {
+        for (const part of episodesByRun(plan, runId))
+          lost.push(...(await reader.findLost(log, part.runId, part.episodeIds)));
+      }
       if (lost.length === 0) await sleep(RETRY_MS);
       else plan = leaveOut(plan, lost);
     }

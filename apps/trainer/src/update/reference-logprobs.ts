@@ -8,24 +8,41 @@ interface PublishedPolicies {
   get(policyVersion: number): Pick<PolicyPublished, 'weights'> | undefined;
 }
 
+/** The reference policy of an update. */
+export type ReferencePolicy =
+  /** A version that was published. */
+  | { readonly kind: 'published'; readonly weights: CheckpointFile }
+  /** The engine's average of the policy's weights, which moves after each update. */
+  | { readonly kind: 'moving'; readonly decay: number };
+
 /**
- * Weights of the reference policy of the KL term or of preferences: the first policy after any imitation. Null where the recipe has
- * neither, or that version is not published yet.
+ * The reference policy of the KL term or of preferences: the first policy after any imitation, or with `loss.referenceDecay` an average that
+ * begins there. Null where the recipe has neither term, or that version is not published yet.
  */
-export function referenceWeights(
+export function referencePolicy(
   { loss, imitation, preference }: Pick<Recipe, 'loss' | 'imitation' | 'preference'>,
   policies: PublishedPolicies,
-): CheckpointFile | null {
+): ReferencePolicy | null {
   if (loss.klCoefficient === 0 && !preference) return null;
-  return policies.get(imitation?.numUpdates ?? 0)?.weights ?? null;
+  if (typeof loss.referenceDecay === 'number') return { kind: 'moving', decay: loss.referenceDecay };
+  const weights = policies.get(imitation?.numUpdates ?? 0)?.weights;
+  return weights === undefined ? null : { kind: 'published', weights };
 }
 
-/** [N] logπ of the reference policy at the tokens that the mask marks; null without weights. */
-export async function computeReferenceLogprobs(
+/** [N] logπ of the reference policy at the tokens that the mask marks; null without a reference. */
+export async function computeReferenceLogprobs<Reference extends ReferencePolicy | null>(
   engine: UpdateEngine,
-  weights: CheckpointFile | null,
+  reference: Reference,
   batch: SequenceBatch,
   options: Pick<EvaluationOptions, 'temperature' | 'mask'>,
-): Promise<Float32Array | null> {
-  return weights && engine.evaluateReference(weights, batch, options);
+): Promise<Float32Array | Extract<Reference, null>> {
+  if (reference === null) return null as Extract<Reference, null>;
+  return reference.kind === 'moving'
+    ? engine.evaluateMovingReference(batch, options)
+    : engine.evaluateReference(reference.weights, batch, options);
+}
+
+/** Moves a moving reference after the steps of an update. */
+export async function moveReference(engine: UpdateEngine, reference: ReferencePolicy | null): Promise<void> {
+  if (reference?.kind === 'moving') await engine.moveReference(reference.decay);
 }

@@ -92,15 +92,20 @@ function rejectionMetrics(rejected: Rejection): MetricEntries {
   ];
 }
 
-/** `stalenessN`: trained tokens that are N versions old; the last one counts all that are older. */
+/** `stalenessN`: trained tokens that are N versions old; the last one counts all that are older. No version of this run sampled `numForeignTokens`. */
 function stalenessMetrics(
   { batch, policyVersionIn }: Pick<CorrectedTokens, 'batch' | 'policyVersionIn'>,
   positions: Int32Array,
   maxStaleness: number,
 ): MetricEntries {
-  const staleness = positions.map((n) => Math.max(0, policyVersionIn - batch.policyVersions[n]));
-  return Array.from(
-    stalenessHistogram(staleness, maxStaleness),
-    (count, versions) => [`staleness${versions}`, count] as const,
-  );
+  const own = positions.filter((n) => batch.policyVersions[n] >= 0);
+  const staleness = own.map((n) => Math.max(0, policyVersionIn - batch.policyVersions[n]));
+  const numForeign = positions.length - own.length;
+  return [
+    ...Array.from(
+      stalenessHistogram(staleness, maxStaleness),
+      (count, versions) => [`staleness${versions}`, count] as const,
+    ),
+    ...(numForeign > 0 ? [['numForeignTokens', numForeign] as const] : []),
+  ];
 }

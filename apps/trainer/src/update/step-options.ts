@@ -4,6 +4,7 @@ import type { StepLoss } from '../engine/update-engine.js';
 import { learningRateAt } from './learning-rate.js';
 import type { StepOptions } from './optimizer-steps.js';
 import type { PreferenceStepOptions } from './preference-steps.js';
+import type { StepGuard } from './step-guard.js';
 
 interface StepSettings {
   /** From 1, over all stages. */
@@ -11,12 +12,15 @@ interface StepSettings {
   readonly seed: number;
   /** β of this update. */
   readonly klCoefficient: number;
+  /** Weight of the entropy bonus in this update. */
+  readonly entropyCoefficient: number;
+  readonly guard: StepGuard;
 }
 
 /** The optimizer steps of a policy update, as the recipe asks for them. */
 export function policySteps(
   recipe: Recipe,
-  { updateNumber, seed, klCoefficient }: StepSettings,
+  { updateNumber, seed, klCoefficient, entropyCoefficient, guard }: StepSettings,
 ): StepOptions {
   const { loss, optimizer } = recipe;
   return {
@@ -28,7 +32,7 @@ export function policySteps(
       policyLoss: loss.policyLoss,
       policyLossOptions: { ...seeded(loss.policyLoss, seed), ...policyLossOptions(loss) },
       valueCoefficient: loss.valueCoefficient,
-      entropyCoefficient: loss.entropyCoefficient,
+      entropyCoefficient,
       klCoefficient: hasKlInLoss(recipe) ? klCoefficient : 0,
       ...regularizers(recipe),
     },
@@ -37,11 +41,15 @@ export function policySteps(
       horizon: loss.horizon ?? null,
       denominator: loss.rolloutCorrection?.denominator ?? 'all',
     },
+    guard,
   };
 }
 
 /** The optimizer steps of an imitation update: one epoch of cross entropy, every token with the same weight. */
-export function imitationSteps(recipe: Recipe, seed: number): StepOptions {
+export function imitationSteps(
+  recipe: Recipe,
+  { seed, guard }: Pick<StepSettings, 'seed' | 'guard'>,
+): StepOptions {
   const { imitation, optimizer } = recipe;
   return {
     learningRate: imitation?.learningRate ?? optimizer.learningRate,
@@ -58,6 +66,7 @@ export function imitationSteps(recipe: Recipe, seed: number): StepOptions {
       ...regularizers(recipe),
     },
     aggregation: { aggregation: 'tokenMean', horizon: null, denominator: 'all' },
+    guard,
   };
 }
 
@@ -68,7 +77,7 @@ export function preferenceSteps(
     updateNumber,
     seed,
     preference,
-  }: Omit<StepSettings, 'klCoefficient'> & { readonly preference: PreferenceRecipe },
+  }: Pick<StepSettings, 'updateNumber' | 'seed'> & { readonly preference: PreferenceRecipe },
 ): PreferenceStepOptions {
   return {
     learningRate: learningRateOf(recipe, updateNumber),
@@ -102,12 +111,14 @@ export function hasKlInLoss({ loss }: Pick<Recipe, 'loss'>): boolean {
   return loss.klIn !== 'reward' && loss.klCoefficient > 0;
 }
 
+/** Options that the losses of all updates share. */
 function regularizers({
   loss,
   collection,
+  updateTokens,
 }: Recipe): Pick<
   StepLoss,
-  'valueClip' | 'klEstimator' | 'klStraightThrough' | 'klBiasCorrection' | 'temperature'
+  'valueClip' | 'klEstimator' | 'klStraightThrough' | 'klBiasCorrection' | 'temperature' | 'recordsTokens'
 > {
   return {
     valueClip: loss.valueClip,
@@ -115,6 +126,7 @@ function regularizers({
     klStraightThrough: loss.klStraightThrough ?? false,
     klBiasCorrection: loss.klBiasCorrection ?? false,
     temperature: collection.temperature,
+    recordsTokens: updateTokens ?? false,
   };
 }
 

@@ -3,20 +3,31 @@ import type { TokenBatch } from '@retrace/trajectory';
 
 /** Positions of the tokens that the mask marks, ascending. */
 export function positionsOf(mask: Uint8Array): Int32Array {
-  return Int32Array.from(mask.keys()).filter((n) => mask[n] === 1);
+  const positions = new Int32Array(countMarked(mask));
+  let count = 0;
+  for (let n = 0; n < mask.length; n++) if (mask[n] === 1) positions[count++] = n;
+  return positions;
 }
 
 /** Values at these positions. */
 export function gather(values: Float32Array, positions: Int32Array): Float32Array {
-  return Float32Array.from(positions, (n) => values[n]);
+  return gatherInto(new Float32Array(positions.length), values, positions);
+}
+
+/** Bits of a mask at these positions. */
+export function gatherMask(mask: Uint8Array, positions: Int32Array): Uint8Array {
+  return gatherInto(new Uint8Array(positions.length), mask, positions);
+}
+
+function gatherInto<T extends Float32Array | Uint8Array>(gathered: T, values: T, positions: Int32Array): T {
+  for (let i = 0; i < gathered.length; i++) gathered[i] = values[positions[i]];
+  return gathered;
 }
 
 /** [length] the values at their positions, 0 elsewhere. */
 export function scatter(values: Float32Array, positions: Int32Array, length: number): Float32Array {
   const result = new Float32Array(length);
-  positions.forEach((n, a) => {
-    result[n] = values[a];
-  });
+  for (let a = 0; a < positions.length; a++) result[positions[a]] = values[a];
   return result;
 }
 
@@ -84,5 +95,8 @@ export function not(mask: Uint8Array): Uint8Array {
 
 /** How many elements the mask marks. */
 export function countMarked(mask: Uint8Array): number {
-  return mask.reduce((sum, bit) => sum + bit, 0);
+  let count = 0;
+  // eslint-disable-next-line @typescript-eslint/prefer-for-of -- an iterator takes several times as long
+  for (let n = 0; n < mask.length; n++) count += mask[n];
+  return count;
 }

@@ -17,6 +17,8 @@ export interface ChargedRewards {
   readonly rewards: Float32Array;
   /** Mean KL from the reference policy over the sampled tokens, where it was charged to the rewards; else null. */
   readonly meanKl: number | null;
+  /** [A] That KL of each action token. */
+  readonly kls: Float32Array | null;
 }
 
 /**
@@ -29,7 +31,7 @@ export function computeTokenRewards(
   { batch: { actionTokens }, sampled }: Pick<ReadBatch, 'batch' | 'sampled'>,
   charge: KlCharge,
 ): ChargedRewards {
-  if (charge.reference === null) return { rewards: allocated, meanKl: null };
+  if (charge.reference === null) return { rewards: allocated, meanKl: null, kls: null };
   const { coefficient, estimator } = charge;
   const proximalLogprobs = gather(charge.proximal, actionTokens);
   const referenceLogprobs = gather(charge.reference, actionTokens);
@@ -43,5 +45,6 @@ export function computeTokenRewards(
       estimator,
     }),
     meanKl: kls.reduce((sum, kl) => sum + kl, 0) / Math.max(1, countMarked(sampled)),
+    kls,
   };
 }

@@ -28,6 +28,7 @@ function columns(assignments: readonly string[], weights: Float32Array | null = 
     copies: Int32Array.of(0, 2),
     policyVersionIn: 7,
     referenceLogprobs: null,
+    plan: { episodeGroups: null, groupWeights: null },
     correction: weights && { weights, keep: null },
   });
 }

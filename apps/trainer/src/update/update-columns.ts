@@ -3,6 +3,7 @@ import { proximalPolicy, type Recipe } from '@retrace/config';
 import type { EvaluatedTokens } from '../engine/update-engine.js';
 import type { TokenAdvantages } from './advantages.js';
 import type { UpdateColumns } from './mini-batches.js';
+import { episodeWeights, type PlannedWeights } from './batch-origins.js';
 import type { ReadBatch } from './read-batch.js';
 import type { RolloutCorrection } from './rollout-correction.js';
 import { episodeOfSequence, gather, positionsOf, scatter } from './token-columns.js';
@@ -16,6 +17,8 @@ interface SequencesToTrain {
   readonly proximal: EvaluatedTokens;
   /** [E] How often each episode is trained; null: once. */
   readonly copies: Int32Array | null;
+  /** Its importance weights of the sampler. */
+  readonly plan: PlannedWeights;
   /** The version that the update starts from. */
   readonly policyVersionIn: number;
   /** [N]; null where the loss has no KL term. */
@@ -32,6 +35,7 @@ export function updateColumns(
     credit,
     proximal,
     copies,
+    plan,
     policyVersionIn,
     referenceLogprobs,
     correction,
@@ -41,7 +45,7 @@ export function updateColumns(
   const { behaviorLogprobs } = batch;
   const atTokens = (column: Float32Array) => scatter(column, batch.actionTokens, batch.tokenIds.length);
   const { topEntropyFraction } = recipe.loss;
-  const weights = correction?.weights ?? null;
+  const weights = withEpisodeWeights(correction?.weights ?? null, batch, episodeWeights(plan));
   const proximalName = proximalPolicy(recipe);
   const positions = positionsOf(trained);
   const episodes = episodeOfSequence(batch);
@@ -56,7 +60,8 @@ export function updateColumns(
       ? weightsAtHighEntropy(weights, { entropies: proximal.entropies, positions, topEntropyFraction })
       : weights,
     advantages: atTokens(credit.advantages),
-    proximalLogprobs: proximalName === 'recomputed' ? proximal.logprobs : behaviorLogprobs,
+    proximalLogprobs:
+      proximalName === 'recomputed' ? proximal.logprobs : knownLogprobs(behaviorLogprobs, positions),
     proximalShares:
       proximalName === 'interpolated' ? sharesAt(positions, batch.policyVersions, policyVersionIn) : null,
     behaviorLogprobs: getPolicyLoss(recipe.loss.policyLoss).needsBehaviorLogprobs ? behaviorLogprobs : null,
@@ -64,6 +69,26 @@ export function updateColumns(
     returns: credit.returns && atTokens(credit.returns),
     proximalValues: proximal.values,
   };
+}
+
+/** [N] The logprobs; null where one is missing, which only imitation allows: its loss has no ratio. */
+function knownLogprobs(logprobs: Float32Array, positions: Int32Array): Float32Array | null {
+  return positions.some((n) => Number.isNaN(logprobs[n])) ? null : logprobs;
+}
+
+/** [N] The weights, or 1, times the weight of the episode at its action tokens; as they are where episodes have none. */
+function withEpisodeWeights(
+  weights: Float32Array | null,
+  { tokenIds, actionTokens, episodeActionOffsets }: ReadBatch['batch'],
+  ofEpisodes: Float64Array | null,
+): Float32Array | null {
+  if (ofEpisodes === null) return weights;
+  const weighed = weights?.slice() ?? new Float32Array(tokenIds.length).fill(1);
+  ofEpisodes.forEach((weight, e) => {
+    for (let a = episodeActionOffsets[e]; a < episodeActionOffsets[e + 1]; a++)
+      weighed[actionTokens[a]] *= weight;
+  });
+  return weighed;
 }
 
 interface EntropyChoice {

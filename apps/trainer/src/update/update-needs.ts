@@ -1,5 +1,11 @@
 import { getAdvantageEstimator, type OptionalInput } from '@retrace/algorithms';
-import { playsGreedyBaseline, proximalPolicy, type Recipe } from '@retrace/config';
+import {
+  dataSources,
+  playsGreedyBaseline,
+  proximalPolicy,
+  readsBehaviorLogprobs,
+  type Recipe,
+} from '@retrace/config';
 import type { RewardScorer } from '@retrace/scoring';
 
 /** Which of the optional stages and columns of an update a recipe needs. */
@@ -16,6 +22,8 @@ export interface UpdateNeeds {
   readonly klInReward: boolean;
   /** The behavior policies are compared with the proximal one over the whole batch. */
   readonly rolloutCorrection: boolean;
+  /** Logprobs of the policies that sampled; imitation reads none. */
+  readonly behaviorLogprobs: boolean;
 }
 
 /** @param hasReference whether there are weights of a reference policy */
@@ -31,19 +39,29 @@ export function updateNeeds(recipe: Recipe, hasReference: boolean): UpdateNeeds 
     Boolean(loss.topEntropyFraction) ||
     proximalPolicy(recipe) === 'recomputed' ||
     requires(recipe, 'proximalLogprobs');
+  const behaviorLogprobs = readsBehaviorLogprobs(recipe);
   return {
+    behaviorLogprobs,
     greedyBaseline: playsGreedyBaseline(recipe),
     proximalLogprobs,
     squaredProbabilities: requires(recipe, 'sumSquaredProbabilities'),
     critic,
     roles: requires(recipe, 'roleIds'),
     klInReward,
-    rolloutCorrection: proximalLogprobs && (collection.maxStaleness > 0 || corrects),
+    rolloutCorrection:
+      behaviorLogprobs &&
+      proximalLogprobs &&
+      (collection.maxStaleness > 0 || corrects || hasStoredData(recipe)),
   };
 }
 
+/** Whether updates are trained on episodes of other runs, too. */
+function hasStoredData(recipe: Recipe): boolean {
+  return dataSources(recipe).some(({ from }) => from !== 'own');
+}
+
 /** Whether updates read stored text, for their rewards or to tell roles apart. */
-export function readsTexts(recipe: Recipe, rewards: RewardScorer): boolean {
+export function readsTexts(recipe: Recipe, rewards: Pick<RewardScorer, 'readsTexts'>): boolean {
   return rewards.readsTexts || requires(recipe, 'roleIds');
 }
 

@@ -1,7 +1,9 @@
 """Requests that are repeated until Retrace has answered them, with the pauses that it asks for."""
 
 import gzip
+import os
 import random
+import threading
 import time
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
@@ -16,6 +18,16 @@ LONGEST_RETRY_AFTER_S = 600.0
 COMPRESSED_FROM_BYTES = 1024
 # These may be answered otherwise later: a key that is corrected, a log that is back, a limit that has passed.
 REPEATED = frozenset({401, 403, 408, 425, 429})
+
+# A first client loads modules, and each makes a context of OpenSSL, both behind locks that a process forked meanwhile would find held
+# for ever. So a fork waits until the client is made.
+_making_client = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_making_client.acquire,
+        after_in_parent=_making_client.release,
+        after_in_child=_making_client.release,
+    )
 
 
 class Stopped(Exception):  # noqa: N818 - a signal to the sender, not an error
@@ -35,7 +47,8 @@ class Connection:
         report: Callable[[str], None],
     ) -> None:
         """Connect to `url`. `pause` waits that many seconds and returns True if it was told to stop; `report` takes each failure."""
-        self._client = httpx.Client(base_url=url, headers=headers, timeout=timeout_s)
+        with _making_client:
+            self._client = httpx.Client(base_url=url, headers=headers, timeout=timeout_s)
         self._pause = pause
         self._report = report
 

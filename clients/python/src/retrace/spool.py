@@ -12,6 +12,8 @@ from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from io import BytesIO
+from itertools import islice
 from pathlib import Path
 
 from retrace.ids import uuid7
@@ -99,7 +101,7 @@ class Spool:
             segment = self._segments[0]
             data = segment.read(max_bytes)
             if data:
-                lines = [line + b"\n" for line in data.split(b"\n")[:-1]][:max_lines]
+                lines = list(islice(BytesIO(data), max_lines))
                 return Chunk(lines, sum(map(len, lines)), in_memory=False)
             self._advance(segment.size - segment.offset)
         lines, size = [], 0

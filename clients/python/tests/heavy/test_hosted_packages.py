@@ -63,3 +63,26 @@ def test_a_game_of_gem_says_that_its_limit_of_turns_cut_it() -> None:
     assert "Guess The Number" in episode.reset({}, 4, 0, {}).text
     results = [episode.step(f"\\boxed{{{50 + guess}}}") for guess in range(7)]
     assert (results[-1].terminated, results[-1].truncated, results[-1].success) == (False, True, False)
+
+
+def test_an_environment_of_skyrl_gym_is_made_of_a_row_and_played_over_its_turns() -> None:
+    skyrl_gym = pytest.importorskip("skyrl_gym", reason="SkyRL-gym is not installed")
+
+    rows = [
+        {
+            "prompt": [{"role": "user", "content": f"{number} + 2?"}],
+            "reward_spec": {"ground_truth": str(number + 2)},
+            "extra_info": {"max_turns": 3},
+        }
+        for number in range(4)
+    ]
+    adapter = adapt(lambda row: skyrl_gym.make("gsm8k_multi_turn", extras=row), rows=rows)
+    assert (adapter.num_tasks, adapter.max_steps) == (4, 3)
+    episode: Any = adapter.make()
+    assert episode.reset({"index": 3}, 1, 0, {}).text == "3 + 2?"
+    wrong = episode.step("#### 4")
+    assert (wrong.reward, wrong.terminated) == (pytest.approx(0.2 / 3), False)
+    assert "tentative numeric answer" in wrong.text
+    right = episode.step("#### 5")
+    assert (right.reward, right.terminated, right.success) == (1.0, True, True)
+    assert right.info == {"metrics": {"steps": 2}}

@@ -55,6 +55,8 @@ export interface AdvantageEstimator<
   readonly usesGroups: boolean;
   /** Whether the advantages contain the ratio to the behavior policy; then importance weights are refused. */
   readonly correctsForBehavior: boolean;
+  /** Whether the advantages are weights of imitation, which only the loss `gpg` takes as such; no logprob of who acted is read (default false). */
+  readonly weighsImitation?: boolean;
   /** Inputs that `compute` reads and that must not be null. */
   readonly requires: readonly R[];
   readonly options: S;

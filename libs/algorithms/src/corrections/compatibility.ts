@@ -68,6 +68,7 @@ export function combinationFaults(combination: Combination): string[] {
       `${advantage} with an interpolated proximal policy: it needs that policy's logprobs before the update`,
     );
   }
+  if (estimator.weighsImitation) faults.push(...imitationFaults(combination));
   if (!estimator.usesCritic && valueCoefficient !== 0) {
     faults.push(`valueCoefficient is ${valueCoefficient}, must be 0, as ${advantage} has no critic to train`);
   }
@@ -80,4 +81,13 @@ export function combinationFaults(combination: Combination): string[] {
     );
   }
   return faults;
+}
+
+function imitationFaults({ advantage, policyLoss, importanceWeights }: Combination): string[] {
+  return [
+    ...(policyLoss === 'gpg'
+      ? []
+      : [`${advantage} gives weights of imitation, for which the loss must be gpg`]),
+    ...(importanceWeights ? [`importance weights on ${advantage}: imitation has no ratio to correct`] : []),
+  ];
 }

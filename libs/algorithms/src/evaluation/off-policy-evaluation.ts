@@ -2,6 +2,7 @@ import { AlgorithmError } from '../errors.js';
 import { checkName, checkPositive, checkResults, checkUnitInterval } from '../layout/check.js';
 import { bootstrapInterval, type BootstrapOptions, type Interval } from './bootstrap.js';
 import { clusterByGroup, sumByCluster, type Clusters } from './clusters.js';
+import { diagnose, type OffPolicyDiagnostics } from './off-policy-diagnostics.js';
 import {
   checkLoggedEpisodes,
   episodeTerms,
@@ -39,25 +40,6 @@ export interface OffPolicyOptions {
   readonly bootstrap: BootstrapOptions;
 }
 
-/** How much the logged episodes say about the candidate. */
-export interface OffPolicyDiagnostics {
-  readonly numEpisodes: number;
-  /** (Σw)²/Σw² of the raw episode weights. It does not see their size: weights that are all equally tiny count in full. */
-  readonly effectiveEpisodes: number;
-  /** Groups that the episodes belong to; without groups the episodes themselves. */
-  readonly numGroups: number;
-  /** (ΣW)²/ΣW² of the sums W of the weights of each group. */
-  readonly effectiveGroups: number;
-  /** Mean of the raw episode weights. E[w] = 1 wherever the behavior policy takes all that the candidate would. */
-  readonly meanWeight: number;
-  /** Standard error of that mean: by episodes or by groups, whichever is larger; 0 for a single one. */
-  readonly meanWeightError: number;
-  /** χ²(candidate‖behavior) over episodes, E[w²] − 1. */
-  readonly chiSquare: number;
-  /** Share of the largest episode weight in their sum. */
-  readonly largestWeightShare: number;
-}
-
 export interface OffPolicyEstimate {
   readonly estimator: OffPolicyEstimator;
   readonly value: number;
@@ -76,7 +58,8 @@ export type OffPolicyEvaluation =
 /**
  * Estimates the value of a candidate policy from episodes of another policy; intervals by bootstrap over groups. It refuses (as a
  * result, not an exception) when the effective sample is too small, so that a few episodes or groups would decide every number; and
- * when the mean weight is not 1, so that actions of the candidate are missing from the episodes, however many they are.
+ * when the mean weight is not 1, so that actions of the candidate are missing from the episodes, however many they are. Intervals of
+ * estimators that do not divide by the sum of the weights are extended by what the sample lacks of it ({@link missingWeight}).
  *
  * @throws AlgorithmError `UNKNOWN_NAME` for another estimator; `INVALID_ARGUMENT` for arrays that do not fit, values that are not finite, options outside their
  * range; `MISSING_INPUT` for `doublyRobust` without `qValues` and `stateValues`; `OVERFLOW` for an estimate beyond float32
@@ -106,58 +89,16 @@ export function evaluateOffPolicy(episodes: LoggedEpisodes, options: OffPolicyOp
   if (reason !== null) return { kind: 'refused', reason, diagnostics };
   const { numClusters } = clusters;
   const every = Int32Array.from({ length: numClusters }, (_, cluster) => cluster);
+  const missing = missingWeight(diagnostics);
   const estimates = estimators.map((estimator) => {
     const statistic = ratioOf(estimator, terms, clusters);
-    const interval = bootstrapInterval(numClusters, statistic, bootstrap);
+    const sampled = bootstrapInterval(numClusters, statistic, bootstrap);
+    const interval = UNNORMALIZED.has(estimator) ? extend(sampled, missing, terms.returns) : sampled;
     const value = statistic(every);
     checkResults({ [estimator]: value, ...interval });
     return { estimator, value, interval };
   });
   return { kind: 'estimated', estimates, diagnostics };
-}
-
-function diagnose(logWeights: Float64Array, clusters: Clusters): OffPolicyDiagnostics {
-  const numEpisodes = logWeights.length;
-  if (numEpisodes === 0) {
-    return {
-      numEpisodes,
-      effectiveEpisodes: 0,
-      numGroups: 0,
-      effectiveGroups: 0,
-      meanWeight: NaN,
-      meanWeightError: NaN,
-      chiSquare: NaN,
-      largestWeightShare: NaN,
-    };
-  }
-  // Scaled by the largest weight, so that no sum overflows.
-  const largest = logWeights.reduce((most, log) => Math.max(most, log), -Infinity);
-  const scale = Math.exp(largest);
-  const weights = logWeights.map((log) => Math.exp(log - largest));
-  const sum = weights.reduce((total, weight) => total + weight, 0);
-  const squares = weights.reduce((total, weight) => total + weight * weight, 0);
-  const mean = sum / numEpisodes;
-  const groupWeights = sumByCluster(weights, clusters);
-  const deviations = weights.map((weight) => weight - mean);
-  const sumOfSquares = (values: Float64Array) => values.reduce((total, value) => total + value * value, 0);
-  const { numClusters } = clusters;
-  /** Of n summands that are evidence each by itself. */
-  const errorOf = (summands: Float64Array, n: number) =>
-    n === 1 ? 0 : Math.sqrt((n / (n - 1)) * sumOfSquares(summands)) / numEpisodes;
-  const meanError = Math.max(
-    errorOf(deviations, numEpisodes),
-    errorOf(sumByCluster(deviations, clusters), numClusters),
-  );
-  return {
-    numEpisodes,
-    effectiveEpisodes: (sum * sum) / squares,
-    numGroups: numClusters,
-    effectiveGroups: (sum * sum) / sumOfSquares(groupWeights),
-    meanWeight: mean * scale,
-    meanWeightError: meanError === 0 ? 0 : meanError * scale,
-    chiSquare: (squares / numEpisodes) * Math.exp(2 * largest) - 1,
-    largestWeightShare: 1 / sum,
-  };
 }
 
 function tooFewEffective(
@@ -207,6 +148,30 @@ function offMeanWeight(
     : found +
         'the recorded logprobs of the behavior are lower than those it acted with; episodes with the logprobs of the policy ' +
         'that sampled them, at its temperature and with its masks, would do';
+}
+
+/** Means of weighted values: weight that the sample lacks, they lack. */
+const UNNORMALIZED: ReadonlySet<OffPolicyEstimator> = new Set(['importanceSampling', 'perDecision']);
+/** Standard errors that the mean weight stays within in 95 of 100 samples. */
+const LIKELY_ERRORS = 1.96;
+
+/**
+ * 1 − mean weight, where that is further from 0 than chance puts it, else 0. A sample without the few large weights has a mean weight
+ * below 1, and too small an idea of its error.
+ */
+function missingWeight({ meanWeight, meanWeightError }: OffPolicyDiagnostics): number {
+  const missing = 1 - meanWeight;
+  return Math.abs(missing) > LIKELY_ERRORS * meanWeightError ? missing : 0;
+}
+
+/** An interval that also holds what it would be if the missing weight (or that in excess) lay on any of these returns. */
+function extend({ low, high }: Interval, missing: number, returns: Iterable<number>): Interval {
+  let [least, most] = [0, 0];
+  for (const value of returns) {
+    least = Math.min(least, missing * value);
+    most = Math.max(most, missing * value);
+  }
+  return { low: low + least, high: high + most };
 }
 
 /** The estimator on a sample of clusters: a sum over their episodes by another. */

@@ -17,12 +17,16 @@ export interface AdvantageOutput {
  * @throws AlgorithmError `INVALID_ARGUMENT` for an array that is too short
  */
 export function outputOf(name: string, given: Float32Array | null | undefined, length: number): Float32Array {
-  if (!given) return new Float32Array(length);
+  return given ? firstOf(name, given, length) : new Float32Array(length);
+}
+
+/** The first `length` entries of an array. @throws AlgorithmError `INVALID_ARGUMENT` for one that is too short */
+export function firstOf<T extends Float32Array | Uint8Array>(name: string, given: T, length: number): T {
   if (given.length < length) {
     throw new AlgorithmError(
       'INVALID_ARGUMENT',
       `output.${name} has ${given.length} entries, must have at least ${length}`,
     );
   }
-  return given.length === length ? given : given.subarray(0, length);
+  return given.length === length ? given : (given.subarray(0, length) as T);
 }

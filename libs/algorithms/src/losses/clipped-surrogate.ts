@@ -1,7 +1,7 @@
 import { nullable, moreThan, positive, positiveFraction, type OptionsOf } from '../registry/index.js';
 import { outputOf } from '../layout/output.js';
 import type { PolicyLossInput, PolicyLossTerms } from './policy-loss.js';
-import { LOG_RATIO_LIMIT, checkSums, clamp } from './token-loss.js';
+import { LOG_RATIO_LIMIT, checkSums, clamp, clippedOf, meansOver } from './token-loss.js';
 
 /** Bounds of the clipped surrogate, shared by the losses built on it. */
 export const ppoOptions = {
@@ -69,6 +69,7 @@ export function clippedSurrogate(
   const signBits = new Int32Array(advantages.buffer, advantages.byteOffset, advantages.length);
   const tokenLosses = outputOf('tokenLosses', input.output?.tokenLosses, logprobs.length);
   const gradients = outputOf('gradients', input.output?.gradients, logprobs.length);
+  const clippedTokens = clippedOf(input);
   // Clipped and dropped tokens keep a gradient of 0.
   if (input.output) {
     tokenLosses.fill(0);
@@ -105,6 +106,7 @@ export function clippedSurrogate(
       squares += tokenLoss * tokenLoss;
       clipped = Number(isClipped(logRatio, advantage, bounds));
     }
+    if (clippedTokens !== null) clippedTokens[t] = clipped;
     if (weights[t] !== 0) {
       numTokens += 1;
       numClipped += clipped;
@@ -112,11 +114,5 @@ export function clippedSurrogate(
     }
   }
   checkSums(input, { poison, squares, loss, tokenLosses, gradients });
-  const denominator = Math.max(1, numTokens);
-  return {
-    loss,
-    tokenLosses,
-    gradients,
-    statistics: { clipFraction: numClipped / denominator, approximateKl: -sumOfDifferences / denominator },
-  };
+  return { loss, tokenLosses, gradients, statistics: meansOver(numTokens, { numClipped, sumOfDifferences }) };
 }

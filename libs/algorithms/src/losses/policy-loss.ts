@@ -34,8 +34,15 @@ export interface PolicyLossInput {
   readonly behaviorLogprobs?: Float32Array | null;
   /** The choice of `selectTokens` for these tokens `[N]`; null: these tokens are the whole batch. */
   readonly selected?: Uint8Array | null;
-  /** Arrays to write results to instead of new ones `[≥ N]`; they are overwritten. */
-  readonly output?: { readonly tokenLosses?: Float32Array; readonly gradients?: Float32Array } | null;
+  /** Arrays to write results to instead of new ones `[≥ N]`; they are overwritten. `clipped` has no other way out. */
+  readonly output?: PolicyLossOutput | null;
+}
+
+export interface PolicyLossOutput {
+  readonly tokenLosses?: Float32Array;
+  readonly gradients?: Float32Array;
+  /** 1 for each token that counts as clipped in the statistics, whatever its weight; else 0. */
+  readonly clipped?: Uint8Array;
 }
 
 export interface PolicyLossTerms {

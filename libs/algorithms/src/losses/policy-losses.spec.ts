@@ -132,6 +132,40 @@ describe('gmpo', () => {
   });
 });
 
+describe('the clipped tokens', () => {
+  const input = sequence([
+    { ratio: 1.1, advantage: 2 },
+    { ratio: 1.5, advantage: 2 },
+    { ratio: 0.5, advantage: 2 },
+    { ratio: 1.5, advantage: -2 },
+    { ratio: 0.5, advantage: -2 },
+    { ratio: 1.5, advantage: 0 },
+  ]);
+
+  it('of ppo are those whose gradient the clip takes away', () => {
+    const clipped = new Uint8Array(6);
+    computePolicyLoss('ppo', { ...input, output: { clipped } }, { dualClip: null });
+    expect([...clipped]).toEqual([0, 1, 0, 0, 1, 0]);
+  });
+
+  it.each(listPolicyLosses())(
+    'of %s are as many as its clip fraction says, and it is the same loss',
+    (name) => {
+      const clipped = new Uint8Array(6).fill(7);
+      const plain = computePolicyLoss(name, input);
+      const told = computePolicyLoss(name, { ...input, output: { clipped } });
+      const share = clipped.reduce((sum, bit) => sum + bit, 0) / clipped.length;
+      expect(share).toBeCloseTo(plain.statistics.clipFraction, 12);
+      expect(told).toEqual(plain);
+    },
+  );
+
+  it('are refused a place that is too short', () => {
+    const output = { clipped: new Uint8Array(5) };
+    expect(() => computePolicyLoss('ppo', { ...input, output })).toThrow('output.clipped has 5 entries');
+  });
+});
+
 describe('ppo', () => {
   it('clips the ratio only where that makes the loss larger', () => {
     const input = sequence([

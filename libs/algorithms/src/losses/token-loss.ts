@@ -1,5 +1,5 @@
 import { checkFinite, checkResults } from '../layout/check.js';
-import { outputOf } from '../layout/output.js';
+import { firstOf, outputOf } from '../layout/output.js';
 import type { PolicyLossInput, PolicyLossTerms } from './policy-loss.js';
 
 /** A sum of results, and of their squares, below which each of them is a number of float32. */
@@ -33,6 +33,7 @@ export function overTokens(input: PolicyLossInput, lossOf: TokenLossFunction): P
   const { logprobs, proximalLogprobs, advantages, weights, importanceWeights = null } = input;
   const tokenLosses = outputOf('tokenLosses', input.output?.tokenLosses, logprobs.length);
   const gradients = outputOf('gradients', input.output?.gradients, logprobs.length);
+  const clipped = clippedOf(input);
   const term: TokenTerm = { loss: 0, gradient: 0, clipped: 0 };
   let loss = 0;
   let numTokens = 0;
@@ -48,6 +49,7 @@ export function overTokens(input: PolicyLossInput, lossOf: TokenLossFunction): P
     const gradient = factor * term.gradient;
     tokenLosses[t] = term.loss;
     gradients[t] = gradient;
+    if (clipped !== null) clipped[t] = term.clipped;
     squares += term.loss * term.loss + gradient * gradient;
     loss += factor * term.loss;
     if (weights[t] !== 0) {
@@ -57,13 +59,16 @@ export function overTokens(input: PolicyLossInput, lossOf: TokenLossFunction): P
     }
   }
   checkSums(input, { poison, squares, loss, tokenLosses, gradients });
+  return { loss, tokenLosses, gradients, statistics: meansOver(numTokens, { numClipped, sumOfDifferences }) };
+}
+
+/** The statistics that every loss logs; 0 without a token. */
+export function meansOver(
+  numTokens: number,
+  { numClipped, sumOfDifferences }: { readonly numClipped: number; readonly sumOfDifferences: number },
+): PolicyLossTerms['statistics'] {
   const denominator = Math.max(1, numTokens);
-  return {
-    loss,
-    tokenLosses,
-    gradients,
-    statistics: { clipFraction: numClipped / denominator, approximateKl: -sumOfDifferences / denominator },
-  };
+  return { clipFraction: numClipped / denominator, approximateKl: -sumOfDifferences / denominator };
 }
 
 interface LossSums extends Pick<PolicyLossTerms, 'loss' | 'tokenLosses' | 'gradients'> {
@@ -85,6 +90,11 @@ export function checkSums(
   if (Number.isFinite(poison) && squares < LARGEST_SQUARES && Math.abs(loss) < LARGEST_SUM) return;
   checkFinite({ logprobs, proximalLogprobs, advantages, weights });
   checkResults({ tokenLosses, gradients, loss });
+}
+
+/** Where the caller wants to know which tokens are clipped; else null. @throws AlgorithmError `INVALID_ARGUMENT` for an array that is too short */
+export function clippedOf({ logprobs, output }: PolicyLossInput): Uint8Array | null {
+  return output?.clipped ? firstOf('clipped', output.clipped, logprobs.length) : null;
 }
 
 /** x held inside [least, most]. */

@@ -63,6 +63,19 @@ export const advantageFunctions: Readonly<Record<string, Entry>> = {
   rloo: overGroup(algorithms.rloo),
   grpoPassK: overGroup(algorithms.grpoPassK),
   gpg: overGroup(algorithms.gpg),
+  bestOfN: overGroup(algorithms.bestOfN),
+  topReturns: {
+    run: ((input: { returns: Float32Array; topFraction: number }) =>
+      algorithms.topReturns(input, input)) as Entry['run'],
+    input: { returns, topFraction: 0.5 },
+    kinds: { returns: 'leading', topFraction: 'unit' },
+  },
+  advantageWeights: {
+    run: ((input: { advantages: Float32Array; temperature: number; maxWeight: number }) =>
+      algorithms.advantageWeights(input.advantages, input)) as Entry['run'],
+    input: { advantages: tokens(0.5), temperature: 1, maxWeight: 20 },
+    kinds: { advantages: 'leading', temperature: 'positive', maxWeight: 'positive' },
+  },
   maxRl: overGroup(algorithms.maxRl),
   opo: {
     run: algorithms.opo,

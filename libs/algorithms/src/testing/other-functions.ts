@@ -327,6 +327,18 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
     input: { numAttempts: 4, numSuccesses: 2, k: 2 },
     kinds: { numAttempts: 'count', numSuccesses: 'nonNegative', k: 'count' },
   },
+  findPlateau: {
+    run: (({ values, patience, minGain }: { values: Float64Array; patience: number; minGain: number }) =>
+      algorithms.findPlateau(values, { patience, minGain })) as Entry['run'],
+    input: { values: Float64Array.of(0.5, 0.4, 0.6), patience: 2, minGain: 0 },
+    kinds: { patience: 'nonNegative', minGain: 'nonNegative' },
+  },
+  attemptFigures: {
+    run: (({ task }: { task: number }) =>
+      algorithms.attemptFigures([{ task, isSuccess: true }])) as Entry['run'],
+    input: { task: 1 },
+    kinds: {},
+  },
   comparePaired: {
     run: (({ first, second }: { first: Float64Array; second: Float64Array }) =>
       algorithms.comparePaired([...first], [...second], { isSingleAttempt: false })) as Entry['run'],

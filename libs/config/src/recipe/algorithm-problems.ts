@@ -21,6 +21,7 @@ export function algorithmProblems(recipe: Recipe): string[] {
     ...policyLossProblems(recipe),
     ...correctionProblems(recipe),
     ...klProblems(recipe),
+    ...referenceProblems(recipe),
     ...aggregationProblems(recipe),
     ...entropyProblems(recipe),
     ...anchorProblems(recipe),
@@ -44,6 +45,16 @@ export function proximalPolicy({ advantage, loss }: Pick<Recipe, 'advantage' | '
     getPolicyLoss(loss.policyLoss).correctsForBehavior ||
     getAdvantageEstimator(advantage.estimator).correctsForBehavior;
   return corrects ? 'recomputed' : 'behavior';
+}
+
+/** Whether updates read the logprobs of who acted: imitation does not, so it learns from anyone. */
+export function readsBehaviorLogprobs({
+  advantage,
+  loss,
+  preference,
+}: Pick<Recipe, 'advantage' | 'loss' | 'preference'>): boolean {
+  const { weighsImitation = false } = getAdvantageEstimator(advantage.estimator);
+  return Boolean(preference) || Boolean(loss.rolloutCorrection) || !weighsImitation;
 }
 
 /** Whether each group gets an extra greedy episode, which is not trained on: the baseline of ReMax. */
@@ -115,6 +126,14 @@ function klProblems({ loss }: Recipe): string[] {
   return faultOf('loss.adaptiveKl', () =>
     adaptKlCoefficient(klCoefficient, { meanKl: 0, numSamples: 0 }, adaptiveKl),
   );
+}
+
+/** Checks that a reference that moves is compared with. */
+function referenceProblems({ loss, preference }: Recipe): string[] {
+  if (typeof loss.referenceDecay !== 'number' || loss.klCoefficient !== 0 || preference) return [];
+  return [
+    `loss.referenceDecay: got ${loss.referenceDecay}, must be null where loss.klCoefficient is 0 and there is no preference: nothing is compared with the reference`,
+  ];
 }
 
 /** Checks that a KL subtracted from the rewards reaches the advantages and suits the estimator. */

@@ -37,11 +37,6 @@ export function endpointProblems({ collection, context, policy, agent }: Recipe)
     );
   }
   const hasAdapters = Boolean(policy.lora) || typeof policy.adapter === 'string';
-  if (endpoint.kind === 'vllm' && command === undefined && !hasAdapters) {
-    problems.push(
-      'policy.lora: is required where collection.endpoint.kind is "vllm", which loads adapters while it runs, but no whole model; or start it by collection.endpoint.command',
-    );
-  }
   if ((endpoint.kind === 'sglang' || command !== undefined) && hasAdapters) {
     problems.push(
       'policy.lora: must be absent where collection.endpoint.kind is "sglang", or command starts the server: it gets all weights',

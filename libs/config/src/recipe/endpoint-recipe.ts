@@ -1,10 +1,10 @@
 import 'reflect-metadata';
 import { IsIn, IsOptional } from 'class-validator';
-import { IsLine, IsList, IsWholeNumberFrom } from './field-rules.js';
+import { IsLine, IsList, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 
 /** A server that samples the policy's turns in place of the collector, and gets each new policy version from it. */
 export class EndpointRecipe {
-  /** Kind of server. `vllm` gets the adapters of `policy.lora`, `sglang` all weights. */
+  /** Kind of server. `vllm` gets the adapters of `policy.lora`, or without them all weights, `sglang` all weights. */
   @IsIn(['vllm', 'sglang']) readonly kind!: 'vllm' | 'sglang';
   /** Address of a server that runs, without a path: `http://127.0.0.1:8000`. */
   @IsOptional() @IsLine({ maxLength: 2000 }) readonly url?: string;
@@ -41,4 +41,11 @@ export class EndpointRecipe {
   @IsOptional()
   @IsWholeNumberFrom(1, 1_000_000_000, { unit: 'tokens', why: 'a collector makes fewer' })
   readonly tokensPerMinute?: number;
+  /**
+   * Largest difference, in nats, between the server's logprobs of a fixed context and the policy's own, which is checked after each delivery
+   * of weights; a larger one ends the run. A server that computes in bfloat16 needs some 0.1. Null checks nothing. @defaultValue 0.002
+   */
+  @IsOptional()
+  @IsNumberFrom(1e-6, 100, { why: 'a smaller one is below what float32 tells' })
+  readonly maxLogprobDifference?: number | null;
 }

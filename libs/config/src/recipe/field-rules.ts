@@ -22,6 +22,8 @@ interface Bounds {
   readonly unit?: string;
   /** Why values outside the bounds are refused. */
   readonly why: string;
+  /** Whether the rule is for each entry of a list. */
+  readonly each?: boolean;
 }
 
 /** A whole number from `min` to `max`. */
@@ -103,9 +105,9 @@ export function IsOptions(): PropertyDecorator {
   });
 }
 
-function numberRule(kind: string, min: number, max: number, { unit = '', why }: Bounds) {
+function numberRule(kind: string, min: number, max: number, { unit = '', why, each = false }: Bounds) {
   const range = `${format(min)} to ${format(max)}${unit === '' ? '' : ` ${unit}`}`;
-  return { message: `must be ${kind} from ${range}: ${why}`, context: { unit, why } };
+  return { each, message: `must be ${kind} from ${range}: ${why}`, context: { unit, why } };
 }
 
 function format(value: number): string {

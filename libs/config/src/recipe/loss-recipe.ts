@@ -73,6 +73,19 @@ export class AdaptiveKlRecipe {
   readonly horizon!: number;
 }
 
+/**
+ * Floor under the entropy of the policy (Skywork-OR1, arXiv:2505.22312): after each update the weight of the entropy bonus rises by `change` where the
+ * measured entropy was below `target`, and falls by it where it was above. The bonus counts only in updates after an entropy at or below the target.
+ */
+export class EntropyFloorRecipe {
+  /** Mean entropy of the action tokens to stay above, in nats. */
+  @IsNumberFrom(0, 100, { unit: 'nats', why: 'no vocabulary has more' }) readonly target!: number;
+  /** Change of the bonus's weight after an update. */
+  @IsNumberFrom(1e-9, 1, TERM) readonly change!: number;
+  /** Largest weight of the bonus. @defaultValue 1 */
+  @IsOptional() @IsNumberFrom(0, 10, TERM) readonly maxCoefficient?: number;
+}
+
 /** The loss: policy, entropy, value and KL terms. */
 export class LossRecipe {
   /** Name of a policy loss. */
@@ -102,6 +115,11 @@ export class LossRecipe {
   readonly topEntropyFraction?: number | null;
   /** Weight of the entropy bonus. */
   @IsNumberFrom(0, 10, TERM) readonly entropyCoefficient!: number;
+  /** Controller that starts from `entropyCoefficient` and adapts it; null keeps it constant. @defaultValue null */
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => EntropyFloorRecipe)
+  readonly entropyFloor?: EntropyFloorRecipe | null;
   /** Weight of the critic's loss; 0 is no critic. */
   @IsNumberFrom(0, 100, TERM) readonly valueCoefficient!: number;
   /** Largest change of a value within an update that the critic's loss rewards; null is no clipping. @defaultValue null */
@@ -120,6 +138,13 @@ export class LossRecipe {
    * that has moved since (DeepSeek-V3.2); for a KL in the loss. @defaultValue false
    */
   @IsOptional() @IsBoolean() readonly klBiasCorrection?: boolean;
+  /**
+   * Decay d of a moving reference for the KL term and for preferences: after each update it is d · reference + (1 − d) · policy, by weights. It
+   * begins at the first policy after imitation; null keeps that one for good. @defaultValue null
+   */
+  @IsOptional()
+  @IsNumberFrom(0, 1, { why: 'at 1 the reference stays, at 0 it is the policy before the update' })
+  readonly referenceDecay?: number | null;
   /** Controller that starts from `klCoefficient` and adapts it; null keeps it constant. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => AdaptiveKlRecipe) readonly adaptiveKl?: AdaptiveKlRecipe | null;
   /** Correction for tokens that other policies sampled; null leaves it to the loss. @defaultValue null */

@@ -37,6 +37,11 @@ export function modelProblems({ policy, model, context, loss, optimizer }: Recip
       `${policy ? 'policy' : 'model'}.valueTrunk: got "own", must be absent where loss.valueCoefficient is 0, as there is no critic`,
     );
   }
+  if (policy?.critic && (policy.valueTrunk !== 'own' || policy.lora || policy.adapter)) {
+    problems.push(
+      'policy.critic: got a directory, must be null without policy.valueTrunk "own", and with adapters: the critic has no weights of its own then',
+    );
+  }
   if (typeof optimizer.criticLearningRate === 'number' && loss.valueCoefficient === 0) {
     problems.push(
       `optimizer.criticLearningRate: got ${optimizer.criticLearningRate}, must be null where loss.valueCoefficient is 0, as there is no critic`,

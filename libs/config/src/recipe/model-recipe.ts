@@ -37,6 +37,8 @@ export class PolicyRecipe {
   @IsOptional() @IsBoolean() readonly chatTemplate?: boolean;
   /** Whose hidden state the critic reads: the policy's (`shared`), or that of a transformer of its `own`. @defaultValue "shared" */
   @IsOptional() @IsIn(['shared', 'own']) readonly valueTrunk?: 'shared' | 'own';
+  /** Directory in Hugging Face's format, relative as `model`, of a model with the same architecture, from whose weights the critic's `own` transformer starts; null starts it from the policy's. @defaultValue null */
+  @IsOptional() @IsLine({ maxLength: 4096 }) readonly critic?: string | null;
 }
 
 /** A decoder-only transformer to make from random weights: pre-norm RMSNorm, rotary positions, grouped-query attention, SwiGLU. */
@@ -59,6 +61,8 @@ export class ModelRecipe {
   /** Standard deviation of the output head's initial weights; a small one keeps the first policy near uniform. */
   @IsNumberFrom(0, 1, { why: 'a larger one makes the first policy nearly deterministic' })
   readonly lmHeadInitializerStd!: number;
+  /** Whether the output head is the token embedding, with which a policy soon learns to repeat words of its context; `lmHeadInitializerStd` then has no effect. @defaultValue false */
+  @IsOptional() @IsBoolean() readonly tieWordEmbeddings?: boolean;
   /** Whose hidden state the critic reads: the policy's (`shared`), or that of a transformer of its `own`. @defaultValue "shared" */
   @IsOptional() @IsIn(['shared', 'own']) readonly valueTrunk?: 'shared' | 'own';
 }
@@ -70,4 +74,14 @@ export class ComputeRecipe {
    * weights stay float32, and the collector's and the trainer's logprobs of a token differ by that rounding. @defaultValue "float32"
    */
   @IsOptional() @IsIn(['float32', 'bfloat16']) readonly matMulPrecision?: 'float32' | 'bfloat16';
+  /**
+   * Where the optimizer's moments, 8 bytes for each trained number, are between steps: on the `device`, in the memory of the `host`, which
+   * is another one only where a GPU computes, or on `disk`, in the system's directory for temporary files. Results are the same. @defaultValue "device"
+   */
+  @IsOptional() @IsIn(['device', 'host', 'disk']) readonly optimizerOffload?: 'device' | 'host' | 'disk';
+  /**
+   * Whether the weights of the reference policy leave memory between updates, and are read from the checkpoint again for each. Results are
+   * the same. @defaultValue false
+   */
+  @IsOptional() @IsBoolean() readonly referenceOffload?: boolean;
 }

@@ -19,6 +19,10 @@ export function preferenceProblems(recipe: Recipe): string[] {
     require('loss.valueCoefficient', loss.valueCoefficient, '0', 'there are no returns for a critic to learn');
   if (loss.klCoefficient !== 0)
     require('loss.klCoefficient', loss.klCoefficient, '0', 'preference.beta holds the policy to the reference');
+  if (loss.entropyFloor)
+    require('loss.entropyFloor', loss.entropyFloor, 'null', 'only updates by advantages adapt the bonus');
+  if (recipe.optimizer.guard)
+    require('optimizer.guard', recipe.optimizer.guard, 'null', 'it guards the steps of the other updates');
   for (const field of ['rolloutCorrection', 'topEntropyFraction'] as const) {
     if (loss[field]) require(`loss.${field}`, loss[field], 'null', 'it corrects a loss of single tokens');
   }

@@ -4,8 +4,10 @@ import { ALLOCATION_RULES, type AllocationRule } from '@retrace/rewards';
 import { Type } from 'class-transformer';
 import { IsBoolean, IsDefined, IsIn, IsOptional, ValidateNested } from 'class-validator';
 import { AgentRecipe } from './agent-recipe.js';
+import { DataRecipe } from './data-recipe.js';
 import { EnvironmentRecipe } from './environment-recipe.js';
 import { EndpointRecipe } from './endpoint-recipe.js';
+import { EvaluationRecipe } from './evaluation-recipe.js';
 import {
   IsLine,
   IsList,
@@ -16,16 +18,17 @@ import {
   IsText,
   IsWholeNumberFrom,
 } from './field-rules.js';
+import { InitRecipe } from './init-recipe.js';
 import { LossRecipe } from './loss-recipe.js';
 import { ComputeRecipe, ModelRecipe, PolicyRecipe } from './model-recipe.js';
+import { MonitorsRecipe } from './monitors-recipe.js';
+import { OptimizerRecipe } from './optimizer-recipe.js';
 import { PreferenceRecipe } from './preference-recipe.js';
+import { SamplerRecipe } from './sampler-recipe.js';
 import { TaskRecipe } from './task-recipe.js';
+import { MAX_UPDATES, UPDATES } from './update-counts.js';
 
-const FRACTION = { why: 'it is a fraction' };
-/** As many updates as a run can have. */
-const MAX_UPDATES = 10_000_000;
 const TIMEOUT = { unit: 'milliseconds', why: 'the most is a day' };
-const UPDATES = { unit: 'updates', why: 'a run has at most as many' };
 
 /** How the text of an episode becomes tokens, and when a turn of the policy ends. */
 export class ContextRecipe {
@@ -141,54 +144,6 @@ export class AdvantageRecipe {
   @IsBoolean() readonly shuffle!: boolean;
 }
 
-/** AdamW, its schedule, and how a batch is cut into optimizer steps. */
-export class OptimizerRecipe {
-  /** Learning rate at its peak. */
-  @IsNumberFrom(0, 1, { why: 'a step of 1 changes every weight by more than its size' })
-  readonly learningRate!: number;
-  /** Learning rate of the critic at its peak: of its value head, and of its own trunk where it has one (`valueTrunk`). Its gradients are then scaled down to `maxGradientNorm` by themselves, as with an optimizer of its own. Null: as the policy's. @defaultValue null */
-  @IsOptional()
-  @IsNumberFrom(0, 1, { why: 'a step of 1 changes every weight by more than its size' })
-  readonly criticLearningRate?: number | null;
-  /** Decay of the mean of the gradients. */
-  @IsNumberFrom(0, 0.9999, { why: 'at 1 the mean never moves' }) readonly beta1!: number;
-  /** Decay of the mean of the squared gradients. */
-  @IsNumberFrom(0, 0.999999, { why: 'at 1 the mean never moves' }) readonly beta2!: number;
-  /** Added to the root of the squared gradients' mean. */
-  @IsNumberFrom(1e-12, 1, { why: 'at 0 a weight without a gradient becomes 0/0' }) readonly epsilon!: number;
-  /** Decoupled weight decay, times the learning rate. */
-  @IsNumberFrom(0, 1, { why: 'a step at a learning rate of 1 then removes the whole weight' })
-  readonly weightDecay!: number;
-  /** Largest norm of all gradients together; larger ones are scaled down to it. */
-  @IsNumberFrom(1e-9, 1e9, { why: 'at 0 nothing is learned; above, nothing is scaled down' })
-  readonly maxGradientNorm!: number;
-  /** Fraction of the updates over which the learning rate rises linearly from 0. */
-  @IsNumberFrom(0, 1, FRACTION) readonly warmupFraction!: number;
-  /** Fraction of the updates after which the learning rate falls linearly; at least `warmupFraction`. */
-  @IsNumberFrom(0, 1, FRACTION) readonly decayStartFraction!: number;
-  /** Learning rate at the last update, as a fraction of the peak. */
-  @IsNumberFrom(0, 1, FRACTION) readonly finalFraction!: number;
-  /** Number of times that an update goes over its batch. */
-  @IsWholeNumberFrom(1, 64, { unit: 'passes', why: 'more only repeat what the bounds of the ratio stop' })
-  readonly epochs!: number;
-  /** Action tokens in a mini-batch, which is one optimizer step. */
-  @IsWholeNumberFrom(1, 100_000_000, { unit: 'tokens', why: 'a round has no more' })
-  readonly miniBatchActionTokens!: number;
-  /** Sequences in a mini-batch, in place of `miniBatchActionTokens`; an episode has one or more. Null: by action tokens. @defaultValue null */
-  @IsOptional()
-  @IsWholeNumberFrom(1, 10_000_000, { unit: 'sequences', why: 'a round has no more' })
-  readonly miniBatchSequences?: number | null;
-  /** Most tokens in one forward pass; changes memory, never the result. */
-  @IsWholeNumberFrom(1, 10_000_000, { unit: 'tokens', why: 'a pass is held in memory' })
-  readonly maxTokensPerMicroBatch!: number;
-  /** Whether layers are computed again for the gradient instead of keeping their activations: less memory, more time, the same result. @defaultValue false */
-  @IsOptional() @IsBoolean() readonly recomputeLayers?: boolean;
-  /** Processes on one machine that share each optimizer step, each on a GPU of its own where there are several. The gradients are summed in another order for each number, so results differ by rounding. @defaultValue 1 */
-  @IsOptional()
-  @IsWholeNumberFrom(1, 64, { unit: 'processes', why: 'they run on one machine' })
-  readonly dataParallel?: number;
-}
-
 /** Behavior cloning of stored episodes of a scripted agent, before the policy gradient. */
 export class ImitationRecipe {
   /** Name of the environment's scripted agent to imitate. */
@@ -205,18 +160,6 @@ export class ImitationRecipe {
   /** Constant learning rate of this stage. */
   @IsNumberFrom(0, 1, { why: 'a step of 1 changes every weight by more than its size' })
   readonly learningRate!: number;
-}
-
-/** Greedy episodes that measure the policy and are never trained on. */
-export class EvaluationRecipe {
-  /** Validation runs after every so many updates and after the last; 0 is never. */
-  @IsWholeNumberFrom(0, MAX_UPDATES, UPDATES) readonly everyUpdates!: number;
-  /** Episodes of a validation, on the validation split. */
-  @IsWholeNumberFrom(0, 100_000, { unit: 'episodes', why: 'the standard error of so many is below 0.2 %' })
-  readonly numValidationEpisodes!: number;
-  /** Episodes on the test split after the last update. */
-  @IsWholeNumberFrom(0, 100_000, { unit: 'episodes', why: 'the standard error of so many is below 0.2 %' })
-  readonly numTestEpisodes!: number;
 }
 
 /**
@@ -259,7 +202,7 @@ export class Recipe {
   @IsOptional()
   @IsWholeNumberFrom(1, MAX_UPDATES, { unit: 'updates', why: 'at one a second, more take over four months' })
   readonly numUpdates!: number;
-  /** Number of times that training goes over the rows of `tasks`: ⌊epochs · rows / `collection.groupsPerRound`⌋ updates. */
+  /** Number of times that training goes over the rows of `tasks`, or over the groups of `data` where all are stored: ⌊epochs · rows / `collection.groupsPerRound`⌋ updates. */
   @IsOptional()
   @IsNumberFrom(0.001, 1_000_000, { unit: 'epochs', why: 'a run has at most 10,000,000 updates' })
   readonly epochs?: number;
@@ -273,10 +216,16 @@ export class Recipe {
   @IsOptional() @ValidateNested() @Type(() => ModelRecipe) readonly model?: ModelRecipe | null;
   /** Existing model to start from. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => PolicyRecipe) readonly policy?: PolicyRecipe | null;
+  /** Policy of another run to start from. @defaultValue null */
+  @IsOptional() @ValidateNested() @Type(() => InitRecipe) readonly initFrom?: InitRecipe | null;
   /** How the processes of a run compute. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => ComputeRecipe) readonly compute?: ComputeRecipe | null;
   /** How episodes are collected. */
   @IsDefined() @ValidateNested() @Type(() => CollectionRecipe) readonly collection!: CollectionRecipe;
+  /** Data that updates are trained on; null is the episodes collected for the run. @defaultValue null */
+  @IsOptional() @ValidateNested() @Type(() => DataRecipe) readonly data?: DataRecipe | null;
+  /** How groups are chosen for the next update; null is `fifo`, each once. @defaultValue null */
+  @IsOptional() @ValidateNested() @Type(() => SamplerRecipe) readonly sampler?: SamplerRecipe | null;
   /** The rewards of episodes. */
   @IsDefined() @ValidateNested() @Type(() => RewardRecipe) readonly reward!: RewardRecipe;
   /** How rewards become advantages. */
@@ -291,6 +240,10 @@ export class Recipe {
   @IsOptional() @ValidateNested() @Type(() => ImitationRecipe) readonly imitation!: ImitationRecipe | null;
   /** Greedy evaluation. */
   @IsDefined() @ValidateNested() @Type(() => EvaluationRecipe) readonly evaluation!: EvaluationRecipe;
+  /** Bounds of the monitors that watch each update; null watches nothing. @defaultValue {} */
+  @IsOptional() @ValidateNested() @Type(() => MonitorsRecipe) readonly monitors?: MonitorsRecipe | null;
+  /** Whether each update records ratio, advantage, value, KL, entropy and clip of every token that it trained, for the view `update_tokens`: 37 bytes for each token of each optimizer step. @defaultValue false */
+  @IsOptional() @IsBoolean() readonly updateTokens?: boolean;
   /** Which weights and optimizer states are kept. */
   @IsDefined() @ValidateNested() @Type(() => CheckpointRecipe) readonly checkpoint!: CheckpointRecipe;
 }

@@ -4,13 +4,16 @@ import { dirname, resolve } from 'node:path';
 import { RewardComposer } from '@retrace/rewards';
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
+import { withAlgorithm } from '../algorithms/algorithm-presets.js';
 import { ConfigError } from '../config-error.js';
 import { recipes } from '../recipes/index.js';
 import { agentProblems } from './agent-problems.js';
 import { algorithmProblems } from './algorithm-problems.js';
 import { assignField } from './assign-field.js';
+import { dataProblems, withoutContents } from './data-problems.js';
 import { endpointProblems } from './endpoint-problems.js';
 import { environmentProblems } from './environment-problems.js';
+import { evaluationProblems } from './evaluation-problems.js';
 import { modelProblems } from './model-problems.js';
 import { isRecord, type PlainObject } from './plain-object.js';
 import { preferenceProblems } from './preference-problems.js';
@@ -27,7 +30,11 @@ const MAX_ROUND_EPISODES = 1_000_000;
 export interface RecipeOverrides {
   readonly seed?: number;
   readonly numUpdates?: number;
-  /** `path.to.field=value` assignments; values are JSON, or else strings. */
+  /** Name of the algorithm that trains it instead of its own. */
+  readonly algorithm?: string;
+  /** Path of a JSON file with fields that replace those of the recipe; objects are merged field by field. */
+  readonly overridesFile?: string;
+  /** `path.to.field=value` assignments, in the order in which they are applied; values are JSON, or else strings. */
   readonly assignments?: readonly string[];
 }
 
@@ -36,12 +43,26 @@ export function listRecipes(): readonly { readonly name: string; readonly descri
 }
 
 /**
- * Reads the recipe of that name, or in that JSON file, and applies overrides.
+ * Reads the recipe of that name, or in that JSON file, and applies overrides: the algorithm, then the file of overrides, then seed and number of
+ * updates, then the assignments.
  *
  * @throws ConfigError `RECIPE_UNKNOWN` for an unknown name or a missing file, `RECIPE_INVALID` naming every bad field, its value and its rule
  */
 export function resolveRecipe(nameOrFile: string, overrides: RecipeOverrides = {}): Recipe {
-  const plain = structuredClone(loadPlain(nameOrFile));
+  return resolvePlainRecipe(loadPlain(nameOrFile), overrides);
+}
+
+/**
+ * Applies overrides to a recipe as a plain object, such as that of a run.
+ *
+ * @throws ConfigError `RECIPE_INVALID`
+ */
+export function resolvePlainRecipe(recipe: unknown, overrides: RecipeOverrides = {}): Recipe {
+  let plain = structuredClone(requireRecord(recipe));
+  if (overrides.algorithm !== undefined) {
+    plain = structuredClone(withAlgorithm(parseRecipe(plain), overrides.algorithm)) as unknown as PlainObject;
+  }
+  if (overrides.overridesFile !== undefined) mergeFields(plain, loadFile(overrides.overridesFile));
   if (overrides.seed !== undefined) plain.seed = overrides.seed;
   if (overrides.numUpdates !== undefined) {
     plain.numUpdates = overrides.numUpdates;
@@ -55,6 +76,21 @@ export function resolveRecipe(nameOrFile: string, overrides: RecipeOverrides = {
   if (isRecord(plain.environment)) anchorEnvironment(plain.environment, process.cwd());
   anchorTasks(plain, process.cwd());
   if (isRecord(plain.agent)) anchorAgent(plain.agent, process.cwd());
+  return parseRecipe(plain);
+}
+
+/**
+ * A recipe with other fields.
+ *
+ * @param assignments `path.to.field=value`; values are JSON, or else strings
+ * @throws ConfigError `RECIPE_INVALID`
+ */
+export function overrideRecipe(recipe: Recipe, assignments: readonly string[]): Recipe {
+  const plain = JSON.parse(JSON.stringify(recipe)) as PlainObject;
+  for (const assignment of assignments) {
+    const fault = assignField(plain, assignment);
+    if (fault !== null) throw invalid(fault);
+  }
   return parseRecipe(plain);
 }
 
@@ -100,6 +136,15 @@ export function parseRecipe(plain: unknown): Recipe {
 
 /** SHA-256 over the recipe's canonical JSON (keys sorted), hex. */
 export function recipeHash(recipe: Recipe): string {
+  return hashOf(recipe);
+}
+
+/** As `recipeHash`, of the recipe as its user wrote it: runs of one request have it in common, also when their data has grown since. */
+export function requestHash(recipe: Recipe): string {
+  return hashOf(withoutContents(recipe));
+}
+
+function hashOf(recipe: object): string {
   return createHash('sha256')
     .update(JSON.stringify(sortKeys(recipe)))
     .digest('hex');
@@ -114,22 +159,36 @@ function loadPlain(nameOrFile: string): PlainObject {
       `Unknown recipe "${showText(nameOrFile)}"; use one of ${Object.keys(recipes).join(', ')}, or the path of a .json file`,
     );
   }
+  return loadFile(nameOrFile);
+}
+
+/** The fields of a JSON file, with the paths in them made absolute. */
+function loadFile(path: string): PlainObject {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(readRecipeFile(nameOrFile));
+    parsed = JSON.parse(readRecipeFile(path));
   } catch (cause) {
     if (cause instanceof ConfigError) throw cause;
-    throw invalid(`Recipe file "${showText(nameOrFile)}" is not valid JSON: ${(cause as Error).message}`, {
+    throw invalid(`Recipe file "${showText(path)}" is not valid JSON: ${(cause as Error).message}`, {
       cause,
     });
   }
   const plain = requireRecord(parsed);
   delete plain.$schema; // Names the JSON Schema for editors and is no part of the recipe.
-  const directory = dirname(resolve(nameOrFile));
+  const directory = dirname(resolve(path));
   anchorModules(plain, directory);
   anchorModel(plain, directory);
   anchorTasks(plain, directory);
   return plain;
+}
+
+/** Replaces fields by those of the same names; objects are merged. */
+function mergeFields(target: PlainObject, fields: PlainObject): void {
+  for (const [name, value] of Object.entries(fields)) {
+    const current = target[name];
+    if (isRecord(current) && isRecord(value)) mergeFields(current, value);
+    else target[name] = value;
+  }
 }
 
 /** @throws ConfigError before anything is read of what is not a file, or is far too large */
@@ -171,10 +230,10 @@ function anchorEnvironment(environment: PlainObject, directory: string): void {
   server.directory = resolve(directory, typeof server.directory === 'string' ? server.directory : '.');
 }
 
-/** The paths of the model and of its adapters become absolute, for the same reason. */
+/** The paths of the model, of its adapters and of its critic become absolute, for the same reason. */
 function anchorModel({ policy }: PlainObject, directory: string): void {
   if (!isRecord(policy)) return;
-  for (const field of ['model', 'adapter']) {
+  for (const field of ['model', 'adapter', 'critic']) {
     const path = policy[field];
     if (typeof path === 'string' && path !== '') policy[field] = resolve(directory, path);
   }
@@ -228,8 +287,10 @@ function crossFieldProblems(recipe: Recipe): string[] {
     ...rewardProblems(recipe),
     ...algorithmProblems(recipe),
     ...preferenceProblems(recipe),
+    ...dataProblems(recipe),
+    ...evaluationProblems(recipe),
   ];
-  const { collection, optimizer, evaluation } = recipe;
+  const { collection, optimizer } = recipe;
   const numEpisodes = collection.groupsPerRound * collection.groupSize;
   if (numEpisodes > MAX_ROUND_EPISODES) {
     problems.push(
@@ -239,11 +300,6 @@ function crossFieldProblems(recipe: Recipe): string[] {
   if (optimizer.warmupFraction > optimizer.decayStartFraction) {
     problems.push(
       `optimizer.warmupFraction: got ${optimizer.warmupFraction}, must not exceed decayStartFraction (${optimizer.decayStartFraction})`,
-    );
-  }
-  if (evaluation.everyUpdates > 0 && evaluation.numValidationEpisodes === 0) {
-    problems.push(
-      'evaluation.numValidationEpisodes: got 0, must be positive where evaluation.everyUpdates is',
     );
   }
   return problems;

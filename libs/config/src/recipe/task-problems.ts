@@ -1,16 +1,22 @@
+import { collectsForTraining } from './data-problems.js';
 import type { Recipe } from './recipe.js';
 
 /** Checks how long a run is, and what its task files are for. */
-export function taskProblems({ tasks, epochs, numUpdates, evaluation }: Recipe): string[] {
+export function taskProblems(recipe: Recipe): string[] {
+  const { tasks, epochs, numUpdates, evaluation, data } = recipe;
   const problems: string[] = [];
   const hasUpdates = typeof numUpdates === 'number';
   const hasEpochs = typeof epochs === 'number';
-  if (!hasUpdates && !hasEpochs) problems.push('"numUpdates" is required, or "epochs" with "tasks"');
+  if (!hasUpdates && !hasEpochs)
+    problems.push('"numUpdates" is required, or "epochs" with "tasks" or stored "data"');
   // A run that has begun has both: its recipe says how many updates the epochs are.
-  if (hasUpdates && hasEpochs && !tasks?.contents) {
+  const isOfStored = !collectsForTraining(recipe);
+  const hasBegun = isOfStored ? data?.sources.every(({ contents }) => contents) : tasks?.contents;
+  if (hasUpdates && hasEpochs && !hasBegun) {
     problems.push(`epochs: got ${epochs} with numUpdates ${numUpdates}, must be the only one of the two`);
   }
-  if (hasEpochs && !tasks) problems.push(`epochs: got ${epochs}, must be absent without "tasks"`);
+  if (hasEpochs && !tasks && !isOfStored)
+    problems.push(`epochs: got ${epochs}, must be absent without "tasks" or stored "data"`);
   if (!tasks) return problems;
   const isDivided = tasks.validation === undefined && tasks.test === undefined;
   const needed = [

@@ -3,7 +3,8 @@ import { frozenLakeGrpo } from './frozen-lake-grpo.js';
 
 /**
  * Behavior cloning of an agent that searches, then GRPO. The whole episode is one context, since the task is said only at its start. The agent
- * that knows where everything is could not be imitated: a policy does not see what that agent goes by.
+ * that knows where everything is could not be imitated: a policy does not see what that agent goes by. Actions repeat names that were read, so
+ * the output head is tied to the embeddings.
  */
 export function householdImitation(): Recipe {
   const base = frozenLakeGrpo();
@@ -13,9 +14,9 @@ export function householdImitation(): Recipe {
     description:
       'Small rooms of ALFWorld, families place and clean: imitation of an agent that searches, then GRPO in groups of eight',
     environment: 'household-small',
-    numUpdates: 30,
+    numUpdates: 60,
     context: { window: 'history', tokenizer: 'word', maxNewTokens: 8 },
-    model: { ...base.model, maxPositions: 512 },
+    model: { ...base.model, maxPositions: 512, tieWordEmbeddings: true },
     imitation: {
       agent: 'searcher',
       numEpisodes: 8192,

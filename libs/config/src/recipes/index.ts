@@ -2,10 +2,12 @@ import type { Recipe } from '../recipe/recipe.js';
 import { agentGymRecipes } from './agentgym.js';
 import { banditPpo } from './bandit-ppo.js';
 import { countdownImitation } from './countdown-imitation.js';
+import { craftingImitation } from './crafting-imitation.js';
 import { frozenLakeDpo } from './frozen-lake-dpo.js';
 import { frozenLakeGrpo } from './frozen-lake-grpo.js';
 import { frozenLakeImitation } from './frozen-lake-imitation.js';
 import { frozenLakePpo } from './frozen-lake-ppo.js';
+import { gridImitation } from './grid-imitation.js';
 import { householdImitation } from './household-imitation.js';
 import { memoryBanditGrpo } from './memory-bandit-grpo.js';
 import { sokobanImitation } from './sokoban-imitation.js';
@@ -20,6 +22,8 @@ export const recipes: Readonly<Record<string, () => Recipe>> = {
   'memory-bandit-grpo': memoryBanditGrpo,
   'sokoban-imitation': sokobanImitation,
   'countdown-imitation': countdownImitation,
+  'crafting-imitation': craftingImitation,
+  'grid-imitation': gridImitation,
   'household-imitation': householdImitation,
   ...agentGymRecipes,
 };

@@ -14,6 +14,7 @@ function engineOf(mode: LogprobMode, logitsOf: (token: number) => readonly numbe
   return {
     describe: () => Promise.resolve('known'),
     generate: () => Promise.reject(new Error('is not asked for')),
+    score: () => Promise.reject(new Error('is not asked for')),
     likeliest: ({ tokenIds, temperature, numTokens }: LikeliestRequest) => {
       const logprobs = logSoftmax(logitsOf(tokenIds[0]), mode === 'raw' ? 1 : temperature);
       const entries = logprobs.map((logprob, token): [string, number] => [String(token), logprob]);

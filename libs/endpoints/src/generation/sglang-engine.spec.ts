@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { startFixtureServer, type FixtureServer } from '../http/fixture-server.fixture.js';
 import { ServiceClient } from '../http/service-client.js';
-import { SglangWeights } from '../weights/sglang-weights.js';
 import { SglangEngine } from './sglang-engine.js';
 
 const OPTIONS = { timeoutMs: 5_000, maxRetries: 0 };
@@ -69,38 +68,15 @@ describe('SGLang, by its source', () => {
     await expect(broken.generate(REQUEST)).rejects.toMatchObject({ code: 'MALFORMED_ANSWER' });
   });
 
-  it('replaces weights once, and believes the version that the server says', async () => {
-    let version = 'default';
-    const service = await serve((path) => {
-      if (path === '/model_info') return { weight_version: version };
-      version = 'retrace-run-4';
-      return { success: true, message: 'ok' };
+  it('scores the tokens of a prompt', async () => {
+    const scored = metaWith({
+      input_token_logprobs: [
+        [null, 1, null],
+        [-2.5, 17, null],
+      ],
     });
-    const weights = new SglangWeights(service, OPTIONS);
-    await weights.load('/weights/4', 'retrace-run-4');
-    await weights.load('/weights/4', 'retrace-run-4');
-    const updates = server.asked.filter(({ path }) => path === '/update_weights_from_disk');
-    expect(updates.map(({ body }) => body)).toEqual([
-      {
-        model_path: '/weights/4',
-        weight_version: 'retrace-run-4',
-        abort_all_requests: false,
-        flush_cache: true,
-      },
-    ]);
-    await expect(weights.load('/weights/5', 'retrace-run-5')).rejects.toMatchObject({
-      message: 'the weights are version retrace-run-4, must be retrace-run-5',
-    });
-  });
-
-  it('reports weights that the server did not take', async () => {
-    const service = await serve((path) =>
-      path === '/model_info' ? { weight_version: 'default' } : { success: false, message: 'no such file' },
-    );
-    await expect(new SglangWeights(service, OPTIONS).load('/nowhere', 'retrace-run-1')).rejects.toMatchObject(
-      {
-        message: 'the weights were not updated: no such file',
-      },
-    );
+    const engine = new SglangEngine(await serve(() => scored), OPTIONS);
+    expect([...(await engine.score({ tokenIds: [1, 17], model: '' }))]).toEqual([Number.NaN, -2.5]);
+    expect(server.asked[0].body).toMatchObject({ input_ids: [1, 17], logprob_start_len: 0 });
   });
 });

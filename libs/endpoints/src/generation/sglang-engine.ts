@@ -7,9 +7,11 @@ import type {
   GeneratedTokens,
   GenerationRequest,
   LikeliestRequest,
+  ScoreRequest,
   TokenEngine,
   VersionSpan,
 } from './token-engine.js';
+import { tokenList } from './token-list.js';
 
 interface Meta {
   readonly finish_reason?: { readonly type?: unknown; readonly matched?: unknown } | null;
@@ -17,6 +19,7 @@ interface Meta {
   readonly weight_versions?: unknown;
   /** [logprob, token id, text] for each token. */
   readonly output_token_logprobs?: readonly (readonly unknown[])[];
+  readonly input_token_logprobs?: readonly (readonly unknown[])[];
   readonly output_top_logprobs?: readonly (readonly (readonly unknown[])[])[];
 }
 
@@ -54,7 +57,7 @@ export class SglangEngine implements TokenEngine {
     const { stopStrings } = request;
     return this.ask(
       {
-        input_ids: Array.from(request.tokenIds),
+        input_ids: tokenList(request.tokenIds),
         sampling_params: {
           temperature: request.greedy ? 0 : request.temperature,
           top_k: request.topK === 0 ? -1 : request.topK,
@@ -64,12 +67,30 @@ export class SglangEngine implements TokenEngine {
           max_new_tokens: request.maxNewTokens,
           ignore_eos: true,
           stop_token_ids: request.stopTokenIds,
-          ...(stopStrings.length > 0 && { stop: stopStrings, no_stop_trim: true }),
+          stop: stopStrings.length > 0 ? stopStrings : undefined,
+          no_stop_trim: stopStrings.length > 0 ? true : undefined,
           sampling_seed: request.seed,
         },
         return_logprob: true,
       },
       readGenerated,
+      signal,
+    );
+  }
+
+  async score({ tokenIds }: ScoreRequest, signal?: AbortSignal): Promise<Float32Array> {
+    return this.ask(
+      {
+        input_ids: tokenIds,
+        sampling_params: { temperature: 1, top_k: -1, top_p: 1, max_new_tokens: 1, ignore_eos: true },
+        return_logprob: true,
+        logprob_start_len: 0,
+      },
+      ({ input_token_logprobs: tokens = [] }) =>
+        readLogprobs(
+          tokens.map(([logprob]) => logprob),
+          { field: 'meta_info.input_token_logprobs', length: tokenIds.length },
+        ),
       signal,
     );
   }
@@ -80,8 +101,12 @@ export class SglangEngine implements TokenEngine {
     read: (meta: Meta) => Answer,
     signal?: AbortSignal,
   ): Promise<Answer> {
+    const { timeoutMs, maxRetries, deadlineMs, headers } = this.options;
     return this.service.request({
-      ...this.options,
+      timeoutMs,
+      maxRetries,
+      deadlineMs,
+      headers,
       path: '/generate',
       numTokens: body.input_ids.length + body.sampling_params.max_new_tokens,
       body,

@@ -58,6 +58,13 @@ export interface TokenEngine {
    * @throws EndpointError
    */
   likeliest(request: LikeliestRequest): Promise<ReadonlyMap<string, number>>;
+  /**
+   * Scores given tokens, each after those before it, at temperature 1.
+   *
+   * @returns [numTokens] logprobs in nats; the first is NaN, as nothing is before it
+   * @throws EndpointError
+   */
+  score(request: ScoreRequest, signal?: AbortSignal): Promise<Float32Array>;
   /** @throws EndpointError; the signal's reason once it aborts */
   generate(request: GenerationRequest, signal?: AbortSignal): Promise<GeneratedTokens>;
 }
@@ -67,4 +74,9 @@ export interface LikeliestRequest {
   readonly model: string;
   readonly temperature: number;
   readonly numTokens: number;
+}
+
+export interface ScoreRequest {
+  readonly tokenIds: readonly number[];
+  readonly model: string;
 }

@@ -55,6 +55,18 @@ describe('VllmEngine', () => {
     };
   };
 
+  it('scores the tokens of a prompt', async () => {
+    const prompt_logprobs = [
+      null,
+      { '17': { logprob: -7.3, rank: 382, decoded_token: '/' } },
+      { '200': { logprob: -6.1, rank: 134, decoded_token: '(' }, '5': { logprob: -1, rank: 1 } },
+    ];
+    const engine = await engineOf({ body: answerWith({ prompt_logprobs }) });
+    const scores = await engine.score({ tokenIds: [1, 17, 200], model: 'm' });
+    expect([...scores]).toEqual([Number.NaN, Math.fround(-7.3), Math.fround(-6.1)]);
+    expect(server.asked[0].body).toMatchObject({ prompt: [1, 17, 200], prompt_logprobs: 0, temperature: 1 });
+  });
+
   it('asks for tokens from tokens, and leaves nothing to defaults of the model', async () => {
     const engine = await engineOf({ body: ANSWER });
     const { tokenIds, logprobs, versions, stopReason } = await engine.generate(REQUEST);

@@ -7,8 +7,10 @@ import type {
   GeneratedTokens,
   GenerationRequest,
   LikeliestRequest,
+  ScoreRequest,
   TokenEngine,
 } from './token-engine.js';
+import { tokenList } from './token-list.js';
 
 interface Choice {
   readonly token_ids?: unknown;
@@ -18,15 +20,27 @@ interface Choice {
     readonly token_logprobs?: unknown;
     readonly top_logprobs?: readonly Readonly<Record<string, number>>[];
   } | null;
+  /** Of each token of the prompt, by its id; null for the first. */
+  readonly prompt_logprobs?: unknown;
 }
 
-interface CompletionBody extends Readonly<Record<string, unknown>> {
+type PromptLogprobs = Readonly<Record<string, { readonly logprob?: unknown } | undefined>>;
+
+/** Fields of a request that differ. */
+interface CompletionFields {
+  readonly model: string;
   readonly prompt: readonly number[];
   readonly max_tokens: number;
+  readonly temperature: number;
+  readonly top_k?: number;
+  readonly top_p?: number;
+  readonly logprobs?: number;
+  readonly prompt_logprobs?: number;
+  readonly ignore_eos?: boolean;
+  readonly stop_token_ids?: readonly number[];
+  readonly stop?: readonly string[];
+  readonly return_tokens_as_token_ids?: boolean;
 }
-
-/** The server's own default of each would otherwise come from the model's `generation_config.json`. */
-const PLAIN_SAMPLING = { min_p: 0, repetition_penalty: 1, presence_penalty: 0, frequency_penalty: 0 };
 
 /**
  * vLLM's server (checked with 0.32), by its completions with token ids. Seeds are not sent: sampling depends on the batch all the same, and
@@ -50,8 +64,6 @@ export class VllmEngine implements TokenEngine {
         prompt: tokenIds,
         max_tokens: 1,
         temperature,
-        top_k: -1,
-        top_p: 1,
         logprobs: numTokens,
         // Different tokens may have one text.
         return_tokens_as_token_ids: true,
@@ -65,7 +77,7 @@ export class VllmEngine implements TokenEngine {
     return this.complete(
       {
         model: request.model,
-        prompt: Array.from(tokenIds),
+        prompt: tokenList(tokenIds),
         max_tokens: request.maxNewTokens,
         temperature: request.greedy ? 0 : request.temperature,
         top_k: request.topK === 0 ? -1 : request.topK,
@@ -74,24 +86,46 @@ export class VllmEngine implements TokenEngine {
         // Only the tokens that are named end a turn.
         ignore_eos: true,
         stop_token_ids: request.stopTokenIds,
-        ...(stopStrings.length > 0 && { stop: stopStrings }),
+        stop: stopStrings.length > 0 ? stopStrings : undefined,
       },
       readGenerated,
       signal,
     );
   }
 
+  async score({ tokenIds, model }: ScoreRequest, signal?: AbortSignal): Promise<Float32Array> {
+    return this.complete(
+      {
+        model,
+        prompt: tokenIds,
+        max_tokens: 1,
+        temperature: 1,
+        prompt_logprobs: 0,
+      },
+      ({ prompt_logprobs: entries }) => {
+        const found = Array.isArray(entries) ? (entries as (PromptLogprobs | null)[]) : [];
+        const logprobs = found.map((entry, n) => entry?.[String(tokenIds[n])]?.logprob ?? null);
+        return readLogprobs(logprobs, { field: 'choices[0].prompt_logprobs', length: tokenIds.length });
+      },
+      signal,
+    );
+  }
+
   /** @param read an answer that it calls malformed is asked for again */
   private async complete<Answer>(
-    body: CompletionBody,
+    fields: CompletionFields,
     read: (choice: Choice) => Answer,
     signal?: AbortSignal,
   ): Promise<Answer> {
+    const { timeoutMs, maxRetries, deadlineMs, headers } = this.options;
     return this.service.request({
-      ...this.options,
+      timeoutMs,
+      maxRetries,
+      deadlineMs,
+      headers,
       path: '/v1/completions',
-      numTokens: body.prompt.length + body.max_tokens,
-      body: { ...PLAIN_SAMPLING, ...body, return_token_ids: true },
+      numTokens: fields.prompt.length + fields.max_tokens,
+      body: completionBody(fields),
       signal,
       read: (text) => {
         const choice = (readJson(text) as { readonly choices?: readonly Choice[] } | null)?.choices?.[0];
@@ -100,6 +134,32 @@ export class VllmEngine implements TokenEngine {
       },
     });
   }
+}
+
+/**
+ * Adds what all requests have: the server's own default of each kind of sampling would otherwise come from the model's
+ * `generation_config.json`. Field by field, since spreading one object into another took 5 µs and 4 kB of each turn.
+ */
+function completionBody(fields: CompletionFields) {
+  return {
+    model: fields.model,
+    prompt: fields.prompt,
+    max_tokens: fields.max_tokens,
+    temperature: fields.temperature,
+    top_k: fields.top_k ?? -1,
+    top_p: fields.top_p ?? 1,
+    min_p: 0,
+    repetition_penalty: 1,
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    logprobs: fields.logprobs,
+    prompt_logprobs: fields.prompt_logprobs,
+    ignore_eos: fields.ignore_eos,
+    stop_token_ids: fields.stop_token_ids,
+    stop: fields.stop,
+    return_token_ids: true,
+    return_tokens_as_token_ids: fields.return_tokens_as_token_ids,
+  };
 }
 
 function readGenerated(choice: Choice): GeneratedTokens {

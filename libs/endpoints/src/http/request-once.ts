@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { EndpointError } from '../endpoint-error.js';
 
@@ -16,87 +17,142 @@ export interface Attempt {
   readonly signal?: AbortSignal;
 }
 
-interface Server {
+export interface RequestTarget {
   readonly connections: Dispatcher;
   /** Path that those of requests are appended to; no slash at its end. */
   readonly basePath: string;
   readonly maxAnswerBytes: number;
 }
 
-/** Makes a request, and returns the text of its answer. @throws EndpointError; what the signal aborts with */
-export async function requestOnce(
-  { connections, basePath, maxAnswerBytes }: Server,
-  { method = 'POST', path, body, headers, timeoutMs, signal }: Attempt,
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+/**
+ * Makes a request, and returns the text of its answer.
+ *
+ * @param timeoutMs of this attempt, where less is left than its own
+ * @throws EndpointError; the signal's reason once it aborts
+ */
+export function requestOnce(
+  server: RequestTarget,
+  attempt: Attempt,
+  timeoutMs = attempt.timeoutMs,
 ): Promise<string> {
-  const deadline = new Deadline(timeoutMs, signal);
-  try {
-    const response = await connections.request({
-      method,
-      path: basePath + path,
-      headers: { 'content-type': 'application/json', ...headers },
-      body: body === undefined ? null : JSON.stringify(body),
-      signal: deadline.signal,
-    });
-    const text = await readBounded(response.body, maxAnswerBytes);
-    if (response.statusCode >= 300) throw statusError(response, text);
-    return text;
-  } catch (cause) {
-    if (cause instanceof EndpointError) throw cause;
-    if (signal?.aborted) throw cause;
-    if (deadline.hasPassed) {
-      throw new EndpointError('TIMEOUT', `no answer within the timeout of ${timeoutMs} ms`, { cause });
-    }
-    throw new EndpointError('UNREACHABLE', cause instanceof Error ? cause.message : String(cause), { cause });
-  } finally {
-    deadline.end();
-  }
+  return new Promise((resolve, reject) => {
+    const exchange = new Exchange({ server, attempt, timeoutMs }, { resolve, reject });
+    if (exchange.isOver) return;
+    const { method = 'POST', path, body, headers } = attempt;
+    server.connections.dispatch(
+      {
+        method,
+        path: server.basePath + path,
+        headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers },
+        body: body === undefined ? null : JSON.stringify(body),
+      },
+      exchange,
+    );
+  });
 }
 
-/** Aborts a request after a time, or when its caller does. `AbortSignal.any` of both costs more than a whole request does. */
-class Deadline {
-  hasPassed = false;
-  private readonly controller = new AbortController();
+interface ExchangeParts {
+  readonly server: RequestTarget;
+  readonly attempt: Attempt;
+  readonly timeoutMs: number;
+}
+
+interface Outcome {
+  readonly resolve: (text: string) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/**
+ * A request and its answer. It takes the answer's bytes from the connection itself: a stream, its iterator and a signal for each request take
+ * several times as long.
+ */
+class Exchange implements Dispatcher.DispatchHandler {
+  isOver = false;
   private readonly timer: NodeJS.Timeout;
-  private readonly cancel = (): void => {
-    this.controller.abort(this.caller?.reason);
-  };
+  private controller: Dispatcher.DispatchController | null = null;
+  private status = 0;
+  private headers: IncomingHttpHeaders = {};
+  private readonly chunks: Buffer[] = [];
+  private numBytes = 0;
 
   constructor(
-    timeoutMs: number,
-    private readonly caller: AbortSignal | undefined,
+    private readonly parts: ExchangeParts,
+    private readonly outcome: Outcome,
   ) {
+    const { timeoutMs, attempt } = parts;
     this.timer = setTimeout(() => {
-      this.hasPassed = true;
-      this.controller.abort();
+      // After a pause of the whole process its timers run before its connections: an answer that came meanwhile still counts.
+      setImmediate(() => {
+        this.fail(new EndpointError('TIMEOUT', `no answer within the timeout of ${timeoutMs} ms`));
+      });
     }, timeoutMs);
-    if (caller?.aborted) this.cancel();
-    caller?.addEventListener('abort', this.cancel, { once: true });
+    attempt.signal?.addEventListener('abort', this.cancel);
+    if (attempt.signal?.aborted) this.cancel();
   }
 
-  get signal(): AbortSignal {
-    return this.controller.signal;
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    // It may have ended while it waited for a connection.
+    if (this.isOver) controller.abort(new Error('the request has ended'));
   }
 
-  end(): void {
-    clearTimeout(this.timer);
-    this.caller?.removeEventListener('abort', this.cancel);
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    this.status = status;
+    this.headers = headers;
   }
-}
 
-async function readBounded(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let numBytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    numBytes += chunk.length;
-    if (numBytes > maxBytes) {
-      throw new EndpointError('MALFORMED_ANSWER', `the answer has more than ${maxBytes} bytes`);
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { maxAnswerBytes } = this.parts.server;
+    this.numBytes += chunk.length;
+    if (this.numBytes <= maxAnswerBytes) {
+      this.chunks.push(chunk);
+      return;
     }
-    chunks.push(chunk);
+    const message = `the answer has more than ${maxAnswerBytes} bytes`;
+    this.fail(new EndpointError('MALFORMED_ANSWER', message));
   }
-  return Buffer.concat(chunks).toString('utf8');
+
+  onResponseEnd(): void {
+    if (this.isOver) return;
+    const { chunks, status, headers } = this;
+    const text = (chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)).toString('utf8');
+    if (status >= 300) {
+      this.fail(statusError(status, headers, text));
+      return;
+    }
+    this.end();
+    this.outcome.resolve(text);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
+    this.fail(new EndpointError('UNREACHABLE', cause.message, { cause }));
+  }
+
+  private readonly cancel = (): void => {
+    this.fail(this.parts.attempt.signal?.reason);
+  };
+
+  private fail(reason: unknown): void {
+    if (this.isOver) return;
+    this.end();
+    this.outcome.reject(reason);
+    this.controller?.abort(reason instanceof Error ? reason : new Error('the request was cancelled'));
+  }
+
+  private end(): void {
+    this.isOver = true;
+    clearTimeout(this.timer);
+    this.parts.attempt.signal?.removeEventListener('abort', this.cancel);
+  }
 }
 
-function statusError({ statusCode: status, headers }: Dispatcher.ResponseData, text: string): EndpointError {
+function statusError(status: number, headers: IncomingHttpHeaders, text: string): EndpointError {
   const detail = text.slice(0, SHOWN_CHARACTERS).trim();
   const retryAfterMs = waitOf(headers);
   const message = `HTTP ${status}${detail === '' ? '' : `: ${detail}`}`;
@@ -104,7 +160,7 @@ function statusError({ statusCode: status, headers }: Dispatcher.ResponseData, t
 }
 
 /** Wait that the server asks for: milliseconds (OpenAI), seconds, or a date (RFC 9110, 10.2.3). */
-function waitOf(headers: Dispatcher.ResponseData['headers']): number | null {
+function waitOf(headers: IncomingHttpHeaders): number | null {
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (milliseconds >= 0) return milliseconds;
   const after = String(headers['retry-after'] ?? '');

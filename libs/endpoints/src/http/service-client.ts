@@ -5,7 +5,7 @@ import { Pool } from 'undici';
 import { EndpointError } from '../endpoint-error.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 import { Pace, type PaceOptions } from './pace.js';
-import { requestOnce, type Attempt } from './request-once.js';
+import { requestOnce, type Attempt, type RequestTarget } from './request-once.js';
 
 export interface ServiceOptions {
   /** Address below which the paths of requests lie. */
@@ -56,7 +56,7 @@ export class ServiceClient {
   private readonly limit: ReturnType<typeof pLimit>;
   private readonly breaker: CircuitBreaker;
   private readonly connections: Pool;
-  private readonly basePath: string;
+  private readonly target: RequestTarget;
   private readonly pace: Pace;
   /** Refusals in a row for a rate limit. */
   private numRateLimits = 0;
@@ -64,13 +64,17 @@ export class ServiceClient {
   /** @throws EndpointError `INVALID_SETTING` when the address is none of HTTP */
   constructor(private readonly options: ServiceOptions) {
     const { origin, pathname } = addressOf(options.url);
-    this.basePath = pathname.replace(/\/+$/, '');
     // Requests have time limits of their own.
     this.connections = new Pool(origin, {
       connections: options.concurrency,
       headersTimeout: 0,
       bodyTimeout: 0,
     });
+    this.target = {
+      connections: this.connections,
+      basePath: pathname.replace(/\/+$/, ''),
+      maxAnswerBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+    };
     this.pace = new Pace(options.pace ?? {});
     this.limit = pLimit(options.concurrency);
     this.breaker = new CircuitBreaker({
@@ -88,7 +92,7 @@ export class ServiceClient {
     return this.limit(async () => {
       request.signal?.throwIfAborted();
       const endMs = performance.now() + (request.deadlineMs ?? DEADLINE_MS);
-      await this.untilUp(request.signal, endMs);
+      if (!this.breaker.admit()) await this.untilUp(request.signal, endMs);
       try {
         const answer = await this.retried(request, endMs);
         this.breaker.answered();
@@ -104,14 +108,14 @@ export class ServiceClient {
   }
 
   private async untilUp(signal: AbortSignal | undefined, endMs: number): Promise<void> {
-    while (!this.breaker.admit()) {
+    do {
       if (this.options.isPatient !== true || performance.now() >= endMs) {
         const { failuresInARow } = this.breaker;
         const message = `not asked, after ${failuresInARow} questions in a row without an answer`;
         throw new EndpointError('NOT_ASKED', message);
       }
       await sleep(Math.min(DOWN_POLL_MS, Math.max(1, endMs - performance.now())), undefined, { signal });
-    }
+    } while (!this.breaker.admit());
   }
 
   /** Ends every connection; requests under way fail. */
@@ -119,14 +123,30 @@ export class ServiceClient {
     return this.connections.destroy();
   }
 
-  private retried<Answer>(request: ServiceRequest<Answer>, endMs: number): Promise<Answer> {
+  private async retried<Answer>(request: ServiceRequest<Answer>, endMs: number): Promise<Answer> {
+    try {
+      return await this.attempt(request, endMs);
+    } catch (error) {
+      return this.retriedAfter(error, request, endMs);
+    }
+  }
+
+  /** @param failure of the first attempt, which most requests do not have */
+  private retriedAfter<Answer>(
+    failure: unknown,
+    request: ServiceRequest<Answer>,
+    endMs: number,
+  ): Promise<Answer> {
     const { maxRetries, signal } = request;
     const { firstRetryMs = 500, isPatient = false } = this.options;
     let numLeft = maxRetries;
+    let isFirst = true;
     const isCounted = (error: unknown): boolean => !(isPatient && isRateLimit(error));
     const attempt = async (): Promise<Answer> => {
       try {
-        return await this.attempt(request, endMs);
+        if (!isFirst) return await this.attempt(request, endMs);
+        isFirst = false;
+        throw failure;
       } catch (error) {
         const isTemporary = error instanceof EndpointError && error.isTemporary;
         const isLast = (isCounted(error) && numLeft-- === 0) || performance.now() >= endMs;
@@ -151,13 +171,10 @@ export class ServiceClient {
   /** Makes a request once it may be made. */
   private async attempt<Answer>(request: ServiceRequest<Answer>, endMs: number): Promise<Answer> {
     const { signal, timeoutMs, read, numTokens = 0, deadlineMs = DEADLINE_MS } = request;
-    const { connections, basePath } = this;
-    const { maxAnswerBytes = MAX_ANSWER_BYTES } = this.options;
     await this.wait(numTokens, { endMs, deadlineMs, signal });
     this.counts.numRequests++;
     const leftMs = Math.max(1, Math.min(timeoutMs, Math.ceil(endMs - performance.now())));
-    const server = { connections, basePath, maxAnswerBytes };
-    const answer = read(await requestOnce(server, { ...request, timeoutMs: leftMs }));
+    const answer = read(await requestOnce(this.target, request, leftMs));
     this.numRateLimits = 0;
     return answer;
   }

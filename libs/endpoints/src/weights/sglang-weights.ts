@@ -1,16 +1,25 @@
 import { EndpointError } from '../endpoint-error.js';
-import { readJson } from '../generation/read-answer.js';
 import type { EngineOptions } from '../generation/token-engine.js';
 import type { ServiceClient } from '../http/service-client.js';
+import { requireVersion } from './confirm-version.js';
+import { readField } from './read-field.js';
+import type { ConfirmedWeights, WeightDelivery, DeliveredWeights } from './weight-delivery.js';
+import { whilePaused } from './while-paused.js';
 
-/** The weights of an SGLang server, which it reads from a directory. Answers under way go on with the new ones, and say so for each token. */
-export class SglangWeights {
+/**
+ * All weights of an SGLang server, which reads them from a directory while it is paused. Turns under way return to its queue, since the cache
+ * holds keys and values of the old weights; they go on with the new ones, and their answers say so for each token.
+ */
+export class SglangWeights implements WeightDelivery {
+  readonly form = 'model';
+  readonly turnsUnderWay = 'switch';
+
   constructor(
     private readonly service: ServiceClient,
     private readonly options: EngineOptions,
   ) {}
 
-  /** Version of the weights, as the server says. */
+  /** Version of the weights, as the server says; null where it says none. */
   version(signal?: AbortSignal): Promise<string | null> {
     return this.service.request({
       ...this.options,
@@ -18,34 +27,49 @@ export class SglangWeights {
       path: '/model_info',
       signal,
       read: (text) => {
-        const version = (readJson(text) as { readonly weight_version?: unknown } | null)?.weight_version;
+        const version = readField(text, 'weight_version');
         return typeof version === 'string' ? version : null;
       },
     });
   }
 
-  /**
-   * Replaces the weights by those of a model directory that the server sees, and asks the server for its version. The cache of keys and
-   * values is flushed, as it holds those of the old weights.
-   *
-   * @throws EndpointError `HTTP_STATUS` when the server refuses; `MALFORMED_ANSWER` when it then has another version
-   */
-  async load(directory: string, version: string, signal?: AbortSignal): Promise<void> {
-    if ((await this.version(signal)) === version) return;
-    await this.service.request({
+  async deliver({ name, directory }: DeliveredWeights, signal?: AbortSignal): Promise<ConfirmedWeights> {
+    if ((await this.version(signal)) !== name) {
+      await whilePaused(
+        {
+          pause: () => this.post('/pause_generation', { mode: 'retract' }, signal),
+          // Turns of other runs must go on even though this one stops.
+          resume: () => this.post('/continue_generation', {}),
+        },
+        () => this.update(name, directory, signal),
+      );
+      requireVersion(await this.version(signal), name);
+    }
+    // SGLang serves one set of weights, and its own route takes no name.
+    return { version: name, model: '' };
+  }
+
+  /** Nothing: the newest weights replaced the older ones. */
+  retire(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  private update(name: string, directory: string, signal?: AbortSignal): Promise<void> {
+    return this.service.request({
       ...this.options,
       path: '/update_weights_from_disk',
-      body: { model_path: directory, weight_version: version, abort_all_requests: false, flush_cache: true },
+      body: { model_path: directory, weight_version: name, abort_all_requests: false, flush_cache: true },
       signal,
       read: (text) => {
-        const { success, message } = readJson(text) as { success?: unknown; message?: unknown };
-        if (success === true) return;
+        if (readField(text, 'success') === true) return;
+        const message = readField(text, 'message');
         const reason = typeof message === 'string' ? message : 'the server does not say why';
-        throw new EndpointError('MALFORMED_ANSWER', `the weights were not updated: ${reason}`);
+        throw new EndpointError('WEIGHTS_NOT_TAKEN', `the weights were not updated: ${reason}`);
       },
     });
-    const found = await this.version(signal);
-    if (found === version) return;
-    throw new EndpointError('MALFORMED_ANSWER', `the weights are version ${found}, must be ${version}`);
+  }
+
+  private post(path: string, body: unknown, signal?: AbortSignal): Promise<void> {
+    return this.service.request({ ...this.options, path, body, signal, read: () => undefined });
   }
 }

@@ -1,13 +1,19 @@
 import { EndpointError } from '../endpoint-error.js';
 import type { EngineOptions } from '../generation/token-engine.js';
-import { readJson } from '../generation/read-answer.js';
 import type { ServiceClient } from '../http/service-client.js';
+import { requireVersion } from './confirm-version.js';
+import { readField } from './read-field.js';
+import type { ConfirmedWeights, WeightDelivery, DeliveredWeights } from './weight-delivery.js';
 
 /**
  * LoRA adapters that a vLLM server serves beside its model, each under a name of its own. So a request says which version of the policy
- * samples it, and one that is under way keeps it. The server needs `--enable-lora` and VLLM_ALLOW_RUNTIME_LORA_UPDATING=1.
+ * samples it, one that is under way keeps it, and nothing needs to pause. The server needs `--enable-lora` and
+ * VLLM_ALLOW_RUNTIME_LORA_UPDATING=1.
  */
-export class VllmAdapters {
+export class VllmAdapters implements WeightDelivery {
+  readonly form = 'adapter';
+  readonly turnsUnderWay = 'keep';
+
   constructor(
     private readonly service: ServiceClient,
     private readonly options: EngineOptions,
@@ -21,21 +27,29 @@ export class VllmAdapters {
       path: '/v1/models',
       signal,
       read: (text) => {
-        const data = (readJson(text) as { readonly data?: readonly { readonly id: string }[] } | null)?.data;
+        const data = readField(text, 'data');
         if (!Array.isArray(data)) throw new EndpointError('MALFORMED_ANSWER', 'the answer has no list data');
         return (data as readonly { readonly id: string }[]).map(({ id }) => id);
       },
     });
   }
 
-  /**
-   * Loads an adapter in peft's format from a directory that the server sees, and asks the server whether it serves it. One that is served
-   * already is left as it is.
-   *
-   * @throws EndpointError `UNSUPPORTED` when the server was started without adapters; as `ServiceClient.request` does
-   */
-  async load(name: string, directory: string, signal?: AbortSignal): Promise<void> {
-    if ((await this.names(signal)).includes(name)) return;
+  /** @throws EndpointError `UNSUPPORTED` when the server was started without adapters; as `WeightDelivery.deliver` */
+  async deliver({ name, directory }: DeliveredWeights, signal?: AbortSignal): Promise<ConfirmedWeights> {
+    if (!(await this.names(signal)).includes(name)) {
+      await this.load(name, directory, signal);
+      const names = await this.names(signal);
+      requireVersion(names.includes(name) ? name : null, name);
+    }
+    return { version: name, model: name };
+  }
+
+  async retire(name: string, signal?: AbortSignal): Promise<void> {
+    if (!(await this.names(signal)).includes(name)) return;
+    await this.post('/v1/unload_lora_adapter', { lora_name: name }, signal);
+  }
+
+  private async load(name: string, directory: string, signal?: AbortSignal): Promise<void> {
     try {
       await this.post('/v1/load_lora_adapter', { lora_name: name, lora_path: directory }, signal);
     } catch (error) {
@@ -45,13 +59,6 @@ export class VllmAdapters {
         cause: error,
       });
     }
-    if ((await this.names(signal)).includes(name)) return;
-    throw new EndpointError('MALFORMED_ANSWER', `the server loaded adapter ${name}, but does not serve it`);
-  }
-
-  /** Frees an adapter. @throws EndpointError */
-  async unload(name: string, signal?: AbortSignal): Promise<void> {
-    await this.post('/v1/unload_lora_adapter', { lora_name: name }, signal);
   }
 
   private post(path: string, body: unknown, signal?: AbortSignal): Promise<string> {

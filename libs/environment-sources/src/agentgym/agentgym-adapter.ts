@@ -8,6 +8,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Reply of AgentGym's client where a text has several actions: the server is not asked, and the turn is lost. */
 const ONE_ACTION_ONLY = "Error: Only one 'Action' is allowed per response. Please adjust your response.";
+const SEARCH = 'search[<your query>]';
 const ACTION_LIST = /Available actions: (\[.*\])\s*$/s;
 
 /** Speaks with servers of one of AgentGym's environments. */
@@ -24,8 +25,9 @@ export class AgentGymAdapter implements ServerAdapter {
   }
 
   describe(): Promise<RemoteDescription> {
-    const { description, numTasks } = this.family;
+    const { description, numTasks, familyByIndex } = this.family;
     return Promise.resolve({
+      ...(familyByIndex && { familyByIndex }),
       ...{ description, maxSteps: null, families: [], offersAnchors: false, actions: null },
       numTasks: typeof numTasks === 'number' ? numTasks : null,
     });
@@ -44,6 +46,7 @@ export class AgentGymAdapter implements ServerAdapter {
 class AgentGymSession implements RemoteSession {
   private instance: number | null = null;
   private score = 0;
+  private taskFamily: string | null = null;
   private last: Observation = { text: '', anchor: null, legalActions: null };
 
   constructor(
@@ -61,7 +64,8 @@ class AgentGymSession implements RemoteSession {
     const body = { ...this.named(), ...resetFields, ...this.options, [resetIndex]: index };
     const answer = await this.client.post('reset', body);
     this.score = 0;
-    this.last = observationOf(answer);
+    this.taskFamily = this.family.familyOfReset?.(answer) ?? null;
+    this.last = await this.observe(answer, false);
     return this.last;
   }
 
@@ -77,7 +81,7 @@ class AgentGymSession implements RemoteSession {
     const reward = this.family.reward === 'score' ? told - this.score : told;
     this.score = told;
     const terminated = answer.done === true;
-    this.last = observationOf(answer);
+    this.last = await this.observe(answer, terminated);
     return {
       observation: this.last,
       reward,
@@ -89,7 +93,7 @@ class AgentGymSession implements RemoteSession {
       actionValid: true,
       success: terminated ? told >= this.family.successFrom : null,
       // What else a server tells may hold the solution, as that of sqlgym does.
-      info: null,
+      info: this.taskFamily === null ? null : { taskFamily: this.taskFamily },
     };
   }
 
@@ -110,6 +114,14 @@ class AgentGymSession implements RemoteSession {
     if (typeof id !== 'number')
       throw violation(`create answered ${JSON.stringify(answer)}, must name the instance`);
     this.instance = id;
+  }
+
+  private async observe(answer: unknown, isOver: boolean): Promise<Observation> {
+    const observation = observationOf(answer);
+    const { actionsRoute, instance } = this.family;
+    if (actionsRoute === undefined || isOver) return observation;
+    const told = await this.client.get(actionsRoute, { [instance]: `${this.instance}` });
+    return { ...observation, legalActions: shopActions(told) };
   }
 
   private named(): Fields {
@@ -149,6 +161,16 @@ function actionsOf(text: string, listed: unknown): readonly string[] | null {
   if (list === undefined) return null;
   const actions = [...list.matchAll(/'([^']*)'|"([^"]*)"/g)].map(([, single, double]) => single ?? double);
   return actions.length === 0 ? null : actions;
+}
+
+/** Actions of a shop's page, as verl-agent lists them. */
+function shopActions(told: unknown): readonly string[] {
+  const { has_search_bar: canSearch, clickables } = isFields(told) ? told : ({} as Fields);
+  if (typeof canSearch !== 'boolean' || !Array.isArray(clickables))
+    throw violation(`available_actions answered ${JSON.stringify(told)}, must have has_search_bar and clickables`); // prettier-ignore
+  const buttons = clickables.filter((button): button is string => typeof button === 'string');
+  const clicks = buttons.filter((button) => button !== 'search').map((button) => `click[${button}]`);
+  return canSearch ? [SEARCH, ...clicks] : clicks;
 }
 
 function isFields(value: unknown): value is Fields {

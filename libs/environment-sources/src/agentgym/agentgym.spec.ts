@@ -58,12 +58,14 @@ describe('AgentGymAdapter, on servers of ours that answer as the environments do
     const { url, asked } = await serve({
       '/create': () => 12,
       '/reset': () => ['Instruction: buy a cup [SEP] Search', null],
+      '/available_actions?env_idx=12': () => ({ has_search_bar: true, clickables: ['search', 'help'] }),
       '/step': () => ({ state: 'Thank you', reward: 0.5, done: true, info: null }),
     });
     const session = await open('webshop', url);
-    expect((await session.reset({ task: { index: 4 }, seed: 1 })).text).toBe(
-      'Instruction: buy a cup [SEP] Search',
-    );
+    expect(await session.reset({ task: { index: 4 }, seed: 1 })).toMatchObject({
+      text: 'Instruction: buy a cup [SEP] Search',
+      legalActions: ['search[<your query>]', 'click[help]'],
+    });
     const result = await session.step('Thought: cheap\nAction: click[Buy Now]');
     expect(result).toMatchObject({
       observation: { text: 'Thank you' },
@@ -75,6 +77,7 @@ describe('AgentGymAdapter, on servers of ours that answer as the environments do
     expect(asked).toEqual([
       ['/create', {}],
       ['/reset', { env_idx: 12, session_id: 4 }],
+      ['/available_actions?env_idx=12', {}],
       ['/step', { env_idx: 12, action: 'click[Buy Now]' }],
     ]);
   });

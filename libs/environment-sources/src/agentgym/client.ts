@@ -17,14 +17,27 @@ export class AgentGymClient {
    * @throws EnvironmentSourceError `SERVER_REFUSED` with the server's words; `SERVER_UNREACHABLE`
    */
   async post(verb: string, body?: object): Promise<unknown> {
+    return this.ask(verb, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  }
+
+  /**
+   * Asks without changing anything.
+   *
+   * @throws EnvironmentSourceError as `post` does
+   */
+  async get(verb: string, query: Readonly<Record<string, string>>): Promise<unknown> {
+    return this.ask(`${verb}?${new URLSearchParams(query).toString()}`, { method: 'GET' });
+  }
+
+  private async ask(verb: string, request: RequestInit): Promise<unknown> {
     let response: Response;
     try {
-      response = await fetch(new URL(verb, this.base), {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: body === undefined ? undefined : JSON.stringify(body),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      });
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      response = await fetch(new URL(verb, this.base), { ...request, signal });
     } catch (cause) {
       const reason =
         (cause as Error).cause instanceof Error ? ((cause as Error).cause as Error) : (cause as Error);

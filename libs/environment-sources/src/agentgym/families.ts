@@ -7,6 +7,7 @@ import {
   wholeText,
   type ActionRule,
 } from './actions.js';
+import { alfworldTask, babyAiLevel, craftingDepth } from './task-families.js';
 
 /** Where one environment of AgentGym differs from the others, from its server and its client (WooooDyy/AgentGym 3ef9235). */
 export interface AgentGymFamily {
@@ -29,6 +30,12 @@ export interface AgentGymFamily {
   /** Least last reward, or total score, that is a success. */
   readonly successFrom: number;
   readonly hasClose: boolean;
+  /** Kind of a task by its index. */
+  readonly familyByIndex?: (index: number) => string;
+  /** Kind of the task that a reset answered with; null where it does not say. */
+  readonly familyOfReset?: (answer: unknown) => string | null;
+  /** Route that is asked for the actions after each answer, where the answer has none. */
+  readonly actionsRoute?: string;
   /** Most episodes at a time, where the server gives a slot that is in use to another episode. */
   readonly maxEpisodes?: number;
 }
@@ -45,7 +52,7 @@ const FAMILIES: Readonly<Record<string, AgentGymFamily>> = {
       numTasks: 544,
       resetIndex: 'data_idx',
     },
-    ...{ action: labelledOrWhole, hasClose: true },
+    ...{ action: labelledOrWhole, hasClose: true, familyOfReset: craftingDepth },
   },
   babyai: {
     ...{
@@ -55,6 +62,7 @@ const FAMILIES: Readonly<Record<string, AgentGymFamily>> = {
       resetIndex: 'data_idx',
     },
     ...{ action: labelledOrWhole, reward: 'score', successFrom: Number.MIN_VALUE, hasClose: true },
+    familyByIndex: babyAiLevel,
   },
   maze: {
     ...{ ...NAMED, description: 'Find the goal of a maze', numTasks: 26, path: 'maze/', resetIndex: 'game' },
@@ -72,7 +80,7 @@ const FAMILIES: Readonly<Record<string, AgentGymFamily>> = {
   },
   alfworld: {
     ...{ ...NAMED, description: 'Do a household task in text', numTasks: 'given', resetIndex: 'game' },
-    ...{ resetFields: { world_type: 'Text' }, action: afterLastLabel },
+    ...{ resetFields: { world_type: 'Text' }, action: afterLastLabel, familyOfReset: alfworldTask },
   },
   sciworld: {
     ...{
@@ -90,7 +98,7 @@ const FAMILIES: Readonly<Record<string, AgentGymFamily>> = {
       numTasks: 'given',
       resetIndex: 'session_id',
     },
-    ...{ action: afterLastLabel, maxEpisodes: 8000 },
+    ...{ action: afterLastLabel, maxEpisodes: 8000, actionsRoute: 'available_actions' },
   },
   sqlgym: {
     ...{

@@ -9,6 +9,8 @@ export interface RemoteDescription {
   readonly numTasks: number | null;
   /** Kinds of tasks; empty where there is one. */
   readonly families: readonly string[];
+  /** Kind of a task by its index, where the server has the same tasks everywhere. */
+  readonly familyByIndex?: (index: number) => string;
   readonly offersAnchors: boolean;
   /** Actions that `random` draws from where an observation lists none; null where there is no list. */
   readonly actions: readonly string[] | null;

@@ -2,7 +2,7 @@ import { randomAgent, type EnvironmentSpec, type ScriptedAgent } from '@retrace/
 import type { ServerPool } from '../servers/server-pool.js';
 import type { RemoteDescription, ServerAdapter } from './adapter.js';
 import { RemoteEnvironment } from './remote-environment.js';
-import { splitsTasks, taskSampler } from './remote-tasks.js';
+import { splitsTasks, taskFamily, taskSampler } from './remote-tasks.js';
 
 interface RemoteSpecOptions {
   readonly name: string;
@@ -37,6 +37,7 @@ export function remoteSpec({
     maxInstances: pool.capacity,
     create: () => new RemoteEnvironment({ name, pool, adapter, maxSteps, anchorsByText }),
     sampleTask: taskSampler(name, description),
+    familyOf: (task) => taskFamily(task, description),
     agents: [...agents.filter((agent) => agent.name !== 'random'), randomOf(description, agents)],
   };
 }

@@ -32,6 +32,13 @@ export function taskSampler(
   };
 }
 
+/** Kind of a task of `taskSampler`; '' where all are of one kind, or the server only tells it as it plays. */
+export function taskFamily(task: Json, { familyByIndex }: Pick<RemoteDescription, 'familyByIndex'>): string {
+  const { family, index } = task as { readonly family?: Json; readonly index?: Json };
+  if (typeof family === 'string') return family;
+  return typeof index === 'number' ? (familyByIndex?.(index) ?? '') : '';
+}
+
 /** Says why a task is none of `taskSampler`; null where it is one. */
 export function taskFault(task: Json): string | null {
   if (typeof task === 'object' && task !== null && !Array.isArray(task)) {

@@ -1,14 +1,14 @@
 import type { EnvironmentServerRecipe } from '@retrace/config';
+import { ServerProcess } from '@retrace/process';
 import type { ServerAdapter } from '../remote/adapter.js';
 import { ServerPool, type PooledServer } from './server-pool.js';
-import { ServerProcess } from './server-process.js';
 
 const START_TIMEOUT_MS = 120_000;
 
 /**
  * Starts the servers of a recipe, or takes their addresses.
  *
- * @throws EnvironmentSourceError `SERVER_FAILED` when one does not start; the others are stopped then
+ * @throws ProcessError `SERVER_FAILED` when one does not start; the others are stopped then
  */
 export async function openServers(
   server: EnvironmentServerRecipe,

@@ -1,11 +1,13 @@
+import type { ServerProcess } from '@retrace/process';
 import { EnvironmentSourceError } from '../errors.js';
-import type { ServerProcess } from './server-process.js';
 
 /** A place for one environment on one server. */
 export interface Lease {
   readonly url: string;
   /** Counts an episode; false where the server is to be replaced, so that the place must be given back and taken again. */
   beginEpisode(): boolean;
+  /** Says that no episode is under way on the place. `leave` must give it back: it is called if the server is to be replaced before the next one. */
+  endEpisode(leave: () => void): void;
   /** Gives the place back. After a failure the server is asked whether it still answers. */
   release(hasFailed: boolean): void;
 }
@@ -13,7 +15,7 @@ export interface Lease {
 export interface PooledServer {
   /** Null where the address is that of a server that others run. */
   readonly process: ServerProcess | null;
-  url: string;
+  readonly url: string;
 }
 
 export interface ServerPoolOptions {
@@ -23,12 +25,28 @@ export interface ServerPoolOptions {
   readonly recycleAfterEpisodes: number | null;
 }
 
-interface Entry {
-  readonly server: PooledServer;
-  numTaken: number;
+/** A place that was taken. */
+interface Place {
+  /** Gives the place back between two episodes; null while one is under way. */
+  leave: (() => void) | null;
+}
+
+/** A server from a start to its end. */
+interface Life {
+  readonly url: string;
+  readonly places: Set<Place>;
   numEpisodes: number;
-  /** Set while the server is being replaced: it takes no environment. */
-  isClosed: boolean;
+  /** Checks under way whether it still answers. Until they are done it begins no episode. */
+  numChecks: number;
+  /** Begins no further episode, and is replaced once all its places are given back. */
+  isOld: boolean;
+  /** Is being replaced, or was. */
+  isOver: boolean;
+}
+
+interface Entry {
+  readonly process: ServerProcess | null;
+  life: Life;
 }
 
 /** Divides environments among servers, the emptiest first; replaces those that are old or do not answer. */
@@ -41,12 +59,7 @@ export class ServerPool {
   private failure: Error | null = null;
 
   constructor(private readonly options: ServerPoolOptions) {
-    this.entries = options.servers.map((server) => ({
-      server,
-      numTaken: 0,
-      numEpisodes: 0,
-      isClosed: false,
-    }));
+    this.entries = options.servers.map(({ process, url }) => ({ process, life: startLife(url) }));
   }
 
   /** Most environments at the same time. */
@@ -57,75 +70,76 @@ export class ServerPool {
   /** Resolves when there is a place. */
   take(): Promise<Lease> {
     if (this.failure) return Promise.reject(this.failure);
-    const place = new Promise<Lease>((resolve, reject) => this.waiting.push({ resolve, reject }));
+    const lease = new Promise<Lease>((resolve, reject) => this.waiting.push({ resolve, reject }));
     this.serve();
-    return place;
+    return lease;
   }
 
   /** Stops the servers that this pool started. */
   async close(): Promise<void> {
     this.fail(new EnvironmentSourceError('SERVER_FAILED', 'the servers were stopped'));
-    await Promise.all(this.entries.map(async ({ server }) => server.process?.stop()));
+    await Promise.all(this.entries.map(async ({ process }) => process?.stop()));
   }
 
   private serve(): void {
     while (this.waiting.length > 0) {
       const open = this.entries.filter(
-        ({ isClosed, numTaken }) => !isClosed && numTaken < this.options.maxEpisodes,
+        ({ life }) => takesEpisodes(life) && life.places.size < this.options.maxEpisodes,
       );
       if (open.length === 0) return;
-      const entry = open.reduce((least, other) => (other.numTaken < least.numTaken ? other : least));
-      entry.numTaken += 1;
+      const entry = open.reduce((least, other) =>
+        other.life.places.size < least.life.places.size ? other : least,
+      );
       this.waiting.shift()?.resolve(this.leaseOf(entry));
     }
   }
 
   private leaseOf(entry: Entry): Lease {
-    let isReleased = false;
-    const { recycleAfterEpisodes } = this.options;
+    const { life } = entry;
+    const place: Place = { leave: null };
+    life.places.add(place);
     return {
-      url: entry.server.url,
+      url: life.url,
       beginEpisode: () => {
-        if (entry.isClosed) return false;
-        entry.numEpisodes += 1;
-        if (
-          recycleAfterEpisodes !== null &&
-          entry.server.process &&
-          entry.numEpisodes > recycleAfterEpisodes
-        ) {
-          entry.isClosed = true;
-          return false;
-        }
-        return true;
+        place.leave = null;
+        if (takesEpisodes(life)) this.count(entry);
+        return takesEpisodes(life);
+      },
+      endEpisode: (leave) => {
+        place.leave = leave;
+        if (life.isOld || life.isOver) callBack(life);
       },
       release: (hasFailed) => {
-        if (isReleased) return;
-        isReleased = true;
-        entry.numTaken -= 1;
-        void this.settle(entry, hasFailed);
+        if (life.places.delete(place)) void this.settle(entry, life, hasFailed);
       },
     };
   }
 
-  /** After a place was given back: replaces the server where it is due and empty, or no longer answers. */
-  private async settle(entry: Entry, hasFailed: boolean): Promise<void> {
-    const { process } = entry.server;
+  /** Counts an episode that begins; if that is one too many, the server is old, and does not get it. */
+  private count({ process, life }: Entry): void {
+    const { recycleAfterEpisodes } = this.options;
+    life.numEpisodes += 1;
+    if (process === null || recycleAfterEpisodes === null || life.numEpisodes <= recycleAfterEpisodes) return;
+    life.isOld = true;
+    callBack(life);
+  }
+
+  /** After a place was given back: replaces the server where it is old and empty, or no longer answers. */
+  private async settle(entry: Entry, life: Life, hasFailed: boolean): Promise<void> {
+    const { process } = entry;
     if (process) {
-      // Until it is known whether the server answers, it takes no environment.
-      const wasClosed = entry.isClosed;
-      entry.isClosed ||= hasFailed;
-      const isBroken = hasFailed && !wasClosed && !(await process.answers());
-      if (isBroken || (wasClosed && entry.numTaken === 0)) await this.replace(entry, process);
-      else entry.isClosed = wasClosed;
+      const isBroken = hasFailed && !life.isOver && !(await answers(process, life));
+      const isEmptied = life.isOld && life.places.size === 0;
+      if ((isBroken || isEmptied) && !life.isOver) await this.replace(entry, process);
     }
     this.serve();
   }
 
   private async replace(entry: Entry, process: ServerProcess): Promise<void> {
+    entry.life.isOver = true;
+    callBack(entry.life);
     try {
-      entry.server.url = await process.restart();
-      entry.numEpisodes = 0;
-      entry.isClosed = false;
+      entry.life = startLife(await process.restart());
     } catch (error) {
       this.fail(error as Error);
     }
@@ -135,4 +149,28 @@ export class ServerPool {
     this.failure ??= error;
     for (const { reject } of this.waiting.splice(0)) reject(error);
   }
+}
+
+function startLife(url: string): Life {
+  return { url, places: new Set(), numEpisodes: 0, numChecks: 0, isOld: false, isOver: false };
+}
+
+function takesEpisodes({ numChecks, isOld, isOver }: Life): boolean {
+  return numChecks === 0 && !isOld && !isOver;
+}
+
+/** Asks for the places on which no episode is under way: nobody else would give them back until another episode begins there. */
+function callBack({ places }: Life): void {
+  for (const place of [...places]) {
+    const { leave } = place;
+    place.leave = null;
+    leave?.();
+  }
+}
+
+async function answers(process: ServerProcess, life: Life): Promise<boolean> {
+  life.numChecks += 1;
+  const isAnswering = await process.answers();
+  life.numChecks -= 1;
+  return isAnswering;
 }

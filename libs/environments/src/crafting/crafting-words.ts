@@ -1,13 +1,20 @@
 import { wordsOf } from '../text-world/text-world.js';
 import { idOf } from './crafting.js';
 
-/** An item is a material and a form: `ash panel`. */
-export const MATERIALS: readonly string[] = [
+/** Names of items: one word, or a material and a form, such as `ash panel`. */
+export interface ItemNames {
+  readonly items: readonly string[];
+  /** Materials and forms of the items that have two words, of which tags are made; both empty where items have one word. */
+  readonly materials: readonly string[];
+  readonly forms: readonly string[];
+}
+
+const MATERIALS: readonly string[] = [
   'ash', 'birch', 'cedar', 'clay', 'copper', 'ember', 'flint', 'frost',
   'glass', 'iron', 'jade', 'marble', 'moss', 'pearl', 'silver', 'tin',
 ]; // prettier-ignore
 
-export const FORMS: readonly string[] = [
+const FORMS: readonly string[] = [
   'bead', 'beam', 'bolt', 'chain', 'cord', 'disk', 'frame', 'hinge',
   'lamp', 'lens', 'mesh', 'panel', 'peg', 'plate', 'rod', 'tile',
 ]; // prettier-ignore
@@ -17,19 +24,35 @@ export function tagOf(form: string): string {
   return form === 'mesh' || form === 'lens' ? `${form}es` : `${form}s`;
 }
 
-export const ITEMS: readonly string[] = MATERIALS.flatMap((material) =>
-  FORMS.map((form) => `${material} ${form}`),
-);
+/** 256 items of two words. */
+export const TWO_WORD_NAMES: ItemNames = {
+  items: MATERIALS.flatMap((material) => FORMS.map((form) => `${material} ${form}`)),
+  materials: MATERIALS,
+  forms: FORMS,
+};
+
+/** 32 items of one word, without tags: a word says which item it is, so looking a recipe up and copying it is easier to learn. */
+export const ONE_WORD_NAMES: ItemNames = { items: [...MATERIALS, ...FORMS], materials: [], forms: [] };
 
 /** Largest number of the vocabulary. */
 const MAX_NUMBER = 64;
 
 /** Every word that observations say in a world of a closed vocabulary, and all that its actions need. */
-export const CRAFTING_WORDS: readonly string[] = wordsOf([
-  'Crafting commands: craft using get inventory Goal: Inventory: You are not carrying anything. ?',
-  'Got Crafted Could not find enough items to a valid recipe for execute Wrong item format:',
-  ...MATERIALS.flatMap((material) => [material, `[${material}`]),
-  ...FORMS.flatMap((form) => [form, `${form},`, `${form}.`, `${form}]`, tagOf(form), `${tagOf(form)},`]),
-  ...ITEMS.map(idOf),
-  ...Array.from({ length: MAX_NUMBER }, (_, i) => `${i + 1} (${i + 1})`),
-]);
+export function craftingWords(names: ItemNames): string[] {
+  return wordsOf([
+    'Crafting commands: craft using get inventory Goal: Inventory: You are not carrying anything. ?',
+    'Got Crafted Could not find enough items to a valid recipe for execute Wrong item format:',
+    ...names.materials.flatMap((material) => [material, `[${material}`]),
+    ...names.forms.flatMap((form) => [
+      form,
+      `${form},`,
+      `${form}.`,
+      `${form}]`,
+      tagOf(form),
+      `${tagOf(form)},`,
+    ]),
+    ...names.items.flatMap((item) => [item, `[${item}]`, `${item},`, `${item}.`]),
+    ...names.items.map(idOf),
+    ...Array.from({ length: MAX_NUMBER }, (_, i) => `${i + 1} (${i + 1})`),
+  ]);
+}

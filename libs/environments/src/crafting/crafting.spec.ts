@@ -5,9 +5,11 @@ import { Pcg32 } from '../random/pcg32.js';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
 import { successOf, transcriptOf } from '../testing/episodes.js';
 import { Crafting } from './crafting.js';
-import { crafting, craftingOpen } from './index.js';
+import { crafting, craftingMini, craftingOpen, craftingSmall, craftingSpec } from './index.js';
 
 describeEnvironmentContract(crafting);
+describeEnvironmentContract(craftingSmall);
+describeEnvironmentContract(craftingMini);
 
 const TASK = {
   goal: 'tin lamp',
@@ -21,7 +23,7 @@ const TASK = {
 };
 
 function answers(...actions: readonly string[]): StepResult[] {
-  const world = new Crafting(null);
+  const world = new Crafting();
   world.reset({ task: TASK, seed: 0 });
   return actions.map((action) => world.step(action));
 }
@@ -31,7 +33,7 @@ const textsOf = (results: readonly StepResult[]): string[] =>
 
 describe('crafting', () => {
   it('shows the commands and the goal, and what can be done', () => {
-    const first = new Crafting(null).reset({ task: TASK, seed: 0 });
+    const first = new Crafting().reset({ task: TASK, seed: 0 });
     expect(first.text).toBe(`Crafting commands:\n${TASK.recipes.join('\n')}\n\nGoal: craft tin lamp.`);
     expect(first.legalActions).toEqual([
       'inventory', 'get 1 flint bead', 'get 3 flint bead', 'get 1 ash beam', 'get 1 iron bolt', 'get 2 iron bolt',
@@ -94,7 +96,7 @@ describe('crafting', () => {
   it('conserves items: gets and crafts explain every count, in random play', () => {
     const random = new Pcg32(4);
     for (let index = 0; index < 40; index++) {
-      const world = new Crafting(null);
+      const world = new Crafting();
       let { legalActions } = world.reset(crafting.sampleTask({ split: 'train', index, seed: 2 }));
       const expected = new Map<string, number>();
       const add = (item: string, count: number): void => {
@@ -122,7 +124,7 @@ describe('crafting', () => {
 
   it('anchors on tasks and inventory, not on the order of recipes or of getting', () => {
     const anchorAfter = (task: typeof TASK, ...actions: string[]): string | null => {
-      const world = new Crafting(null);
+      const world = new Crafting();
       const first = world.reset({ task, seed: 0 });
       return actions.map((action) => world.step(action).observation).at(-1)?.anchor ?? first.anchor;
     };
@@ -140,7 +142,7 @@ describe('crafting', () => {
     ['task.goal', { ...TASK, goal: 'ash beam' }],
     ['task.tags.ash beam', { ...TASK, tags: { 'ash beam': 'beams' } }],
   ])('refuses a task with a fault in %s', (field, task) => {
-    const reset = (): unknown => new Crafting(null).reset({ task, seed: 0 });
+    const reset = (): unknown => new Crafting().reset({ task, seed: 0 });
     expect(reset).toThrowError(
       expect.objectContaining({
         code: 'INVALID_TASK',
@@ -152,7 +154,7 @@ describe('crafting', () => {
   it('refuses a goal that needs itself', () => {
     const recipes = ['craft 1 tin rod using 1 tin disk', 'craft 1 tin disk using 1 tin rod'];
     const reset = (): unknown =>
-      new Crafting(null).reset({ task: { goal: 'tin rod', recipes, tags: {} }, seed: 0 });
+      new Crafting().reset({ task: { goal: 'tin rod', recipes, tags: {} }, seed: 0 });
     expect(reset).toThrowError('must be an item that can be made');
   });
 
@@ -185,6 +187,59 @@ describe('agents and tasks of crafting', () => {
     const random = await successOf(crafting, 'random', 400);
     expect(random).toBeGreaterThan(0.35);
     expect(random).toBeLessThan(0.49);
+  });
+
+  it('draws small tasks of one or two levels, 32 items of one word, and at most 2 recipes that the goal does not need', () => {
+    const items = new Set<string>();
+    for (let index = 0; index < 300; index++) {
+      const { task } = craftingSmall.sampleTask({ split: 'train', index, seed: 1 });
+      expect(craftingSmall.familyOf?.(task)).toMatch(/^depth-[12]$/);
+      const { recipes, goal, tags } = task as unknown as typeof TASK;
+      const outputs = recipes.map((recipe) => / \d+ (.*) using/.exec(recipe)?.[1] ?? '');
+      const inputs = recipes.flatMap((recipe) => recipe.split(' using ')[1].split(', '));
+      const used = new Set(inputs.map((input) => input.replace(/^\d+ /, '')));
+      const unused = outputs.filter(
+        (item) => item !== goal && !used.has(item) && !used.has(tags[item as 'ash rod']),
+      );
+      expect(unused.length).toBeLessThanOrEqual(2);
+      for (const item of outputs) items.add(item);
+    }
+    expect(items.size).toBe(32);
+    expect([...items].filter((item) => item.includes(' '))).toEqual([]);
+  });
+
+  it('draws the smallest tasks with one recipe for each item, all of which the goal needs', () => {
+    for (let index = 0; index < 300; index++) {
+      const { task } = craftingMini.sampleTask({ split: 'train', index, seed: 1 });
+      const { recipes, goal } = task as unknown as typeof TASK;
+      const outputs = recipes.map((recipe) => / \d+ (.*) using/.exec(recipe)?.[1] ?? '');
+      const inputs = recipes.flatMap((recipe) => recipe.split(' using ')[1].split(', '));
+      const used = new Set(inputs.map((input) => input.replace(/^\d+ /, '')));
+      expect(new Set(outputs).size).toBe(outputs.length);
+      expect(outputs.filter((item) => !used.has(item))).toEqual([goal]);
+    }
+  });
+
+  it('is always solved by the expert in small tasks; random legal actions run out of turns in many', async () => {
+    expect(await successOf(craftingSmall, 'expert', 400)).toBe(1);
+    expect(await successOf(craftingSmall, 'random', 400)).toBeLessThan(0.45);
+    expect(await successOf(craftingMini, 'expert', 400)).toBe(1);
+    expect(await successOf(craftingMini, 'random', 400)).toBeLessThan(0.65);
+  });
+
+  it.each([
+    ['maxDepth', { maxDepth: 5 }],
+    ['maxDistractors', { maxDistractors: -1 }],
+    ['maxSteps', { maxSteps: 11 }],
+  ])('refuses rules with a fault in %s', (field, rules) => {
+    const make = (): unknown =>
+      craftingSpec({ name: 'mine', description: '', maxDepth: 2, maxDistractors: 2, ...rules });
+    expect(make).toThrowError(
+      expect.objectContaining({
+        code: 'INVALID_ARGUMENT',
+        message: expect.stringContaining(field) as string,
+      }) as Error,
+    );
   });
 
   it('gives the same bytes for the same seeds as when this was written', async () => {

@@ -9,7 +9,14 @@ import {
   type RecipeBook,
 } from './recipe-book.js';
 
-/** Most actions of an episode. */
+export interface CraftingOptions {
+  /** Words that answers are limited to; null (default) for none. */
+  readonly words?: ReadonlySet<string> | null;
+  /** Most actions of an episode (default 40). */
+  readonly maxSteps?: number;
+}
+
+/** Most actions of an episode, where nothing else is said. */
 export const CRAFTING_MAX_STEPS = 40;
 
 /** Items that the agent holds with their counts, in the order in which it came to have them. */
@@ -25,15 +32,14 @@ const NAMESPACE = 'minecraft:';
  *
  * Rules and answers of TextCraft (ADaPT, arXiv:2311.05772) as AgentGym serves it, its odd ones included: the count before the item that
  * is crafted does not matter, `inventory` may be followed by anything, an item that recipes make can't be got. Differences: an action
- * that fails costs −0.1 (0 there), `get` gives at most 1,000,000, and an episode ends after 40 actions (never there). Reward 1 and end
+ * that fails costs −0.1 (0 there), `get` gives at most 1,000,000, and an episode ends after a number of actions (never there). Reward 1 and end
  * when the goal is crafted.
  */
 export class Crafting extends TextWorld<RecipeBook, Inventory> {
   private bookHash = '';
 
-  /** @param words that answers are limited to; null for none */
-  constructor(words: ReadonlySet<string> | null) {
-    super({ world: 'crafting', maxSteps: CRAFTING_MAX_STEPS, words });
+  constructor({ words = null, maxSteps = CRAFTING_MAX_STEPS }: CraftingOptions = {}) {
+    super({ world: 'crafting', maxSteps, words });
   }
 
   protected parseTask(task: Json): RecipeBook {

@@ -1,19 +1,30 @@
 import { shuffle } from '../random/shuffle.js';
 import type { Pcg32 } from '../random/pcg32.js';
-import { FORMS, ITEMS, MATERIALS, tagOf } from './crafting-words.js';
+import { tagOf, type ItemNames } from './crafting-words.js';
 import { formatRecipe, type CraftingTask, type Portion, type CraftingRecipe } from './recipe-book.js';
 
 const TAG_PROBABILITY = 0.25;
 const REUSE_PROBABILITY = 0.3;
 const SECOND_RECIPE_PROBABILITY = 0.15;
-const MAX_DISTRACTORS = 8;
+
+export interface TreeSize {
+  /** Levels of recipes under the goal. */
+  readonly depth: number;
+  /** Most recipes beside those of the tree. */
+  readonly maxDistractors: number;
+  /** Words that items are called by. */
+  readonly names: ItemNames;
+  /** Whether some items have two recipes. */
+  readonly hasAlternatives: boolean;
+}
 
 /**
  * Draws a tree of recipes whose goal has `depth` levels, and distractors that take items of the tree. A quarter of the crafted ingredients
- * are tags of two items; an ingredient may be one that the tree has already; some items have two recipes.
+ * are tags of two items, where items have two words; an ingredient may be one that the tree has already; with `hasAlternatives` some items
+ * have two recipes.
  */
-export function drawCraftingTask(random: Pcg32, depth: number): CraftingTask {
-  return new TreeOfRecipes(random).draw(depth);
+export function drawCraftingTask(random: Pcg32, size: TreeSize): CraftingTask {
+  return new TreeOfRecipes(random, size).draw();
 }
 
 class TreeOfRecipes {
@@ -21,16 +32,22 @@ class TreeOfRecipes {
   private readonly tags: Record<string, string> = {};
   private readonly taken = new Set<string>();
   /** Forms of which no item was taken. */
-  private readonly freeForms = new Set(FORMS);
+  private readonly freeForms: Set<string>;
   /** Names that a recipe may take again, by depth. */
   private readonly known: string[][] = [];
 
-  constructor(private readonly random: Pcg32) {}
+  constructor(
+    private readonly random: Pcg32,
+    private readonly size: TreeSize,
+  ) {
+    this.freeForms = new Set(size.names.forms);
+  }
 
-  draw(depth: number): CraftingTask {
+  draw(): CraftingTask {
+    const { depth, maxDistractors } = this.size;
     const goal = this.takeItem();
     this.make(goal, depth, 1);
-    const numDistractors = this.random.nextBelow(MAX_DISTRACTORS + 1);
+    const numDistractors = this.random.nextBelow(maxDistractors + 1);
     for (let i = 0; i < numDistractors; i++) this.addDistractor();
     shuffle(this.recipes, this.random);
     return { goal, recipes: this.recipes.map(formatRecipe), tags: this.tags };
@@ -38,7 +55,7 @@ class TreeOfRecipes {
 
   /** Adds the recipes of an item. */
   private make(item: string, depth: number, outputCount: number): void {
-    const numRecipes = this.chance(SECOND_RECIPE_PROBABILITY) ? 2 : 1;
+    const numRecipes = this.size.hasAlternatives && this.chance(SECOND_RECIPE_PROBABILITY) ? 2 : 1;
     for (let i = 0; i < numRecipes; i++) {
       const inputs: Portion[] = [this.input(depth - 1)];
       const numMore = this.random.nextBelow(depth === 1 ? 3 : 2);
@@ -68,14 +85,15 @@ class TreeOfRecipes {
     return item;
   }
 
-  /** A tag with two items of the same depth; null when no form is free. */
+  /** A tag with two items of the same depth; null when no form is free, as where items have one word. */
   private makeTag(depth: number): string | null {
     const free = [...this.freeForms];
     if (free.length === 0) return null;
     const form = this.pick(free);
-    const first = this.random.nextBelow(MATERIALS.length);
-    const second = (first + 1 + this.random.nextBelow(MATERIALS.length - 1)) % MATERIALS.length;
-    const members = [first, second].map((material) => `${MATERIALS[material]} ${form}`);
+    const { materials } = this.size.names;
+    const first = this.random.nextBelow(materials.length);
+    const second = (first + 1 + this.random.nextBelow(materials.length - 1)) % materials.length;
+    const members = [first, second].map((material) => `${materials[material]} ${form}`);
     for (const member of members) this.take(member);
     for (const member of members) {
       this.make(member, depth, 1 + this.random.nextBelow(4));
@@ -105,7 +123,7 @@ class TreeOfRecipes {
 
   private takeItem(): string {
     for (;;) {
-      const item = this.pick(ITEMS);
+      const item = this.pick(this.size.names.items);
       if (!this.taken.has(item)) return this.take(item);
     }
   }

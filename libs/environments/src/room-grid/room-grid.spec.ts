@@ -5,7 +5,7 @@ import { Pcg32 } from '../random/pcg32.js';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
 import { successOf, transcriptOf } from '../testing/episodes.js';
 import { drawLevel, GRID_FAMILIES, type GridFamilyName } from './draw-level.js';
-import { grid, gridSpec } from './index.js';
+import { grid, gridSmall, gridSpec } from './index.js';
 import type { LevelTask } from './level.js';
 import { only } from './level-builder.js';
 import { makeMove } from './moves.js';
@@ -33,14 +33,14 @@ function play(
   changes: Partial<LevelTask>,
   ...actions: readonly string[]
 ): { world: RoomGrid; results: StepResult[] } {
-  const world = new RoomGrid(null);
+  const world = new RoomGrid();
   world.reset({ task: { ...TASK, ...changes }, seed: 0 });
   return { world, results: actions.map((action) => world.step(action)) };
 }
 
 describe('grid', () => {
   it('tells goal, objects from near to far with numbers, walls, hands and actions as AgentGym does', () => {
-    const world = new RoomGrid(null);
+    const world = new RoomGrid();
     // Facing right from (1, 3): the ball at (3, 3) is 2 ahead; the key at (2, 4) is 1 ahead and 1 to the right; the ball at (1, 1) is
     // 0 ahead and 2 to the left. Distances 2, 2, 2: the order is that of rows from the farthest, so ball, key, ball.
     expect(world.reset({ task: { ...TASK }, seed: 0 }).text).toBe(
@@ -72,9 +72,7 @@ describe('grid', () => {
     const { results } = play({}, action);
     expect(results[0]).toMatchObject({ reward: -0.1, actionValid: false, parsedAction });
     expect(results[0].observation.text.split('\n')[0]).toBe(text);
-    expect(results[0].observation.anchor).toBe(
-      new RoomGrid(null).reset({ task: { ...TASK }, seed: 0 }).anchor,
-    );
+    expect(results[0].observation.anchor).toBe(new RoomGrid().reset({ task: { ...TASK }, seed: 0 }).anchor);
   });
 
   it('opens a locked door only with the key of its color, and sees nothing behind a closed one', () => {
@@ -111,7 +109,7 @@ describe('grid', () => {
     const random = new Pcg32(6);
     let numPaths = 0;
     for (let index = 0; index < 60; index++) {
-      const world = new RoomGrid(null);
+      const world = new RoomGrid();
       void world.reset(grid.sampleTask({ split: 'train', index, seed: 3 }));
       for (let step = 0; step < 8; step++) {
         const actions = [...world.situation.movesByAction].filter(([, moves]) => moves.length > 0);
@@ -218,7 +216,7 @@ describe('rules that end a task', () => {
         order: 'after',
       },
     };
-    expect(new RoomGrid(null).reset({ task: { ...TASK, ...changes }, seed: 0 }).text).toContain(
+    expect(new RoomGrid().reset({ task: { ...TASK, ...changes }, seed: 0 }).text).toContain(
       'Your goal: go to the ball on your left and go to the blue object\n',
     );
     const doneAfter = (...actions: readonly string[]) =>
@@ -240,7 +238,7 @@ describe('agents and tasks of grid', () => {
 
   it('draws only the families that it is made of', () => {
     const families = ['open-red-door', 'go-to-obj-s6'] as const;
-    const small = gridSpec({ name: 'grid-small', description: 'two families', families });
+    const small = gridSpec({ name: 'grid-two', description: 'two families', families });
     for (let index = 0; index < 20; index++) {
       const { task } = small.sampleTask({ split: 'train', index, seed: 1 });
       expect(families).toContain(small.familyOf?.(task));
@@ -248,6 +246,20 @@ describe('agents and tasks of grid', () => {
     expect(() => gridSpec({ name: 'grid-none', description: 'none', families: [] })).toThrow(
       'families are []',
     );
+    expect(() => gridSpec({ name: 'grid-none', description: '', families, maxSteps: 0 })).toThrow(
+      'maxSteps is 0',
+    );
+  });
+
+  it('has a small variant of three families in one room, cut after 8 actions', async () => {
+    const { task, seed } = gridSmall.sampleTask({ split: 'test', index: 0, seed: 1 });
+    const world = gridSmall.create();
+    await world.reset({ task, seed });
+    let numSteps = 1;
+    while (!(await world.step('check available actions')).truncated) numSteps += 1;
+    expect(numSteps).toBe(8);
+    expect(await successOf(gridSmall, 'expert', 100)).toBeGreaterThan(0.97);
+    expect(await successOf(gridSmall, 'random', 100)).toBeLessThan(0.6);
   });
 
   it.each(GRID_FAMILIES)('is solved by the expert in levels of %s', (family) => {

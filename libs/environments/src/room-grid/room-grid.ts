@@ -8,7 +8,14 @@ import { STATUSES, type Progress } from './progress.js';
 import { DOOR_STATES, THING_STATES, type ThingState } from './thing.js';
 import { look, type Seen } from './view.js';
 
-/** Most actions of an episode. */
+export interface RoomGridOptions {
+  /** Words that answers are limited to; null (default) for none. */
+  readonly words?: ReadonlySet<string> | null;
+  /** Most actions of an episode (default 60). */
+  readonly maxSteps?: number;
+}
+
+/** Most actions of an episode, where nothing else is said. */
 export const GRID_MAX_STEPS = 60;
 
 interface ParsedTask {
@@ -42,8 +49,8 @@ interface SavedState {
 export class RoomGrid extends TextWorld<ParsedTask, SavedState> {
   private assessed: { readonly state: SavedState; readonly situation: Situation } | null = null;
 
-  constructor(words: ReadonlySet<string> | null) {
-    super({ world: 'grid', maxSteps: GRID_MAX_STEPS, words });
+  constructor({ words = null, maxSteps = GRID_MAX_STEPS }: RoomGridOptions = {}) {
+    super({ world: 'grid', maxSteps, words });
   }
 
   /** The state of the episode, for experts. */

@@ -31,7 +31,7 @@ const ABANDONED_AFTER_MS = 3_600_000;
  * A file is complete or absent: it is written under a temporary name, synced and renamed, and its directory is synced.
  */
 export class CheckpointFiles {
-  constructor(private readonly directory: string) {}
+  constructor(protected readonly directory: string) {}
 
   /**
    * Resolves when the content is durable. Content in pieces is held one piece at a time, or 1 MiB of small pieces. Writing
@@ -82,17 +82,10 @@ export class CheckpointFiles {
    * @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`
    */
   async verify(ref: FileRef): Promise<void> {
-    const hash = createHash('sha256');
-    let sizeBytes = 0;
     const file = await this.openRegular(ref);
     // The stream closes the file.
-    for await (const piece of file.createReadStream({
-      highWaterMark: PIECE_BYTES,
-    }) as AsyncIterable<Buffer>) {
-      hash.update(piece);
-      sizeBytes += piece.length;
-    }
-    requireContent(ref, { sizeBytes, sha256: hash.digest('hex') });
+    const pieces = file.createReadStream({ highWaterMark: PIECE_BYTES }) as AsyncIterable<Buffer>;
+    requireContent(ref, await nameContent(pieces));
   }
 
   /**
@@ -112,12 +105,14 @@ export class CheckpointFiles {
 
   /** Lists all complete files by hash, with their sizes on disk; contents are not verified. */
   async list(): Promise<FileRef[]> {
-    const names = (await this.names()).filter((name) => name.endsWith(SUFFIX)).sort();
+    const hashes = (await this.names()).sort().map(hashOfName);
     return Promise.all(
-      names.map(async (name) => ({
-        sha256: name.slice(0, -SUFFIX.length),
-        sizeBytes: (await stat(join(this.directory, name))).size,
-      })),
+      hashes
+        .filter((sha256) => sha256 !== null)
+        .map(async (sha256) => ({
+          sha256,
+          sizeBytes: (await stat(join(this.directory, fileNameOf(sha256)))).size,
+        })),
     );
   }
 
@@ -143,12 +138,22 @@ export class CheckpointFiles {
     });
   }
 
-  private pathOf(sha256: string): string {
+  protected pathOf(sha256: string): string {
     if (!/^[0-9a-f]{64}$/.test(sha256)) {
       throw new PolicyError('INVALID_REQUEST', `${JSON.stringify(sha256)} is not a SHA-256 in hex`);
     }
-    return join(this.directory, `${sha256}${SUFFIX}`);
+    return join(this.directory, fileNameOf(sha256));
   }
+}
+
+/** The name of a checkpoint file, on disk and in object storage. */
+export function fileNameOf(sha256: string): string {
+  return `${sha256}${SUFFIX}`;
+}
+
+/** The hash in the name of a checkpoint file; null for another name. */
+export function hashOfName(name: string): string | null {
+  return name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : null;
 }
 
 /** The name that `CheckpointFiles.write` would store this content under; nothing is stored. */
@@ -210,7 +215,8 @@ function refuseMissing({ sha256 }: FileRef): (cause: NodeJS.ErrnoException) => n
   };
 }
 
-function requireContent(ref: FileRef, found: FileRef): void {
+/** @throws PolicyError `CHECKPOINT_CORRUPT` where the content that was found is another */
+export function requireContent(ref: FileRef, found: FileRef): void {
   if (found.sizeBytes === ref.sizeBytes && found.sha256 === ref.sha256) return;
   throw new PolicyError(
     'CHECKPOINT_CORRUPT',

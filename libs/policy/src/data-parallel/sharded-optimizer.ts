@@ -72,7 +72,7 @@ export class ShardedOptimizer implements GradientStep {
     const [mine, theirs] = await Promise.allSettled([this.accumulateOwn(own), computed]);
     if (mine.status === 'rejected') throw mine.reason;
     if (theirs.status === 'rejected') {
-      await this.optimizer.takeGradients();
+      this.optimizer.clearGradients();
       throw theirs.reason;
     }
     return this.add(mine.value, theirs.value);

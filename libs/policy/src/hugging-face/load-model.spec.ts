@@ -76,6 +76,33 @@ await onEachBackend('A directory that transformers saved', () => {
     expect(relativeDifference(a.values!, b.values!)).toBeLessThan(1e-5);
     for (const each of [model, again, full]) each.dispose();
   });
+
+  it('starts a critic from the weights of another directory, and refuses one with other shapes', async () => {
+    const directory = await temporaryDirectory();
+    const config = { ...TINY_CONFIG, valueHead: false };
+    const [policy, other] = [Transformer.initialize(config, 1), Transformer.initialize(config, 2)];
+    const wide = Transformer.initialize({ ...config, intermediateSize: config.intermediateSize * 2 }, 3);
+    for (const [name, model] of Object.entries({ policy, other, wide }))
+      await saveHuggingFaceModel(join(directory, name), model);
+    const load = (critic: string) =>
+      loadHuggingFaceModel(join(directory, 'policy'), {
+        ...{ valueHead: true, valueTrunk: 'own', seed: 5 },
+        criticDirectory: join(directory, critic),
+      });
+    const loaded = await load('other');
+    const [own, ofPolicy, ofOther] = [
+      await loaded.exportTensors(),
+      await policy.exportTensors(),
+      await other.exportTensors(),
+    ];
+    const critics = [...own].filter(([name]) => name.startsWith('critic.'));
+    expect(critics.length).toBeGreaterThan(5);
+    for (const [name, tensor] of critics)
+      expect(tensor.data).toEqual(ofOther.get(name.slice('critic.'.length))?.data);
+    for (const [name, tensor] of ofPolicy) expect(own.get(name)?.data).toEqual(tensor.data);
+    await expect(load('wide')).rejects.toThrow(/wide/);
+    for (const each of [loaded, policy, other, wide]) each.dispose();
+  });
 });
 
 describe('saveHuggingFaceModel', () => {

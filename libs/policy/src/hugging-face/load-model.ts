@@ -20,18 +20,20 @@ export interface LoadModelOptions extends Omit<HuggingFaceModelOptions, 'lora'> 
   readonly lora?: HuggingFaceModelOptions['lora'];
   /** Directory in peft's format, whose adapters are used instead of new ones. */
   readonly adapterDirectory?: string;
+  /** Directory of a model of the same architecture, whose weights a critic's own trunk starts from (default: the policy's). */
+  readonly criticDirectory?: string;
 }
 
 /**
  * Loads a model from a Hugging Face directory: `config.json`, and `model.safetensors` or its shards. Tensors are read in
  * pieces, one after the other, so the peak of memory is the model in float32 and little more. A critic with its own trunk
- * starts from the policy's.
+ * starts from the policy's, or from those of `criticDirectory`.
  *
  * @throws PolicyError with file, tensor, what was found and what is required; all files are checked before the first weight is read, and the model's memory is freed
  */
 export async function loadHuggingFaceModel(
   directory: string,
-  { seed, adapterDirectory, ...options }: LoadModelOptions,
+  { seed, adapterDirectory, criticDirectory, ...options }: LoadModelOptions,
 ): Promise<Transformer> {
   const configPath = join(directory, 'config.json');
   const json = (await readJsonObject(configPath)).toJSON();
@@ -46,14 +48,27 @@ export async function loadHuggingFaceModel(
   rest.forEach((spec) => joinParameter(spec, beside));
 
   const files = await WeightFiles.open(directory);
+  const criticFiles = criticDirectory === undefined ? files : await openBeside(files, criticDirectory);
+  const filesOf = ({ key }: ParameterSpec) => (key.startsWith(CRITIC_PREFIX) ? criticFiles : files);
   try {
-    requireParameters(files, specs.filter(isInFiles), fileName);
+    for (const spec of specs.filter(isInFiles)) requireParameters(filesOf(spec), [spec], fileName);
     const parameters = await ParameterSet.load(specs, (spec) =>
-      isInFiles(spec) ? readParameter(files, spec, fileName) : joinParameter(spec, beside),
+      isInFiles(spec) ? readParameter(filesOf(spec), spec, fileName) : joinParameter(spec, beside),
     );
     return new Transformer(config, parameters);
   } finally {
     await files.close();
+    if (criticFiles !== files) await criticFiles.close();
+  }
+}
+
+/** Opens a second directory; if that fails, the files of the first are closed. */
+async function openBeside(files: WeightFiles, directory: string): Promise<WeightFiles> {
+  try {
+    return await WeightFiles.open(directory);
+  } catch (error) {
+    await files.close();
+    throw error;
   }
 }
 

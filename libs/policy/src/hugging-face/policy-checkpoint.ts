@@ -1,7 +1,9 @@
 import type { CheckpointFiles, FileRef } from '../checkpoints/checkpoint-files.js';
+import type { SafetensorsFile } from '../checkpoints/safetensors-file.js';
 import { readParameter, requireParameters } from '../checkpoints/tensor-source.js';
-import { parameterSpecs } from '../model/parameter-layout.js';
+import { isOfCritic, parameterSpecs } from '../model/parameter-layout.js';
 import { ParameterSet } from '../model/parameter-set.js';
+import type { ParameterSpec } from '../model/parameter-spec.js';
 import { validateTransformerConfig } from '../model/transformer-config.js';
 import type { TransformerConfig } from '../model/transformer-config.js';
 import { Transformer } from '../model/transformer.js';
@@ -47,8 +49,7 @@ export function policyCheckpointContent(
  * @throws PolicyError `CHECKPOINT_CORRUPT` when the adapters were trained on another base, and as `CheckpointFiles.open` and `loadHuggingFaceModel` do; the model's memory is freed first
  */
 export async function openPolicyCheckpoint(checkpoints: CheckpointFiles, ref: FileRef): Promise<Transformer> {
-  const file = await checkpoints.open(ref);
-  try {
+  return useFile(checkpoints, ref, async (file) => {
     const { metadata } = file.header;
     const config = JSON.parse(metadata.config) as TransformerConfig;
     if (metadata.base === undefined) {
@@ -65,9 +66,7 @@ export async function openPolicyCheckpoint(checkpoints: CheckpointFiles, ref: Fi
       model.dispose();
       throw error;
     }
-  } finally {
-    await file.close();
-  }
+  });
 }
 
 /**
@@ -80,9 +79,36 @@ export async function loadPolicyCheckpoint(
   checkpoints: CheckpointFiles,
   ref: FileRef,
 ): Promise<void> {
+  await useFile(checkpoints, ref, (file) => model.loadTrainableTensors(file));
+}
+
+/**
+ * Replaces the trained weights of a model with those of a policy that was trained elsewhere. Where that policy has no critic, or not all of
+ * this one's, the critic keeps its initial weights.
+ *
+ * @throws PolicyError as `loadPolicyCheckpoint` does, for another architecture
+ */
+export async function startFromCheckpoint(
+  model: Transformer,
+  checkpoints: CheckpointFiles,
+  ref: FileRef,
+): Promise<void> {
+  await useFile(checkpoints, ref, (file) => {
+    const isThere = ({ parts }: ParameterSpec) => parts.every(({ name }) => file.header.entries.has(name));
+    const critic = model.trainableSpecs.filter(({ key }) => isOfCritic(key));
+    const policy = model.trainableSpecs.filter(({ key }) => !isOfCritic(key));
+    return model.parameters.assignFrom(file, critic.every(isThere) ? model.trainableSpecs : policy);
+  });
+}
+
+async function useFile<T>(
+  checkpoints: CheckpointFiles,
+  ref: FileRef,
+  use: (file: SafetensorsFile) => Promise<T>,
+): Promise<T> {
   const file = await checkpoints.open(ref);
   try {
-    await model.loadTrainableTensors(file);
+    return await use(file);
   } finally {
     await file.close();
   }

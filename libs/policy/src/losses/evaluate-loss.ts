@@ -9,6 +9,7 @@ import type { PolicyLossInput, PolicyLossTerms } from '@retrace/algorithms';
 import { PolicyError } from '../policy-error.js';
 import type { LossOptions } from './loss-options.js';
 import type { LossSums } from './loss-terms.js';
+import { recordFigures, type TokenFigures } from './token-figures.js';
 import type { TrainingBatch } from './training-batch.js';
 
 /** The model's outputs for the trained tokens of a micro-batch, or the loss's derivatives by them. All [M]. */
@@ -29,6 +30,8 @@ export interface TrainedTokens {
   readonly offsets: Int32Array;
   /** [N] 1 for the tokens that a loss which ranks the whole batch keeps (`selectBatchTokens`); null for other losses. */
   readonly selected?: Uint8Array | null;
+  /** [N] Takes what the loss reads of each token; null: nobody wants to know. */
+  readonly figures?: TokenFigures | null;
 }
 
 export interface EvaluatedLoss {
@@ -61,12 +64,9 @@ export function evaluateLoss(
   let loss = policy.loss;
 
   let sumOfKl = 0;
-  if (batch.referenceLogprobs) {
-    const kl = estimateKl(logprobs, at(batch.referenceLogprobs), {
-      estimator: options.klEstimator,
-      straightThrough: options.klStraightThrough,
-      proximalLogprobs: options.klBiasCorrection ? proximalLogprobs : null,
-    });
+  const reference = batch.referenceLogprobs ? at(batch.referenceLogprobs) : null;
+  const kl = reference && klTerms(logprobs, { reference, proximal: proximalLogprobs }, options);
+  if (kl) {
     for (let m = 0; m < weights.length; m++) {
       sumOfKl += kl.values[m];
       loss += options.klCoefficient * weights[m] * kl.values[m];
@@ -84,6 +84,12 @@ export function evaluateLoss(
   const value = outputs.values === null ? null : valueTerms(outputs.values, weights, batch, at, options);
   if (value !== null) loss += options.valueCoefficient * value.loss;
 
+  const read = { ...outputs, proximalLogprobs: batch.proximalLogprobs ? proximalLogprobs : null };
+  recordFigures(trained.figures, trained.positions, {
+    ...read,
+    kls: kl?.values ?? null,
+    clipped: policy.clipped,
+  });
   const numTokens = weights.length;
   const ratios = ratioStatistics(logprobs, proximalLogprobs);
   return {
@@ -106,6 +112,15 @@ export function evaluateLoss(
   };
 }
 
+function klTerms(
+  logprobs: Float32Array,
+  { reference, proximal }: { readonly reference: Float32Array; readonly proximal: Float32Array },
+  { klEstimator: estimator, klStraightThrough: straightThrough, klBiasCorrection }: LossOptions,
+) {
+  const proximalLogprobs = klBiasCorrection ? proximal : null;
+  return estimateKl(logprobs, reference, { estimator, straightThrough, proximalLogprobs });
+}
+
 function policyTerms(
   logprobs: Float32Array,
   proximalLogprobs: Float32Array,
@@ -113,9 +128,11 @@ function policyTerms(
   batch: TrainingBatch,
   trained: TrainedTokens,
   { policyLoss, policyLossOptions }: LossOptions,
-): PolicyLossTerms {
+): PolicyLossTerms & { readonly clipped: Uint8Array | null } {
   const input = policyLossInput(logprobs, proximalLogprobs, weights, batch, trained);
-  return computePolicyLoss(policyLoss, input, policyLossOptions);
+  const clipped = trained.figures ? new Uint8Array(weights.length) : null;
+  const output = clipped && { clipped };
+  return { ...computePolicyLoss(policyLoss, { ...input, output }, policyLossOptions), clipped };
 }
 
 /**

@@ -33,6 +33,8 @@ export interface LossOptions {
    * memory and time, never the result. Default false.
    */
   readonly recomputeLayers?: boolean;
+  /** Whether the terms tell what the loss read of each token (`LossTerms.figures`). Default false. */
+  readonly recordsTokens?: boolean;
 }
 
 /** @throws PolicyError `INVALID_CONFIG` with the first invalid option, its value and the rule */

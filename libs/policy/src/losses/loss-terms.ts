@@ -1,3 +1,5 @@
+import { joinTokenFigures, type TokenFigures } from './token-figures.js';
+
 /** The only list of the terms of a loss, with how each is combined over parts of a batch. */
 const LOSS_TERMS = {
   /** Σ w·ℓ, with all coefficients. */
@@ -30,6 +32,8 @@ export type LossTermValues = Readonly<Record<LossTerm, number>>;
 export interface LossTerms extends LossTermValues {
   /** Tokens with a weight other than 0. */
   readonly numTokens: number;
+  /** Of each token of the batch, where `LossOptions.recordsTokens` asks for them. */
+  readonly figures?: TokenFigures;
 }
 
 /** Terms of one micro-batch; those that are means in `LossTerms` are sums over the trained tokens. */
@@ -44,7 +48,11 @@ export function combineSums(microBatches: readonly LossSums[]): LossTerms {
 
 /** Combines the terms of shards into those of their batch: parts of the loss add up, means are weighted by tokens. */
 export function combineTerms(shards: readonly LossTerms[]): LossTerms {
-  return combine(shards, (terms, term) => terms[term] * terms.numTokens);
+  const terms = combine(shards, (shard, term) => shard[term] * shard.numTokens);
+  const figures = shards.flatMap((shard) => shard.figures ?? []);
+  return figures.length === shards.length && shards.length > 0
+    ? { ...terms, figures: joinTokenFigures(figures) }
+    : terms;
 }
 
 /** Averages the terms of optimizer steps, except `ratioMaxDeviation`, whose largest is taken; all NaN without a step. */

@@ -7,8 +7,8 @@ import type { LossOptions } from './loss-options.js';
 /** The only list of the columns that the loss reads beside the loss weights, with the options that need each. */
 const LOSS_COLUMNS = {
   advantages: ({ policyLoss }) => policyLoss !== 'crossEntropy',
-  /** log π that the probability ratio is taken against. */
-  proximalLogprobs: ({ policyLoss }) => policyLoss !== 'crossEntropy',
+  /** log π that the probability ratio is taken against; two losses have none, and report it as 1 where this is absent. */
+  proximalLogprobs: ({ policyLoss }) => policyLoss !== 'crossEntropy' && policyLoss !== 'gpg',
   /**
    * How far the proximal policy is from that of `proximalLogprobs` towards the current one, in [0, 1]: its log π is interpolated, without a
    * gradient. Absent: 0.

@@ -29,6 +29,8 @@ export interface TrainingShape extends PassShape {
   readonly accumulates: boolean;
   /** `LossOptions.recomputeLayers`: a layer's outputs are computed again for the gradient. */
   readonly recomputesLayers?: boolean;
+  /** Whether the moments are on disk between steps. */
+  readonly momentsOnDisk?: boolean;
   /** Whether a frozen reference policy is kept beside the model; it shares with the model what is not trained. */
   readonly keepsReference?: boolean;
 }
@@ -57,7 +59,7 @@ const ALLOCATOR_FACTOR = 1.25;
 export function estimateTrainingMemory(config: TransformerConfig, shape: TrainingShape): MemoryEstimate {
   const { numParameters, numTrained } = countParameters(config);
   // Two moments, the gradient, its copy in buckets, and a step's results; with several passes also the sum and its addend.
-  const copies = shape.accumulates ? 7.2 : 5.2;
+  const copies = (shape.accumulates ? 7.2 : 5.2) - (shape.momentsOnDisk === true ? 2 : 0);
   return sum([
     { name: 'program', bytes: PROGRAM_BYTES },
     { name: 'weights', bytes: numParameters * BYTES_PER_VALUE },

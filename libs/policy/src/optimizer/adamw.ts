@@ -8,7 +8,9 @@ import { requireConfig } from '../require-config.js';
 import { adamWStep } from '@retrace/compute';
 import { bucketSize, flatten, unflatten } from './buckets.js';
 import type { Bucket } from './buckets.js';
-import { MomentVectors } from './moment-vectors.js';
+import { momentVectors } from './moment-vectors.js';
+import type { MomentPlace, MomentVectors } from './moment-vectors.js';
+import type { WeightAverage } from './weight-average.js';
 
 export interface AdamWOptions {
   readonly beta1: number;
@@ -38,29 +40,34 @@ export class AdamW {
   constructor(
     private readonly buckets: readonly Bucket[],
     private readonly options: AdamWOptions,
+    place: MomentPlace,
   ) {
     validateAdamWOptions(options);
-    this.firstMoments = new MomentVectors(buckets);
-    this.secondMoments = new MomentVectors(buckets);
+    this.firstMoments = momentVectors(buckets, place);
+    this.secondMoments = momentVectors(buckets, place);
   }
 
   /** Replaces every parameter; `gradients` has one vector per bucket. */
-  step(
+  async step(
     parameters: ParameterSet,
     gradients: readonly tf.Tensor[],
     optionsOf: (bucket: Bucket) => AdamWStep,
-  ): void {
+  ): Promise<void> {
     this.numSteps++;
     for (const [b, bucket] of this.buckets.entries()) {
       const options = optionsOf(bucket);
       const { first, second } = tf.tidy(() => this.stepBucket(bucket, b, parameters, gradients[b], options));
-      this.firstMoments.write(b, first);
-      this.secondMoments.write(b, second);
+      await this.firstMoments.write(b, first);
+      await this.secondMoments.write(b, second);
     }
   }
 
-  /** Encodes the state for `CheckpointFiles.write` as a safetensors file in pieces; one bucket's moments are in memory at a time. */
-  encode(): AsyncGenerator<Uint8Array> {
+  /**
+   * Encodes the state for `CheckpointFiles.write` as a safetensors file in pieces; one bucket's moments are in memory at a time.
+   *
+   * @param average stored with it, null for none
+   */
+  encode(average: WeightAverage | null = null): AsyncGenerator<Uint8Array> {
     const groups = MOMENTS.flatMap((moments) =>
       this.buckets.map(({ specs }, b) => ({
         specs,
@@ -68,7 +75,9 @@ export class AdamW {
         values: () => this[moments].data(b),
       })),
     );
-    return encodeParameters(groups, { metadata: { step: `${this.numSteps}` } });
+    const step = `${this.numSteps}`;
+    if (average === null) return encodeParameters(groups, { metadata: { step } });
+    return encodeParameters([...groups, ...average.groups()], { metadata: { step, averages: 'yes' } });
   }
 
   /**

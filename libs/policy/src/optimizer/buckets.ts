@@ -68,6 +68,19 @@ export function flatten({ specs }: Bucket, tensorOf: (key: string) => tf.Tensor 
   return vectors.length === 1 ? vectors[0] : tf.concat(vectors);
 }
 
+/** The parts of a bucket's vector that was read from the device, by the key of their parameter. */
+export function* namedParts(
+  { specs }: Bucket,
+  vector: Float32Array,
+): Generator<[key: string, values: Float32Array]> {
+  let start = 0;
+  for (const { key, shape } of specs) {
+    const end = start + numElements(shape);
+    yield [key, vector.subarray(start, end)];
+    start = end;
+  }
+}
+
 /** The parameters of a bucket's vector, in the order of its specs. */
 export function unflatten({ specs }: Bucket, vector: tf.Tensor): tf.Tensor[] {
   const sizes = specs.map(({ shape }) => numElements(shape));

@@ -197,12 +197,14 @@ await onEachBackend('PolicyOptimizer', () => {
       numTokens: 0,
     });
     expect(await optimizer.apply({ learningRate: 1, maxGradientNorm: 1 })).toEqual({
+      isApplied: true,
       gradientNorm: 0,
       criticGradientNorm: null,
     });
     expect(await model.exportTensors()).toEqual(before);
     await trainStep(optimizer);
     expect(await optimizer.apply({ learningRate: 1, maxGradientNorm: 1 })).toEqual({
+      isApplied: true,
       gradientNorm: 0,
       criticGradientNorm: null,
     });

@@ -10,6 +10,7 @@ import { combineSums } from '../losses/loss-terms.js';
 import type { LossSums, LossTerms } from '../losses/loss-terms.js';
 import { validateLossOptions } from '../losses/loss-options.js';
 import type { LossOptions } from '../losses/loss-options.js';
+import { newTokenFigures, type TokenFigures } from '../losses/token-figures.js';
 import { validateTrainingBatch } from '../losses/training-batch.js';
 import type { TrainingBatch } from '../losses/training-batch.js';
 import { hiddenAtReads, toDevice } from '../model/forward.js';
@@ -24,8 +25,10 @@ import { tokenDistribution } from '../logprobs/token-distribution.js';
 import { valuesOf } from '../logprobs/value-head.js';
 import { AdamW } from './adamw.js';
 import type { AdamWOptions } from './adamw.js';
-import { bucketsOf, bucketSize, flatten } from './buckets.js';
+import type { MomentPlace } from './moment-vectors.js';
+import { bucketsOf, bucketSize, flatten, namedParts } from './buckets.js';
 import type { Bucket } from './buckets.js';
+import type { WeightAverage } from './weight-average.js';
 
 export interface ApplyOptions {
   readonly learningRate: number;
@@ -33,10 +36,17 @@ export interface ApplyOptions {
   readonly criticLearningRate?: number;
   /** Gradients are scaled down to this global L2 norm; those of a critic that is kept apart to the same one by themselves. */
   readonly maxGradientNorm: number;
+  /**
+   * A step with a norm above this, or with one that is not finite, is not made: its gradients are dropped, weights and moments stay (default:
+   * every finite norm is applied, and another is an error).
+   */
+  readonly skipNormAbove?: number;
 }
 
 /** Norms before they are scaled down. */
 export interface AppliedGradients {
+  /** Whether the step was made. */
+  readonly isApplied: boolean;
   /** Of all gradients, or without those of a critic that is kept apart. */
   readonly gradientNorm: number;
   /** null where the critic is not kept apart. */
@@ -49,6 +59,13 @@ interface PackOptions {
   readonly selected: Uint8Array | null;
   /** [N] the model's outputs for the trained tokens, if the backend can't be read during the gradient pass; else null. */
   readonly foreseen: TokenColumns | null;
+  readonly figures: TokenFigures | null;
+}
+
+export interface PolicyOptimizerOptions {
+  readonly separateCritic?: boolean;
+  /** Where the moments are between steps (default `device`). */
+  readonly momentPlace?: MomentPlace;
 }
 
 /**
@@ -69,12 +86,12 @@ export class PolicyOptimizer {
   constructor(
     private readonly model: Transformer,
     options: AdamWOptions,
-    { separateCritic = false }: { readonly separateCritic?: boolean } = {},
+    { separateCritic = false, momentPlace = 'device' }: PolicyOptimizerOptions = {},
   ) {
     const isCritic = (key: string) => separateCritic && isOfCritic(key);
     this.buckets = bucketsOf(model.trainableSpecs, isCritic);
     this.separateCritic = separateCritic;
-    this.adamW = new AdamW(this.buckets, options);
+    this.adamW = new AdamW(this.buckets, options, momentPlace);
   }
 
   /**
@@ -103,9 +120,10 @@ export class PolicyOptimizer {
     try {
       const chosen = selected === undefined ? await this.selectTokens(batch, options) : selected;
       const foreseen = readsSynchronously() ? null : await this.evaluateTrainedTokens(batch, options);
-      return combineSums(
-        packs.flatMap((pack) => this.accumulatePack(pack, batch, { options, selected: chosen, foreseen })),
-      );
+      const figures = options.recordsTokens === true ? newTokenFigures(batch.tokenIds.length) : null;
+      const parts = { options, selected: chosen, foreseen, figures };
+      const terms = combineSums(packs.flatMap((pack) => this.accumulatePack(pack, batch, parts)));
+      return figures === null ? terms : { ...terms, figures };
     } catch (error) {
       this.clearGradients();
       throw error;
@@ -115,27 +133,37 @@ export class PolicyOptimizer {
   /**
    * Makes one AdamW step with the accumulated gradients and clears them; does nothing when nothing is accumulated.
    *
-   * @throws PolicyError `NOT_FINITE`, with the gradients dropped and the weights untouched, when their norm isn't finite
+   * @throws PolicyError `NOT_FINITE`, with the gradients dropped and the weights untouched, when their norm isn't finite and there is no `skipNormAbove`
    */
   async apply(options: ApplyOptions): Promise<AppliedGradients> {
     const { gradients, buckets, separateCritic } = this;
-    const { learningRate, criticLearningRate = learningRate, maxGradientNorm } = options;
-    if (gradients === null) return { gradientNorm: 0, criticGradientNorm: separateCritic ? 0 : null };
+    const { learningRate, criticLearningRate = learningRate, maxGradientNorm, skipNormAbove } = options;
+    if (gradients === null)
+      return { isApplied: true, gradientNorm: 0, criticGradientNorm: separateCritic ? 0 : null };
     try {
-      const normOf = (wanted: boolean) =>
-        finiteNorm(gradients.filter((_, b) => buckets[b].isOfSeparateCritic === wanted));
-      const gradientNorm = await normOf(false);
-      const criticGradientNorm = separateCritic ? await normOf(true) : null;
+      const norm = (wanted: boolean) =>
+        normOf(gradients.filter((_, b) => buckets[b].isOfSeparateCritic === wanted));
+      const gradientNorm = await norm(false);
+      const criticGradientNorm = separateCritic ? await norm(true) : null;
+      if (skipNormAbove === undefined) requireFinite(gradientNorm, criticGradientNorm ?? 0);
+      else if (!(Math.max(gradientNorm, criticGradientNorm ?? 0) <= skipNormAbove))
+        return { isApplied: false, gradientNorm, criticGradientNorm };
       const scaleOf = (norm: number) => (norm > maxGradientNorm ? maxGradientNorm / norm : 1);
       const ofPolicy = { learningRate, gradientScale: scaleOf(gradientNorm) };
       const ofCritic = { learningRate: criticLearningRate, gradientScale: scaleOf(criticGradientNorm ?? 0) };
-      this.adamW.step(this.model.parameters, gradients, ({ isOfSeparateCritic }) =>
+      await this.adamW.step(this.model.parameters, gradients, ({ isOfSeparateCritic }) =>
         isOfSeparateCritic ? ofCritic : ofPolicy,
       );
-      return { gradientNorm, criticGradientNorm };
+      return { isApplied: true, gradientNorm, criticGradientNorm };
     } finally {
       this.clearGradients();
     }
+  }
+
+  /** Drops the accumulated gradients. */
+  clearGradients(): void {
+    tf.dispose([...(this.gradients ?? [])]);
+    this.gradients = null;
   }
 
   /** Returns and clears the accumulated gradients: one vector for each bucket, with the same lengths for equal models; none if nothing is accumulated. */
@@ -145,6 +173,12 @@ export class PolicyOptimizer {
     } finally {
       this.clearGradients();
     }
+  }
+
+  /** Returns and clears the accumulated gradients by the key of their parameter, each flat; none if nothing is accumulated. */
+  async takeNamedGradients(): Promise<Map<string, Float32Array>> {
+    const vectors = await this.takeGradients();
+    return new Map(vectors.flatMap((vector, b) => [...namedParts(this.buckets[b], vector)]));
   }
 
   /**
@@ -172,9 +206,13 @@ export class PolicyOptimizer {
     this.gradients = sums;
   }
 
-  /** Encodes the optimizer's state for `CheckpointFiles.write`, as a safetensors file in pieces. */
-  stateContent(): AsyncGenerator<Uint8Array> {
-    return this.adamW.encode();
+  /**
+   * Encodes the optimizer's state for `CheckpointFiles.write`, as a safetensors file in pieces.
+   *
+   * @param average of the model's weights, stored with it (`WeightAverage.read` finds it again)
+   */
+  stateContent(average: WeightAverage | null = null): AsyncGenerator<Uint8Array> {
+    return this.adamW.encode(average);
   }
 
   /**
@@ -212,7 +250,7 @@ export class PolicyOptimizer {
   private accumulatePack(
     pack: SequencePack,
     batch: TrainingBatch,
-    { options, selected, foreseen }: PackOptions,
+    { options, selected, foreseen, figures }: PackOptions,
   ): LossSums[] {
     const usesValues = options.valueCoefficient !== 0;
     const keys = this.model.trainableSpecs
@@ -227,7 +265,7 @@ export class PolicyOptimizer {
     };
     const evaluated: LossSums[] = [];
     const evaluate = (outputs: TokenColumns, trained: TrainedTokens) => {
-      const result = evaluateLoss(outputs, batch, { ...trained, selected }, options);
+      const result = evaluateLoss(outputs, batch, { ...trained, selected, figures }, options);
       evaluated.push(result.sums);
       return result;
     };
@@ -265,24 +303,24 @@ export class PolicyOptimizer {
     this.clearGradients();
     this.gradients = sums;
   }
-
-  private clearGradients(): void {
-    tf.dispose([...(this.gradients ?? [])]);
-    this.gradients = null;
-  }
 }
 
 function columnAt(column: Float32Array, positions: Int32Array): Float32Array {
   return Float32Array.from(positions, (position) => column[position]);
 }
 
-/** @throws PolicyError `NOT_FINITE` */
-async function finiteNorm(vectors: readonly tf.Tensor[]): Promise<number> {
+async function normOf(vectors: readonly tf.Tensor[]): Promise<number> {
   if (vectors.length === 0) return 0;
   const squares = tf.tidy(() => tf.addN(vectors.map(squaredNorm)));
   const [sum] = await squares.data();
   squares.dispose();
-  const norm = Math.sqrt(sum);
-  if (Number.isFinite(norm)) return norm;
-  throw new PolicyError('NOT_FINITE', `the gradient norm is ${norm}; the weights were not changed`);
+  return Math.sqrt(sum);
+}
+
+/** @throws PolicyError `NOT_FINITE` */
+function requireFinite(...norms: readonly number[]): void {
+  for (const norm of norms) {
+    if (!Number.isFinite(norm))
+      throw new PolicyError('NOT_FINITE', `the gradient norm is ${norm}; the weights were not changed`);
+  }
 }

@@ -5,6 +5,7 @@ import {
   readStoreServerConfig,
   readTrainerConfig,
 } from './role-config.js';
+import { checkpointStorageVariables } from './checkpoint-storage.js';
 import { roleEnvironment } from './role-environment.js';
 
 const RUN_ID = '01890000-0000-7000-8000-000000000001';
@@ -29,9 +30,10 @@ describe('configuration of roles', () => {
       log: { kind: 'lmdb', path: 'data/log' },
       store: { url: 'http://127.0.0.1:8123', username: 'retrace', password: 'a secret', cluster: null },
       runId: RUN_ID,
-      checkpointDirectory: 'data/checkpoints',
+      checkpoints: { directory: 'data/checkpoints', storage: null },
       tokenizerDirectory: 'data/tokenizers',
       backend: 'wasm',
+      metricsAddress: null,
     });
   });
 
@@ -53,6 +55,27 @@ describe('configuration of roles', () => {
       index: 1,
       count: 3,
     });
+  });
+
+  it('readTrainerConfig: serves metrics on the loopback interface where a port is set, or at the address that is named', () => {
+    const port = { ...ENVIRONMENT, RETRACE_METRICS_PORT: '9464' };
+    expect(readTrainerConfig(port).metricsAddress).toEqual({ host: '127.0.0.1', port: 9464 });
+    const everywhere = readTrainerConfig({ ...port, RETRACE_METRICS_HOST: '0.0.0.0' });
+    expect(everywhere.metricsAddress).toEqual({ host: '0.0.0.0', port: 9464 });
+    expect(() => readTrainerConfig({ ...port, RETRACE_METRICS_PORT: '70000' })).toThrow(
+      'RETRACE_METRICS_PORT: got "70000", must be a whole number ≥ 0 and ≤ 65535',
+    );
+  });
+
+  it('readTrainerConfig: reads the object storage of checkpoints that checkpointStorageVariables writes', () => {
+    const storage = { url: 's3://runs/mine', endpoint: 'http://127.0.0.1:9000' };
+    const written = roleEnvironment({ kind: 'lmdb', path: 'data/log' }, checkpointStorageVariables(storage));
+    expect(readTrainerConfig({ ...ENVIRONMENT, ...written }).checkpoints.storage).toEqual(storage);
+    expect(() =>
+      readTrainerConfig({ ...ENVIRONMENT, RETRACE_CHECKPOINT_STORAGE: '/mnt/checkpoints' }),
+    ).toThrow(
+      'RETRACE_CHECKPOINT_STORAGE: got "/mnt/checkpoints", must be s3://bucket or s3://bucket/prefix',
+    );
   });
 
   it('readSinkConfig: requires no run id', () => {

@@ -1,4 +1,9 @@
 import type { LogLocation, Share } from '@retrace/log';
+import {
+  CHECKPOINT_STORAGE_VARIABLES,
+  checkpointStorageOf,
+  type CheckpointStorageConfig,
+} from './checkpoint-storage.js';
 import { logLocationOf } from './log-location.js';
 import { readVariables } from './read-variables.js';
 import { parseShare } from './share.js';
@@ -12,20 +17,27 @@ import type { EnvironmentVariables, VariableName } from './variables.js';
 
 export type BackendChoice = NonNullable<EnvironmentVariables['RETRACE_BACKEND']>;
 
-/** The configuration of a process that works on a run: a collector or a trainer. */
+/** The configuration of a process that works on a run: a collector, a validator or a trainer. */
 export interface RunRoleConfig {
   readonly log: LogLocation;
   readonly store: StoreAccess;
   readonly runId: string;
-  readonly checkpointDirectory: string;
+  /** The directory of checkpoints, and the object storage in its place; null keeps them in the directory. */
+  readonly checkpoints: { readonly directory: string; readonly storage: CheckpointStorageConfig | null };
   readonly tokenizerDirectory: string;
   /** Null selects the fastest that this machine has. */
   readonly backend: BackendChoice | null;
+  /** Where the process serves its metrics to Prometheus; null serves none. */
+  readonly metricsAddress: { readonly host: string; readonly port: number } | null;
 }
 
 /** The configuration of a collector. */
-export interface CollectorConfig extends RunRoleConfig {
+export interface CollectorConfig extends ValidatorConfig {
   readonly share: Share;
+}
+
+/** The configuration of a validator. */
+export interface ValidatorConfig extends RunRoleConfig {
   /** Where events are stored while the log is unavailable; null keeps them in memory. */
   readonly spool: { readonly directory: string; readonly maxBytes: number } | null;
 }
@@ -58,7 +70,9 @@ const RUN_ROLE_VARIABLES = [
   'RETRACE_CHECKPOINT_DIRECTORY',
   'RETRACE_TOKENIZER_DIRECTORY',
 ] as const;
+const SPOOL_VARIABLES = ['RETRACE_SPOOL_DIRECTORY', 'RETRACE_SPOOL_MAX_BYTES'] as const;
 const DEFAULT_SPOOL_BYTES = 1024 ** 3;
+const METRICS_HOST = '127.0.0.1';
 
 /** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables` */
 export function readTrainerConfig(environment: NodeJS.ProcessEnv): RunRoleConfig {
@@ -67,33 +81,54 @@ export function readTrainerConfig(environment: NodeJS.ProcessEnv): RunRoleConfig
 
 /** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables` */
 export function readCollectorConfig(environment: NodeJS.ProcessEnv): CollectorConfig {
-  const { config, variables } = readRunRole(environment, [
-    'RETRACE_COLLECTOR_SHARE',
-    'RETRACE_SPOOL_DIRECTORY',
-    'RETRACE_SPOOL_MAX_BYTES',
-  ]);
-  const directory = variables.RETRACE_SPOOL_DIRECTORY;
-  const maxBytes = variables.RETRACE_SPOOL_MAX_BYTES ?? DEFAULT_SPOOL_BYTES;
+  const { config, variables } = readRunRole(environment, ['RETRACE_COLLECTOR_SHARE', ...SPOOL_VARIABLES]);
   return {
     ...config,
     share: parseShare('RETRACE_COLLECTOR_SHARE', variables.RETRACE_COLLECTOR_SHARE),
-    spool: directory === undefined ? null : { directory, maxBytes },
+    spool: spoolOf(variables),
   };
+}
+
+/** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables` */
+export function readValidatorConfig(environment: NodeJS.ProcessEnv): ValidatorConfig {
+  const { config, variables } = readRunRole(environment, SPOOL_VARIABLES);
+  return { ...config, spool: spoolOf(variables) };
+}
+
+function spoolOf(
+  variables: Pick<EnvironmentVariables, (typeof SPOOL_VARIABLES)[number]>,
+): ValidatorConfig['spool'] {
+  const directory = variables.RETRACE_SPOOL_DIRECTORY;
+  const maxBytes = variables.RETRACE_SPOOL_MAX_BYTES ?? DEFAULT_SPOOL_BYTES;
+  return directory === undefined ? null : { directory, maxBytes };
 }
 
 function readRunRole(environment: NodeJS.ProcessEnv, reads: readonly VariableName[]) {
   const variables = readVariables(environment, {
     opensLog: true,
-    reads: [...OPTIONAL_STORE_VARIABLES, 'RETRACE_BACKEND', ...reads],
+    reads: [
+      ...OPTIONAL_STORE_VARIABLES,
+      ...CHECKPOINT_STORAGE_VARIABLES,
+      'RETRACE_BACKEND',
+      'RETRACE_METRICS_PORT',
+      'RETRACE_METRICS_HOST',
+      ...reads,
+    ],
     requires: RUN_ROLE_VARIABLES,
   });
+  const port = variables.RETRACE_METRICS_PORT;
   const config: RunRoleConfig = {
     log: logLocationOf(variables),
     store: storeAccessOf(variables),
     runId: variables.RETRACE_RUN_ID,
-    checkpointDirectory: variables.RETRACE_CHECKPOINT_DIRECTORY,
+    checkpoints: {
+      directory: variables.RETRACE_CHECKPOINT_DIRECTORY,
+      storage: checkpointStorageOf(variables),
+    },
     tokenizerDirectory: variables.RETRACE_TOKENIZER_DIRECTORY,
     backend: variables.RETRACE_BACKEND ?? null,
+    metricsAddress:
+      port === undefined ? null : { host: variables.RETRACE_METRICS_HOST ?? METRICS_HOST, port },
   };
   return { config, variables };
 }

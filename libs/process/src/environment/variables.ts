@@ -49,6 +49,8 @@ const ToLowerCase = Transform(({ value }: { value: unknown }) =>
 export class EnvironmentVariables {
   /** Data directory of the command line. */
   @IsOptional() @IsString() RETRACE_DATA_DIR?: string;
+  /** Fields of recipes that the commands which train override, as `--set` does: one assignment a line. */
+  @IsOptional() @IsString() RETRACE_SET?: string;
   /** `1`: errors are printed with their stack. */
   @IsOptional() @IsString() RETRACE_VERBOSE?: string;
   /** A file that is written every second while the event loop runs, for health checks of containers. */
@@ -110,6 +112,15 @@ export class EnvironmentVariables {
   // Collector and trainer.
   @IsOptional() @IsUUID() RETRACE_RUN_ID?: string;
   @IsOptional() @IsString() RETRACE_CHECKPOINT_DIRECTORY?: string;
+  /** Object storage of the checkpoints, `s3://bucket/prefix`; the directory's neighbour `…-cache` then has copies of a few. */
+  @IsOptional()
+  @Matches(/^s3:\/\/[a-z0-9][a-z0-9.-]+[a-z0-9](\/.*)?$/, {
+    message: 'must be s3://bucket or s3://bucket/prefix',
+  })
+  RETRACE_CHECKPOINT_STORAGE?: string;
+  /** URL of that storage's server, where it is not AWS. */
+  @IsOptional() @IsUrl(HTTP_URL, URL_RULE) RETRACE_CHECKPOINT_ENDPOINT?: string;
+  @IsOptional() @IsString() RETRACE_CHECKPOINT_REGION?: string;
   @IsOptional() @IsString() RETRACE_TOKENIZER_DIRECTORY?: string;
   @IsOptional() @IsIn(BACKEND_NAMES) RETRACE_BACKEND?: (typeof BACKEND_NAMES)[number];
   /** The part of a run's episodes that this collector plays. */
@@ -118,6 +129,10 @@ export class EnvironmentVariables {
   @IsOptional() @IsString() RETRACE_SPOOL_DIRECTORY?: string;
   /** Largest size of the files of one collector in that directory (default 1 GiB). */
   @WholeNumber({ min: 0 }) RETRACE_SPOOL_MAX_BYTES?: number;
+  /** Port at which this process serves its metrics to Prometheus, 0 for any free one; without it none are served. */
+  @WholeNumber({ min: 0, max: 65_535 }) RETRACE_METRICS_PORT?: number;
+  /** Address of that port (default 127.0.0.1). */
+  @IsOptional() @IsString() RETRACE_METRICS_HOST?: string;
 
   // The API.
   @IsOptional() @IsString() RETRACE_API_HOST?: string;
@@ -139,6 +154,8 @@ export class EnvironmentVariables {
   @WholeNumber({ min: 1 }) RETRACE_TRACE_IDLE_SECONDS?: number;
   /** Time between deletions of the episodes that runs no longer keep. */
   @WholeNumber({ min: 1, max: 1_000_000 }) RETRACE_RETENTION_SECONDS?: number;
+  /** Script of the process that the API starts for a what-if; without it, or without checkpoints, the API takes none. */
+  @IsOptional() @IsString() RETRACE_WHAT_IF_SCRIPT?: string;
   /** Directory of the built dashboard; without it the API serves no pages. */
   @IsOptional() @IsString() RETRACE_DASHBOARD_DIRECTORY?: string;
   /** `off` if the sink runs in its own process. */

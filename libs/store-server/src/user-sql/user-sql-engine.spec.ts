@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -99,6 +99,18 @@ describe('UserSqlEngine', () => {
     await inStore('DROP TABLE others SYNC');
     await expect(ask('SELECT x FROM others')).rejects.toThrow('UNKNOWN_TABLE');
   });
+
+  it.runIf(process.platform === 'linux')(
+    'runs every thread of a ready process behind other processes',
+    async () => {
+      expect(await ask('SELECT count() FROM steps')).toBe('1000');
+      const [pid] = await userSqlPids();
+      const threads = (await readdir(`/proc/${pid}/task`)).map(Number);
+      expect(threads.length).toBeGreaterThan(5);
+      const behind = Math.min(getPriority() + 10, 19);
+      expect(threads.filter((thread) => getPriority(thread) !== behind)).toEqual([]);
+    },
+  );
 
   it('can write nothing into the tables of the store, nor remove their files', async () => {
     await expect(ask("INSERT INTO steps VALUES ('b', 1)")).rejects.toThrow();

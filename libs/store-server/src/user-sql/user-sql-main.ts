@@ -5,8 +5,12 @@
 import { stat } from 'node:fs/promises';
 import { USER_SQL_CONFIG } from '../engine/engine-config.js';
 import { Engine, type RunningStatement } from '../engine/engine.js';
+import { lowerPriority } from './lower-priority.js';
 import type { FromUserSqlProcess, ToUserSqlProcess, UserStatement } from './process-messages.js';
 import { readParts } from './store-snapshot.js';
+
+/** Steps of priority below the store: other processes go first when every core is in use. */
+const NICENESS = 10;
 
 /** The engine's copy of the list of parts, read again when a statement must see others. */
 class PartList {
@@ -58,6 +62,8 @@ function send(message: FromUserSqlProcess): void {
 async function open(message: Extract<ToUserSqlProcess, { type: 'open' }>): Promise<[Engine, PartList]> {
   const engine = await Engine.open(message.directory, USER_SQL_CONFIG);
   for (const definition of message.tables.definitions) await engine.query(definition);
+  // Not before: at a low priority a start, under a second of work, took a minute beside two trainings.
+  await lowerPriority(NICENESS);
   return [engine, new PartList(engine, message.tables.disks)];
 }
 

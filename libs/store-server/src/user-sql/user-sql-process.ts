@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { constants, getPriority, setPriority } from 'node:os';
 import type { RunningStatement, StatementResult } from '../engine/engine.js';
 import { ClickHouseException } from '../statement/clickhouse-exception.js';
 import type { FromUserSqlProcess, ToUserSqlProcess, UserStatement } from './process-messages.js';
@@ -20,10 +19,9 @@ const MEBIBYTE = 1024 * 1024;
 const MAX_DATA_BYTES = 2560 * MEBIBYTE;
 /** Time to start the process and show a statement the parts of the store. */
 const START_MS = 60_000;
+const NOT_READY = `the engine of user SQL was not ready within ${START_MS / 1000} seconds, as on a machine that has too much to do; ask again`;
 /** Time after a statement's own limit in which the engine may still end it. */
 const GRACE_MS = 2_000;
-/** Steps of priority below the store: other processes go first when every core is in use. */
-const NICENESS = 10;
 
 interface Pending {
   readonly id: number;
@@ -57,7 +55,6 @@ export class UserSqlProcess {
     this.ended = once(this.child, 'close')
       .catch(() => undefined)
       .then(() => rm(directory, { recursive: true, force: true }));
-    lowerPriority(this.child);
     this.child.on('message', (message: FromUserSqlProcess) => this.receive(message));
     this.child.once('error', (error) => this.lose(error.message));
     this.child.once('exit', (code, signal) => this.lose(signal ?? `exit code ${code ?? 'unknown'}`));
@@ -73,7 +70,7 @@ export class UserSqlProcess {
     const id = ++this.lastId;
     const result = new Promise<StatementResult>((resolve, reject) => {
       const maxExecutionMs = Number(statement.context.settings.get('max_execution_time')) * 1000;
-      const timer = setTimeout(() => this.overrun(), START_MS);
+      const timer = setTimeout(() => this.overrun(NOT_READY), START_MS);
       this.pending = { id, resolve, reject, maxExecutionMs, timer };
       if (this.ending !== null) this.lose(this.ending);
       else this.send({ type: 'run', id, statement });
@@ -104,7 +101,9 @@ export class UserSqlProcess {
     if (pending?.id !== message.id) return;
     clearTimeout(pending.timer);
     if (message.type === 'started') {
-      pending.timer = setTimeout(() => this.overrun(), pending.maxExecutionMs + GRACE_MS);
+      const seconds = pending.maxExecutionMs / 1000;
+      const why = `maximum: ${seconds} seconds; the statement could not be cancelled, so its engine was ended`;
+      pending.timer = setTimeout(() => this.overrun(why), pending.maxExecutionMs + GRACE_MS);
       return;
     }
     this.pending = null;
@@ -113,16 +112,11 @@ export class UserSqlProcess {
     else pending.reject(ClickHouseException.fromEngine(new Error(message.message)));
   }
 
-  /** Ends the process for a statement that its limit did not end. */
-  private overrun(): void {
+  /** Ends the process for a statement that its limit did not end, or that could not begin. */
+  private overrun(why: string): void {
     const { pending } = this;
     this.pending = null;
-    pending?.reject(
-      ClickHouseException.of(
-        'TIMEOUT_EXCEEDED',
-        `Timeout exceeded: maximum: ${pending.maxExecutionMs / 1000} seconds; the statement could not be cancelled, so its engine was ended`,
-      ),
-    );
+    pending?.reject(ClickHouseException.of('TIMEOUT_EXCEEDED', `Timeout exceeded: ${why}`));
     void this.kill();
   }
 
@@ -137,14 +131,5 @@ export class UserSqlProcess {
         `The engine of user SQL ended (${this.ending}) while the statement ran: it needed more than ${MAX_DATA_BYTES / MEBIBYTE} MiB of memory, or hit a fault of the engine; read less, or ask in another way`,
       ),
     );
-  }
-}
-
-function lowerPriority({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    setPriority(pid, Math.min(getPriority() + NICENESS, constants.priority.PRIORITY_LOW));
-  } catch {
-    // The process has ended already, or the system has no priorities.
   }
 }

@@ -1,5 +1,6 @@
 import type { LogRecord } from '@retrace/log';
 import type { AnyEvent, EpisodePlaces } from '@retrace/trajectory';
+import type { TracingRules } from '../rows/traced-inputs.js';
 import type { PeekedEnvelope } from '@retrace/trajectory/codec';
 
 /** The owner of a record, from its envelope. */
@@ -12,7 +13,7 @@ export type ControlAdmission = 'accepted' | 'unknownRun' | 'retry';
  * Decides which records of one stream partition become rows. The decision about a record is a pure function of the records before it:
  * how they were batched and how often a sink was restarted makes no difference.
  */
-export interface Admission {
+export interface Admission extends TracingRules {
   /** Longest record of stream `trajectories` that is accepted. */
   readonly maxEventBytes: number;
   /**

@@ -15,6 +15,8 @@ function oneEpisode(changes: Partial<Admission> = {}): Admission {
   return {
     maxEventBytes: 1_000_000,
     isDeleted: () => false,
+    holdsEpoch: () => true,
+    hasDeletedEpisode: () => false,
     findPlaces: () => places,
     admitControl: () => 'unknownRun',
     learn: () => Promise.reject(new Error('nothing has to be learned')),

@@ -2,7 +2,7 @@ import type { LogRecord } from '@retrace/log';
 import {
   type AnyEvent,
   type DeletedRuns,
-  episodeOrdinal,
+  episodeRank,
   EpisodePlaces,
   fingerprintOf,
 } from '@retrace/trajectory';
@@ -11,8 +11,9 @@ import type { StreamPartition } from '../position/stream-partition.js';
 import type { Admission, ControlAdmission, RecordOwner } from './admission.js';
 import { isDeleted } from './deletion-watch.js';
 import { namedEpisodes } from './named-episodes.js';
-import { OrdinalWindow } from './ordinal-window.js';
+import { RankWindow } from './rank-window.js';
 import { readNewestEpisode, readPlaces, readRunEdges } from './read-places.js';
+import { runEdgeOf, StartedRuns } from './started-runs.js';
 
 export interface PartitionAdmissionParts {
   readonly client: StoreClient;
@@ -26,7 +27,7 @@ export interface PartitionAdmissionParts {
 interface KnownRun {
   /** In the order in which their first records came. */
   readonly episodes: Map<string, EpisodePlaces>;
-  readonly ordinals: OrdinalWindow;
+  readonly ranks: RankWindow;
 }
 
 /**
@@ -41,7 +42,7 @@ export class PartitionAdmission implements Admission {
   private readonly runs = new Map<string, KnownRun>();
   private numEpisodes = 0;
   /** Of stream `control`; undefined until it was read. */
-  private startedRuns: Set<string> | undefined;
+  private startedRuns: StartedRuns | undefined;
 
   constructor(private readonly parts: PartitionAdmissionParts) {
     this.maxEventBytes = parts.maxEventBytes;
@@ -52,23 +53,31 @@ export class PartitionAdmission implements Admission {
     return isDeleted(record, this.parts.position, this.parts.deletedRuns, known);
   }
 
+  hasDeletedEpisode(runId: string, episodeId: string): boolean {
+    return this.parts.deletedRuns.hasEpisode(runId, episodeId);
+  }
+
   findPlaces(runId: string, episodeId: string): EpisodePlaces | undefined {
     const run = this.runs.get(runId);
     if (run === undefined) return undefined;
     const known = run.episodes.get(episodeId);
     if (known !== undefined) return known;
-    const ordinal = episodeOrdinal(runId, episodeId);
-    if (ordinal === null || !run.ordinals.isNew(ordinal)) return undefined;
+    const rank = episodeRank(runId, episodeId);
+    if (rank === null || !run.ranks.isNew(rank)) return undefined;
     return this.remember(run, runId, episodeId);
   }
 
-  admitControl({ kind, runId }: AnyEvent): ControlAdmission {
+  holdsEpoch(runId: string, epoch: number): boolean {
+    return this.startedRuns?.holdsEpoch(runId, epoch) === true;
+  }
+
+  admitControl(event: AnyEvent): ControlAdmission {
+    const { kind, runId } = event;
     if (this.startedRuns === undefined) return 'retry';
-    if (kind === 'RunDeleted') this.startedRuns.delete(runId);
-    else if (kind === 'EpisodesDeleted') return 'accepted';
-    else if (kind === 'RunStarted') this.startedRuns.add(runId);
-    else if (runId !== '' && !this.startedRuns.has(runId)) return 'unknownRun';
-    return 'accepted';
+    const edge = runEdgeOf(event);
+    if (edge !== null) this.startedRuns.apply(edge);
+    const needsRun = kind !== 'RunDeleted' && kind !== 'EpisodesDeleted' && runId !== '';
+    return needsRun && !this.startedRuns.has(runId) ? 'unknownRun' : 'accepted';
   }
 
   async learn(records: readonly LogRecord[]): Promise<void> {
@@ -97,19 +106,17 @@ export class PartitionAdmission implements Admission {
 
   private async learnStartedRuns(before: number): Promise<void> {
     const { client, position } = this.parts;
-    this.startedRuns = new Set();
-    for (const { runId, kind } of await readRunEdges(client, position, { before })) {
-      if (kind === 'RunStarted') this.startedRuns.add(runId);
-      else this.startedRuns.delete(runId);
-    }
+    const runs = new StartedRuns();
+    for (const edge of await readRunEdges(client, position, { before })) runs.apply(edge);
+    this.startedRuns = runs;
   }
 
   private async learnRun(runId: string): Promise<void> {
     const { client, position } = this.parts;
     // The form of an id that `episodeIdFor` makes: the beginning of the run's id, then the ordinal.
     const newest = await readNewestEpisode(client, position, { runId, prefix: `${runId.slice(0, 14)}8` });
-    const ordinals = new OrdinalWindow(newest === '' ? -1 : (episodeOrdinal(runId, newest) ?? Infinity));
-    this.runs.set(runId, { episodes: new Map(), ordinals });
+    const ranks = new RankWindow(newest === '' ? -1 : (episodeRank(runId, newest) ?? Infinity));
+    this.runs.set(runId, { episodes: new Map(), ranks });
   }
 
   private async learnEpisodes(runId: string, episodeIds: readonly string[], before: number): Promise<void> {
@@ -126,8 +133,8 @@ export class PartitionAdmission implements Admission {
     const places = new EpisodePlaces();
     run.episodes.set(episodeId, places);
     this.numEpisodes++;
-    const ordinal = episodeOrdinal(runId, episodeId);
-    if (ordinal !== null) run.ordinals.add(ordinal);
+    const rank = episodeRank(runId, episodeId);
+    if (rank !== null) run.ranks.add(rank);
     return places;
   }
 }

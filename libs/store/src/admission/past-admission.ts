@@ -5,6 +5,7 @@ import type { StreamPartition } from '../position/stream-partition.js';
 import type { Admission, ControlAdmission } from './admission.js';
 import { namedEpisodes } from './named-episodes.js';
 import { type PlaceRow, readPlaces, readRunEdges, type RunEdgeRow } from './read-places.js';
+import { StartedRuns } from './started-runs.js';
 
 export interface PastAdmissionParts {
   readonly client: StoreClient;
@@ -27,6 +28,9 @@ export class PastAdmission implements Admission {
   readonly maxEventBytes: number;
   private readonly episodes = new Map<string, PastEpisode>();
   private runEdges: readonly RunEdgeRow[] | undefined;
+  /** Edges before this index are in `startedRuns`. */
+  private nextEdge = 0;
+  private startedRuns = new StartedRuns();
   private offset = 0;
 
   constructor(private readonly parts: PastAdmissionParts) {
@@ -39,6 +43,10 @@ export class PastAdmission implements Admission {
   }
 
   isDeleted(): false {
+    return false;
+  }
+
+  hasDeletedEpisode(): false {
     return false;
   }
 
@@ -56,14 +64,26 @@ export class PastAdmission implements Admission {
   admitControl({ kind, runId }: AnyEvent): ControlAdmission {
     if (kind === 'RunStarted' || isDeletionKind(kind) || runId === '') return 'accepted';
     if (this.runEdges === undefined) return 'retry';
-    const edge = this.runEdges.findLast((each) => each.runId === runId && each.offset < this.offset);
-    return edge?.kind === 'RunStarted' ? 'accepted' : 'unknownRun';
+    return this.runsBefore(this.runEdges).has(runId) ? 'accepted' : 'unknownRun';
+  }
+
+  holdsEpoch(runId: string, epoch: number): boolean {
+    return this.runEdges !== undefined && this.runsBefore(this.runEdges).holdsEpoch(runId, epoch);
+  }
+
+  /** The runs as of the edges before the record that is decided about. */
+  private runsBefore(edges: readonly RunEdgeRow[]): StartedRuns {
+    for (; this.nextEdge < edges.length && edges[this.nextEdge].offset < this.offset; this.nextEdge++)
+      this.startedRuns.apply(edges[this.nextEdge]);
+    return this.startedRuns;
   }
 
   async learn(records: readonly LogRecord[]): Promise<void> {
     const { client, position } = this.parts;
     if (position.stream === 'control') {
       this.runEdges = await readRunEdges(client, position);
+      this.startedRuns = new StartedRuns();
+      this.nextEdge = 0;
       return;
     }
     for (const [runId, episodeIds] of namedEpisodes(records)) {

@@ -2,6 +2,7 @@ import type { EpisodeEventKind } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
 import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
 import { amongEpisodes } from '../reader/among-episodes.js';
+import type { RunEdge } from './started-runs.js';
 
 /** The place that an accepted record holds in its episode. */
 export interface PlaceRow {
@@ -13,10 +14,8 @@ export interface PlaceRow {
   readonly offset: number;
 }
 
-/** The start or the deletion of a run. */
-export interface RunEdgeRow {
-  readonly runId: string;
-  readonly kind: 'RunStarted' | 'RunDeleted';
+/** A start, a deletion or a claim of a run. */
+export interface RunEdgeRow extends RunEdge {
   readonly offset: number;
 }
 
@@ -29,9 +28,9 @@ export interface ReadBefore {
 const IDS_PER_QUERY = 500;
 
 const RUN_EDGES = `
-  SELECT run_id AS runId, kind, log_offset AS offset
+  SELECT run_id AS runId, kind, epoch, log_offset AS offset
   FROM events
-  WHERE episode_id = '' AND kind IN ('RunStarted', 'RunDeleted') AND ${IN_STREAM_PARTITION} AND log_offset < {before:UInt64}
+  WHERE episode_id = '' AND kind IN ('RunStarted', 'RunDeleted', 'TrainerClaimed') AND ${IN_STREAM_PARTITION} AND log_offset < {before:UInt64}
   ORDER BY log_offset`;
 
 const NEWEST_EPISODE = `
@@ -65,7 +64,7 @@ export async function readPlaces(
   return rows;
 }
 
-/** Reads the starts and deletions of all runs of a log, in log order. */
+/** Reads the starts, deletions and claims of all runs of a log, in log order. */
 export function readRunEdges(
   client: StoreClient,
   position: StreamPartition,

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { LogRecord } from '@retrace/log';
 import { RETRY } from '../admission/admission-result.js';
 import { ACCEPTED } from './append-result.js';
@@ -217,10 +217,10 @@ describe('BatchBuffer', () => {
     const filled = buffer.fill(source);
     source.give(records(0, 3));
     const taken = takeOffsets(buffer);
-    await setImmediate();
+    await vi.waitUntil(() => learned.length === 1);
     finishLearning();
     expect(await taken).toEqual([0, 1]);
-    await setImmediate();
+    await vi.waitUntil(() => learned.length === 2);
     finishLearning();
     source.end();
     await filled;

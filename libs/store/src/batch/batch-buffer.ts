@@ -94,11 +94,13 @@ export class BatchBuffer<B extends BufferedBatch> {
   }
 
   private async append(records: readonly LogRecord[]): Promise<void> {
-    const slice = new TimeSlice();
+    let slice = new TimeSlice();
     for (const [i, record] of records.entries()) {
       while (!this.isDiscarding && this.appendOne(record).kind === 'retry') {
         this.changed();
         await this.options.learn(records.slice(i));
+        // Others had their turn meanwhile.
+        slice = new TimeSlice();
       }
       if (this.isDiscarding) return;
       if (!slice.isOver) continue;

@@ -1,5 +1,6 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 import type { StoreClient } from '../client/store-client.js';
+import { TRACED_INPUTS } from '../rows/traced-inputs.js';
 import type { EncodedRows } from '../rows/event-rows.js';
 
 /**
@@ -20,8 +21,18 @@ const ONE_PART: ClickHouseSettings = {
   input_format_defaults_for_omitted_fields: 0,
 };
 
-/** Resolves once the batch is one durable part. After a rejection it is unknown whether it is. */
-export async function insertBatch(client: StoreClient, { columns, body }: EncodedRows): Promise<void> {
+/**
+ * Resolves once the batch is one durable part. After a rejection it is unknown whether it is.
+ *
+ * Rows of other tables that follow from it come first, because the batch's part moves the position: whoever finds it finds them too, and
+ * if it is missing, they are written again under the same keys.
+ */
+export async function insertBatch(
+  client: StoreClient,
+  { columns, body, tracedInputs }: EncodedRows,
+): Promise<void> {
   const { localEvents: table, insertSettings } = client.layout;
-  await client.insertArrow({ table, columns, body, settings: { ...ONE_PART, ...insertSettings } });
+  const settings = { ...ONE_PART, ...insertSettings };
+  if (tracedInputs !== null) await client.insertArrow({ table: TRACED_INPUTS, ...tracedInputs, settings });
+  await client.insertArrow({ table, columns, body, settings });
 }

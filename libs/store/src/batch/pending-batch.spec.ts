@@ -22,6 +22,8 @@ const POSITION = { logId: sampleEvents()[0].logId, stream: 'trajectories', parti
 const ACCEPT_ALL: Admission = {
   maxEventBytes: Infinity,
   isDeleted: () => false,
+  holdsEpoch: () => true,
+  hasDeletedEpisode: () => false,
   findPlaces: () => new EpisodePlaces(),
   admitControl: () => 'accepted',
   learn: () => Promise.resolve(),

@@ -48,7 +48,7 @@ export class PendingBatch {
     /** Deleted episodes that were known when the batch was begun: the first of `DeletedRuns.allEpisodes`. */
     readonly numDeletedBefore = 0,
   ) {
-    this.encoder = new EventRowsEncoder(position);
+    this.encoder = new EventRowsEncoder(position, admission);
   }
 
   /** At most `numRecords`: a record of a deleted run has no row. */

@@ -1,5 +1,4 @@
 import { DEFAULT_MAX_EVENT_BYTES, type LogRecord } from '@retrace/log';
-import type { DecidedRecord } from '../admission/admission-result.js';
 import { decideRecord } from '../admission/admit-record.js';
 import { PastAdmission } from '../admission/past-admission.js';
 import { ArrowColumns } from '../arrow/arrow-columns.js';
@@ -7,7 +6,7 @@ import { insertBatch } from '../batch/insert-batch.js';
 import type { StoreClient } from '../client/store-client.js';
 import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
 import { EventRowReader } from '../rows/event-row-reader.js';
-import { DEAD_LETTER_KIND, EventRowsEncoder, type RowOfEvent } from '../rows/event-rows.js';
+import { DEAD_LETTER_KIND, EventRowsEncoder } from '../rows/event-rows.js';
 import type { StoreLayout } from '../schema/store-layout.js';
 import { type DeadLetterEntry, type DeadLetterFilter, listDeadLetters } from './dead-letters.js';
 
@@ -75,10 +74,10 @@ export async function retryDeadLetters({
     }
     for (const slice of slicesOf(page.filter(({ sizeBytes }) => sizeBytes > 0))) {
       signal?.throwIfAborted();
-      const { accepted, refusedCodes } = await decideSlice(client, slice, maxEventBytes);
-      numDecoded += accepted.length;
+      const { offsets, rows, refusedCodes } = await decideSlice(client, slice, maxEventBytes);
+      numDecoded += offsets.length;
       refusedCodes.forEach(countRemaining);
-      if (!dryRun) await replaceDeadLetters(client, partitionOf(slice), accepted);
+      if (!dryRun) await replaceDeadLetters(client, partitionOf(slice), { offsets, rows });
     }
     numDeadLetters += page.length;
     after = page.at(-1);
@@ -112,7 +111,9 @@ function partitionOf([{ logId, stream, partition }]: readonly DeadLetterEntry[])
 }
 
 interface DecidedSlice {
-  readonly accepted: readonly RowOfEvent[];
+  /** Of the records that are accepted. */
+  readonly offsets: readonly number[];
+  readonly rows: EventRowsEncoder;
   readonly refusedCodes: readonly string[];
 }
 
@@ -125,15 +126,18 @@ async function decideSlice(
   const position = partitionOf(slice);
   const records = await readRecords(client, position, slice);
   const admission = new PastAdmission({ client, position, maxEventBytes });
-  const results: DecidedRecord[] = [];
+  const rows = new EventRowsEncoder(position, admission);
+  const offsets: number[] = [];
+  const refusedCodes: string[] = [];
   for (const [i, { offset }] of records.entries()) {
     admission.goTo(offset);
-    results.push(await decideRecord(records, i, admission));
+    const result = await decideRecord(records, i, admission);
+    if (result.kind === 'deadLetter') refusedCodes.push(result.code);
+    if (result.kind !== 'accepted') continue;
+    rows.append(result.row);
+    offsets.push(offset);
   }
-  return {
-    accepted: results.flatMap((result) => (result.kind === 'accepted' ? [result.row] : [])),
-    refusedCodes: results.flatMap((result) => (result.kind === 'deadLetter' ? [result.code] : [])),
-  };
+  return { offsets, rows, refusedCodes };
 }
 
 async function readRecords(
@@ -152,14 +156,12 @@ async function readRecords(
 async function replaceDeadLetters(
   client: StoreClient,
   position: StreamPartition,
-  rows: readonly RowOfEvent[],
+  { offsets, rows }: Pick<DecidedSlice, 'offsets' | 'rows'>,
 ): Promise<void> {
-  if (rows.length === 0) return;
-  const encoder = new EventRowsEncoder(position);
-  for (const row of rows) encoder.append(row);
-  await insertBatch(client, encoder.finish());
+  if (offsets.length === 0) return;
+  await insertBatch(client, rows.finish());
   await client.command(remove(client.layout), {
-    params: { ...position, offsets: rows.map(({ offset }) => offset) },
+    params: { ...position, offsets },
     settings: { lightweight_deletes_sync: '2' },
   });
 }

@@ -1,4 +1,4 @@
-import type { Split } from '@retrace/trajectory';
+import type { OutcomeFigures, Split } from '@retrace/trajectory';
 
 export interface PlayPrice {
   readonly inputUsdPerMillion: number;
@@ -6,7 +6,7 @@ export interface PlayPrice {
 }
 
 /** Figures of one policy in one environment and split. */
-export interface PlayRow {
+export interface PlayRow extends OutcomeFigures {
   readonly policy: string;
   readonly environment: string;
   readonly split: Split;
@@ -14,34 +14,14 @@ export interface PlayRow {
   readonly seed: number | null;
   /** Family of the tasks; null for all families. */
   readonly family: string | null;
-  readonly numTasks: number;
-  /** Episodes with a known outcome, which the success rate is of. */
-  readonly numEpisodes: number;
-  readonly numSuccesses: number;
-  /** Ended episodes whose outcome the environment does not tell. */
-  readonly numUnknown: number;
-  /** Episodes in which the environment, the agent or the model's server failed; part of no other figure. */
-  readonly numFailed: number;
-  readonly successRate: number | null;
-  /** 95 %: Wilson's interval of the effective episodes, as `successRate` of the algorithms says. */
-  readonly successLow: number;
-  readonly successHigh: number;
+  /** Episodes that the interval counts: attempts at one task resemble each other. */
   readonly effectiveEpisodes: number;
-  /** Mean over the tasks with at least k attempts of known outcome. */
-  readonly passAtK: readonly PlayPass[];
-  readonly meanReturn: number | null;
   readonly meanSteps: number | null;
   /** Tokens of an episode that the model read, each time that it read them; null where they are not known. */
   readonly meanInputTokens: number | null;
   readonly meanOutputTokens: number | null;
   /** Of all episodes with known tokens, the failed ones included. */
   readonly costUsd: number | null;
-}
-
-export interface PlayPass {
-  readonly k: number;
-  readonly pass: number;
-  readonly numTasks: number;
 }
 
 /** Two policies on the tasks that both have played. */
@@ -70,6 +50,7 @@ export interface PlayedRun {
   /** Which policy it was, such as `run:<id>@<version>`. */
   readonly description: string;
   readonly environment: string;
+  /** Of a run that goes on with an interrupted one: episodes that were left. */
   readonly numPlanned: number;
   /** Episodes that have ended. */
   readonly numEnded: number;

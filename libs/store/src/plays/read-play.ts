@@ -1,4 +1,4 @@
-import type { Split } from '@retrace/trajectory';
+import type { Json, Split } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
 import type { PlayedRun, PlayPrice, PlayReport } from './play-report.js';
 import { comparePolicies, summarizePlay, type PlayedEpisode } from './summarize-play.js';
@@ -16,12 +16,16 @@ export interface PlayRecord {
   /** Whether tokens of the log are those that the model read and wrote; otherwise only those count that its server reports. */
   readonly hasOwnTokens: boolean;
   readonly price: PlayPrice | null;
+  /** How the play was asked for, with which it goes on after an interruption; absent in plays of older versions. */
+  readonly command?: Json;
 }
 
 /** Where a play's task is in its selection, in the metadata of each of its episodes. */
 export interface PlayedTask {
   readonly seed: number;
   readonly task: number;
+  /** Number of the attempt at the task, from 0; absent in plays of older versions. */
+  readonly attempt?: number;
   /** '' where all tasks are of one kind. */
   readonly family: string;
 }
@@ -36,7 +40,8 @@ const EPISODES_OF_RUNS = `
   SELECT e.run_id AS runId, e.split AS split,
     JSONExtractInt(e.metadata, 'play', 'seed') AS seed,
     JSONExtractInt(e.metadata, 'play', 'task') AS task,
-    nullIf(JSONExtractString(e.metadata, 'play', 'family'), '') AS family,
+    -- Servers that only tell the kind of a task once it is played tell it with each action's result.
+    nullIf(ifNull(nullIf(JSONExtractString(e.metadata, 'play', 'family'), ''), t.toldFamily), '') AS family,
     match(e.end_detail, '^(environment|agent|model) failed: ') AS hasFailed,
     e.success AS success, e.return AS return, e.num_steps AS numSteps,
     t.readTokens AS readTokens, t.writtenTokens AS writtenTokens,
@@ -45,6 +50,7 @@ const EPISODES_OF_RUNS = `
   LEFT JOIN
   (
     SELECT run_id, episode_id,
+      max(JSONExtractString(ifNull(info, ''), 'taskFamily')) AS toldFamily,
       sum(kept_prefix_tokens + length(token_ids) - arraySum(action_mask)) AS readTokens,
       sum(arraySum(action_mask)) AS writtenTokens,
       sum(input_tokens) AS inputTokens, sum(output_tokens) AS outputTokens, sum(cost_usd) AS costUsd
@@ -108,13 +114,20 @@ export async function readPlay(
   return {
     playId,
     startedAt: `${found[0].startedAt.replace(' ', 'T')}Z`,
-    isComplete:
-      runs.every(({ numPlanned, numEnded }) => numEnded >= numPlanned) &&
-      [...records.values()].every(({ numRuns }) => numRuns === records.size),
+    isComplete: isComplete(runs, [...records.values()][0].numRuns),
     runs,
     rows: summarizePlay(episodes),
     comparisons: comparePolicies(episodes),
   };
+}
+
+/** A policy in an environment has several runs where the play was interrupted; the last is of what the others left. */
+function isComplete(runs: readonly PlayedRun[], numPairs: number): boolean {
+  const pairs = new Set(runs.map(({ policy, environment }) => `${policy}\n${environment}`));
+  const complete = runs
+    .filter(({ numPlanned, numEnded }) => numEnded >= numPlanned)
+    .map(({ policy, environment }) => `${policy}\n${environment}`);
+  return pairs.size === numPairs && new Set(complete).size === numPairs;
 }
 
 function playedEpisode(

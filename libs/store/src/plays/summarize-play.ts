@@ -1,6 +1,6 @@
-import { clusterByGroup, comparePaired, passAtK, successRate } from '@retrace/algorithms';
+import { attemptFigures, comparePaired } from '@retrace/algorithms';
 import type { Split } from '@retrace/trajectory';
-import type { PlayComparison, PlayPass, PlayPrice, PlayRow } from './play-report.js';
+import type { PlayComparison, PlayPrice, PlayRow } from './play-report.js';
 
 /** An ended episode of a play. */
 export interface PlayedEpisode {
@@ -98,46 +98,28 @@ function rowOf(
   const { policy, environment, split } = episodes[0];
   const sound = episodes.filter(({ hasFailed }) => !hasFailed);
   const outcomes = sound.filter(isKnown);
-  const tasks = groupBy(outcomes, taskOf);
-  const numbers = new Map([...tasks.keys()].map((task, number) => [task, number]));
-  const taskNumbers = Int32Array.from(outcomes, (episode) => numbers.get(taskOf(episode)) ?? 0);
-  const { rate, interval, effectiveEpisodes } = successRate(
-    outcomes.map(({ success }) => Number(success)),
-    clusterByGroup(taskNumbers, outcomes.length),
+  const { numSuccesses, rate, interval, effectiveEpisodes, passAtK } = attemptFigures(
+    outcomes.map((episode) => ({ task: taskOf(episode), isSuccess: episode.success === true })),
   );
   const costs = episodes.map(costOf).filter((cost) => cost !== null);
   return {
     ...{ policy, environment, split, ...part },
     numTasks: new Set(episodes.map(taskOf)).size,
     numEpisodes: outcomes.length,
-    numSuccesses: countSuccesses(outcomes),
+    numSuccesses,
     numUnknown: sound.length - outcomes.length,
     numFailed: episodes.length - sound.length,
-    successRate: known(rate),
+    successRate: rate,
     successLow: interval.low,
     successHigh: interval.high,
     effectiveEpisodes,
-    passAtK: passesOf([...tasks.values()]),
+    passAtK,
     meanReturn: mean(sound.map((episode) => episode.return)),
     meanSteps: mean(sound.map(({ numSteps }) => numSteps)),
     meanInputTokens: mean(sound.map(({ inputTokens }) => inputTokens)),
     meanOutputTokens: mean(sound.map(({ outputTokens }) => outputTokens)),
     costUsd: costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0),
   };
-}
-
-/** pass@k for k = 1, 2, 4 … and the most attempts at a task. */
-function passesOf(tasks: readonly (readonly PlayedEpisode[])[]): PlayPass[] {
-  const most = tasks.reduce((max, { length }) => Math.max(max, length), 0);
-  const ks = [...Array(31).keys()].map((i) => 2 ** i).filter((k) => k < most);
-  return (most === 0 ? [] : [...ks, most]).map((k) => {
-    const enough = tasks.filter(({ length }) => length >= k);
-    const sum = enough.reduce(
-      (total, attempts) => total + passAtK(attempts.length, countSuccesses(attempts), k),
-      0,
-    );
-    return { k, pass: sum / enough.length, numTasks: enough.length };
-  });
 }
 
 /** The server's own figure, or tokens times price; null where neither is known. */

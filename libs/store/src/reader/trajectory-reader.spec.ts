@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { appendEvents, overriding } from '@retrace/log/testing';
-import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import {
   type AnyEvent,
   buildTokenBatch,
@@ -12,35 +11,23 @@ import {
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { eventRow, EventRowsEncoder } from '../rows/event-rows.js';
-import { Sink } from '../sink/sink.js';
+import { openStoreWithSink, type StoreWithSink } from '../sink/store-with-sink.contract.js';
 import { TrajectoryReader } from './trajectory-reader.js';
 
 describe('TrajectoryReader', () => {
-  let store: StoreFixture;
+  let store: StoreWithSink;
   let reader: TrajectoryReader;
-  let sink: Sink;
-  let running: Promise<void>;
-  const stop = new AbortController();
   const runId = newRunId();
 
   beforeAll(async () => {
-    store = await openStoreFixture();
+    store = await openStoreWithSink();
     await appendEvents(store.log, [controlEvent({ logId: store.log.logId, runId }, 'RunStarted')]);
     reader = new TrajectoryReader(store.client);
-    sink = new Sink({ lingerMs: 5, minInsertIntervalMs: 5 });
-    running = sink.run({ log: store.log, client: store.client, signal: stop.signal });
   });
 
   afterAll(async () => {
-    stop.abort();
-    await running;
     await store.close();
   });
-
-  async function bring(events: readonly AnyEvent[]): Promise<void> {
-    const { partition, lastOffset } = await appendEvents(store.log, events);
-    await sink.caughtUpTo('trajectories', partition, lastOffset);
-  }
 
   function stepsOf(events: readonly AnyEvent[]): StepRecorded[] {
     return events.flatMap((event) => (event.kind === 'StepRecorded' ? [event.payload] : []));
@@ -71,7 +58,7 @@ describe('TrajectoryReader', () => {
         }),
       }),
     );
-    for (const events of ragged) await bring(events);
+    for (const events of ragged) await store.bring(events);
     const asked = [2, 0, 1, 2];
     const columns = await reader.readEpisodes(
       runId,
@@ -140,7 +127,7 @@ describe('TrajectoryReader', () => {
       numTokens: 2,
       step: (step) => steps[step],
     });
-    await bring(events);
+    await store.bring(events);
     const columns = await reader.readEpisodes(runId, [events[0].episodeId]);
     expect([...columns.tokenOffsets]).toEqual([0, 4, 4, 7, 9, 10]);
     expect([...columns.actionMask]).toEqual([0, 0, 1, 1, 0, 0, 0, 1, 1, 1]);
@@ -150,7 +137,9 @@ describe('TrajectoryReader', () => {
   it('returns the same columns in slices as in one read', async () => {
     const ordinals = Array.from({ length: 9 }, (_, i) => 100 + i);
     for (const ordinal of ordinals) {
-      await bring(episodeEvents({ logId: store.log.logId, runId, ordinal, numSteps: 1 + (ordinal % 3) }));
+      await store.bring(
+        episodeEvents({ logId: store.log.logId, runId, ordinal, numSteps: 1 + (ordinal % 3) }),
+      );
     }
     const ids = ordinals.map((ordinal) => episodeIdFor({ runId, ordinal }));
     const whole = await reader.readEpisodes(runId, ids);
@@ -171,19 +160,19 @@ describe('TrajectoryReader', () => {
   ])('says that an episode is not whole yet while the store has %s', async (_, numEvents, reason) => {
     const ordinal = 200 + numEvents;
     const events = episodeEvents({ logId: store.log.logId, runId, ordinal });
-    if (numEvents > 0) await bring(events.slice(0, numEvents));
+    if (numEvents > 0) await store.bring(events.slice(0, numEvents));
     const reading = reader.readEpisodes(runId, [events[0].episodeId]);
     await expect(reading).rejects.toMatchObject({ code: 'NOT_YET_VISIBLE', retriable: true });
     await expect(reading).rejects.toThrow(
       `Episode ${events[0].episodeId} is incomplete in the store: ${reason}`,
     );
-    await bring(events.slice(numEvents));
+    await store.bring(events.slice(numEvents));
     expect((await reader.readEpisodes(runId, [events[0].episodeId])).steps).toHaveLength(3);
   });
 
   it('names the missing step of an episode', async () => {
     const events = episodeEvents({ logId: store.log.logId, runId, ordinal: 300 });
-    await bring(events.filter(({ seq }) => seq !== 2));
+    await store.bring(events.filter(({ seq }) => seq !== 2));
     await expect(reader.readEpisodes(runId, [events[0].episodeId])).rejects.toThrow('step 1 of 3 is missing');
   });
 
@@ -197,9 +186,9 @@ describe('TrajectoryReader', () => {
     damaged[damaged.length - 1] ^= 1;
     const { firstOffset } = await log.append('trajectories', partition, [damaged]);
     const tooLong = { ...events[1], payload: { ...(events[1].payload as StepRecorded), action: 'left' } };
-    await bring([tooLong as AnyEvent, ...events.slice(3)]);
+    await store.bring([tooLong as AnyEvent, ...events.slice(3)]);
     const whole = episodeEvents({ ...spec, ordinal: 71 });
-    await bring(whole);
+    await store.bring(whole);
     await expect(reader.readEpisodes(runId, [episodeId])).rejects.toMatchObject({ code: 'NOT_YET_VISIBLE' });
     const conflict = `trajectories/${partition} offset ${firstOffset + 1}: CONFLICT, StepRecorded.seq is 1`;
     expect(await reader.findLost(log, runId, [whole[0].episodeId, episodeId])).toEqual([
@@ -226,7 +215,7 @@ describe('TrajectoryReader', () => {
       numSteps: 1,
       success: null,
     });
-    await bring([...events, other, late]);
+    await store.bring([...events, other, late]);
     // The same batch once more, as a sink that was thought dead would bring it.
     await insertAgain(events);
     const columns = await reader.readEpisodes(runId, [episodeId]);
@@ -247,7 +236,7 @@ describe('TrajectoryReader', () => {
       { step: 1, name: 'judge', value: 0.5, source: 'rubric', rationale: 'fine' },
       { step: null, name: 'judge', value: null, source: 'rubric', rationale: 'taken back' },
     ].map((payload, seq) => episodeEvent(events[0], 'RewardAssigned', seq, payload));
-    await bring([...events, ...assigned] as AnyEvent[]);
+    await store.bring([...events, ...assigned] as AnyEvent[]);
     expect(await reader.readAssignedRewards(runId, [episodeId])).toEqual([
       { episodeId, seq: 0, step: 1, name: 'judge', value: 0.5, source: 'rubric', rationale: 'fine' },
       {

@@ -8,6 +8,12 @@ import { amongEpisodes, requireEpisodeIds } from './among-episodes.js';
 import { concatEpisodeColumns } from './concat-episode-columns.js';
 import { EpisodeRows, selectEpisodeRows } from './episode-rows.js';
 import { type EpisodeTexts, queryEpisodeTexts } from './episode-texts.js';
+import {
+  readDatasetFacts,
+  readEpisodesFacts,
+  type SamplingFacts,
+  type SamplingQuery,
+} from './sampling-facts.js';
 
 /** A reward that was assigned to a step or an episode afterwards. */
 export interface AssignedReward {
@@ -158,6 +164,20 @@ export class TrajectoryReader {
       if (!texts) throw new TrajectoryError('INVALID_ID', `episode ${id} is not in run ${runId}`);
       return texts;
     });
+  }
+
+  /** Reads what a sampler needs to know of the episodes of a data set; throws as `readDatasetFacts`. */
+  readDatasetFacts(dataset: string, query: SamplingQuery): Promise<SamplingFacts> {
+    return readDatasetFacts(this.client, { dataset, ...query });
+  }
+
+  /** Reads the same of episodes of a run; those that the store lacks are left out. */
+  readEpisodesFacts(
+    runId: string,
+    episodeIds: readonly string[],
+    query: SamplingQuery,
+  ): Promise<SamplingFacts> {
+    return readEpisodesFacts(this.client, { runId, episodeIds, ...query });
   }
 
   /** Reads the rewards that were assigned to these episodes, by episode and in log order; of two with one `seq` the first. */

@@ -4,6 +4,7 @@ import { readDeletedRuns } from '../admission/deletion-watch.js';
 import { catchUp } from '../catch-up/catch-up.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
+import { TRACED_INPUTS } from '../rows/traced-inputs.js';
 import { refuseOtherLogs } from '../position/other-logs.js';
 import { readNextOffset } from '../position/store-position.js';
 import { type StreamPartition, streamPartitionsOf } from '../position/stream-partition.js';
@@ -78,7 +79,9 @@ export async function rebuildStore(options: RebuildOptions): Promise<RebuildRepo
         : await projectRun(options, { fresh, runId, deletedRuns });
     const projectingMs = performance.now() - startedMs;
     signal?.throwIfAborted();
-    await client.command(`EXCHANGE TABLES ${client.database}.events AND ${REBUILD_DATABASE}.events`);
+    // The events are exchanged last: rows of the other table show once they name the commit.
+    for (const table of [TRACED_INPUTS, 'events'])
+      await client.command(`EXCHANGE TABLES ${client.database}.${table} AND ${REBUILD_DATABASE}.${table}`);
     for (const { nextOffset, ...position } of built.positions) {
       const endOffset = await log.endOffset(position.stream, position.partition);
       await projectRecords({ log, client, position, fromOffset: nextOffset, endOffset, deletedRuns });
@@ -134,6 +137,10 @@ async function projectRun(
      WHERE run_id != {runId:String}
        AND NOT (run_id = '' AND kind = '${DEAD_LETTER_KIND}' AND JSONExtractString(payload, 'runId') = {runId:String})`,
     { params: { runId }, settings: { optimize_on_insert: 0, insert_deduplicate: 0 } },
+  );
+  await client.command(
+    `INSERT INTO ${REBUILD_DATABASE}.${TRACED_INPUTS} SELECT * FROM ${TRACED_INPUTS} WHERE run_id != {runId:String}`,
+    { params: { runId } },
   );
   return { numRows, positions };
 }

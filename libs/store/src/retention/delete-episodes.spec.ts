@@ -145,7 +145,10 @@ describe('deleteEpisodes', () => {
   });
 
   it('refuses episodes that updates were trained on, unless forced', async () => {
-    const plan = { epoch: 1, episodeIds: [episodeId(0)], numSteps: Int32Array.of(3) };
+    const plan = {
+      ...{ epoch: 1, episodeIds: [episodeId(0)], numSteps: Int32Array.of(3) },
+      ...{ runIds: [], groupRuns: null, episodeGroups: null, groupWeights: null },
+    };
     await append(
       controlEvent(ids(), 'TrainerClaimed', { epoch: 1 }),
       controlEvent(ids(), 'BatchPlanned', plan),

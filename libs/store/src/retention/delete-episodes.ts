@@ -5,6 +5,7 @@ import { catchUp } from '../catch-up/catch-up.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
 import { streamPartitionsOf } from '../position/stream-partition.js';
+import { TRACED_INPUTS } from '../rows/traced-inputs.js';
 import { ROWS_OF_EPISODES_IN_EVENTS } from '../rows/rows-of-run.js';
 import { deletedPlaceholder } from './deleted-placeholder.js';
 import { IDS_PER_STATEMENT } from './episodes-by-run.js';
@@ -129,6 +130,10 @@ async function deleteRows(client: StoreClient, episodes: EpisodesOfRun): Promise
       table: 'reward_scores',
       condition: 'run_id = {runId:String} AND episode_id IN {episodeIds:Array(String)}',
     },
+    {
+      table: TRACED_INPUTS,
+      condition: 'episode_run_id = {runId:String} AND episode_id IN {episodeIds:Array(String)}',
+    },
   ];
   let numRows = 0;
   for (const { table, condition } of targets) {
@@ -147,6 +152,6 @@ async function deleteRows(client: StoreClient, episodes: EpisodesOfRun): Promise
 /** Writes the parts that have deleted rows again without them; until then a deletion only hides rows. */
 export async function rewriteParts(client: StoreClient): Promise<void> {
   const { localEvents, onCluster } = client.layout;
-  for (const table of [`${localEvents}${onCluster}`, 'reward_scores'])
+  for (const table of [`${localEvents}${onCluster}`, 'reward_scores', TRACED_INPUTS])
     await client.command(`ALTER TABLE ${table} APPLY DELETED MASK SETTINGS mutations_sync = 2`);
 }

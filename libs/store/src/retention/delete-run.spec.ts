@@ -209,6 +209,8 @@ describe('deleteRun', () => {
           updateNumber: 0,
           episodeIds: [episodeIdFor({ runId, ordinal: 2 })],
           numSteps: Int32Array.of(3),
+          ...{ runIds: [runId], groupIds: ['group'], groupRuns: Int32Array.of(1) },
+          ...{ episodeGroups: Int32Array.of(0), groupWeights: Float64Array.of(1) },
         }),
       ],
     ],
@@ -271,6 +273,7 @@ describe('deleteRun', () => {
       'events',
       'reward_definitions',
       'reward_scores',
+      'traced_inputs',
     ]);
   });
 

@@ -5,6 +5,7 @@ import { catchUp } from '../catch-up/catch-up.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
 import { streamPartitionsOf } from '../position/stream-partition.js';
+import { TRACED_INPUTS } from '../rows/traced-inputs.js';
 import { DEAD_LETTERS_OF_RUN, EVENTS_OF_RUN } from '../rows/rows-of-run.js';
 import { markPositions } from './mark-positions.js';
 import { deletedPlaceholder } from './deleted-placeholder.js';
@@ -82,6 +83,7 @@ const ROWS_OF_RUN: readonly { readonly table: string; readonly condition: string
   { table: 'events', condition: EVENTS_OF_RUN },
   { table: 'events', condition: DEAD_LETTERS_OF_RUN },
   { table: 'reward_scores', condition: 'run_id = {runId:String}' },
+  { table: TRACED_INPUTS, condition: 'run_id = {runId:String}' },
   { table: 'reward_definitions', condition: 'run_id = {runId:String}' },
 ];
 

@@ -6,16 +6,20 @@ import type {
   DatasetEpisodesListed,
   EpisodesDeleted,
   GroupsClosed,
+  GroupsDiscarded,
   Json,
   LogOpened,
   MetricsLogged,
   PolicyPublished,
+  PolicyValidated,
   RetentionApplied,
   RunDeleted,
   RunEnded,
   RunStarted,
+  SamplingBlocked,
   TrainerClaimed,
   UpdateApplied,
+  UpdateTraced,
   WarningRaised,
 } from '@retrace/trajectory';
 import {
@@ -28,19 +32,53 @@ import {
   text,
   texts,
 } from './event-fields.js';
+import { updateTokensField } from './update-tokens-field.js';
 
 const integers: JsonField<Int32Array> = {
   toJson: (values) => [...values],
   fromJson: (json) => Int32Array.from(json as number[]),
 };
 
+/** Leaves null out, as rows of schema versions without the field do. */
+const integersOrNull: JsonField<Int32Array | null> = {
+  toJson: (values) => (values === null ? undefined : [...values]),
+  fromJson: (json) => (json === undefined || json === null ? null : Int32Array.from(json as number[])),
+};
+
 /** JSON has no NaN. */
-const rewards: JsonField<Float64Array | null> = {
+const doublesOrNull: JsonField<Float64Array | null> = {
   toJson: (values) => values && Array.from(values, (reward) => (Number.isNaN(reward) ? null : reward)),
   fromJson(json) {
     const values = (json ?? null) as readonly (number | null)[] | null;
     return values && Float64Array.from(values, (reward) => reward ?? NaN);
   },
+};
+
+/** JSON has no NaN, and float32 needs fewer digits than the same number as a double. */
+const float32Numbers: JsonField<Float32Array> = {
+  toJson: (values) => Array.from(values, (value) => (Number.isNaN(value) ? null : shortestOf(value))),
+  fromJson: (json) => Float32Array.from(json as readonly (number | null)[], (value) => value ?? NaN),
+};
+
+/** The number with the fewest digits, six or more, that is this float32. */
+function shortestOf(value: number): number {
+  for (let digits = 6; digits < 9; digits++) {
+    const rounded = Number(value.toPrecision(digits));
+    if (Math.fround(rounded) === value) return rounded;
+  }
+  return Number(value.toPrecision(9));
+}
+
+/** JSON has no NaN. */
+const numbers: JsonField<Float64Array> = {
+  toJson: (values) => Array.from(values, (value) => (Number.isNaN(value) ? null : value)),
+  fromJson: (json) => Float64Array.from(json as readonly (number | null)[], (value) => value ?? NaN),
+};
+
+/** Leaves null out, too. */
+const presentDoubles: JsonField<Float64Array | null> = {
+  toJson: (values) => (values === null ? undefined : doublesOrNull.toJson(values)),
+  fromJson: doublesOrNull.fromJson,
 };
 
 /** Leaves a field out where it has this value, as rows of schema versions without the field do. */
@@ -77,6 +115,13 @@ export const controlEventFields: ControlFields = {
     },
   ),
 
+  GroupsDiscarded: inColumnsAndJson<GroupsDiscarded>({
+    reason: text('end_reason'),
+    updateNumber: number('update_number'),
+  }),
+
+  SamplingBlocked: inColumnsAndJson<SamplingBlocked>({}),
+
   BatchPlanned: inColumnsAndJson<BatchPlanned>(
     {
       planId: text('plan_id'),
@@ -84,7 +129,18 @@ export const controlEventFields: ControlFields = {
       updateNumber: number('update_number'),
       policyVersionIn: number('policy_version'),
     },
-    { numSteps: integers },
+    {
+      numSteps: integers,
+      runIds: {
+        toJson: (runIds) => (runIds.length === 0 ? undefined : runIds),
+        fromJson: (json) => (json ?? []) as [],
+      },
+      groupRuns: integersOrNull,
+      groupSources: integersOrNull,
+      groupRows: integersOrNull,
+      episodeGroups: integersOrNull,
+      groupWeights: presentDoubles,
+    },
   ),
 
   UpdateApplied: inColumnsAndJson<UpdateApplied>(
@@ -96,13 +152,45 @@ export const controlEventFields: ControlFields = {
       metricNames: texts('metric_names'),
       metricValues: float64s('metric_values'),
     },
-    { episodeRewards: rewards },
+    { episodeRewards: doublesOrNull, groupPriorities: presentDoubles },
   ),
+
+  UpdateTraced: inColumnsAndJson<UpdateTraced>(
+    {
+      planId: text('plan_id'),
+      epoch: number('epoch'),
+      updateNumber: number('update_number'),
+      policyVersionIn: number('policy_version'),
+    },
+    {
+      episodeRuns: integers,
+      episodeGroups: integers,
+      firstSteps: integers,
+      numSteps: integers,
+      times: integers,
+      numTokens: integers,
+      weights: float32Numbers,
+      advantageMeans: float32Numbers,
+      advantageDeviations: float32Numbers,
+      advantageMins: float32Numbers,
+      advantageMaxs: float32Numbers,
+      stepLosses: numbers,
+      stepGradientNorms: numbers,
+    },
+  ),
+
+  UpdateTokensTraced: updateTokensField,
 
   PolicyPublished: inColumnsAndJson<PolicyPublished>({
     policyVersion: number('policy_version'),
     updateNumber: number('update_number'),
     epoch: number('epoch'),
+  }),
+
+  PolicyValidated: inColumnsAndJson<PolicyValidated>({
+    policyVersion: number('policy_version'),
+    updateNumber: number('update_number'),
+    split: text('split'),
   }),
 
   TrainerClaimed: inColumnsAndJson<TrainerClaimed>({ epoch: number('epoch') }),

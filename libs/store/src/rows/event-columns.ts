@@ -143,6 +143,8 @@ function otherColumns(make: LabelMaker) {
     metric_step: integer(),
     metric_names: make.labels(),
     metric_values: float64s(),
+    update_token_places: int32s(),
+    update_token_figures: float32s(),
     payload: text(),
     raw: new BytesColumn(new Binary()),
   };

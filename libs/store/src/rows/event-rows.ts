@@ -1,4 +1,3 @@
-import { type Data, Field, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from 'apache-arrow';
 import {
   type AnyEvent,
   contentChecksum,
@@ -8,7 +7,9 @@ import {
   uuidFromBytes,
 } from '@retrace/trajectory';
 import { type PeekedEnvelope, peekEnvelope, type StepRecord } from '@retrace/trajectory/codec';
-import { type ColumnBuilder, newData } from '../arrow/column-builder.js';
+import type { ColumnBuilder } from '../arrow/column-builder.js';
+import { encodeColumns, type EncodedColumns } from '../arrow/encode-columns.js';
+import { NOTHING_TRACED, TracedInputsEncoder, type TracingRules } from './traced-inputs.js';
 import type { StreamPartition } from '../position/stream-partition.js';
 import { controlEventFields } from './control-event-fields.js';
 import { episodeEventFields } from './episode-event-fields.js';
@@ -48,11 +49,10 @@ export interface DeadLetterRow {
   readonly bytes: Uint8Array;
 }
 
-export interface EncodedRows {
-  /** The columns in the body; the others have their default in every row. */
-  readonly columns: readonly string[];
-  /** Arrow's streaming format, one record batch. */
-  readonly body: Uint8Array;
+/** Rows of table `events`, with those of other tables that follow from them. */
+export interface EncodedRows extends EncodedColumns {
+  /** Rows of `traced_inputs`; null where there is none. */
+  readonly tracedInputs: EncodedColumns | null;
 }
 
 const FIELDS = { ...episodeEventFields, ...controlEventFields };
@@ -66,8 +66,13 @@ const MAX_FREE_COLUMNS = 2;
 export class EventRowsEncoder {
   private readonly columns = freeColumns.pop() ?? newEventColumns();
   private numAppended = 0;
+  private tracedInputs: TracedInputsEncoder | null = null;
 
-  constructor(private readonly position: StreamPartition) {}
+  constructor(
+    private readonly position: StreamPartition,
+    /** For the rows of other tables; by default there are none. */
+    private readonly rules: TracingRules = NOTHING_TRACED,
+  ) {}
 
   get numRows(): number {
     return this.numAppended;
@@ -77,8 +82,10 @@ export class EventRowsEncoder {
   append(row: EventRow): void {
     const { columns } = this;
     const at = this.appendPlace(row.offset);
-    if ('event' in row) writeEvent(columns, at, row.event, row.checksum);
-    else if ('deadLetter' in row) writeDeadLetter(columns, at, row.deadLetter);
+    if ('event' in row) {
+      writeEvent(columns, at, row.event, row.checksum);
+      this.project(row.event);
+    } else if ('deadLetter' in row) writeDeadLetter(columns, at, row.deadLetter);
     else writeWatermark(columns, at);
   }
 
@@ -91,10 +98,20 @@ export class EventRowsEncoder {
 
   /** Encodes the rows. No more rows may be appended. */
   finish(): EncodedRows {
-    const rows = encodeColumns(this.columns, this.numAppended);
+    const used = Object.entries<ColumnBuilder>(this.columns).filter(
+      ([name, builder]) => builder.isUsed || name === COMPUTED_BY_DEFAULT,
+    );
+    const rows = encodeColumns(used, this.numAppended);
     for (const column of Object.values<ColumnBuilder>(this.columns)) column.clear();
     if (freeColumns.length < MAX_FREE_COLUMNS) freeColumns.push(this.columns);
-    return rows;
+    return { ...rows, tracedInputs: this.tracedInputs?.finish() ?? null };
+  }
+
+  /** Makes the rows of other tables that an event stands for. */
+  private project(event: AnyEvent): void {
+    if (event.kind !== 'UpdateTraced') return;
+    this.tracedInputs ??= new TracedInputsEncoder();
+    this.tracedInputs.append(event, this.rules);
   }
 
   private appendPlace(offset: number): number {
@@ -156,21 +173,3 @@ function writeWatermark(columns: EventColumns, row: number): void {
 
 /** Left out of an insert, the engine would compute it from the others. */
 const COMPUTED_BY_DEFAULT = 'untrainable' satisfies keyof EventColumns;
-
-function encodeColumns(columns: EventColumns, numRows: number): EncodedRows {
-  const used = Object.entries<ColumnBuilder>(columns).filter(
-    ([name, builder]) => builder.isUsed || name === COMPUTED_BY_DEFAULT,
-  );
-  const children = used.map(([, builder]) => builder.finish(numRows));
-  const schema = new Schema(
-    used.map(([name, builder], i) => new Field(name, children[i].type, builder.isNullable)),
-  );
-  const struct = newData(new Struct(schema.fields), {
-    length: numRows,
-    nullCount: 0,
-    children,
-  }) as Data<Struct>;
-  const batch = new RecordBatch(schema, struct);
-  const body = RecordBatchStreamWriter.writeAll([batch]).toUint8Array(true);
-  return { columns: used.map(([name]) => name), body };
-}

@@ -12,6 +12,7 @@ const VIEWS = [
   'dataset_episodes',
   'datasets',
   'dead_letters',
+  'discarded_groups',
   'episodes',
   'forks',
   'groups',
@@ -20,10 +21,15 @@ const VIEWS = [
   'reward_assignments',
   'reward_versions',
   'runs',
+  'sampling_blocks',
   'scores',
   'step_values',
   'steps',
+  'update_groups',
+  'update_inputs',
+  'update_tokens',
   'updates',
+  'validations',
   'warnings',
 ];
 
@@ -82,10 +88,21 @@ describe('migrate', () => {
         '0004_recorded_runs.sql',
         '0005_datasets.sql',
         '0006_forks.sql',
+        '0007_monitors.sql',
+        '0008_fork_samples.sql',
+        '0009_lineage.sql',
+        '0010_training_data.sql',
+        '0011_validations.sql',
+        '0012_update_tokens.sql',
+        '0013_large_groups.sql',
       ],
     });
     expect(await tables()).toEqual(
-      ['events', 'reward_definitions', 'reward_scores', ...VIEWS, 'current_trainer_events'].sort(),
+      [
+        ...['events', 'reward_definitions', 'reward_scores', 'traced_inputs'],
+        ...VIEWS,
+        'current_trainer_events',
+      ].sort(),
     );
     for (const view of VIEWS) expect(await client.queryRows(`SELECT * FROM ${view}`)).toEqual([]);
     expect(await migrate(client)).toEqual({ applied: [] });

@@ -1,8 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { StoreClient } from '../client/store-client.js';
 import { asStoreError, StoreError } from '../client/store-error.js';
 import { type Migration, readMigrations } from './migration-files.js';
+import { type AssertHeld, withMigrationLock } from './migration-lock.js';
 import { renderForCluster } from './render-migration.js';
 
 /** The migrations that belong to this code. */
@@ -20,8 +20,7 @@ export interface MigrateResult {
 
 /**
  * The ledger has one row for each statement, written once its file has run, or has run up to a statement that the engine refused. A
- * statement that ran without its row runs again, so statements must be idempotent (`IF NOT EXISTS`, `CREATE OR REPLACE`), and two
- * migrations at once are harmless: a view that one of them is replacing is unknown to the other for a moment, which then tries again.
+ * statement that ran without its row runs again, so statements must be idempotent (`IF NOT EXISTS`, `CREATE OR REPLACE`).
  */
 const LEDGER = `
   CREATE TABLE IF NOT EXISTS schema_migrations
@@ -37,10 +36,6 @@ const LEDGER = `
   ORDER BY (migration, statement)
   SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
 
-const UNKNOWN_TABLE = /unknown table|does not exist|doesn't exist/i;
-const MAX_ATTEMPTS = 6;
-const PAUSE_MS = 50;
-
 interface LedgerRow {
   readonly migration: number;
   readonly statement: number;
@@ -51,12 +46,13 @@ interface LedgerRow {
 
 /**
  * Runs the statements of the SQL files that the ledger lacks, in order. On a cluster each is rendered for it (`renderForCluster`); the
- * ledger has the checksums of the files, which are the same everywhere.
+ * ledger has the checksums of the files, which are the same everywhere. Of processes that start at once one migrates and the others wait
+ * for it: a view that one replaces by its next form is needed in that form by the statements after it.
  *
  * @throws StoreError `MIGRATION_EDITED` when a statement that ran, or a file that ran whole, reads otherwise now;
  *   `MIGRATION_REPLACED` when the directory has another file of the number of one that ran; `MIGRATION_UNKNOWN` when the store
  *   has migrations with higher numbers than the directory has; `MIGRATION_INVALID` for a bad file;
- *   `MIGRATION_FAILED` when the engine refuses a statement (what ran before it stays recorded)
+ *   `MIGRATION_FAILED` when the engine refuses a statement (what ran before it stays recorded), or another process took the migration over
  */
 export async function migrate(
   client: StoreClient,
@@ -64,6 +60,28 @@ export async function migrate(
 ): Promise<MigrateResult> {
   const migrations = await readMigrations(directory);
   for (const sql of render(client, LEDGER)) await client.command(sql);
+  if ((await findPending(client, migrations)).length === 0) return { applied: [] };
+  return withMigrationLock(client, async (assertHeld) => {
+    const applied: string[] = [];
+    for (const { migration, numApplied } of await findPending(client, migrations)) {
+      await apply(client, migration, numApplied, assertHeld);
+      applied.push(migration.name);
+    }
+    return { applied };
+  });
+}
+
+interface PendingMigration {
+  readonly migration: Migration;
+  /** Statements that the ledger has. */
+  readonly numApplied: number;
+}
+
+/** Reads which migrations the ledger lacks, wholly or in part. */
+async function findPending(
+  client: StoreClient,
+  migrations: readonly Migration[],
+): Promise<PendingMigration[]> {
   const ledger = await client.queryRows<LedgerRow>(
     'SELECT migration, statement, name, num_statements, checksum FROM schema_migrations FINAL ORDER BY migration, statement',
     { settings: client.layout.positionSettings },
@@ -75,15 +93,12 @@ export async function migrate(
     throw new StoreError('MIGRATION_UNKNOWN', `The store has migration ${last.name}, and ${rule}`);
   }
   for (const migration of migrations) assertUnedited(migration, ledger);
-
-  const applied: string[] = [];
-  for (const migration of migrations) {
-    const numApplied = ledger.filter((row) => row.migration === migration.number).length;
-    if (numApplied === migration.statements.length) continue;
-    await apply(client, migration, numApplied);
-    applied.push(migration.name);
-  }
-  return { applied };
+  return migrations
+    .map((migration) => ({
+      migration,
+      numApplied: ledger.filter((row) => row.migration === migration.number).length,
+    }))
+    .filter(({ migration, numApplied }) => numApplied !== migration.statements.length);
 }
 
 function assertNotReplaced({ number, name }: Migration, ledger: readonly LedgerRow[]): void {
@@ -112,12 +127,14 @@ async function apply(
   client: StoreClient,
   { number, name, statements }: Migration,
   from: number,
+  assertHeld: AssertHeld,
 ): Promise<void> {
+  await assertHeld();
   let end = from;
   const recordWhatRan = () => record(client, { number, name, statements }, from, end);
   try {
     for (; end < statements.length; end++) {
-      for (const rendered of render(client, statements[end].sql)) await run(client, rendered);
+      for (const rendered of render(client, statements[end].sql)) await client.command(rendered);
     }
   } catch (error) {
     // A statement without a row runs again, so a failure to write the rows is harmless. The statement's own error is the one to report.
@@ -127,19 +144,6 @@ async function apply(
     throw new StoreError('MIGRATION_FAILED', message, { cause, retriable: cause.retriable });
   }
   await recordWhatRan();
-}
-
-/** Runs a statement; again where a table or view is unknown that another migration may be replacing now. */
-async function run(client: StoreClient, sql: string): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await client.command(sql);
-      return;
-    } catch (error) {
-      if (attempt === MAX_ATTEMPTS || !UNKNOWN_TABLE.test(String(error))) throw error;
-      await pause(PAUSE_MS * attempt);
-    }
-  }
 }
 
 /** Writes into the ledger that the statements [from, end) of a file ran. */

@@ -43,6 +43,7 @@ describe('renderForCluster and clusterLayout', () => {
       'ENGINE = Distributed',
       'ENGINE = ReplicatedReplacingMergeTree',
       'ENGINE = ReplicatedReplacingMergeTree',
+      'ENGINE = ReplicatedReplacingMergeTree',
     ]);
   });
 
@@ -95,8 +96,14 @@ describe('renderForCluster and clusterLayout', () => {
 
   it('leaves statements unchanged for one server', async () => {
     const sent: string[] = [];
+    const lock = () => {
+      const created = sent.find((sql) => sql.startsWith('CREATE TABLE schema_migrations_lock_1 '));
+      const holder = created?.split("'")[1] ?? '';
+      return { lock: created === undefined ? 0 : 1, holder, num_ledger_rows: 0 };
+    };
     const recording = overriding<StoreClient>(store.client, {
-      queryRows: <Row>() => Promise.resolve([] as Row[]),
+      queryRows: <Row>(sql: string) =>
+        Promise.resolve((sql.includes('system.tables') ? [lock()] : []) as Row[]),
       command: (sql) => {
         sent.push(sql);
         return Promise.resolve();

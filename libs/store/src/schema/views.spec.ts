@@ -1,29 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { appendEvents } from '@retrace/log/testing';
-import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { type AnyEvent, episodeIdFor, newRunId } from '@retrace/trajectory';
 import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
-import { Sink } from '../sink/sink.js';
+import { openStoreWithSink, type StoreWithSink } from '../sink/store-with-sink.contract.js';
 
 const DOCUMENT = join(import.meta.dirname, '../../../../docs/sql.md');
 
 describe('views', () => {
-  let store: StoreFixture;
-  let sink: Sink;
-  let running: Promise<void>;
-  const stop = new AbortController();
+  let store: StoreWithSink;
 
   beforeAll(async () => {
-    store = await openStoreFixture();
-    sink = new Sink({ lingerMs: 2, minInsertIntervalMs: 2 });
-    running = sink.run({ log: store.log, client: store.client, signal: stop.signal });
+    store = await openStoreWithSink();
   });
 
   afterAll(async () => {
-    stop.abort();
-    await running;
     await store.close();
   });
 
@@ -35,8 +26,7 @@ describe('views', () => {
     const isKnown = startedRuns.has(runId) || events.some(({ kind }) => kind === 'RunStarted');
     startedRuns.add(runId);
     if (!isKnown) await bring([controlEvent(idsOf(runId), 'RunStarted')]);
-    const { partition, lastOffset } = await appendEvents(store.log, events);
-    await sink.caughtUpTo(events[0].episodeId === '' ? 'control' : 'trajectories', partition, lastOffset);
+    await store.bring(events);
   }
 
   function idsOf(runId: string): { logId: string; runId: string } {
@@ -78,12 +68,15 @@ describe('views', () => {
       { action: 'up', reward: 0.25, metadata: forced, success: null },
       { action: 'up', reward: 9, metadata: repeated, success: true },
     ];
-    for (const [ordinal, { action, reward, success, ...started }] of forks.entries()) {
+    // The last two have the chance of the first and of the forced one: the same commands, run twice.
+    const twice = [...forks, forks[0], forks[5]];
+    for (const [ordinal, { action, reward, success, ...started }] of twice.entries()) {
+      const samplingSeed = ordinal < forks.length ? ordinal : [0, 5][ordinal - forks.length];
       await bring(
         episodeEvents({
           ...{ ...ids, ordinal, numSteps: 2, ended: { success } },
           step: (step) => ({ action: step === 0 ? action : 'down', reward: step === 0 ? reward : 0 }),
-          started: { ...started, forkedFrom: { episodeId, step: 3 }, forkedFromRunId: runId },
+          started: { ...started, samplingSeed, forkedFrom: { episodeId, step: 3 }, forkedFromRunId: runId },
         }),
       );
     }
@@ -93,7 +86,7 @@ describe('views', () => {
         { params: { runId, episodeId } },
       );
     const listed = await read('fork_run_id, step, policy, forced, action, return', 'forks');
-    expect(listed).toHaveLength(7);
+    expect(listed).toHaveLength(9);
     const fork = {
       fork_run_id: ids.runId,
       step: 3,
@@ -199,6 +192,55 @@ describe('views', () => {
       controlEvent(ids, 'BaselinesMeasured', { baselines: [] }),
     ]);
     expect(await baselines()).toEqual(measured);
+  });
+
+  it('show the first validation of a policy version on each split, a row for each decoding and family', async () => {
+    const ids = idsOf(newRunId());
+    const figures = { numTasks: 2, numEpisodes: 8, numSuccesses: 6, numUnknown: 0, numFailed: 1 };
+    const row = {
+      ...{ decoding: 'sampled' as const, family: null, ...figures, successRate: 0.75, successLow: 0.25 },
+      passAtK: [
+        { k: 1, pass: 0.75, numTasks: 2 },
+        { k: 4, pass: 1, numTasks: 2 },
+      ],
+      ...{ successHigh: 0.96875, meanReturn: null },
+    };
+    const validated = (split: 'validation' | 'test', numSuccesses: number) =>
+      controlEvent(ids, 'PolicyValidated', {
+        ...{ policyVersion: 3, updateNumber: 30, split, seconds: 1.5 },
+        rows: [
+          { ...row, numSuccesses },
+          { ...row, family: 'hard', successRate: null, passAtK: [] },
+        ],
+      });
+    await bring([
+      controlEvent(ids, 'RunStarted'),
+      validated('validation', 6),
+      validated('validation', 5),
+      validated('test', 4),
+    ]);
+    const rows = await store.client.queryRows<Record<string, unknown>>(
+      'SELECT * EXCEPT (run_id, validated_at) FROM validations WHERE run_id = {runId:String} ORDER BY split, family IS NULL DESC',
+      { params: { runId: ids.runId } },
+    );
+    expect(rows).toHaveLength(4);
+    expect(rows.map(({ split, family, num_successes }) => [split, family, num_successes])).toEqual([
+      ['test', null, 4],
+      ['test', 'hard', 6],
+      ['validation', null, 6],
+      ['validation', 'hard', 6],
+    ]);
+    expect(rows[2]).toMatchObject({
+      ...{ policy_version: 3, update_number: 30, decoding: 'sampled', success: 0.75, success_low: 0.25 },
+      ...{
+        success_high: 0.96875,
+        pass_at_k: { 1: 0.75, 4: 1 },
+        mean_return: null,
+        seconds: 1.5,
+        num_failed: 1,
+      },
+    });
+    expect(rows[3]).toMatchObject({ success: null, pass_at_k: {} });
   });
 
   it('show metrics once, one row for each value, and those of an update as a map', async () => {
@@ -535,6 +577,11 @@ describe('views', () => {
           epoch: 1,
           episodeIds: [0, 1].map((ordinal) => episodeIdFor({ runId: ids.runId, ordinal })),
         }),
+        controlEvent(ids, 'UpdateTraced', {
+          ...{ epoch: 1, runIds: [ids.runId] },
+          episodeIds: [0, 1].map((ordinal) => episodeIdFor({ runId: ids.runId, ordinal })),
+        }),
+        controlEvent(ids, 'UpdateTokensTraced', { epoch: 1 }),
         controlEvent(ids, 'UpdateApplied', { epoch: 1 }),
         controlEvent(ids, 'WarningRaised'),
         controlEvent(ids, 'MetricsLogged'),
@@ -573,7 +620,10 @@ describe('views', () => {
       'reward_versions',
       'scores',
       'updates',
+      'update_inputs',
+      'update_tokens',
       'policies',
+      'validations',
       'metrics',
       'warnings',
       'datasets',

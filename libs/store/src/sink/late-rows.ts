@@ -1,6 +1,7 @@
 import type { DeletedRuns, EpisodeOfRun } from '@retrace/trajectory';
 import { insertWatermark } from '../batch/insert-watermark.js';
 import type { StoreClient } from '../client/store-client.js';
+import { TRACED_INPUTS } from '../rows/traced-inputs.js';
 import { episodesByRun } from '../retention/episodes-by-run.js';
 import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
 import { IS_DELETION, ROWS_OF_EPISODES_IN_EVENTS, ROWS_OF_RUN_IN_EVENTS } from '../rows/rows-of-run.js';
@@ -70,7 +71,18 @@ export async function deleteLateRows(
         { params: { ...position, runId, first, end }, settings: { lightweight_deletes_sync: '2' } },
       );
     }
+    if (position.stream === 'control') await deleteUnnamedInputs(client, runId);
   }
+}
+
+/** Deletes the rows of a run that no event stands for any more. */
+async function deleteUnnamedInputs(client: StoreClient, runId: string): Promise<void> {
+  await client.command(
+    `DELETE FROM ${TRACED_INPUTS}
+     WHERE run_id = {runId:String} AND plan_id NOT IN (
+       SELECT plan_id FROM events WHERE run_id = {runId:String} AND episode_id = '' AND kind = 'UpdateTraced')`,
+    { params: { runId }, settings: { lightweight_deletes_sync: '2' } },
+  );
 }
 
 /**

@@ -10,6 +10,7 @@ import { readRunHashes, type RunHash } from './row-hash.js';
 import { type EpisodeCounts, verifyEpisodes } from './verify-episodes.js';
 import { type RecordCounts, verifyRecords } from './verify-records.js';
 import { verifyRuns } from './verify-runs.js';
+import { TraceCheck } from './verify-traces.js';
 
 export interface VerifyOptions {
   readonly log: EventLog;
@@ -63,6 +64,7 @@ export async function verifyStore({
   const deletedRuns = await readDeletedRuns(log);
   const episodes: EpisodeCounts = { numEpisodes: 0, numSealedEpisodes: 0 };
   const fold = new ControlFold();
+  const traces = new TraceCheck(deletedRuns);
   for (const { stream, partition } of streamPartitionsOf(log)) {
     await verifyRecords({
       log,
@@ -75,8 +77,9 @@ export async function verifyStore({
       signal,
       onRecord: (offset, event) => {
         if (stream !== 'control') return;
-        if (event === null) fold.skip(offset);
-        else fold.apply(event, offset);
+        if (event === null) return fold.skip(offset);
+        fold.apply(event, offset);
+        traces.add(event, fold);
       },
     });
   }
@@ -88,6 +91,7 @@ export async function verifyStore({
   await verifyEpisodes({ client, faults, counts: episodes, signal });
   const runFaults = new FaultList(maxFaults);
   await verifyRuns(client, fold, runFaults);
+  await traces.finish(client, runFaults, log.logId);
   const controlEnd = await log.endOffset('control', 0);
   const rest = { stream: 'control', partition: 0, from: fold.nextOffset, end: controlEnd } as const;
   const runsCompared = !(await hasRecordIn(log, rest));

@@ -19,7 +19,7 @@ export function encodeEvent(event: AnyEvent): Uint8Array {
   assertValidEvent(event);
   body.reset();
   body.list(NUM_BODY_PARTS);
-  body.text(event.kind);
+  body.name(event.kind);
   body.number(event.schemaVersion);
   body.uuid(event.eventId);
   body.uuid(event.logId);
@@ -28,13 +28,19 @@ export function encodeEvent(event: AnyEvent): Uint8Array {
   body.number(event.seq);
   body.number(event.occurredAtUs);
   const payload = event.payload as unknown as Readonly<Record<string, unknown>>;
-  const fields = Object.keys(payload);
-  body.map(fields.length);
-  for (const field of fields) {
+  body.map(countFields(payload));
+  // A valid payload is a plain object; `for … in` allocates no list of its fields.
+  for (const field in payload) {
     const value = payload[field];
-    body.text(field);
+    body.name(field);
     if (isColumn(value)) body.column(value);
     else body.value(value);
   }
   return body.takeRecord();
+}
+
+function countFields(payload: Readonly<Record<string, unknown>>): number {
+  let numFields = 0;
+  for (const _ in payload) numFields += 1;
+  return numFields;
 }

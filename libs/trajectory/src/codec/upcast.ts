@@ -10,7 +10,12 @@ export type UpcasterTable = Readonly<Partial<Record<EventKind, readonly Upcaster
 
 /** The changes of the event schema so far; `SCHEMA_VERSIONS` counts them. */
 export const UPCASTERS: UpcasterTable = {
-  UpdateApplied: [(payload) => ({ ...payload, ...ADDED_FIELDS.UpdateApplied })],
+  BatchPlanned: [(payload) => ({ ...payload, ...ADDED_FIELDS.BatchPlanned })],
+  UpdateApplied: [
+    (payload) => ({ ...payload, ...ADDED_FIELDS.UpdateApplied }),
+    (payload) => ({ ...payload, groupPriorities: ADDED_FIELDS.UpdateApplied.groupPriorities }),
+  ],
+  WarningRaised: [(payload) => ({ ...payload, ...ADDED_FIELDS.WarningRaised })],
   RunStarted: [(payload) => ({ ...payload, ...ADDED_FIELDS.RunStarted })],
   EpisodeStarted: [
     (payload) => ({ ...payload, ...ADDED_FIELDS.EpisodeStarted }),

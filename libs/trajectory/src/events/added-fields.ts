@@ -8,7 +8,15 @@ export type AddedFields = { readonly [K in EventKind]?: Readonly<Partial<Payload
  * the content checksum skips it, so an event has the same checksum before and after it was lifted.
  */
 export const ADDED_FIELDS = {
-  UpdateApplied: { episodeRewards: null },
+  BatchPlanned: {
+    runIds: [],
+    groupRuns: null,
+    groupSources: null,
+    groupRows: null,
+    episodeGroups: null,
+    groupWeights: null,
+  },
+  UpdateApplied: { episodeRewards: null, groupPriorities: null },
   RunStarted: { runKind: 'trained', tags: [], metadata: null },
   EpisodeStarted: {
     externalId: '',
@@ -17,6 +25,7 @@ export const ADDED_FIELDS = {
     parentEpisodeId: null,
     forkedFromRunId: null,
   },
+  WarningRaised: { rule: '', advice: '', episodeIds: [] },
   StepRecorded: { messages: null, usage: null },
 } as const satisfies AddedFields;
 

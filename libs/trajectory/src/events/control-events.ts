@@ -1,15 +1,20 @@
 import type { DatasetCreated, DatasetEpisodesListed } from './dataset-events.js';
 import type { Json, Split } from './episode-events.js';
+import type { LineagePayloads } from './lineage-events.js';
+import type { PolicyValidated } from './validation-events.js';
 
 /** Payloads of stream `control` (one partition): runs, groups, batches, updates, policies and data sets. */
-export interface ControlPayloads {
+export interface ControlPayloads extends LineagePayloads {
   LogOpened: LogOpened;
   RunStarted: RunStarted;
   RunEnded: RunEnded;
   GroupsClosed: GroupsClosed;
+  GroupsDiscarded: GroupsDiscarded;
+  SamplingBlocked: SamplingBlocked;
   BatchPlanned: BatchPlanned;
   UpdateApplied: UpdateApplied;
   PolicyPublished: PolicyPublished;
+  PolicyValidated: PolicyValidated;
   TrainerClaimed: TrainerClaimed;
   CollectorClaimed: CollectorClaimed;
   MetricsLogged: MetricsLogged;
@@ -91,6 +96,28 @@ export interface GroupsClosed {
   readonly policyVersionMax: Int32Array;
 }
 
+/**
+ * Groups of the run that no update will be trained on, as the trainer decided. They leave the pool, and the limiter of samples and
+ * inserts counts the samples that they would have given.
+ */
+export interface GroupsDiscarded {
+  readonly groupIds: readonly string[];
+  /** `zeroVariance`: all rewards of a group are equal, so it would teach nothing. */
+  readonly reason: 'tooStale' | 'zeroVariance';
+  /** The update that was being planned. */
+  readonly updateNumber: number;
+}
+
+/** The limiter of samples and inserts makes one side wait for the other. It changes no state of a run. */
+export interface SamplingBlocked {
+  readonly side: 'trainer' | 'collector';
+  /** The figures and the bound that would be left, in words. */
+  readonly reason: string;
+  readonly numInserted: number;
+  /** With the samples that discarded groups would have given. */
+  readonly numSampled: number;
+}
+
 export interface BatchPlanned {
   readonly planId: string;
   /** Epoch of the trainer that planned; events of stale epochs are discarded by the fold. */
@@ -101,11 +128,26 @@ export interface BatchPlanned {
   readonly policyVersionIn: number;
   readonly rewardVersion: string;
   readonly recipeHash: string;
-  /** Batch manifest: all steps 0 … numSteps − 1 of each episode, in this order. */
+  /**
+   * Batch manifest: all steps 0 … numSteps − 1 of each episode, in this order. A group without an episode here was sampled and left out: it
+   * has lost an event, or its rewards have no variance.
+   */
   readonly groupIds: readonly string[];
   readonly episodeIds: readonly string[];
   readonly numSteps: Int32Array;
   readonly samplerState: Json;
+  /** Other runs that groups of the plan belong to. */
+  readonly runIds: readonly string[];
+  /** [G] Run of each group: 0 = this run, r = `runIds[r − 1]`. Null: all are of this run. A group's identity is its run and its id. */
+  readonly groupRuns: Int32Array | null;
+  /** [G] Source of each group, as its place in the recipe's `data.sources`; null where the recipe has none. */
+  readonly groupSources: Int32Array | null;
+  /** [G] Row of each group in the list of its source; −1 for groups of this run. Null: all are of this run. */
+  readonly groupRows: Int32Array | null;
+  /** [E] Place of each episode's group in `groupIds`; null where no group is of another run. */
+  readonly episodeGroups: Int32Array | null;
+  /** [G] Importance weights, in (0, 1], by which the sampler corrects its own preference; null = 1 each. */
+  readonly groupWeights: Float64Array | null;
   /** Seed of the mini-batch permutation and of every random choice in the update. */
   readonly seed: number;
 }
@@ -130,6 +172,8 @@ export interface UpdateApplied {
    * schema version 1.
    */
   readonly episodeRewards: Float64Array | null;
+  /** [G] Priorities of the plan's groups for later draws; NaN = as before. Null where the sampler has none. */
+  readonly groupPriorities: Float64Array | null;
   readonly trainerState: Json;
   readonly metricNames: readonly string[];
   readonly metricValues: Float64Array;
@@ -186,7 +230,7 @@ export interface MetricsLogged {
 /** Something that a person should know of and that did not end the process. It changes no state of a run. */
 export interface WarningRaised {
   /** Who warns; `system` is the supervisor. */
-  readonly source: 'trainer' | 'collector' | 'sink' | 'api' | 'store' | 'system';
+  readonly source: 'trainer' | 'collector' | 'validator' | 'sink' | 'api' | 'store' | 'system';
   /** `alarm`: the run does not do what it is for, as when an update trained on nothing. */
   readonly severity: 'warning' | 'alarm';
   /** Update (trainer) or round (collector) that it belongs to; null where it belongs to none. */
@@ -194,6 +238,12 @@ export interface WarningRaised {
   readonly message: string;
   /** How often its process has said this so far, this time included. Not every repetition is an event. */
   readonly numTimes: number;
+  /** Name of the monitor whose rule is broken; `''` for other warnings. Since version 2. */
+  readonly rule: string;
+  /** A step to take next; `''` where there is none. Since version 2. */
+  readonly advice: string;
+  /** Episodes to look at first; empty where no single episode is concerned. Since version 2. */
+  readonly episodeIds: readonly string[];
 }
 
 /**

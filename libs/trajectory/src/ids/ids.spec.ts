@@ -4,6 +4,9 @@ import {
   episodeEventId,
   episodeIdFor,
   episodeOrdinal,
+  episodeRank,
+  evaluationEpisodeIdFor,
+  isEvaluationEpisode,
   MAX_EPISODE_ORDINAL,
   newControlEventId,
   newRunId,
@@ -81,6 +84,49 @@ describe('episodeIdFor', () => {
     expect(() => episodeIdFor({ runId: RUN_ID.toUpperCase(), ordinal: 0 })).toThrow(
       /must be a lower-case UUID/,
     );
+  });
+});
+
+describe('evaluationEpisodeIdFor', () => {
+  it('gives other ids than episodeIdFor for every ordinal, which sort by ordinal together with them', () => {
+    fc.assert(
+      fc.property(ordinal, ordinal, (a, b) => {
+        const [evaluated, trained] = [
+          evaluationEpisodeIdFor({ runId: RUN_ID, ordinal: a }),
+          episodeIdFor({ runId: RUN_ID, ordinal: b }),
+        ];
+        expect(isUuid(evaluated)).toBe(true);
+        expect(evaluated).not.toBe(trained);
+        expect(episodeOrdinal(RUN_ID, evaluated)).toBe(a);
+        if (a !== b) expect(evaluated < trained).toBe(a < b);
+        expect(isEvaluationEpisode(RUN_ID, evaluated)).toBe(true);
+        expect(isEvaluationEpisode(RUN_ID, trained)).toBe(false);
+      }),
+    );
+  });
+
+  it('inverts the 42 bits of the hash', () => {
+    // 01936d00-0000-8000-8000-00998c64f6f6 with every bit after the ordinal inverted.
+    expect(evaluationEpisodeIdFor({ runId: RUN_ID, ordinal: 0 })).toBe(
+      '01936d00-0000-8000-8000-0366739b0909',
+    );
+  });
+});
+
+describe('episodeRank', () => {
+  it('differs for every id of a run, and grows with the ordinal', () => {
+    fc.assert(
+      fc.property(ordinal, ordinal, (a, b) => {
+        const ids = [a, b].flatMap((value) => [
+          episodeIdFor({ runId: RUN_ID, ordinal: value }),
+          evaluationEpisodeIdFor({ runId: RUN_ID, ordinal: value }),
+        ]);
+        const ranks = ids.map((id) => episodeRank(RUN_ID, id) ?? NaN);
+        expect(new Set(ranks).size).toBe(new Set(ids).size);
+        if (a < b) expect(Math.max(ranks[0], ranks[1])).toBeLessThan(Math.min(ranks[2], ranks[3]));
+      }),
+    );
+    expect(episodeRank(RUN_ID, 'external-7')).toBeNull();
   });
 });
 

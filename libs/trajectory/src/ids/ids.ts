@@ -1,7 +1,7 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 import { TrajectoryError } from '../trajectory-error.js';
 import type { EpisodeEventKind, RetraceEvent } from '../events/event.js';
-import { isUuid, uuidFromBytes, uuidToBytes } from './uuid.js';
+import { isUuid, uuidFromBytes, uuidToBytes, writeUuid } from './uuid.js';
 
 /** Highest ordinal of an episode in a run. */
 export const MAX_EPISODE_ORDINAL = 0xffff_ffff;
@@ -13,7 +13,23 @@ export interface IdSource {
   readonly randomBytes: (size: number) => Uint8Array;
 }
 
-const systemSource: IdSource = { nowMs: Date.now, randomBytes };
+/** Random bytes are drawn in stocks: a draw costs as much as the rest of an id. */
+const stock = Buffer.alloc(4096);
+let numTaken = stock.length;
+
+function takeRandomBytes(size: number): Uint8Array {
+  if (numTaken + size > stock.length) {
+    randomFillSync(stock);
+    numTaken = 0;
+  }
+  numTaken += size;
+  return stock.subarray(numTaken - size, numTaken);
+}
+
+const systemSource: IdSource = { nowMs: Date.now, randomBytes: takeRandomBytes };
+
+/** Used synchronously, so one is shared. */
+const runIdBytes = Buffer.alloc(16);
 
 /** Creates a run id: UUIDv7, so that ids of later runs sort after those of earlier ones (RFC 9562, 5.7). */
 export function newRunId(source: IdSource = systemSource): string {
@@ -50,12 +66,33 @@ export function episodeIdFor({
     );
   }
   const bytes = hash('sha256', `episode/${runId}/${ordinal}`, 'buffer').subarray(0, 16);
-  bytes.set(uuidToBytes(runId).subarray(0, 6));
+  writeUuid(runIdBytes, 0, runId);
+  runIdBytes.copy(bytes, 0, 0, 6);
   // Version (4 bits) and variant (2 bits) are constant, so the ordinal may be split around them and still sort.
   bytes.writeUInt16BE(0x8000 | (ordinal >>> 20), 6);
   const lowAndHash = bytes.readUInt32BE(8) & 0x3ff;
   bytes.writeUInt32BE(((0b10 << 30) | ((ordinal & 0xf_ffff) << 10) | lowAndHash) >>> 0, 8);
   return uuidFromBytes(bytes);
+}
+
+/**
+ * Returns the id of an episode that evaluates a policy while the run goes on. Its process counts its episodes by itself, so it has ordinals that
+ * episodes of `episodeIdFor` may have too: the bits of the hash are inverted, and ids still sort by ordinal.
+ *
+ * @throws TrajectoryError `INVALID_ID` as `episodeIdFor`
+ */
+export function evaluationEpisodeIdFor(place: { readonly runId: string; readonly ordinal: number }): string {
+  const bytes = uuidToBytes(episodeIdFor(place));
+  // The 42 bits after the ordinal.
+  bytes.writeUInt16BE(bytes.readUInt16BE(10) ^ 0x03ff, 10);
+  bytes.writeUInt32BE(~bytes.readUInt32BE(12) >>> 0, 12);
+  return uuidFromBytes(bytes);
+}
+
+/** Whether an episode's id is one of `evaluationEpisodeIdFor`. */
+export function isEvaluationEpisode(runId: string, episodeId: string): boolean {
+  const ordinal = episodeOrdinal(runId, episodeId);
+  return ordinal !== null && evaluationEpisodeIdFor({ runId, ordinal }) === episodeId;
 }
 
 /** Returns the ordinal in an episode's id; null when the id has another form, or another start time than the run's. */
@@ -65,6 +102,17 @@ export function episodeOrdinal(runId: string, episodeId: string): number | null 
   const high = Number.parseInt(episodeId.slice(15, 18), 16);
   const low = Number.parseInt(episodeId.slice(19, 23) + episodeId.slice(24, 28), 16);
   return high * 2 ** 20 + ((low >>> 10) & 0xf_ffff);
+}
+
+/**
+ * Returns a number by which the ids of a run's episodes are told apart and sorted: twice the ordinal, plus the first bit of the hash. Null as in
+ * `episodeOrdinal`.
+ */
+export function episodeRank(runId: string, episodeId: string): number | null {
+  const ordinal = episodeOrdinal(runId, episodeId);
+  if (ordinal === null) return null;
+  const hashBit = (Number.parseInt(episodeId.slice(25, 26), 16) >>> 1) & 1;
+  return ordinal * 2 + hashBit;
 }
 
 /** Identifies an event of an episode. */

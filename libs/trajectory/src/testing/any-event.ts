@@ -32,8 +32,15 @@ const int32 = fc.integer({ min: 0, max: 2 ** 31 - 1 });
 const ids = (maxLength: number) => fc.uniqueArray(nonEmptyText, { minLength: 1, maxLength });
 const int32s = (length: number) =>
   fc.array(int32, { minLength: length, maxLength: length }).map((values) => Int32Array.from(values));
+const int32sUpTo = (max: number, length: number) =>
+  fc.array(fc.nat(max), { minLength: length, maxLength: length }).map((values) => Int32Array.from(values));
 const doubles = (length: number) =>
   fc.array(fc.double(), { minLength: length, maxLength: length }).map((values) => Float64Array.from(values));
+/** Finite or NaN, without −0. */
+const statistics = (length: number) =>
+  fc
+    .array(fc.float({ noDefaultInfinity: true }), { minLength: length, maxLength: length })
+    .map((values) => Float32Array.from(values, (value) => value + 0));
 const named = fc
   .array(nonEmptyText, { maxLength: 6 })
   .chain((names) => doubles(names.length).map((values) => ({ names, values })));
@@ -178,6 +185,27 @@ const episodeList = fc
   .array(uuid, { maxLength: 6 })
   .chain((episodeIds) => int32s(episodeIds.length).map((numSteps) => ({ episodeIds, numSteps })));
 
+const rate = fc.double({ min: 0, max: 1, noNaN: true }).map((value) => value + 0);
+const validationRows = fc.array(
+  record({
+    decoding: fc.constantFrom('greedy', 'sampled'),
+    family: fc.option(text),
+    ...{
+      numTasks: natural,
+      numEpisodes: natural,
+      numSuccesses: natural,
+      numUnknown: natural,
+      numFailed: natural,
+    },
+    successRate: fc.option(rate),
+    ...{ successLow: rate, successHigh: rate },
+    passAtK: fc.array(record({ k: fc.integer({ min: 1, max: 1e9 }), pass: rate, numTasks: natural }), {
+      maxLength: 3,
+    }),
+    meanReturn: fc.option(finite),
+  }),
+  { maxLength: 3 },
+);
 const baselines = fc.array(
   record({
     name: nonEmptyText,
@@ -276,6 +304,17 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     numUpdates: natural,
   }),
   GroupsClosed: groupsClosed,
+  GroupsDiscarded: record({
+    groupIds: ids(4),
+    reason: fc.constantFrom('tooStale', 'zeroVariance'),
+    updateNumber: natural,
+  }),
+  SamplingBlocked: record({
+    side: fc.constantFrom('trainer', 'collector'),
+    reason: nonEmptyText,
+    numInserted: natural,
+    numSampled: natural,
+  }),
   BatchPlanned: record({
     planId: uuid,
     epoch: natural,
@@ -287,8 +326,23 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     groupIds: ids(4),
     episodes: episodeList,
     samplerState: json,
+    runIds: fc.uniqueArray(uuid, { minLength: 1, maxLength: 3 }),
     seed: natural,
-  }).map(({ episodes, ...others }) => ({ ...others, ...episodes })),
+  }).chain(({ episodes, runIds, ...others }) => {
+    const plan = { ...others, ...episodes };
+    const numGroups = plan.groupIds.length;
+    const alone = { runIds: [], groupRuns: null, groupSources: null, groupRows: null, episodeGroups: null };
+    const mixed = record({
+      runIds: fc.constant(runIds),
+      groupRuns: int32sUpTo(runIds.length, numGroups),
+      groupSources: int32s(numGroups),
+      groupRows: int32s(numGroups),
+      episodeGroups: int32sUpTo(numGroups - 1, plan.episodeIds.length),
+    });
+    return fc
+      .tuple(fc.oneof(fc.constant(alone), mixed), fc.option(doubles(numGroups)))
+      .map(([from, groupWeights]) => ({ ...plan, ...from, groupWeights }));
+  }),
   UpdateApplied: record({
     planId: uuid,
     epoch: natural,
@@ -297,6 +351,7 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     weights: file,
     optimizer: file,
     episodeRewards: fc.option(fc.nat(8).chain(doubles)),
+    groupPriorities: fc.option(fc.nat(8).chain(doubles)),
     trainerState: json,
     metrics: named,
   }).map(({ metrics: { names, values }, ...others }) => ({
@@ -304,6 +359,48 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     metricNames: names,
     metricValues: values,
   })),
+  UpdateTraced: fc.tuple(ids(3), fc.nat(6), fc.nat(5)).chain(([groupIds, numEpisodes, numOptimizerSteps]) =>
+    record({
+      planId: uuid,
+      epoch: natural,
+      updateNumber: natural,
+      policyVersionIn: natural,
+      runIds: fc.constant(['01936d00-0000-7000-8000-00000000b001']),
+      episodeRuns: fc.constant(new Int32Array(numEpisodes)),
+      groupIds: fc.constant(groupIds),
+      episodeGroups: int32s(numEpisodes).map((values) => values.map((value) => value % groupIds.length)),
+      episodeIds: fc.array(uuid, { minLength: numEpisodes, maxLength: numEpisodes }),
+      firstSteps: int32s(numEpisodes),
+      numSteps: int32s(numEpisodes),
+      times: int32s(numEpisodes),
+      numTokens: int32s(numEpisodes),
+      weights: statistics(numEpisodes),
+      advantageMeans: statistics(numEpisodes),
+      advantageDeviations: statistics(numEpisodes),
+      advantageMins: statistics(numEpisodes),
+      advantageMaxs: statistics(numEpisodes),
+      stepLosses: fc.constant(new Float64Array(numOptimizerSteps).fill(0.25)),
+      stepGradientNorms: fc.constant(new Float64Array(numOptimizerSteps).fill(NaN)),
+    }),
+  ),
+  UpdateTokensTraced: fc.nat(6).chain((numTokens) =>
+    record({
+      planId: uuid,
+      epoch: natural,
+      updateNumber: natural,
+      part: natural,
+      optimizerSteps: int32s(numTokens).map((values) => values.map((value) => Math.max(1, value))),
+      episodes: int32s(numTokens),
+      steps: int32s(numTokens),
+      positions: int32s(numTokens),
+      clipped: int32sUpTo(1, numTokens).map((values) => Uint8Array.from(values)),
+      ratios: statistics(numTokens),
+      advantages: statistics(numTokens),
+      values: statistics(numTokens),
+      kls: statistics(numTokens),
+      entropies: statistics(numTokens),
+    }),
+  ),
   PolicyPublished: record({
     versions: fc.tuple(natural, natural).filter(([a, b]) => a !== b),
     isFirst: flag,
@@ -316,6 +413,13 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     policyVersion: Math.max(a, b),
     parentVersion: isFirst ? null : Math.min(a, b),
   })),
+  PolicyValidated: record({
+    policyVersion: natural,
+    updateNumber: natural,
+    split,
+    seconds: fc.double({ min: 0, max: 1e6, noNaN: true }).map((value) => value + 0),
+    rows: validationRows,
+  }),
   TrainerClaimed: record({ epoch: natural, trainerId: nonEmptyText }),
   CollectorClaimed: ids(4).chain((groupIds) =>
     record({
@@ -342,11 +446,14 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
   }).map(({ metrics, ...others }) => ({ ...others, ...metrics })),
   BaselinesMeasured: record({ baselines }),
   WarningRaised: record({
-    source: fc.constantFrom('trainer', 'collector', 'sink', 'api', 'store', 'system'),
+    source: fc.constantFrom('trainer', 'collector', 'validator', 'sink', 'api', 'store', 'system'),
     severity: fc.constantFrom('warning', 'alarm'),
     step: fc.option(natural),
     message: nonEmptyText,
     numTimes: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+    rule: text,
+    advice: text,
+    episodeIds: fc.array(uuid, { maxLength: 4 }),
   }),
   RetentionApplied: record({ scope: json, detail: text }),
   RunDeleted: record({

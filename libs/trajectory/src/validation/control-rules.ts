@@ -1,6 +1,10 @@
 import type { Baseline, ControlPayloads, CheckpointFile, GroupsClosed } from '../events/control-events.js';
 import type { DatasetCreated, DatasetSplitFile } from '../events/dataset-events.js';
-import { findLengthProblem, findVersionRangeProblem, type Checks, type Problem } from './problem.js';
+import { LINEAGE_CHECKS, LINEAGE_RULES } from './lineage-rules.js';
+import { findGroupProblem, findOffsetsProblem } from './group-rules.js';
+import { findPlanProblem } from './plan-rules.js';
+import { POLICY_VALIDATED_RULES } from './policy-validated-rules.js';
+import { findLengthProblem, type Checks, type Problem } from './problem.js';
 import {
   flag,
   integerAtLeast,
@@ -8,6 +12,7 @@ import {
   listOf,
   nonEmptyText,
   nullable,
+  numberAtLeast,
   numberBetween,
   objectOf,
   oneOf,
@@ -43,6 +48,7 @@ const datasetRun = objectOf<DatasetCreated['runs'][number]>({
 
 /** A rule for each field of each control event. */
 export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
+  ...LINEAGE_RULES,
   LogOpened: {
     adapter: nonEmptyText,
     createdBy: text,
@@ -78,6 +84,17 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
     policyVersionMin: typedArray(Int32Array),
     policyVersionMax: typedArray(Int32Array),
   },
+  GroupsDiscarded: {
+    groupIds: listOf(nonEmptyText),
+    reason: oneOf('tooStale', 'zeroVariance'),
+    updateNumber: integerAtLeast(0),
+  },
+  SamplingBlocked: {
+    side: oneOf('trainer', 'collector'),
+    reason: nonEmptyText,
+    numInserted: integerAtLeast(0),
+    numSampled: numberAtLeast(0),
+  },
   BatchPlanned: {
     planId: uuid,
     epoch: integerAtLeast(0),
@@ -90,6 +107,12 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
     episodeIds: listOf(uuid),
     numSteps: typedArray(Int32Array),
     samplerState: json,
+    runIds: listOf(uuid),
+    groupRuns: nullable(typedArray(Int32Array)),
+    groupSources: nullable(typedArray(Int32Array)),
+    groupRows: nullable(typedArray(Int32Array)),
+    episodeGroups: nullable(typedArray(Int32Array)),
+    groupWeights: nullable(typedArray(Float64Array)),
     seed: integerAtLeast(0),
   },
   UpdateApplied: {
@@ -100,6 +123,7 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
     weights: file,
     optimizer: file,
     episodeRewards: nullable(typedArray(Float64Array)),
+    groupPriorities: nullable(typedArray(Float64Array)),
     trainerState: json,
     metricNames: listOf(nonEmptyText),
     metricValues: typedArray(Float64Array),
@@ -112,6 +136,7 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
     weights: file,
     modelHash: nonEmptyText,
   },
+  PolicyValidated: POLICY_VALIDATED_RULES,
   TrainerClaimed: {
     epoch: integerAtLeast(0),
     trainerId: nonEmptyText,
@@ -136,11 +161,14 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
   },
   BaselinesMeasured: { baselines: listOf(baseline) },
   WarningRaised: {
-    source: oneOf('trainer', 'collector', 'sink', 'api', 'store', 'system'),
+    source: oneOf('trainer', 'collector', 'validator', 'sink', 'api', 'store', 'system'),
     severity: oneOf('warning', 'alarm'),
     step: nullable(integerAtLeast(0)),
     message: nonEmptyText,
     numTimes: integerAtLeast(1),
+    rule: text,
+    advice: text,
+    episodeIds: listOf(uuid),
   },
   RetentionApplied: { scope: json, detail: text },
   RunDeleted: {
@@ -174,6 +202,7 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
 
 /** Rules between fields of control events. */
 export const CONTROL_CHECKS: Checks<ControlPayloads> = {
+  ...LINEAGE_CHECKS,
   RunStarted: ({ payload: { runKind, recipe, recipeHash, environment } }) => {
     if (runKind === 'trained') {
       const rule = 'must be non-empty text in a trained run';
@@ -202,8 +231,12 @@ export const CONTROL_CHECKS: Checks<ControlPayloads> = {
     );
   },
 
-  BatchPlanned: ({ payload }) =>
-    findManifestProblem(payload) ?? findDuplicate({ groupIds: payload.groupIds }),
+  GroupsDiscarded: ({ payload: { groupIds } }) =>
+    groupIds.length === 0
+      ? { field: 'payload.groupIds.length', value: 0, rule: 'must be ≥ 1' }
+      : findDuplicate({ groupIds }),
+
+  BatchPlanned: ({ payload }) => findManifestProblem(payload) ?? findPlanProblem(payload),
 
   EpisodesDeleted: ({ payload: { episodeIds } }) =>
     episodeIds.length === 0
@@ -215,8 +248,10 @@ export const CONTROL_CHECKS: Checks<ControlPayloads> = {
       ? { field: 'payload.episodeIds.length', value: 0, rule: 'must be ≥ 1' }
       : findDuplicate({ episodeIds }),
 
-  DatasetCreated: ({ payload: { splits, runs, numEpisodes } }) => {
-    if (splits.length === 0) return { field: 'payload.splits.length', value: 0, rule: 'must be ≥ 1' };
+  DatasetCreated: ({ payload: { format, splits, runs, numEpisodes } }) => {
+    // A list of episodes is only in the log.
+    if (splits.length === 0 && format !== 'episodes')
+      return { field: 'payload.splits.length', value: 0, rule: 'must be ≥ 1' };
     const sum = runs.reduce((total, run) => total + run.numEpisodes, 0);
     if (sum !== numEpisodes) {
       const rule = `must be the sum over payload.runs, ${sum}`;
@@ -254,35 +289,6 @@ export const CONTROL_CHECKS: Checks<ControlPayloads> = {
     return { field: 'payload.parentVersion', value: parentVersion, rule };
   },
 };
-
-function findOffsetsProblem(offsets: Int32Array, numGroups: number, numMembers: number): Problem | null {
-  if (offsets.length !== numGroups + 1) {
-    const rule = `must be the number of groupIds + 1, ${numGroups + 1}`;
-    return { field: 'payload.memberOffsets.length', value: offsets.length, rule };
-  }
-  if (offsets[0] === 0 && offsets[numGroups] === numMembers) return null;
-  const rule = `must go from 0 to the number of episodeIds, ${numMembers}`;
-  return { field: 'payload.memberOffsets', value: offsets.join(', '), rule };
-}
-
-function findGroupProblem(payload: GroupsClosed): Problem | null {
-  const { memberOffsets, groupSizes, reason, policyVersionMin, policyVersionMax } = payload;
-  for (const [g, size] of groupSizes.entries()) {
-    const numMembers = memberOffsets[g + 1] - memberOffsets[g];
-    const members = `payload.memberOffsets[${g + 1}] − memberOffsets[${g}]`;
-    if (size < 1) return { field: `payload.groupSizes[${g}]`, value: size, rule: 'must be ≥ 1' };
-    if (numMembers < 0 || numMembers > size)
-      return { field: members, value: numMembers, rule: `must be from 0 to groupSizes[${g}], ${size}` };
-    if (reason === 'complete' && numMembers !== size) {
-      const rule = `must be groupSizes[${g}], ${size}, because the group is complete`;
-      return { field: members, value: numMembers, rule };
-    }
-    const range = { policyVersionMin: policyVersionMin[g], policyVersionMax: policyVersionMax[g] };
-    const problem = findVersionRangeProblem(range, `payload[${g}]`);
-    if (problem !== null) return problem;
-  }
-  return null;
-}
 
 function findManifestProblem({
   episodeIds,

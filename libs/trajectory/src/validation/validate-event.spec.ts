@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { StepRecorded } from '../events/episode-events.js';
 import type { AnyEvent, ControlEventKind, PayloadOf, RetraceEvent } from '../events/event.js';
+import { OWN_GROUPS_ONLY } from '../fold/control/planned-runs.js';
 import { sampleControlEvent, sampleEpisodeEvent, sampleEvents, sampleStep } from '../testing/index.js';
 import { describeProblem } from './problem.js';
 import { assertValidEvent, findEventProblem } from './validate-event.js';
+
+const PARENT_RUN = '01936d00-0000-7000-8000-00000000b002';
 
 function problemOf(event: unknown): string | null {
   const problem = findEventProblem(event as AnyEvent);
@@ -314,8 +317,22 @@ describe('fields that must agree', () => {
     expect(controlProblem('BatchPlanned', { numSteps: Int32Array.of(1, -4) })).toContain(
       'numSteps[1] is -4; must be ≥ 0',
     );
-    expect(controlProblem('BatchPlanned', { groupIds: ['a', 'a'] })).toContain(
-      'groupIds[1] is "a"; must be listed once',
+    const twice = { ...OWN_GROUPS_ONLY, groupIds: ['a', 'a'] };
+    expect(controlProblem('BatchPlanned', twice)).toContain('groupIds[1] is "a"; must be listed once');
+    // Groups of one id in two runs are two groups.
+    const ofTwoRuns = { groupRuns: Int32Array.of(0, 1), episodeGroups: Int32Array.of(0, 1) };
+    expect(controlProblem('BatchPlanned', { ...twice, ...ofTwoRuns, runIds: [PARENT_RUN] })).toBeNull();
+    expect(controlProblem('BatchPlanned', { groupRuns: Int32Array.of(2) })).toContain(
+      'groupRuns[0] is 2; must be from 0 to 1, the number of runIds',
+    );
+    expect(controlProblem('BatchPlanned', { episodeGroups: null })).toContain(
+      'episodeGroups is null; must not be null where groupRuns is not',
+    );
+    expect(controlProblem('BatchPlanned', { groupRows: Int32Array.of(-2) })).toContain(
+      'groupRows[0] is -2; must be ≥ -1',
+    );
+    expect(controlProblem('BatchPlanned', { groupWeights: new Float64Array(2) })).toContain(
+      'groupWeights.length is 2; must be the number of groupIds, 1',
     );
     expect(controlProblem('UpdateApplied', { metricNames: ['a'] })).toContain(
       'metricValues.length is 2; must be the number of metricNames, 1',

@@ -1,4 +1,4 @@
-import type { AnyEvent, EpisodeEventKind, EventKind, Payloads } from '../events/event.js';
+import type { AnyEvent, EventKind, Payloads } from '../events/event.js';
 import { isEpisodeEventKind, isEventKind, SCHEMA_VERSIONS } from '../events/event-kinds.js';
 import { episodeEventId } from '../ids/ids.js';
 import { TrajectoryError } from '../trajectory-error.js';
@@ -48,31 +48,46 @@ export function assertValidEvent(event: AnyEvent): void {
 
 const nonNegativeInteger = integerAtLeast(0);
 
+/** Most events share their log and their run with the event before. */
+const sharedLogId = rememberValid(uuid);
+const sharedRunId = rememberValid(uuid);
+
+/** A rule that does not check the value again that it found valid last. */
+function rememberValid(inner: Rule): Rule {
+  let valid: unknown = Symbol('none yet');
+  return (value, field) => {
+    if (value === valid) return null;
+    const problem = inner(value, field);
+    if (problem === null) valid = value;
+    return problem;
+  };
+}
+
 function findEnvelopeProblem(event: AnyEvent): Problem | null {
   const { kind, schemaVersion, seq } = event;
   if (schemaVersion !== SCHEMA_VERSIONS[kind]) {
     const rule = `must be ${SCHEMA_VERSIONS[kind]}, the current version`;
     return { field: 'schemaVersion', value: schemaVersion, rule };
   }
+  const expectedId = isEpisodeEventKind(kind)
+    ? episodeEventId({ kind, runId: event.runId, episodeId: event.episodeId, seq })
+    : null;
   return (
-    uuid(event.eventId, 'eventId') ??
-    uuid(event.logId, 'logId') ??
-    (RUNLESS_KINDS.has(kind) && event.runId === '' ? null : uuid(event.runId, 'runId')) ??
+    // A derived id is a UUID.
+    (event.eventId === expectedId ? null : uuid(event.eventId, 'eventId')) ??
+    sharedLogId(event.logId, 'logId') ??
+    (RUNLESS_KINDS.has(kind) && event.runId === '' ? null : sharedRunId(event.runId, 'runId')) ??
     nonNegativeInteger(seq, 'seq') ??
     nonNegativeInteger(event.occurredAtUs, 'occurredAtUs') ??
-    (isEpisodeEventKind(kind) ? findEpisodeKeyProblem(event, kind) : findControlKeyProblem(event))
+    (expectedId === null ? findControlKeyProblem(event) : findEpisodeKeyProblem(event, expectedId))
   );
 }
 
-function findEpisodeKeyProblem(
-  { eventId, runId, episodeId, seq }: AnyEvent,
-  kind: EpisodeEventKind,
-): Problem | null {
+function findEpisodeKeyProblem({ eventId, episodeId }: AnyEvent, expectedId: string): Problem | null {
   const problem = uuid(episodeId, 'episodeId');
   if (problem !== null) return problem;
-  const expected = episodeEventId({ runId, episodeId, seq, kind });
-  if (eventId === expected) return null;
-  const rule = `must be ${expected}, the id derived from runId, episodeId, seq and kind`;
+  if (eventId === expectedId) return null;
+  const rule = `must be ${expectedId}, the id derived from runId, episodeId, seq and kind`;
   return { field: 'eventId', value: eventId, rule };
 }
 

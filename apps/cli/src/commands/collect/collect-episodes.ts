@@ -8,7 +8,6 @@ import {
 import { resolveEnvironment } from '@retrace/config';
 import { openEnvironment } from '@retrace/environment-sources';
 import type { EnvironmentSpec } from '@retrace/environments';
-import { CheckpointFiles } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import { PatientLog, ControlTail } from '@retrace/log';
 import { readCodeVersion } from '../../installation.js';
@@ -18,6 +17,7 @@ import type { BackendChoice } from '@retrace/process';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
+import { checkpointsOf } from '../../services/checkpoints.js';
 
 interface CollectOptions extends CommonOptions {
   readonly environment: string;
@@ -79,7 +79,7 @@ async function collectIntoLog(
         sampling,
         log: session.log,
         control,
-        checkpoints: new CheckpointFiles(session.directory.checkpoints),
+        checkpoints: checkpointsOf(session.directory),
         engine: `retrace ${name}`,
         codeVersion: await readCodeVersion(),
         signal,

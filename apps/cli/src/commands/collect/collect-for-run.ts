@@ -7,6 +7,8 @@ interface CollectForRunOptions extends CommonOptions {
   readonly run: string;
   /** Such as `1/3`; '' for a collector that works by itself. */
   readonly share: string;
+  /** Port of the collector's Prometheus endpoint. */
+  readonly metricsPort?: number;
   readonly backend?: BackendChoice;
 }
 
@@ -15,6 +17,7 @@ export async function collectForRun({
   run,
   dataDir,
   share,
+  metricsPort,
   backend,
   json,
 }: CollectForRunOptions): Promise<void> {
@@ -22,7 +25,12 @@ export async function collectForRun({
   const runId = await chooseRunOn(services, run);
   if (runId === null) return;
   await runRoleInProcess('collector', services, {
-    variables: { RETRACE_RUN_ID: runId, RETRACE_BACKEND: backend, RETRACE_COLLECTOR_SHARE: share },
+    variables: {
+      RETRACE_RUN_ID: runId,
+      RETRACE_BACKEND: backend,
+      RETRACE_COLLECTOR_SHARE: share,
+      RETRACE_METRICS_PORT: metricsPort === undefined ? undefined : `${metricsPort}`,
+    },
     json: json === true,
     announcement: `collecting for run ${runId}`,
   });

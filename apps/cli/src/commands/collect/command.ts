@@ -1,5 +1,12 @@
 import { Option } from '@commander-js/extra-typings';
-import { backendOption, newCommand, numberFrom, runOption, wholeNumber } from '../../options.js';
+import {
+  backendOption,
+  metricsPortOption,
+  newCommand,
+  numberFrom,
+  runOption,
+  wholeNumber,
+} from '../../options.js';
 
 export const collectCommand = () =>
   newCommand('collect')
@@ -41,6 +48,7 @@ export const collectCommand = () =>
       'sample only among the likeliest tokens of this probability',
       numberFrom(0.001, 1),
     )
+    .addOption(metricsPortOption('with --run, the metrics of this collector'))
     .addOption(backendOption())
     .action(async (_, command) => {
       const { run, environment, policy, episodes, ...others } = command.optsWithGlobals();
@@ -51,6 +59,6 @@ export const collectCommand = () =>
         return command.error("error: required: '--environment', '--policy' and '--episodes', or '--run'");
       }
       const { collect } = await import('./collect-episodes.js');
-      const { temperature, topK, topP, ...rest } = others;
+      const { temperature, topK, topP, metricsPort: _port, ...rest } = others;
       return collect({ environment, policy, episodes, sampling: { temperature, topK, topP }, ...rest });
     });

@@ -1,4 +1,4 @@
-import { collect, newCommand, wholeNumber } from '../../options.js';
+import { newCommand, setOption, wholeNumber } from '../../options.js';
 
 export const doctorCommand = () =>
   newCommand('doctor')
@@ -6,6 +6,6 @@ export const doctorCommand = () =>
       'check this machine, and the data directory or the services that the environment names; exits 1 if Retrace can’t work',
     )
     .option('--recipe <name-or-file>', 'also check whether this recipe fits into memory')
-    .option('--set <key=value>', 'override a recipe field; can be repeated', collect)
+    .addOption(setOption())
     .option('--port <number>', 'port for the API', wholeNumber(0, 65_535), 8787)
     .action(async (_, command) => (await import('./doctor.js')).doctor(command.optsWithGlobals()));

@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os';
-import { longestContext, type Recipe } from '@retrace/config';
+import { longestContext, needsValidator, type Recipe } from '@retrace/config';
 import { readEnvironment } from '@retrace/environment-sources';
 import {
   estimateGenerationMemory,
@@ -52,7 +52,8 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
   const training = { passTokens, accumulates: true, recomputesLayers: optimizer.recomputeLayers };
   // Only the trainer itself evaluates the reference policy.
   const keepsReference = loss.klCoefficient > 0 || Boolean(preference);
-  const trainer = estimateTrainingMemory(config, { ...training, keepsReference });
+  const momentsOnDisk = recipe.compute?.optimizerOffload === 'disk';
+  const trainer = estimateTrainingMemory(config, { ...training, keepsReference, momentsOnDisk });
   const collector = estimateGenerationMemory(config, {
     maxSlots: slots,
     maxTokens: rowTokens,
@@ -70,6 +71,7 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
         ]
       : []),
     { role: 'collector', count: numCollectors, estimate: asRole(collector) },
+    ...(needsValidator(recipe) ? [{ role: 'validator', count: 1, estimate: asRole(collector) }] : []),
     {
       role: 'store and API',
       count: 1,

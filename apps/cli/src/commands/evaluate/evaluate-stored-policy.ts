@@ -1,6 +1,6 @@
 import { matrixProducts, parseRecipe, type Recipe } from '@retrace/config';
 import { readEnvironment } from '@retrace/environment-sources';
-import { CheckpointFiles, openPolicyText } from '@retrace/policy';
+import { openPolicyText } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import {
   findVersion,
@@ -24,6 +24,7 @@ import type { BackendChoice } from '@retrace/process';
 import type { StoreSession } from '../../services/connection.js';
 import { findPolicy } from '../../run/find-policy.js';
 import { findRun } from '../../run/find-run.js';
+import { checkpointsOf } from '../../services/checkpoints.js';
 
 interface EvaluationRequest {
   readonly run: string;
@@ -84,7 +85,7 @@ export async function evaluateStoredPolicy(
   await openBackend({ ...matrixProducts(recipe), prefer: request.backend && [request.backend] });
   const evaluation = await evaluatePolicy({
     recipe,
-    checkpoints: new CheckpointFiles(directory.checkpoints),
+    checkpoints: checkpointsOf(directory),
     weights: policy.weights,
     columns,
     rewards: stepRewards,

@@ -1,4 +1,4 @@
-import { CheckpointFiles, PolicyError } from '@retrace/policy';
+import { PolicyError, type CheckpointFiles } from '@retrace/policy';
 import { exportRun, readDeletedRuns, readRunHashes } from '@retrace/store';
 import type { CommonOptions } from '../../options.js';
 import { findRunId } from '../../run/find-run.js';
@@ -6,6 +6,7 @@ import { checkpointFilesOf } from '../../run/run-checkpoints.js';
 import { readControlState } from '../../services/control-state.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
+import { checkpointsOf } from '../../services/checkpoints.js';
 
 interface ExportOptions extends CommonOptions {
   readonly run: string;
@@ -52,7 +53,7 @@ async function exportFrom(session: StoreSession, { run, path, withCheckpoints }:
     runId,
     path,
     deletedRuns: await readDeletedRuns(log),
-    ...(withCheckpoints && { checkpoints: readCheckpoints(log, directory.checkpoints, runId) }),
+    ...(withCheckpoints && { checkpoints: readCheckpoints(log, checkpointsOf(directory), runId) }),
     // The rows of an unfinished run may change while its file is written, so only an ended run gets a hash.
     ...(before !== undefined && (await hasEnded(log, runId)) && { rowHash: before.rowHash }),
   });
@@ -63,8 +64,7 @@ async function hasEnded(log: StoreSession['log'], runId: string): Promise<boolea
 }
 
 /** Yields the run's files that are there: a trainer removes those that its recipe does not keep, also meanwhile. */
-async function* readCheckpoints(log: StoreSession['log'], checkpoints: string, runId: string) {
-  const files = new CheckpointFiles(checkpoints);
+async function* readCheckpoints(log: StoreSession['log'], files: CheckpointFiles, runId: string) {
   for (const ref of (await checkpointFilesOf(log)).get(runId)?.values() ?? []) {
     const bytes = await files.read(ref).catch((error: unknown) => {
       if (error instanceof PolicyError && error.code === 'CHECKPOINT_MISSING') return null;

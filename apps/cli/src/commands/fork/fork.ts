@@ -1,7 +1,7 @@
 import {
   forkEpisodes,
-  forkedStepOf,
   openForkPlayer,
+  readForkedStep,
   type ForkedStep,
   type ForkResult,
 } from '@retrace/collector';
@@ -10,7 +10,6 @@ import { resolveEnvironment, type EnvironmentRecipe } from '@retrace/config';
 import { openEnvironment } from '@retrace/environment-sources';
 import type { EnvironmentSpec } from '@retrace/environments';
 import { ControlTail, PatientLog } from '@retrace/log';
-import { CheckpointFiles } from '@retrace/policy';
 import type { BackendChoice } from '@retrace/process';
 import type { Json, RunState } from '@retrace/trajectory';
 import { CliError } from '../../cli-error.js';
@@ -22,6 +21,7 @@ import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
 import { printForks } from './print-forks.js';
 import { readForkReport, type ForkReport } from './read-fork-report.js';
+import { checkpointsOf } from '../../services/checkpoints.js';
 
 interface ForkOptions extends CommonOptions {
   readonly run: string;
@@ -74,11 +74,13 @@ async function forkInSession(
 ): Promise<ForkReport> {
   const { session, control } = open;
   const { readEpisodeEvents } = await import('@retrace/store');
-  const { runId, started } = selectRun(control.state.runs, options.run, FORKABLE);
+  const { runId } = selectRun(control.state.runs, options.run, FORKABLE);
   const { episode: episodeId, step } = options;
-  const events = await readEpisodeEvents(session.client, { runId, episodeId });
-  const point = forkedStepOf(events, { runId, episodeId, step });
-  const environment = await openEnvironment(environmentOf(started.recipe, options.environment));
+  const point = await readForkedStep((key) => readEpisodeEvents(session.client, key), {
+    ...{ runId, episodeId, step },
+  });
+  const { recipe } = control.run(point.origin.runId).started;
+  const environment = await openEnvironment(environmentOf(recipe, options.environment));
   let result: ForkResult;
   try {
     requireSame(environment.spec, point);
@@ -96,7 +98,7 @@ async function play(
   { policy, forks, action, greedy, chance, seed, trainable, backend }: Omit<ForkOptions, keyof CommonOptions>,
 ): Promise<ForkResult> {
   const { name } = await openBackend(backend === undefined ? {} : { prefer: [backend] });
-  const checkpoints = new CheckpointFiles(session.directory.checkpoints);
+  const checkpoints = checkpointsOf(session.directory);
   const player = await openForkPlayer({
     ...{ control, checkpoints, spec, point, signal },
     policy: policy ?? null,

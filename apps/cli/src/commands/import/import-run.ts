@@ -1,4 +1,3 @@
-import { CheckpointFiles } from '@retrace/policy';
 import { checkRunFile, importRun, RunFileError, readRunHashes } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
@@ -6,6 +5,7 @@ import { deleteRunOf, hasTraces } from '../../run/delete-run.js';
 import { readControlState } from '../../services/control-state.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
+import { checkpointsOf } from '../../services/checkpoints.js';
 
 /**
  * Imports the run of a file and prints how much came out of it.
@@ -56,7 +56,7 @@ async function importInto(session: StoreSession, path: string): Promise<ImportRe
     // An earlier import was cut short: its rows have no start event, so no command lists that run.
     await deleteRunOf(session, { runId, force: true, detail: 'an import was cut short' });
   }
-  const files = new CheckpointFiles(directory.checkpoints);
+  const files = checkpointsOf(directory);
   await importRun({ log, path, writeCheckpoint: (bytes) => files.write(bytes) });
   await session.catchUp();
   const rowHash = (await readRunHashes(client, { runId }))[0]?.rowHash ?? null;

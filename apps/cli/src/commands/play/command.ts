@@ -1,9 +1,24 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { PlayRequest } from './play-request.js';
 import type { PolicyPrice } from './policy-price.js';
 import { backendOption, collect, newCommand, numberFrom, wholeNumber } from '../../options.js';
 
 const SPLITS = ['train', 'validation', 'test'] as const;
 type PlaySplit = (typeof SPLITS)[number];
+
+/** The options as commander reads them. */
+interface GivenOptions extends Omit<
+  PlayRequest,
+  'policies' | 'environments' | 'splits' | 'seeds' | 'prices'
+> {
+  readonly policy?: readonly string[];
+  readonly environment?: readonly string[];
+  readonly split?: readonly PlaySplit[];
+  readonly seed?: readonly number[];
+  readonly price?: readonly PolicyPrice[];
+  readonly show?: string;
+  readonly resume?: string;
+}
 
 export const playCommand = () =>
   newCommand('play')
@@ -12,7 +27,7 @@ export const playCommand = () =>
     )
     .option(
       '--policy <name>',
-      'who plays, repeatable: "latest", "run:<id>[@<version>]", a model directory (./model), openai:<url>#<model>, anthropic:<url>#<model>, or a scripted agent',
+      'who plays, repeatable: "latest", "run:<id>[@<version>]", a model directory (./model), openai:<url>#<model>, anthropic:<url>#<model>, vllm:<url>#<model>, or a scripted agent',
       collect,
     )
     .option(
@@ -44,24 +59,30 @@ export const playCommand = () =>
     .option('--api-key-variable <name>', 'environment variable that holds the API key of a server')
     .addOption(priceOption())
     .option('--show <play>', 'report a play that is stored: its id, or "latest"')
+    .option(
+      '--resume <play>',
+      'go on with a play that was interrupted: its id, or "latest"; all other options are as they were',
+    )
     .addOption(backendOption())
-    .action(async (_, command) => {
-      const {
-        show,
-        policy = [],
-        split = ['test'],
-        seed = [0],
-        price = [],
-        ...options
-      } = command.optsWithGlobals();
-      if (show !== undefined) return (await import('./show-play.js')).showPlay(show, options);
-      if (policy.length === 0) return command.error("error: required: '--policy', or '--show'");
-      return (await import('./play.js')).play({
-        ...options,
-        environments: options.environment ?? [],
-        ...{ policies: policy, splits: split, seeds: seed, prices: price },
-      });
-    });
+    .action((_, command) => runPlay(command.optsWithGlobals(), (fault) => command.error(fault)));
+
+/** Plays, goes on with a play, or shows one, as the options say. */
+async function runPlay(
+  { show, resume, policy = [], split = ['test'], seed = [0], price = [], ...options }: GivenOptions,
+  refuse: (fault: string) => never,
+): Promise<void> {
+  if (show !== undefined) return (await import('./show-play.js')).showPlay(show, options);
+  if (resume !== undefined) {
+    if (policy.length > 0) return refuse("error: '--resume' takes no '--policy'");
+    return (await import('./resume-play.js')).resumePlay(resume, options);
+  }
+  if (policy.length === 0) return refuse("error: required: '--policy', '--show', or '--resume'");
+  return (await import('./play.js')).play({
+    ...options,
+    environments: options.environment ?? [],
+    ...{ policies: policy, splits: split, seeds: seed, prices: price },
+  });
+}
 
 const priceOption = () =>
   new Option(

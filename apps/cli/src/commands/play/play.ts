@@ -11,44 +11,34 @@ import { resolveEnvironment, resolveRecipe, type Recipe } from '@retrace/config'
 import { openEnvironment } from '@retrace/environment-sources';
 import type { EnvironmentSpec } from '@retrace/environments';
 import { ControlTail, PatientLog } from '@retrace/log';
-import { CheckpointFiles } from '@retrace/policy';
-import type { BackendChoice } from '@retrace/process';
-import { playTag, readPlay, type PlayedTask, type PlayPrice, type PlayRecord } from '@retrace/store';
-import { newRunId, type Json, type RunState, type Split } from '@retrace/trajectory';
+import {
+  playTag,
+  readPlay,
+  type PlayedTask,
+  type PlayPrice,
+  type PlayRecord,
+  type StartedPlay,
+} from '@retrace/store';
+import { newRunId, type Json, type RunState } from '@retrace/trajectory';
 import { CliError } from '../../cli-error.js';
 import { readCodeVersion } from '../../installation.js';
-import type { CommonOptions } from '../../options.js';
 import { selectRun } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
 import { commandEnvironment } from '../../services/environment.js';
 import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
+import type { PlayRequest } from './play-request.js';
 import type { PolicyPrice } from './policy-price.js';
 import { printPlay } from './print-play.js';
-
-interface PlayOptions extends CommonOptions {
-  readonly policies: readonly string[];
-  /** Names or files; empty for that of the recipe. */
-  readonly environments: readonly string[];
-  readonly recipe?: string;
-  readonly splits: readonly Split[];
-  readonly seeds: readonly number[];
-  readonly tasks: number;
-  readonly attempts: number;
-  readonly greedy?: true;
-  readonly temperature?: number;
-  readonly topK?: number;
-  readonly topP?: number;
-  readonly concurrency: number;
-  readonly apiKeyVariable?: string;
-  readonly prices: readonly PolicyPrice[];
-  readonly backend?: BackendChoice;
-}
+import { commandOf, endRuns, StartedAttempts } from './started-attempts.js';
+import { checkpointsOf } from '../../services/checkpoints.js';
 
 /** A play under way. */
 interface Playing {
   readonly playId: string;
-  readonly options: PlayOptions;
+  /** Attempts that earlier runs of the play have ended. */
+  readonly started: StartedAttempts;
+  readonly options: PlayRequest;
   readonly recipe: Recipe | undefined;
   readonly session: StoreSession;
   readonly control: ControlTail;
@@ -59,21 +49,33 @@ interface Playing {
 /**
  * Plays every policy in every environment and prints the report. When interrupted it reports the episodes that have ended.
  *
+ * @param resumed an interrupted play with these options, of which what has ended is not played again
  * @throws CliError `OPTION_INVALID`; what `openEnvironment` and `openPlayer` throw, before anything is played
  */
-export async function play(options: PlayOptions): Promise<void> {
+export async function play(options: PlayRequest, resumed: StartedPlay | null = null): Promise<void> {
   options.policies.forEach(readPlayerName);
   const recipe = options.recipe === undefined ? undefined : resolveRecipe(options.recipe);
   const environments = environmentsOf(options, recipe);
   requireKnownPrices(options);
   const { name } = await openBackend(options.backend === undefined ? {} : { prefer: [options.backend] });
   const report = await withStore({ dataDir: options.dataDir, create: true }, async (session) => {
-    const playId = newRunId();
+    const playId = resumed?.playId ?? newRunId();
     await withInterrupt(async (signal) => {
       const control = new ControlTail(new PatientLog(session.log, { signal }));
       try {
         await control.catchUp();
-        const playing = { playId, options, recipe, session, control, signal, engine: `retrace ${name}` };
+        if (resumed !== null) await endRuns(control, resumed);
+        const started = new StartedAttempts(resumed);
+        const playing = {
+          playId,
+          started,
+          options,
+          recipe,
+          session,
+          control,
+          signal,
+          engine: `retrace ${name}`,
+        };
         await playEverywhere(playing, environments);
       } finally {
         control.close();
@@ -114,21 +116,22 @@ async function playPolicy(
     numRuns,
   }: { readonly policy: string; readonly spec: EnvironmentSpec; readonly numRuns: number },
 ): Promise<void> {
-  const { options, session, control, recipe, signal, playId, engine } = playing;
+  const { options, session, control, recipe, signal, playId, engine, started } = playing;
   const { seeds, splits, tasks, attempts, temperature, topK, topP, greedy } = options;
   const selections = splits.flatMap((split) =>
     seeds.map((seed): TaskSelection => ({ split, seed, numTasks: tasks, numAttempts: attempts })),
   );
-  const maxConcurrent = Math.min(options.concurrency, tasks * attempts);
+  const numPlanned = selections.length * tasks * attempts - started.numEnded(policy, spec.name);
+  if (numPlanned <= 0) return;
+  const maxConcurrent = Math.min(options.concurrency, numPlanned);
   const player = await openPlayer({
-    name: wholeName(policy, control),
+    name: started.samePolicy(policy, spec.name) ?? wholeName(policy, control),
     ...{ control, spec, recipe, signal, maxSlots: maxConcurrent },
-    checkpoints: new CheckpointFiles(session.directory.checkpoints),
+    checkpoints: checkpointsOf(session.directory),
     sampling: withoutUndefined({ temperature, topK, topP, greedy }),
     apiKeyVariable: options.apiKeyVariable,
     variables: commandEnvironment,
   });
-  const numPlanned = selections.length * tasks * attempts;
   const record = recordOf({ playId, policy, player, numPlanned, numRuns, options });
   try {
     await playTasks({
@@ -140,10 +143,13 @@ async function playPolicy(
         recipe: runRecipe(record, { spec, player, selections }),
         tags: ['play', playTag(playId)],
       },
-      describe: ({ group }, { seed }) => {
-        const task: PlayedTask = { seed, task: group.place, family: familyOf(spec, group.sampled.task) };
+      describe: ({ group, groupMember }, { seed }) => {
+        const family = familyOf(spec, group.sampled.task);
+        const task: PlayedTask = { seed, task: group.place, attempt: groupMember, family };
         return { play: { ...task } };
       },
+      isEnded: ({ group, groupMember }, { split, seed }) =>
+        started.hasEnded(policy, spec.name, { split, seed, task: group.place, attempt: groupMember }),
       codeVersion: await readCodeVersion(),
       warn: (message) => console.error(`warning: ${message}`),
     });
@@ -158,15 +164,15 @@ function recordOf({
   ...record
 }: Pick<PlayRecord, 'playId' | 'policy' | 'numPlanned' | 'numRuns'> & {
   readonly player: Player;
-  readonly options: PlayOptions;
+  readonly options: PlayRequest;
 }): PlayRecord {
-  const { description, agent, server } = player;
+  const { description, hasOwnTokens } = player;
   return {
     ...{ ...record, description },
     greedy: options.greedy ?? false,
-    // Scripted agents read no tokens, and the tokens of a server's model are not known.
-    hasOwnTokens: agent === 'policy' && server === null,
+    hasOwnTokens,
     price: priceOf(record.policy, options.prices),
+    command: commandOf(options),
   };
 }
 
@@ -206,13 +212,13 @@ function wholeName(policy: string, control: ControlTail): string {
   return run === undefined ? policy : `run:${selectRun(control.state.runs, run, PUBLISHING).runId}${version}`;
 }
 
-function environmentsOf({ environments }: PlayOptions, recipe: Recipe | undefined) {
+function environmentsOf({ environments }: PlayRequest, recipe: Recipe | undefined) {
   if (environments.length > 0) return environments.map((name) => resolveEnvironment(name));
   if (recipe !== undefined) return [recipe.environment];
   throw new CliError('OPTION_INVALID', 'play: name where to play with --environment, or with --recipe');
 }
 
-function requireKnownPrices({ prices, policies }: PlayOptions): void {
+function requireKnownPrices({ prices, policies }: PlayRequest): void {
   const unknown = prices.find(({ policy }) => policy !== null && !policies.includes(policy));
   if (unknown === undefined) return;
   const message = `--price names "${unknown.policy}", which is no --policy; use one of ${policies.join(', ')}`;

@@ -1,4 +1,4 @@
-import { readPlay } from '@retrace/store';
+import { readPlay, type StoreClient } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
 import { withStore } from '../../services/store-session.js';
@@ -17,10 +17,16 @@ const NEWEST = `
  * @throws CliError `PLAY_UNKNOWN`
  */
 export async function showPlay(play: string, options: CommonOptions): Promise<void> {
-  const report = await withStore({ dataDir: options.dataDir }, async ({ client }) => {
-    const [newest] = play === 'latest' ? await client.queryRows<{ playId: string } | undefined>(NEWEST) : [];
-    return readPlay(client, newest?.playId ?? play);
-  });
+  const report = await withStore({ dataDir: options.dataDir }, async ({ client }) =>
+    readPlay(client, await wholePlayId(client, play)),
+  );
   if (report === null) throw new CliError('PLAY_UNKNOWN', `play "${play}" not found; see "retrace runs"`);
   printPlay(report, options);
+}
+
+/** Returns the id of a play, which may be named `latest`. */
+export async function wholePlayId(client: Pick<StoreClient, 'queryRows'>, play: string): Promise<string> {
+  if (play !== 'latest') return play;
+  const [newest] = await client.queryRows<{ playId: string } | undefined>(NEWEST);
+  return newest?.playId ?? play;
 }

@@ -1,4 +1,18 @@
-import { backendOption, newCommand, runOption, wholeNumberOrLatest } from '../../options.js';
+import { Argument } from '@commander-js/extra-typings';
+import type { BackendChoice } from '@retrace/process';
+import {
+  backendOption,
+  type CommonOptions,
+  newCommand,
+  runOption,
+  wholeNumberOrLatest,
+} from '../../options.js';
+
+/** Options of `replay` that `replay run` takes too. */
+interface WholeRunOptions {
+  readonly run: string;
+  readonly backend: BackendChoice;
+}
 
 export const replayCommand = () =>
   newCommand('replay')
@@ -6,10 +20,24 @@ export const replayCommand = () =>
       're-run a recorded update from its manifest, after those since the nearest checkpoint; exits 1 if the loss differs, 3 if it can’t tell',
     )
     .addOption(runOption('re-run an update of this run').default('latest'))
-    .requiredOption(
+    .option(
       '--update <number>',
       'number of the update, or "latest" for the newest of the run',
       wholeNumberOrLatest(1),
     )
     .addOption(backendOption())
+    .addCommand(replayRunCommand())
     .action(async (_, command) => (await import('./replay.js')).replay(command.optsWithGlobals()));
+
+const replayRunCommand = () =>
+  newCommand('run')
+    .description(
+      're-run all updates of a run, from the weights that its recipe starts with; exits 1 if a published policy has other weights',
+    )
+    .addArgument(new Argument('[run]', 'the run; default: that of --run'))
+    .action(async (run, _, command) => {
+      // The options of `replay` itself are global here.
+      const options: CommonOptions & Partial<WholeRunOptions> = command.optsWithGlobals();
+      const chosen = run ?? options.run ?? 'latest';
+      await (await import('./replay-run.js')).replayWholeRun({ ...options, run: chosen });
+    });

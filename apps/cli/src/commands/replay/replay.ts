@@ -1,21 +1,21 @@
-import { matrixProducts, parseRecipe } from '@retrace/config';
-import { CheckpointFiles } from '@retrace/policy';
-import { openBackend } from '@retrace/compute';
-import { StateVisits } from '@retrace/scoring';
-import { REPLAY_TOLERANCE, replayUpdate, type ReplayResult } from '@retrace/trainer';
-import { TrajectoryReader } from '@retrace/store';
-import { CliError } from '../../cli-error.js';
-import { findRun } from '../../run/find-run.js';
-import type { CommonOptions } from '../../options.js';
+import {
+  REPLAY_TOLERANCE,
+  replayUpdate,
+  type ReplayedOptimizerStep,
+  type ReplayResult,
+} from '@retrace/trainer';
 import type { BackendChoice } from '@retrace/process';
+import { CliError } from '../../cli-error.js';
+import type { CommonOptions } from '../../options.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { renderTable } from '../../terminal/table.js';
+import { announceRecomputing, openReplaySource } from './replay-source.js';
 
 interface ReplayOptions extends CommonOptions {
   readonly run: string;
   /** `latest` is the newest of the run. */
-  readonly update: number | 'latest';
+  readonly update?: number | 'latest';
   readonly backend?: BackendChoice;
 }
 
@@ -24,28 +24,24 @@ interface ReplayReport extends ReplayResult {
   readonly isReproduced: boolean;
 }
 
+/** Rows of a table of optimizer steps: those around the first that differs. */
+const MAX_SHOWN_STEPS = 8;
+
 /**
  * Re-runs a recorded update on its stored episodes and prints both results.
  *
- * @throws CliError `REPLAY_DIFFERS`, `RUN_UNKNOWN`; TrainerError `NOT_REPLAYABLE` when the reference policy's weights are gone
+ * @throws CliError `REPLAY_DIFFERS`, `RUN_UNKNOWN`, `OPTION_INVALID`; TrainerError `NOT_REPLAYABLE` when the reference policy's weights are gone
  */
-export async function replay({ dataDir, json, ...request }: ReplayOptions): Promise<void> {
-  const report = await withStore({ dataDir }, (session) =>
-    replayFrom(session, { ...request, isQuiet: json === true }),
-  );
-  if (json === true) {
-    console.log(JSON.stringify(report, null, 2));
-  } else {
-    const rows = report.metrics.map(({ name, recorded, replayed }) => [name, recorded, replayed]);
-    console.log(renderTable(['metric', 'recorded', 'replayed'], rows));
-    console.log(
-      `weights: ${report.sameWeights ? 'bit-identical' : 'not bit-identical (rounding differs between backends and machines)'}`,
-    );
-    if (report.firstInexact !== null) {
-      const what = `the state that it starts from was made again from update ${report.beganAfter} on`;
-      console.log(`${what}, and differs by rounding since update ${report.firstInexact}`);
-    }
+export async function replay({ dataDir, json, update, ...request }: ReplayOptions): Promise<void> {
+  if (update === undefined) {
+    const rule = 'give --update <number>, or "retrace replay run" for all updates of a run';
+    throw new CliError('OPTION_INVALID', `--update is missing; ${rule}`);
   }
+  const report = await withStore({ dataDir }, (session) =>
+    replayFrom(session, { ...request, update, isQuiet: json === true }),
+  );
+  if (json === true) console.log(JSON.stringify(report, null, 2));
+  else printReplay(report);
   if (!report.isReproduced) {
     throw new CliError(
       'REPLAY_DIFFERS',
@@ -54,33 +50,62 @@ export async function replay({ dataDir, json, ...request }: ReplayOptions): Prom
   }
 }
 
-async function replayFrom(
-  { log, client, directory }: StoreSession,
-  { run, update, backend, isQuiet }: Omit<ReplayOptions, keyof CommonOptions> & { readonly isQuiet: boolean },
-): Promise<ReplayReport> {
-  const { runId, started, updates } = await findRun(log, run, {
-    has: ({ updates: { numUpdates } }) => numUpdates > 0,
-    lacking: 'here has an update yet',
-  });
-  const updateNumber = update === 'latest' ? updates.numUpdates : update;
-  await openBackend({ ...matrixProducts(parseRecipe(started.recipe)), prefer: backend && [backend] });
-  const result = await replayUpdate({
-    log,
-    checkpoints: new CheckpointFiles(directory.checkpoints),
-    reader: new TrajectoryReader(client),
-    visits: new StateVisits({ client, runId }),
-    runId,
-    updateNumber,
-    onRecompute: (from, to) => {
-      if (isQuiet) return;
-      console.error(
-        `update ${updateNumber}: the state that it starts from is not kept; making ${describeRange(from, to)} again first`,
-      );
-    },
-  });
-  return { runId, ...result, isReproduced: result.lossDifference <= REPLAY_TOLERANCE };
+function printReplay(report: ReplayReport): void {
+  const rows = report.metrics.map(({ name, recorded, replayed }) => [name, recorded, replayed]);
+  console.log(renderTable(['metric', 'recorded', 'replayed'], rows));
+  console.log(
+    `weights: ${report.sameWeights ? 'bit-identical' : 'not bit-identical (rounding differs between backends and machines)'}`,
+  );
+  if (report.sameTokens !== null)
+    console.log(
+      `tokens: ratio, advantage, value, KL, entropy and clip of each ${report.sameTokens ? 'are the recorded ones' : 'differ from the recorded ones somewhere'}`,
+    );
+  if (report.firstInexact !== null) {
+    const what = `the state that it starts from was made again from update ${report.beganAfter} on`;
+    console.log(`${what}, and differs by rounding since update ${report.firstInexact}`);
+  }
+  if (report.steps !== null && report.firstDifferingStep !== null)
+    printSteps(report.steps, report.firstDifferingStep);
 }
 
-function describeRange(from: number, to: number): string {
-  return from === to ? `update ${from}` : `updates ${from}–${to}`;
+/** Prints the optimizer steps from just before the first that differs. */
+function printSteps(steps: readonly ReplayedOptimizerStep[], firstDiffering: number): void {
+  console.log(`optimizer step ${firstDiffering} of ${steps.length} is the first that differs:`);
+  const from = Math.max(0, firstDiffering - 2);
+  const rows = steps
+    .slice(from, from + MAX_SHOWN_STEPS)
+    .map((step) => [
+      step.step,
+      step.recordedLoss,
+      step.replayedLoss,
+      step.recordedGradientNorm,
+      step.replayedGradientNorm,
+    ]);
+  const titles = ['step', 'loss recorded', 'loss replayed', 'norm recorded', 'norm replayed'];
+  console.log(renderTable(titles, rows));
+}
+
+async function replayFrom(
+  session: StoreSession,
+  {
+    update,
+    isQuiet,
+    ...request
+  }: Pick<ReplayOptions, 'run' | 'backend'> & {
+    readonly update: number | 'latest';
+    readonly isQuiet: boolean;
+  },
+): Promise<ReplayReport> {
+  const { numUpdates, recipe: _, ...source } = await openReplaySource(session, request);
+  const updateNumber = update === 'latest' ? numUpdates : update;
+  const result = await replayUpdate({
+    ...source,
+    updateNumber,
+    ...(isQuiet ? {} : { onRecompute: announceRecomputing(updateNumber) }),
+  });
+  return {
+    runId: source.runId,
+    ...result,
+    isReproduced: result.lossDifference <= REPLAY_TOLERANCE,
+  };
 }

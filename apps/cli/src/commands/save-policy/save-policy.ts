@@ -1,13 +1,7 @@
 import { resolve } from 'node:path';
 import { parseRecipe } from '@retrace/config';
 import { readEnvironment } from '@retrace/environment-sources';
-import {
-  CheckpointFiles,
-  openPolicyCheckpoint,
-  openPolicyText,
-  saveAdapter,
-  saveHuggingFaceModel,
-} from '@retrace/policy';
+import { openPolicyCheckpoint, openPolicyText, saveAdapter, saveHuggingFaceModel } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import type { CommonOptions } from '../../options.js';
 import { findPolicy } from '../../run/find-policy.js';
@@ -15,6 +9,7 @@ import { findRun } from '../../run/find-run.js';
 import type { BackendChoice } from '@retrace/process';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
+import { checkpointsOf } from '../../services/checkpoints.js';
 
 interface SavePolicyOptions extends CommonOptions {
   readonly run: string;
@@ -57,7 +52,7 @@ async function saveFrom(
   } = await findPolicy({ log, directory: home }, run, request.policy);
   const recipe = parseRecipe(started.recipe);
   await openBackend(request.backend === undefined ? {} : { prefer: [request.backend] });
-  const model = await openPolicyCheckpoint(new CheckpointFiles(home.checkpoints), policy.weights);
+  const model = await openPolicyCheckpoint(checkpointsOf(home), policy.weights);
   if (request.adapter === true) {
     await saveAdapter(directory, model, { baseModel: recipe.policy?.model ?? '' });
   } else {

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { openBackend } from '@retrace/compute';
 import { openLog } from '@retrace/log';
-import { CheckpointFiles } from '@retrace/policy';
 import { DataDirectory, type BackendChoice } from '@retrace/process';
 import {
   openDirectorySupply,
@@ -20,6 +19,7 @@ import { listenForStop } from '../../server/stop-requests.js';
 import { keyDirectoryOf, logOf } from '../../services/environment.js';
 import { readServices } from '../../services/services.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
+import { checkpointsOf } from '../../services/checkpoints.js';
 
 interface ServeOptions extends CommonOptions {
   readonly run: string;
@@ -109,7 +109,7 @@ async function openPolicyOfRun(
     await findPolicy({ log, directory }, run, `${policyVersion}`);
     const supply = await openRunSupply({
       log,
-      checkpoints: new CheckpointFiles(directory.checkpoints),
+      checkpoints: checkpointsOf(directory),
       runId: run.runId,
       name,
       policyVersion: policyVersion === 'latest' ? null : policyVersion,

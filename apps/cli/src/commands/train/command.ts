@@ -1,22 +1,46 @@
 import {
   acceptOtherLogOption,
+  algorithmOption,
   backendOption,
-  collect,
   collectorsOption,
+  initFromOption,
+  metricsFileOption,
+  metricsPortOption,
   newCommand,
+  niceOption,
+  overridesOption,
+  setOption,
+  tensorboardOption,
   wholeNumber,
 } from '../../options.js';
 
 export const trainCommand = () =>
   newCommand('train')
     .description(
-      'run a recipe to its end, without API or dashboard; resumes an unfinished run of the same recipe',
+      'run a recipe to its end, without API or dashboard; resumes an unfinished run of the same recipe. With --from it trains on stored episodes, by default with the recipe of their run',
     )
-    .requiredOption('--recipe <name-or-file>', 'built-in recipe (see "retrace recipes") or a .json file')
+    .option('--recipe <name-or-file>', 'built-in recipe (see "retrace recipes") or a .json file')
+    .option(
+      '--from <sql>',
+      'train on the episodes that this SELECT chooses (run_id, episode_id), collecting none',
+    )
+    .option('--from-run <run>', 'train on the groups that another run collected for training')
+    .option('--from-dataset <name>', 'train on the episodes of a data set')
     .option('--updates <number>', 'number of policy updates, instead of the recipe’s', wholeNumber(1))
     .option('--seed <number>', 'seed, instead of the recipe’s', wholeNumber(0))
-    .option('--set <key=value>', 'override a recipe field; can be repeated', collect)
+    .addOption(algorithmOption())
+    .addOption(initFromOption())
+    .addOption(overridesOption())
+    .addOption(setOption())
     .addOption(collectorsOption())
+    .addOption(niceOption())
+    .addOption(metricsFileOption())
+    .addOption(tensorboardOption())
+    .addOption(
+      metricsPortOption(
+        'metrics of the trainer, and at the next ones those of the collectors and the validator,',
+      ),
+    )
     .addOption(acceptOtherLogOption())
     .addOption(backendOption())
     .action(async (_, command) => (await import('./train.js')).train(command.optsWithGlobals()));

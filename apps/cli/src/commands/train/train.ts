@@ -1,12 +1,14 @@
 import { commandEnvironment } from '../../services/environment.js';
 import { namesKafka } from '@retrace/process';
-import type { Recipe } from '@retrace/config';
+import { needsCollector, needsValidator, type Recipe } from '@retrace/config';
 import { CliError } from '../../cli-error.js';
 import { announceRun } from '../../run/announce-run.js';
+import type { MetricsOptions } from '../../run/metrics-export.js';
 import { requireLearning } from '../../run/require-learning.js';
 import { readTrainingRecipe, type TrainingOptions } from '../../run/training-recipe.js';
 import { serve } from '../../server/serve.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
+import { offlineRecipe } from './offline-recipe.js';
 import { printSummary } from './print-summary.js';
 
 /**
@@ -16,11 +18,11 @@ import { printSummary } from './print-summary.js';
  * @throws CliError `RUN_FAILED`; `NOTHING_LEARNED` when no update learned anything
  */
 export async function train(options: TrainingOptions): Promise<void> {
-  const recipe = await readTrainingRecipe(options);
   if (namesKafka(commandEnvironment)) {
-    await trainOnServices(recipe, options);
+    await trainOnServices(await readTrainingRecipe(options), options);
     return;
   }
+  const recipe = offlineRecipe(options) ?? (await readTrainingRecipe(options));
   const isJson = options.json === true;
   await serve({
     dataDirectory: options.dataDir,
@@ -31,6 +33,8 @@ export async function train(options: TrainingOptions): Promise<void> {
       const summary = await server.train(recipe, {
         backend: options.backend,
         numCollectors: options.collectors,
+        niceness: options.nice,
+        metrics: options,
       });
       if (stopped.aborted) return;
       printSummary(summary, isJson);
@@ -42,25 +46,34 @@ export async function train(options: TrainingOptions): Promise<void> {
   });
 }
 
-/** Runs the trainer of the recipe's run on shared services; its collectors are other processes. */
+/** Runs the trainer of the recipe's run on shared services; its collectors and its validator are other processes. */
 async function trainOnServices(
   recipe: Recipe,
-  { dataDir, backend, json }: Pick<TrainingOptions, 'dataDir' | 'backend' | 'json'>,
+  options: Pick<TrainingOptions, 'dataDir' | 'backend' | 'json'> & MetricsOptions,
 ): Promise<void> {
-  const [{ requireServices, runRoleInProcess }, { beginRunOn, recordBaselinesOn }] = await Promise.all([
-    import('../../services/run-role-in-process.js'),
-    import('../../run/begin-or-choose-run.js'),
-  ]);
+  const { dataDir, backend, json, metricsPort } = options;
+  const [{ requireServices, runRoleInProcess }, { beginRunOn, recordBaselinesOn, watchRunOn }] =
+    await Promise.all([
+      import('../../services/run-role-in-process.js'),
+      import('../../run/begin-or-choose-run.js'),
+    ]);
   const services = requireServices('train', dataDir);
-  const { runId, isResumed } = await beginRunOn(services, recipe);
-  const over = new AbortController();
-  const measuring = recordBaselinesOn(services, { runId, recipe, signal: over.signal });
+  const begun = await beginRunOn(services, recipe);
+  const { runId } = begun;
   await runRoleInProcess('trainer', services, {
-    variables: { RETRACE_RUN_ID: runId, RETRACE_BACKEND: backend },
+    variables: {
+      RETRACE_RUN_ID: runId,
+      RETRACE_BACKEND: backend,
+      RETRACE_METRICS_PORT: metricsPort === undefined ? undefined : `${metricsPort}`,
+    },
     json: json === true,
-    announcement: announceRun(recipe, { runId, isResumed }),
-  }).finally(() => {
-    over.abort();
+    announcement: announceRun(begun),
+    beside: (signal) =>
+      Promise.all([
+        watchRunOn(services, begun, { metrics: options, signal }),
+        needsCollector(recipe) || needsValidator(recipe)
+          ? recordBaselinesOn(services, { runId, recipe, signal })
+          : undefined,
+      ]),
   });
-  await measuring;
 }

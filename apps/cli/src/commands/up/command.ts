@@ -1,11 +1,18 @@
 import { Option } from '@commander-js/extra-typings';
 import {
   acceptOtherLogOption,
+  algorithmOption,
   backendOption,
-  collect,
   collectorsOption,
+  initFromOption,
+  metricsFileOption,
+  metricsPortOption,
   newCommand,
+  niceOption,
+  overridesOption,
   recipeOption,
+  setOption,
+  tensorboardOption,
   wholeNumber,
 } from '../../options.js';
 
@@ -22,9 +29,20 @@ export const upCommand = () =>
     )
     .option('--updates <number>', 'number of policy updates, instead of the recipe’s', wholeNumber(1))
     .option('--seed <number>', 'seed, instead of the recipe’s', wholeNumber(0))
-    .option('--set <key=value>', 'override a recipe field; can be repeated', collect)
+    .addOption(algorithmOption())
+    .addOption(initFromOption())
+    .addOption(overridesOption())
+    .addOption(setOption())
     .option('--no-training', 'train nothing: only serve what agents record and what is stored')
     .addOption(collectorsOption())
+    .addOption(niceOption())
+    .addOption(metricsFileOption())
+    .addOption(tensorboardOption())
+    .addOption(
+      metricsPortOption(
+        'metrics of the trainer, and at the next ones those of the collectors and the validator,',
+      ),
+    )
     .addOption(acceptOtherLogOption())
     .addOption(backendOption())
     .action(async (_, command) => (await import('./up.js')).up(command.optsWithGlobals()));

@@ -44,6 +44,8 @@ export async function up(options: UpOptions): Promise<void> {
         const summary = await server.train(recipe, {
           backend: options.backend,
           numCollectors: options.collectors,
+          niceness: options.nice,
+          metrics: options,
         });
         if (stopped.aborted) return;
         const ending = summary.reason === 'finished' ? 'has finished' : `has ended (${summary.reason})`;

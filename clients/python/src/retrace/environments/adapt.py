@@ -5,7 +5,9 @@ from typing import Any
 
 from retrace.environments.gymnasium import GymnasiumAdapter
 from retrace.environments.hosted import HostedEnvironment
+from retrace.environments.legacy_verifiers import LegacyVerifiersAdapter
 from retrace.environments.questions import ReasoningGymAdapter
+from retrace.environments.skyrl_gym import SkyRlGymAdapter
 from retrace.environments.textarena import TextArenaAdapter
 from retrace.environments.verifiers import VerifiersAdapter
 
@@ -24,12 +26,16 @@ def adapt(environment: Any, **options: Any) -> HostedEnvironment:
 def _adapter_of(environment: Any, options: dict[str, Any]) -> Any:
     if all(hasattr(environment, field) for field in _FIELDS):
         return environment
+    if "rows" in options:
+        return SkyRlGymAdapter(environment, **options)
     factory: Callable[[], Any] | None = None
     sample = environment
     if callable(environment) and not hasattr(environment, "step") and not hasattr(environment, "rollout"):
         factory = environment
         sample = environment()
     packages = {base.__module__.split(".")[0] for base in type(sample).__mro__}
+    if "verifiers" in packages and hasattr(sample, "rollout"):
+        return LegacyVerifiersAdapter(sample, **options)
     if "verifiers" in packages:
         return VerifiersAdapter(sample, **options)
     if "reasoning_gym" in packages:

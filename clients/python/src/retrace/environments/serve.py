@@ -221,7 +221,9 @@ def serve_environment(environment: Any, **options: Any) -> None:
 
     `environment` is a function that makes an environment (so that episodes can be played at the same time), or an environment: of
     Gymnasium, GEM, TextArena, verifiers or reasoning-gym, anything with the methods `reset` and `step` of Gymnasium, or a
-    `HostedEnvironment`. Binds the loopback interface on port 8000, unless `host` and `port` say otherwise; there is no authentication.
+    `HostedEnvironment`. With `rows` it is a function that makes an environment of SkyRL-gym of a row.
+
+    Binds the loopback interface on port 8000, unless `host` and `port` say otherwise; there is no authentication.
 
     Options: `max_episodes` (64) at a time, `time_limit_s` (300) of one reset or step, and of the adapters `name`, `max_steps`,
     `to_text(observation, info)`, `to_action(text)`, `success(reward, info)`.

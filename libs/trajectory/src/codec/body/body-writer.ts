@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { copyBytes } from '../../checksum/copy-bytes.js';
 import { writeUuid } from '../../ids/uuid.js';
 import { FRAME_HEADER_BYTES, writeFrameHeader } from '../frame.js';
 import { messagePack } from './messagepack.js';
@@ -24,13 +25,15 @@ const SHORT_TEXT = 32;
 export class BodyWriter {
   private bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   private at = FRAME_HEADER_BYTES;
+  private readonly names = new Map<string, Uint8Array>();
 
   /** Returns a framed copy of the body, and starts an empty one. */
   takeRecord(): Buffer {
     const { bytes, at } = this;
-    writeFrameHeader(bytes, crc32(bytes.subarray(FRAME_HEADER_BYTES, at)));
+    const body = bytes.subarray(FRAME_HEADER_BYTES, at);
     const record = Buffer.allocUnsafe(at);
-    bytes.copy(record, 0, 0, at);
+    writeFrameHeader(record, crc32(body));
+    record.set(body, FRAME_HEADER_BYTES);
     this.reset();
     return record;
   }
@@ -86,6 +89,18 @@ export class BodyWriter {
         this.value(value[key]);
       }
     } else this.packed(messagePack.pack(value));
+  }
+
+  /** Writes a text of which there are few, such as the name of a field; remembers its bytes. */
+  name(name: string): void {
+    let encoded = this.names.get(name);
+    if (encoded === undefined) {
+      encoded = Uint8Array.from(messagePack.pack(name));
+      this.names.set(name, encoded);
+    }
+    this.reserve(encoded.length);
+    copyBytes(encoded, 0, encoded.length, this.bytes, this.at);
+    this.at += encoded.length;
   }
 
   text(text: string): void {

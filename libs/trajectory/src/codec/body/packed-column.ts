@@ -21,12 +21,25 @@ const MAX_VARINT_BYTES = 5;
 
 const ELEMENT_TYPES = { Uint8Array: 1, Int32Array: 2, Float32Array: 3, Float64Array: 4 } as const;
 
-const COLUMN_CLASSES = [Int32Array, Float32Array, Uint8Array, Float64Array];
+/** Up to so many bytes are read through a copy: a view of a small array makes V8 move its elements out of the heap first. */
+const SHORT_BYTES = 128;
+
+/** One memory under views of each type. Used synchronously, so it is shared. */
+const shortBytes = new Uint8Array(SHORT_BYTES);
+const shortBits = new Uint32Array(shortBytes.buffer);
+const shortIntegers = new Int32Array(shortBytes.buffer);
+const shortFloats = new Float32Array(shortBytes.buffer);
+const shortDoubles = new Float64Array(shortBytes.buffer);
 
 export function isColumn(value: unknown): value is TypedColumn {
   if (!ArrayBuffer.isView(value)) return false;
   const arrayClass: unknown = value.constructor;
-  return COLUMN_CLASSES.some((columnClass) => columnClass === arrayClass);
+  return (
+    arrayClass === Int32Array ||
+    arrayClass === Float32Array ||
+    arrayClass === Uint8Array ||
+    arrayClass === Float64Array
+  );
 }
 
 /** The stored form of a column. */
@@ -44,7 +57,9 @@ export interface ColumnLayout {
 export function layOutColumn(column: TypedColumn): ColumnLayout {
   const type = elementTypeOf(column);
   const width = column instanceof Int32Array ? narrowestWidth(column) : column.BYTES_PER_ELEMENT;
-  const { numLeading, numTrailing } = countRuns(column);
+  const bits = column instanceof Float64Array || column.length === 0 ? null : bitsOf(column);
+  const numLeading = bits === null ? 0 : countLeading(bits, column.length);
+  const numTrailing = bits === null ? 0 : countTrailing(bits, column.length, numLeading);
   const numMiddle = column.length - numLeading - numTrailing;
   const lengths = varintBytes(numLeading) + varintBytes(numMiddle) + varintBytes(numTrailing);
   const packedBytes = HEADER_BYTES + lengths + storedElements(numLeading, numMiddle, numTrailing) * width;
@@ -66,17 +81,41 @@ export function writeColumn(
   next = writeVarint(target, next, numTrailing);
   // The last leading element, the middle and the first trailing one are neighbours in the source.
   const first = Math.max(0, numLeading - 1);
-  const count = storedElements(numLeading, numMiddle, numTrailing);
-  if (width === column.BYTES_PER_ELEMENT) {
-    const sizeBytes = count * width;
-    target.set(new Uint8Array(column.buffer, column.byteOffset + first * width, sizeBytes), next);
-    return next + sizeBytes;
-  }
-  for (let i = first; i < first + count; i += 1) {
+  const end = first + storedElements(numLeading, numMiddle, numTrailing);
+  if (width === column.BYTES_PER_ELEMENT) return copyElements(column, first, end, target, next);
+  for (let i = first; i < end; i += 1) {
     target[next++] = column[i];
     if (width === 2) target[next++] = column[i] >> 8;
   }
   return next;
+}
+
+/** Copies the bytes of the elements from `first` to `end`, and returns the position behind them. */
+function copyElements(
+  column: TypedColumn,
+  first: number,
+  end: number,
+  target: Uint8Array,
+  at: number,
+): number {
+  const start = first * column.BYTES_PER_ELEMENT;
+  const sizeBytes = end * column.BYTES_PER_ELEMENT - start;
+  if (column.byteLength > SHORT_BYTES) {
+    target.set(new Uint8Array(column.buffer, column.byteOffset + start, sizeBytes), at);
+    return at + sizeBytes;
+  }
+  if (sizeBytes === 0) return at;
+  copyShort(column);
+  for (let i = 0; i < sizeBytes; i += 1) target[at + i] = shortBytes[start + i];
+  return at + sizeBytes;
+}
+
+/** Copies a column of at most `SHORT_BYTES` into the shared memory, bit by bit. */
+function copyShort(column: TypedColumn): void {
+  if (column instanceof Float32Array) shortFloats.set(column);
+  else if (column instanceof Int32Array) shortIntegers.set(column);
+  else if (column instanceof Uint8Array) shortBytes.set(column);
+  else shortDoubles.set(column);
 }
 
 export function packColumn(column: TypedColumn): Buffer {
@@ -147,30 +186,42 @@ export function unpackInto(target: TypedColumn, packed: PackedColumn): void {
   fillRuns(target, numLeading, numTrailing);
 }
 
-/** Runs are compared and filled as integers, so that every NaN keeps its bits. */
+/** Runs are compared as integers, so that every NaN keeps its bits. The bits of a short column are valid until the next call. */
 function bitsOf(column: Exclude<TypedColumn, Float64Array>): Uint8Array | Int32Array | Uint32Array {
   if (!(column instanceof Float32Array)) return column;
+  if (column.byteLength > SHORT_BYTES) return viewBits(column);
+  shortFloats.set(column);
+  return shortBits;
+}
+
+function viewBits(column: Float32Array): Uint32Array {
   return new Uint32Array(column.buffer, column.byteOffset, column.length);
 }
 
 function fillRuns(column: TypedColumn, numLeading: number, numTrailing: number): void {
   if (column instanceof Float64Array || (numLeading === 0 && numTrailing === 0)) return;
-  const bits = bitsOf(column);
+  const bits = column instanceof Float32Array ? viewBits(column) : column;
   if (numLeading > 0) bits.fill(bits[numLeading - 1], 0, numLeading - 1);
   if (numTrailing > 0) bits.fill(bits[bits.length - numTrailing], bits.length - numTrailing + 1);
 }
 
-function countRuns(column: TypedColumn): { readonly numLeading: number; readonly numTrailing: number } {
-  if (column instanceof Float64Array || column.length === 0) return { numLeading: 0, numTrailing: 0 };
-  const bits = bitsOf(column);
+/** Number of elements at the start of a column that are equal; 0 when a run of them saves nothing. */
+function countLeading(bits: Uint8Array | Int32Array | Uint32Array, length: number): number {
   let leading = 1;
-  while (leading < bits.length && bits[leading] === bits[0]) leading += 1;
-  const numLeading = leading < MIN_RUN_LENGTH ? 0 : leading;
-  const last = bits.length - 1;
+  while (leading < length && bits[leading] === bits[0]) leading += 1;
+  return leading < MIN_RUN_LENGTH ? 0 : leading;
+}
+
+/** The same at its end, behind the leading ones. */
+function countTrailing(
+  bits: Uint8Array | Int32Array | Uint32Array,
+  length: number,
+  numLeading: number,
+): number {
+  const last = length - 1;
   let trailing = 1;
-  while (trailing < bits.length - numLeading && bits[last - trailing] === bits[last]) trailing += 1;
-  const isRun = numLeading < bits.length && trailing >= MIN_RUN_LENGTH;
-  return { numLeading, numTrailing: isRun ? trailing : 0 };
+  while (trailing < length - numLeading && bits[last - trailing] === bits[last]) trailing += 1;
+  return numLeading < length && trailing >= MIN_RUN_LENGTH ? trailing : 0;
 }
 
 function storedElements(numLeading: number, numMiddle: number, numTrailing: number): number {

@@ -5,6 +5,8 @@ import { RecentIds } from './recent-ids.js';
 export interface GroupState extends LoggedGroup {
   /** Plans that sampled it, applied or pending. */
   readonly numPlans: number;
+  /** As the last update of the group left it; null where none did. */
+  readonly priority: number | null;
 }
 
 /** A group that is closed again is recognized among the last so many; producers retry within seconds. */
@@ -52,7 +54,7 @@ export class GroupPool {
     this.knownIds.add(group.groupId);
     if (group.reason === 'abandoned') return;
     if (group.trainable) this.highestRound = Math.max(this.highestRound, group.round);
-    if (group.split === 'train') this.groups.set(group.groupId, { ...group, numPlans: 0 });
+    if (group.split === 'train') this.groups.set(group.groupId, { ...group, numPlans: 0, priority: null });
   }
 
   /** Counts the groups of a plan and drops those that are used up. */
@@ -64,6 +66,19 @@ export class GroupPool {
       if (numPlans < this.maxTimesSampled(group)) this.groups.set(groupId, { ...group, numPlans });
       else this.groups.delete(groupId);
     }
+  }
+
+  /** Keeps the priority of a group that may still be sampled. */
+  prioritize(groupId: string, priority: number): void {
+    const group = this.groups.get(groupId);
+    if (group !== undefined) this.groups.set(groupId, { ...group, priority });
+  }
+
+  /** Drops a group that the trainer discarded; undefined where it is not in the pool. */
+  discard(groupId: string): GroupState | undefined {
+    const group = this.groups.get(groupId);
+    this.groups.delete(groupId);
+    return group;
   }
 
   /**

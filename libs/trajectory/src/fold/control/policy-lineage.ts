@@ -3,6 +3,7 @@ import type { PolicyPublished } from '../../events/control-events.js';
 /** The published policies of a run, and which was trained from which. */
 export class PolicyLineage {
   private readonly policies = new Map<number, PolicyPublished>();
+  private readonly publishedAt = new Map<number, number>();
   private latestPolicy: PolicyPublished | null = null;
 
   /** The policy published last; null before the first. */
@@ -23,10 +24,16 @@ export class PolicyLineage {
     return this.policies.values();
   }
 
+  /** When a version was published, in microseconds since the Unix epoch; undefined for one that is unknown. */
+  publishedAtUs(policyVersion: number): number | undefined {
+    return this.publishedAt.get(policyVersion);
+  }
+
   /** Adds a policy; false when the version exists already, because the first publication counts. */
-  add(policy: PolicyPublished): boolean {
+  add(policy: PolicyPublished, occurredAtUs: number): boolean {
     if (this.policies.has(policy.policyVersion)) return false;
     this.policies.set(policy.policyVersion, policy);
+    this.publishedAt.set(policy.policyVersion, occurredAtUs);
     this.latestPolicy = policy;
     return true;
   }

@@ -1,15 +1,20 @@
 import type {
   BatchPlanned,
   GroupsClosed,
+  GroupsDiscarded,
   MetricsLogged,
   RunEnded,
   RunStarted,
+  UpdateApplied,
 } from '../../events/control-events.js';
+import type { PolicyValidated } from '../../events/validation-events.js';
 import type { AnyEvent, RetraceEvent } from '../../events/event.js';
-import { episodeOrdinal } from '../../ids/ids.js';
+import { episodeOrdinal, isEvaluationEpisode } from '../../ids/ids.js';
 import { closedGroups, type ClosedGroup } from './closed-group.js';
 import { GroupPool } from './group-pool.js';
+import { ownGroupIds } from './planned-runs.js';
 import { PolicyLineage } from './policy-lineage.js';
+import { SamplingLedger } from './sampling-ledger.js';
 import { SharedRounds } from './shared-rounds.js';
 import { UpdateLedger, type LedgerRefusal } from './update-ledger.js';
 
@@ -27,8 +32,8 @@ export type Applied =
   { readonly applied: true } | { readonly applied: false; readonly reason: LedgerRefusal | 'unknownRun' };
 
 export interface RunStateOptions {
-  /** The number of plans after which a group is used up (default 1). */
-  readonly maxTimesSampled?: (group: ClosedGroup) => number;
+  /** The number of plans after which a group of that run is used up (default 1). */
+  readonly maxTimesSampled?: (group: ClosedGroup, run: RunStarted) => number;
 }
 
 /** The state of a run that its control events add up to; see `ControlFold`. */
@@ -38,10 +43,13 @@ export class RunState {
   readonly policies = new PolicyLineage();
   readonly updates = new UpdateLedger();
   readonly groups: GroupPool;
+  readonly sampling = new SamplingLedger();
   /** Rounds that several collectors share. */
   readonly rounds = new SharedRounds();
   private readonly metricsByName = new Map<string, LatestMetric>();
   private readonly validations = new Map<number, number>();
+  private readonly validated = new Set<string>();
+  private evaluationOrdinal = 0;
   private runEnded: RunEnded | null = null;
   private endBefore: RunEnded | null = null;
   private baselinesMeasured = false;
@@ -49,7 +57,7 @@ export class RunState {
   constructor(event: RetraceEvent<'RunStarted'>, { maxTimesSampled = () => 1 }: RunStateOptions = {}) {
     this.runId = event.runId;
     this.started = event.payload;
-    this.groups = new GroupPool(maxTimesSampled);
+    this.groups = new GroupPool((group) => maxTimesSampled(group, event.payload));
   }
 
   /** The end of the run; null while it continues. A claim after the end resumes it. */
@@ -81,6 +89,11 @@ export class RunState {
     return this.validations;
   }
 
+  /** The first ordinal that no closed episode has whose id is of `evaluationEpisodeIdFor`. */
+  get nextEvaluationOrdinal(): number {
+    return this.evaluationOrdinal;
+  }
+
   /** Staleness, against the latest policy, of tokens that `behaviorVersion` sampled; null as in `PolicyLineage.staleness`. */
   stalenessOf(behaviorVersion: number): number | null {
     const latest = this.policies.latest;
@@ -108,10 +121,14 @@ export class RunState {
       case 'BatchPlanned':
         return this.plan(event.payload);
       case 'UpdateApplied':
-        return outcome(this.updates.acceptCommit(event.payload));
+        return this.commit(event.payload);
+      case 'GroupsDiscarded':
+        return this.discard(event.payload);
       case 'PolicyPublished':
         if (!this.updates.holdsEpoch(event.payload.epoch)) return outcome('staleEpoch');
-        return outcome(this.policies.add(event.payload) ? null : 'duplicate');
+        return outcome(this.policies.add(event.payload, event.occurredAtUs) ? null : 'duplicate');
+      case 'PolicyValidated':
+        return this.validate(event.payload);
       case 'MetricsLogged':
         this.logMetrics(event.payload);
         return APPLIED;
@@ -129,14 +146,31 @@ export class RunState {
     for (const group of closedGroups(closed)) {
       if (this.hasClosed(group.groupId)) continue;
       for (const episodeId of group.episodeIds) {
-        const ordinal = episodeOrdinal(this.runId, episodeId);
-        if (ordinal !== null) this.rounds.passOrdinal(ordinal);
+        this.passOrdinal(group, episodeId);
       }
       const counted = this.rounds.close({ ...group, offset });
       for (const one of counted) this.groups.close(one);
+      this.sampling.insert(counted.filter(isForTraining).length);
       if (counted.length > 0 || this.rounds.isWaiting(group.groupId)) numNew += 1;
     }
     return outcome(numNew > 0 ? null : 'duplicate');
+  }
+
+  private passOrdinal({ split }: ClosedGroup, episodeId: string): void {
+    const ordinal = episodeOrdinal(this.runId, episodeId);
+    if (ordinal === null) return;
+    // Nothing of the training split is played with such ids, and telling costs a hash.
+    if (split !== 'train' && isEvaluationEpisode(this.runId, episodeId))
+      this.evaluationOrdinal = Math.max(this.evaluationOrdinal, ordinal + 1);
+    else this.rounds.passOrdinal(ordinal);
+  }
+
+  /** Refuses a second validation of a version on a split. */
+  private validate({ split, policyVersion }: PolicyValidated): Applied {
+    const key = `${split} ${policyVersion}`;
+    if (this.validated.has(key)) return outcome('duplicate');
+    this.validated.add(key);
+    return APPLIED;
   }
 
   private claim({ payload, eventId }: RetraceEvent<'TrainerClaimed'>): Applied {
@@ -152,9 +186,32 @@ export class RunState {
     const refusal = this.updates.acceptPlan(plan);
     if (refusal === null) {
       this.endBefore = null;
-      this.groups.sample(plan.groupIds);
+      this.sampling.plan(plan);
+      this.groups.sample(ownGroupIds(plan));
     }
     return outcome(refusal);
+  }
+
+  private commit(commit: UpdateApplied): Applied {
+    const plan = this.updates.pendingPlan(commit.planId);
+    const refusal = this.updates.acceptCommit(commit);
+    const { groupPriorities } = commit;
+    if (refusal === null && plan !== undefined && groupPriorities !== null) {
+      this.sampling.prioritize(plan, groupPriorities);
+      plan.groupIds.forEach((groupId, g) => {
+        const isOwn = (plan.groupRuns?.[g] ?? 0) === 0;
+        if (isOwn && !Number.isNaN(groupPriorities[g])) this.groups.prioritize(groupId, groupPriorities[g]);
+      });
+    }
+    return outcome(refusal);
+  }
+
+  /** Refuses an event whose groups are all gone, as after a retried append. */
+  private discard(discarded: GroupsDiscarded): Applied {
+    const groups = discarded.groupIds.flatMap((groupId) => this.groups.discard(groupId) ?? []);
+    if (groups.length === 0) return outcome('duplicate');
+    this.sampling.discard(discarded, groups);
+    return APPLIED;
   }
 
   /** Refuses a claim of a training round that is complete: its collector had not read that yet. */
@@ -170,6 +227,10 @@ export class RunState {
       if (isValidation && !this.validations.has(step)) this.validations.set(step, values[i]);
     });
   }
+}
+
+function isForTraining({ trainable, split, reason }: ClosedGroup): boolean {
+  return trainable && split === 'train' && reason !== 'abandoned';
 }
 
 const APPLIED: Applied = { applied: true };

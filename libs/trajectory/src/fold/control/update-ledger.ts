@@ -38,6 +38,11 @@ export class UpdateLedger {
     return [...this.pending.values()];
   }
 
+  /** The plan of that id, while it is pending. */
+  pendingPlan(planId: string): BatchPlanned | undefined {
+    return this.pending.get(planId);
+  }
+
   /** The last commit, from which a trainer continues. */
   get lastUpdate(): UpdateApplied | null {
     return this.lastCommit;

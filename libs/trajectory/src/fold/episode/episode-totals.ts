@@ -30,17 +30,26 @@ export function stepTotals({ reward, actionMask, tokenPolicyVersions }: StepReco
  * missing (null when all are). No steps: zeros, return null, versions −1.
  */
 export function episodeTotals(steps: readonly StepTotals[]): EpisodeTotals {
-  const rewards = steps.flatMap(({ reward }) => (reward === null ? [] : [reward]));
-  const versions = steps.filter(({ policyVersionMin }) => policyVersionMin >= 0);
+  let sum: number | null = null;
+  let numTokens = 0;
+  let numActionTokens = 0;
+  let policyVersionMin = -1;
+  let policyVersionMax = -1;
+  for (const step of steps) {
+    if (step.reward !== null) sum = (sum ?? 0) + step.reward;
+    numTokens += step.numTokens;
+    numActionTokens += step.numActionTokens;
+    policyVersionMax = Math.max(policyVersionMax, step.policyVersionMax);
+    if (step.policyVersionMin < 0) continue;
+    policyVersionMin =
+      policyVersionMin < 0 ? step.policyVersionMin : Math.min(policyVersionMin, step.policyVersionMin);
+  }
   return {
     numSteps: steps.length,
-    return: rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0),
-    numTokens: steps.reduce((sum, { numTokens }) => sum + numTokens, 0),
-    numActionTokens: steps.reduce((sum, { numActionTokens }) => sum + numActionTokens, 0),
-    policyVersionMin: versions.reduce(
-      (min, step) => Math.min(min, step.policyVersionMin),
-      versions[0]?.policyVersionMin ?? -1,
-    ),
-    policyVersionMax: versions.reduce((max, step) => Math.max(max, step.policyVersionMax), -1),
+    return: sum,
+    numTokens,
+    numActionTokens,
+    policyVersionMin,
+    policyVersionMax,
   };
 }

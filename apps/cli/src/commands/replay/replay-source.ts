@@ -1,0 +1,51 @@
+import { openBackend } from '@retrace/compute';
+import { matrixProducts, parseRecipe, type Recipe } from '@retrace/config';
+import type { BackendChoice } from '@retrace/process';
+import { StateVisits } from '@retrace/scoring';
+import { TrajectoryReader } from '@retrace/store';
+import type { ReplaySource } from '@retrace/trainer';
+import { findRun } from '../../run/find-run.js';
+import type { StoreSession } from '../../services/connection.js';
+import { checkpointsOf } from '../../services/checkpoints.js';
+
+interface ReplayRequest {
+  readonly run: string;
+  readonly backend?: BackendChoice;
+}
+
+interface OpenedSource extends ReplaySource {
+  readonly recipe: Recipe;
+  readonly numUpdates: number;
+}
+
+/** Finds a run with updates, and opens the backend that makes them again. */
+export async function openReplaySource(
+  { log, client, directory }: StoreSession,
+  { run, backend }: ReplayRequest,
+): Promise<OpenedSource> {
+  const { runId, started, updates } = await findRun(log, run, {
+    has: ({ updates: { numUpdates } }) => numUpdates > 0,
+    lacking: 'here has an update yet',
+  });
+  const recipe = parseRecipe(started.recipe);
+  await openBackend({ ...matrixProducts(recipe), prefer: backend && [backend] });
+  return {
+    log,
+    checkpoints: checkpointsOf(directory),
+    reader: new TrajectoryReader(client),
+    visits: new StateVisits({ client, runId }),
+    runId,
+    recipe,
+    numUpdates: updates.numUpdates,
+  };
+}
+
+/** Says on stderr that updates are made again first. */
+export function announceRecomputing(updateNumber: number): (from: number, to: number) => void {
+  return (from, to) => {
+    const range = from === to ? `update ${from}` : `updates ${from}–${to}`;
+    console.error(
+      `update ${updateNumber}: the state that it starts from is not kept; making ${range} again first`,
+    );
+  };
+}

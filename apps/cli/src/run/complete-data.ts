@@ -1,0 +1,145 @@
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import {
+  comparesGroups,
+  ConfigError,
+  parseRecipe,
+  collectsForTraining,
+  readsBehaviorLogprobs,
+  type DataSourceRecipe,
+  type Recipe,
+} from '@retrace/config';
+import type { SelectionRow, TrainingRules, TrainingSet } from '@retrace/datasets';
+import { readEnvironment } from '@retrace/environment-sources';
+import type { ControlFold } from '@retrace/trajectory';
+import { readCodeVersion } from '../installation.js';
+import type { StoreSession } from '../services/connection.js';
+import { runQuery } from '../services/run-query.js';
+import { selectRun } from './find-run.js';
+
+export type DataSession = Pick<StoreSession, 'client' | 'log' | 'directory' | 'storeUrl' | 'catchUp'>;
+
+interface CompleteOptions {
+  readonly session: DataSession;
+  readonly state: ControlFold;
+  readonly onNotice: (line: string) => void;
+}
+
+/**
+ * Completes a recipe that trains on stored data: the episodes that each source has now become a data set in the log, which never changes, and
+ * `numUpdates` follows from `epochs`.
+ *
+ * @throws DatasetError `SELECTION_INVALID`, `NOT_TRAINABLE`, `NO_ROWS`, `DATASET_UNKNOWN`; CliError `QUERY_FAILED`, `RUN_UNKNOWN`;
+ *   ConfigError `RECIPE_INVALID` for a source with fewer groups than an update takes
+ */
+export async function completeData(recipe: Recipe, options: CompleteOptions): Promise<Recipe> {
+  if (!recipe.data) return recipe;
+  await options.session.catchUp();
+  const rules = await rulesOf(recipe);
+  const sources: DataSourceRecipe[] = [];
+  for (const [s, source] of recipe.data.sources.entries()) {
+    if (source.from === 'own') {
+      sources.push(source);
+      continue;
+    }
+    const { dataset, contentHash, numEpisodes, numGroups, skipped } = await setOf(source, {
+      ...options,
+      rules,
+    });
+    for (const { reason, count } of skipped)
+      options.onNotice(`data.sources.${s}: left out ${count.toLocaleString('en')} × ${reason}`);
+    options.onNotice(
+      `data.sources.${s}: ${numEpisodes.toLocaleString('en')} episodes in ${numGroups.toLocaleString('en')} groups, data set ${dataset}`,
+    );
+    requireEnough(recipe, s, numGroups);
+    sources.push({ ...source, contents: { dataset, contentHash, numEpisodes, numGroups } });
+  }
+  const plain = JSON.parse(JSON.stringify(recipe)) as Record<string, unknown>;
+  return parseRecipe({ ...plain, numUpdates: updatesOf(recipe, sources), data: { sources } });
+}
+
+async function setOf(
+  source: DataSourceRecipe,
+  { session, state, rules }: CompleteOptions & { readonly rules: TrainingRules },
+): Promise<TrainingSet> {
+  const { checkTrainingSet, createTrainingSet } = await import('@retrace/datasets');
+  if (source.dataset !== undefined) return checkTrainingSet({ ...session, rules }, source.dataset);
+  const { sql, rows } =
+    source.run === undefined
+      ? rowsOfQuery(session, source.query ?? '')
+      : rowsOfRun(session, selectRun(state.runs, source.run).runId);
+  const codeVersion = await readCodeVersion();
+  return createTrainingSet({
+    ...session,
+    sql,
+    rows,
+    rules,
+    codeVersion,
+    bringUpToDate: () => session.catchUp(),
+  });
+}
+
+/** The result of a user's query, as the read-only user has it. */
+export function rowsOfQuery(session: Pick<DataSession, 'directory' | 'storeUrl'>, sql: string) {
+  return { sql, rows: read() };
+
+  async function* read(): AsyncGenerator<SelectionRow> {
+    const bytes = Readable.from(runQuery(session, { sql, format: 'JSONEachRow' }));
+    for await (const line of createInterface({ input: bytes, crlfDelay: Infinity }))
+      yield JSON.parse(line) as SelectionRow;
+  }
+}
+
+/** The groups of a run that were complete, for training. */
+function rowsOfRun({ client }: Pick<DataSession, 'client'>, runId: string) {
+  const sql = `SELECT run_id, arrayJoin(episode_ids) AS episode_id FROM groups
+WHERE run_id = '${runId}' AND split = 'train' AND trainable AND reason != 'abandoned'`;
+  return { sql, rows: read() };
+
+  async function* read(): AsyncGenerator<SelectionRow> {
+    yield* await client.queryRows<SelectionRow>(
+      sql.replace('run_id, arrayJoin', 'run_id AS run_id, arrayJoin'),
+    );
+  }
+}
+
+async function rulesOf(recipe: Recipe): Promise<TrainingRules> {
+  const { openPolicyText } = await import('@retrace/policy');
+  const { tokenizer } = await openPolicyText({
+    tokenizer: recipe.context.tokenizer,
+    words: (await readEnvironment(recipe.environment)).words,
+    directory: recipe.policy?.model,
+  });
+  const { temperature } = recipe.collection;
+  return {
+    tokenizerHash: tokenizer.hash,
+    temperature,
+    readsLogprobs: readsBehaviorLogprobs(recipe),
+    comparesGroups: comparesGroups(recipe),
+  };
+}
+
+function requireEnough({ collection, data }: Recipe, source: number, numGroups: number): void {
+  const shares = data?.sources.map(({ share = 1 }) => share) ?? [];
+  const total = shares.reduce((sum, share) => sum + share, 0);
+  const needed = Math.ceil((collection.groupsPerRound * shares[source]) / total);
+  if (numGroups >= needed) return;
+  throw new ConfigError(
+    'RECIPE_INVALID',
+    `data.sources.${source}: has ${numGroups} groups, must have at least ${needed}, its share of the ${collection.groupsPerRound} groups ` +
+      'of an update; choose more episodes, or lower collection.groupsPerRound',
+  );
+}
+
+/** ⌊epochs · groups / groups of an update⌋ where all data is stored, else as the recipe says. */
+function updatesOf(recipe: Recipe, sources: readonly DataSourceRecipe[]): number {
+  const { epochs, numUpdates, collection } = recipe;
+  if (epochs === undefined || collectsForTraining(recipe)) return numUpdates;
+  const numGroups = sources.reduce((sum, { contents }) => sum + (contents?.numGroups ?? 0), 0);
+  const updates = Math.floor((epochs * numGroups) / collection.groupsPerRound);
+  if (updates >= 1) return updates;
+  throw new ConfigError(
+    'RECIPE_INVALID',
+    `epochs: got ${epochs}, with ${numGroups} groups that is less than one update of ${collection.groupsPerRound} groups`,
+  );
+}

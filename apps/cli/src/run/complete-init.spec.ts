@@ -1,0 +1,86 @@
+import { resolveRecipe } from '@retrace/config';
+import { ControlFold, type AnyEvent, type ControlEventKind, type PayloadOf } from '@retrace/trajectory';
+import { controlEvent } from '@retrace/trajectory/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { completeInit } from './complete-init.js';
+import { initAssignment } from './training-recipe.js';
+
+const FIRST = '01936d00-0000-7000-8000-00000000000a';
+const SECOND = '01936d00-0000-7000-8000-00000000000b';
+let state: ControlFold;
+
+function append<K extends ControlEventKind>(runId: string, kind: K, payload: Partial<PayloadOf<K>>): void {
+  const event = controlEvent({ logId: '', runId }, kind, payload);
+  expect(state.apply(event as AnyEvent, state.nextOffset)).toEqual({ applied: true });
+}
+
+function publish(runId: string, policyVersion: number, digit: string): void {
+  const weights = { sha256: digit.repeat(64), sizeBytes: 8 };
+  const parentVersion = policyVersion === 0 ? null : policyVersion - 1;
+  append(runId, 'PolicyPublished', { policyVersion, parentVersion, epoch: 0, weights });
+}
+
+function validate(runId: string, step: number, success: number): void {
+  const values = Float64Array.of(success);
+  append(runId, 'MetricsLogged', { source: 'evaluation', step, names: ['validation/success'], values });
+}
+
+beforeEach(() => {
+  state = new ControlFold();
+  for (const [runId, name] of [
+    [FIRST, 'sft'],
+    [SECOND, 'other'],
+  ]) {
+    append(runId, 'RunStarted', { name });
+    append(runId, 'TrainerClaimed', { epoch: 0 });
+  }
+  for (const [version, digit] of ['a', 'b', 'c'].entries()) publish(FIRST, version, digit);
+  validate(FIRST, 0, 0.1);
+  validate(FIRST, 1, 0.9);
+  validate(FIRST, 2, 0.5);
+  append(FIRST, 'RunEnded', { reason: 'finished' });
+});
+
+const sourceOf = (initFrom: string) => {
+  const recipe = resolveRecipe('bandit-ppo', { assignments: [initAssignment(initFrom)] });
+  return completeInit(recipe, state).initFrom?.source;
+};
+
+describe('completeInit', () => {
+  it.each([
+    [`run:${FIRST}`, 2, 'c'],
+    ['run:0000000a@0', 0, 'a'],
+    ['run:sft@best', 1, 'b'],
+    ['run:sft', 2, 'c'],
+    // The newest run of all has published no policy.
+    ['run:latest', 2, 'c'],
+  ])('finds the policy of %s', (wanted, policyVersion, digit) => {
+    expect(sourceOf(wanted)).toEqual({ runId: FIRST, policyVersion, sha256: digit.repeat(64), sizeBytes: 8 });
+  });
+
+  it.each([
+    [
+      'run:sft@7',
+      'policy 7 of run 01936d00-0000-7000-8000-00000000000a does not exist; the run has versions 0 … 2',
+    ],
+    ['run:nothing', 'run "nothing" not found'],
+    [`run:${SECOND}`, `run "${SECOND}" not found`],
+  ])('refuses %s', (wanted, message) => {
+    expect(() => sourceOf(wanted)).toThrow(message);
+  });
+
+  it('leaves a recipe as it is that starts from no run', () => {
+    const recipe = resolveRecipe('bandit-ppo');
+    expect(completeInit(recipe, state)).toBe(recipe);
+  });
+});
+
+describe('initAssignment', () => {
+  it('takes a model directory by its path, and refuses other words', () => {
+    expect(initAssignment('./model')).toBe('policy.model="./model"');
+    expect(() => initAssignment('model')).toThrow(/must be "run:<run>"/);
+    expect(() => resolveRecipe('bandit-ppo', { assignments: [initAssignment('run:x@y')] })).toThrow(
+      /initFrom.version: got "y", must be "latest", "best" or the number/,
+    );
+  });
+});

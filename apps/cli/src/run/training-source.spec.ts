@@ -1,0 +1,28 @@
+import { resolveRecipe } from '@retrace/config';
+import type { ControlFold } from '@retrace/trajectory';
+import { expect, it } from 'vitest';
+import { overridesOf } from './training-recipe.js';
+import { recipeOfSource } from './training-source.js';
+
+const RUN_ID = '0198c0de-0000-7000-8000-00000000aaaa';
+const recipe = JSON.parse(JSON.stringify(resolveRecipe('frozen-lake-imitation'))) as object;
+const state = { runs: [{ runId: RUN_ID, started: { runKind: 'trained', recipe } }] } as never as ControlFold;
+
+it('the recipe of a stored source is that of its run, alone on the source, with every option that changes a recipe', () => {
+  const options = {
+    seed: 7,
+    updates: 9,
+    algorithm: 'filtered-imitation',
+    set: ['collection.temperature=0.5'],
+  };
+  const made = recipeOfSource(state, { from: 'run', run: RUN_ID }, RUN_ID, (own) =>
+    overridesOf(options, own),
+  );
+  expect(made).toMatchObject({
+    ...{ name: 'frozen-lake-imitation', imitation: null, seed: 7, numUpdates: 9 },
+    advantage: { estimator: 'topReturns' },
+    loss: { policyLoss: 'gpg' },
+    collection: { temperature: 0.5 },
+    data: { sources: [{ from: 'run', run: RUN_ID }] },
+  });
+});

@@ -1,0 +1,33 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DataDirectory } from '@retrace/process';
+import { collectorRole, trainerRole, validatorRole } from './role-definitions.js';
+
+/** The constructor of a data directory reads and writes nothing. */
+const directory = new DataDirectory(join(tmpdir(), 'retrace-never-made'));
+
+function nicenessOf(niceness: number) {
+  const options = {
+    ...{ directory, storeUrl: 'http://127.0.0.1:1', runId: 'a', backend: undefined, niceness },
+    hasRunEnded: () => false,
+  };
+  return [
+    trainerRole(options),
+    collectorRole({ ...options, share: { index: 0, count: 1 } }),
+    validatorRole({ ...options, numCollectors: 1 }),
+  ].map((role) => role.niceness);
+}
+
+describe('priorities of the roles of a run', () => {
+  it.each([
+    [0, [0, 0, 9]],
+    [10, [10, 10, 19]],
+    [19, [19, 19, 19]],
+  ])(
+    'with --nice %i put the validator 9 steps behind the others, down to the lowest',
+    (niceness, expected) => {
+      expect(nicenessOf(niceness)).toEqual(expected);
+    },
+  );
+});

@@ -1,0 +1,8 @@
+import { checkpointsAt, type CheckpointFiles } from '@retrace/policy';
+import type { DataDirectory } from '@retrace/process';
+import { checkpointStorageFor } from './environment.js';
+
+/** The checkpoint files of a data directory, wherever they are. */
+export function checkpointsOf(directory: DataDirectory): CheckpointFiles {
+  return checkpointsAt({ directory: directory.checkpoints, storage: checkpointStorageFor(directory) });
+}

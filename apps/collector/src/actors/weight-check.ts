@@ -1,0 +1,87 @@
+import type { TokenEngine } from '@retrace/endpoints';
+import { evaluateLogprobs, type Transformer } from '@retrace/policy';
+import { CollectorError } from '../collector-error.js';
+
+/** Where the policy's logprobs moved by less, float32 sums in another order may hide it. */
+const LEAST_CHANGE = 1e-5;
+/** A server that has the new weights moves by about as much as the policy; one that moved by less than this share has the old ones. */
+const STALE_SHARE = 0.1;
+
+interface WeightCheckOptions {
+  readonly engine: Pick<TokenEngine, 'score'>;
+  /** A fixed context of the policy's tokens. */
+  readonly tokenIds: readonly number[];
+  /** Largest difference of a logprob, in nats. */
+  readonly maxDifference: number;
+}
+
+interface Scores {
+  readonly policyVersion: number;
+  readonly own: Float32Array;
+  readonly served: Float32Array;
+}
+
+/**
+ * Compares the server's logprobs of one fixed context with those of our own forward pass, after each delivery of weights. A server may confirm
+ * a version whose weights it does not compute with: vLLM's `reload_weights` on a processor answers 200 and keeps the old ones.
+ */
+export class WeightCheck {
+  private before: Scores | null = null;
+
+  constructor(private readonly options: WeightCheckOptions) {}
+
+  /**
+   * Checks that the server computes with the weights of a policy version.
+   *
+   * @throws CollectorError `WEIGHTS_DIFFER` when a logprob differs by more than `maxDifference`, or when the server's logprobs stayed while
+   *   the policy's moved; EndpointError when the server gives none
+   */
+  async require(
+    policyVersion: number,
+    model: Transformer,
+    served: { readonly model: string; readonly signal?: AbortSignal },
+  ): Promise<void> {
+    const { engine, tokenIds, maxDifference } = this.options;
+    const scored = await engine.score({ tokenIds, model: served.model }, served.signal);
+    const now = { policyVersion, own: await ownLogprobs(model, tokenIds), served: scored };
+    const difference = largestDifference(now.own, now.served);
+    const stale = this.before !== null && isStale(this.before, now) ? this.before : null;
+    if (stale === null && difference <= maxDifference) {
+      this.before = now;
+      return;
+    }
+    const cause =
+      stale === null
+        ? `more than collection.endpoint.maxLogprobDifference, ${maxDifference}`
+        : `and they are still those of version ${stale.policyVersion}, so it has not taken the new weights`;
+    throw new CollectorError(
+      'WEIGHTS_DIFFER',
+      `after policy version ${policyVersion} was delivered, the server's logprobs of a fixed context differ from those of the policy by up to ` +
+        `${difference.toPrecision(3)} nats, ${cause}; check that it loads this model in a precision that the recipe allows`,
+    );
+  }
+}
+
+/** [numTokens]; the first, which nothing is before, is NaN. */
+async function ownLogprobs(model: Transformer, tokenIds: readonly number[]): Promise<Float32Array> {
+  const batch = { tokenIds: Int32Array.from(tokenIds), sequenceOffsets: Int32Array.of(0, tokenIds.length) };
+  const options = { temperature: 1, maxTokensPerMicroBatch: tokenIds.length };
+  const { logprobs } = await evaluateLogprobs(model, batch, options);
+  return logprobs.fill(Number.NaN, 0, 1);
+}
+
+/** Infinity where only one of them has a value. */
+function largestDifference(a: Float32Array, b: Float32Array): number {
+  let largest = 0;
+  // The first token has no logprob.
+  for (let n = 1; n < a.length; n++) {
+    const difference = Math.abs(a[n] - b[n]);
+    largest = Math.max(largest, Number.isNaN(difference) ? Infinity : difference);
+  }
+  return largest;
+}
+
+function isStale(before: Scores, now: Scores): boolean {
+  const own = largestDifference(before.own, now.own);
+  return own > LEAST_CHANGE && largestDifference(before.served, now.served) < STALE_SHARE * own;
+}

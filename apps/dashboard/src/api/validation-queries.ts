@@ -1,0 +1,36 @@
+import { useQuery } from '@tanstack/react-query';
+import { percentOf } from '../validation/targets';
+import { api, dataOf } from './client';
+import { keys, type PageRequest } from './queries';
+
+/** The newest are shown. */
+const MAX_VALIDATION_ROWS = 200;
+
+/** Figures of the newest validations of a run, newest first. */
+export function useValidations(runId: string, refetchMs: PageRequest['refetchMs']) {
+  return useQuery({
+    queryKey: keys.validations(runId),
+    queryFn: async ({ signal }) => {
+      const params = { path: { runId }, query: { limit: MAX_VALIDATION_ROWS } };
+      return (await dataOf(api.GET('/api/runs/{runId}/validations', { params, signal }))).items;
+    },
+    refetchInterval: refetchMs,
+  });
+}
+
+/** The metrics that say when the run reached these success rates, by name; those that it has not reached are missing. */
+export function useTargets(runId: string, targets: readonly number[], refetchMs: PageRequest['refetchMs']) {
+  const names = targets.flatMap((target) =>
+    ['updatesTo', 'secondsTo'].map((name) => `validation/${name}${percentOf(target)}`),
+  );
+  return useQuery({
+    queryKey: [...keys.targets(runId), ...names],
+    enabled: names.length > 0,
+    queryFn: async ({ signal }) => {
+      const params = { path: { runId }, query: { names: names.join(',') } };
+      const { series } = await dataOf(api.GET('/api/runs/{runId}/metrics', { params, signal }));
+      return new Map(series.flatMap(({ name, values: [value] }) => (value == null ? [] : [[name, value]])));
+    },
+    refetchInterval: refetchMs,
+  });
+}

@@ -1,0 +1,58 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { api, dataOf } from './client';
+import { keys } from './queries';
+import type { WhatIf, WhatIfItem, WhatIfRequest } from './schema';
+
+/** A server keeps 20 that have ended. */
+const MAX_WHAT_IFS = 50;
+const POLL_MS = 1_000;
+
+export function hasEnded({ status }: Pick<WhatIfItem, 'status'>): boolean {
+  return status !== 'queued' && status !== 'running';
+}
+
+/** The what-ifs of a run, newest first. */
+export function useWhatIfs(runId: string) {
+  return useQuery({
+    queryKey: keys.whatIfs(runId),
+    queryFn: async ({ signal }) => {
+      const params = { path: { runId }, query: { limit: MAX_WHAT_IFS } };
+      return (await dataOf(api.GET('/api/runs/{runId}/what-ifs', { params, signal }))).items;
+    },
+    refetchInterval: ({ state }) => (state.data?.every(hasEnded) === false ? POLL_MS : false),
+  });
+}
+
+/** One what-if, until it has ended. */
+export function useWhatIf(runId: string, whatIfId: string) {
+  return useQuery({
+    queryKey: [...keys.whatIfs(runId), whatIfId],
+    queryFn: ({ signal }): Promise<WhatIf> => {
+      const params = { path: { runId, whatIfId } };
+      return dataOf(api.GET('/api/runs/{runId}/what-ifs/{whatIfId}', { params, signal }));
+    },
+    refetchInterval: ({ state }) => (state.data && !hasEnded(state.data) ? POLL_MS : false),
+  });
+}
+
+export function useAskWhatIf(runId: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: WhatIfRequest): Promise<WhatIf> =>
+      dataOf(api.POST('/api/runs/{runId}/what-ifs', { params: { path: { runId } }, body })),
+    onSuccess: () => client.invalidateQueries({ queryKey: keys.whatIfs(runId) }),
+  });
+}
+
+export function useCancelWhatIf(runId: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (whatIfId: string): Promise<WhatIf> =>
+      dataOf(
+        api.PATCH('/api/runs/{runId}/what-ifs/{whatIfId}', {
+          ...{ params: { path: { runId, whatIfId } }, body: { status: 'cancelled' } },
+        }),
+      ),
+    onSuccess: () => client.invalidateQueries({ queryKey: keys.whatIfs(runId) }),
+  });
+}

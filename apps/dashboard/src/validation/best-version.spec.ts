@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import type { ValidationFigures } from '../api/schema';
+import { bestVersion } from './best-version';
+
+const figures = (policyVersion: number, success: number | null, more: Partial<ValidationFigures> = {}) =>
+  ({
+    policyVersion,
+    success,
+    split: 'validation',
+    decoding: 'greedy',
+    family: null,
+    ...more,
+  }) as ValidationFigures;
+
+it('the best version has the highest greedy success over all tasks, of equal ones it is the newer', () => {
+  expect(bestVersion([])).toBeNull();
+  expect(bestVersion([figures(0, null)])).toBeNull();
+  expect(bestVersion([figures(10, 0.5), figures(30, 0.9), figures(20, 0.9), figures(40, 0.8)])).toBe(30);
+  const others = [
+    figures(50, 1, { decoding: 'sampled' }),
+    figures(60, 1, { family: 'easy' }),
+    figures(70, 1, { split: 'test' }),
+  ];
+  expect(bestVersion([...others, figures(10, 0.5)])).toBe(10);
+  expect(bestVersion(others)).toBe(50);
+});

@@ -1,0 +1,102 @@
+import { useTargets, useValidations } from '../api/validation-queries';
+import type { ValidationFigures } from '../api/schema';
+import { Badge } from '../components/badge';
+import { DataTable, type TableColumn } from '../components/data-table';
+import { Stat, StatRow } from '../components/stat';
+import { SuccessInterval } from '../components/success-interval';
+import { formatCount, formatNumber, formatPercent } from '../format/numbers';
+import { formatDuration } from '../format/times';
+import { useRefetchMs } from '../live/use-live-run';
+import page from '../pages/page.module.css';
+import { bestVersion } from './best-version';
+import { percentOf, targetsOf } from './targets';
+
+interface ValidationsProps {
+  readonly runId: string;
+  readonly recipe: unknown;
+}
+
+/** The figures of the run's validated policies, and how long it took to the success rates that its recipe names; nothing before the first. */
+export function Validations({ runId, recipe }: ValidationsProps) {
+  const refetchMs = useRefetchMs();
+  const { data: figures = [] } = useValidations(runId, refetchMs);
+  const targets = targetsOf(recipe);
+  const { data: reached } = useTargets(runId, targets, refetchMs);
+  if (figures.length === 0) return null;
+  const best = bestVersion(figures);
+  const ks = [...new Set(figures.flatMap(({ passAtK }) => passAtK.map(({ k }) => k)))];
+  const passes = ks.filter((k) => k > 1).sort((a, b) => a - b);
+  return (
+    <section className={page.stack} aria-label="Validation">
+      <h2>Validation</h2>
+      {targets.length > 0 && (
+        <StatRow>
+          {targets.map((target) => (
+            <Stat key={target} label={`Updates to ${formatPercent(target, 0)}`}>
+              {formatCount(reached?.get(`validation/updatesTo${percentOf(target)}`))}{' '}
+              <small>{formatSeconds(reached?.get(`validation/secondsTo${percentOf(target)}`))}</small>
+            </Stat>
+          ))}
+        </StatRow>
+      )}
+      <DataTable
+        label="Validation"
+        columns={[...headOf(best), ...passes.map(passColumn), ...TAIL]}
+        rows={figures}
+        keyOf={({ policyVersion, split, decoding, family }) =>
+          `${policyVersion} ${split} ${decoding} ${family ?? ''}`
+        }
+      />
+    </section>
+  );
+}
+
+function headOf(best: number | null): readonly TableColumn<ValidationFigures>[] {
+  return [
+    {
+      label: 'Policy',
+      cell: ({ policyVersion, split }) => (
+        <>
+          {policyVersion}{' '}
+          {policyVersion === best && split === 'validation' && <Badge tone="accent">best</Badge>}
+        </>
+      ),
+    },
+    { label: 'Update', isNumeric: true, cell: ({ updateNumber }) => formatCount(updateNumber) },
+    { label: 'Split', cell: ({ split }) => split },
+    { label: 'Sampling', cell: ({ decoding }) => decoding },
+    { label: 'Tasks of', cell: ({ family }) => family ?? 'all' },
+    { label: 'Success', isNumeric: true, cell: ({ success }) => formatPercent(success) },
+    {
+      label: '95 %',
+      title: 'Wilson’s interval; attempts at one task that end alike count as fewer episodes',
+      cell: ({ successLow, successHigh, success }) => (
+        <SuccessInterval low={successLow} high={successHigh} rate={success} />
+      ),
+    },
+  ];
+}
+
+function passColumn(k: number): TableColumn<ValidationFigures> {
+  return {
+    label: `pass@${k}`,
+    isNumeric: true,
+    cell: ({ passAtK }) => formatPercent(passAtK.find((pass) => pass.k === k)?.pass),
+  };
+}
+
+const TAIL: readonly TableColumn<ValidationFigures>[] = [
+  { label: 'Return', isNumeric: true, cell: ({ meanReturn }) => formatNumber(meanReturn) },
+  { label: 'Episodes', isNumeric: true, cell: ({ numEpisodes }) => formatCount(numEpisodes) },
+  {
+    label: 'Failed',
+    title: 'Environment, agent or model failed; part of no other figure',
+    isNumeric: true,
+    cell: ({ numFailed }) => formatCount(numFailed),
+  },
+  { label: 'Took', isNumeric: true, cell: ({ seconds }) => formatDuration(seconds * 1000) },
+];
+
+function formatSeconds(seconds: number | undefined): string {
+  return seconds === undefined ? '' : `in ${formatDuration(seconds * 1000)}`;
+}

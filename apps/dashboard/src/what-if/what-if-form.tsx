@@ -1,0 +1,99 @@
+import { useState } from 'react';
+import { useAskWhatIf } from '../api/what-if-queries';
+import type { WhatIf } from '../api/schema';
+import controls from '../components/controls.module.css';
+import { ErrorState } from '../components/notice';
+import page from '../pages/page.module.css';
+import { readForm, type WhatIfFields } from './read-form';
+import styles from './what-if-form.module.css';
+
+interface WhatIfFormProps {
+  readonly runId: string;
+  /** Number that the form begins with. */
+  readonly updateNumber: string;
+  readonly onAsked: (whatIf: WhatIf) => void;
+}
+
+/** Asks what updates of the run would have been. */
+export function WhatIfForm({ runId, updateNumber, onAsked }: WhatIfFormProps) {
+  const ask = useAskWhatIf(runId);
+  const [fields, setFields] = useState<WhatIfFields>({
+    ...{ update: updateNumber, to: '', set: '', rewardVersion: '', withTokens: false },
+  });
+  const change = (changed: Partial<WhatIfFields>) => {
+    setFields({ ...fields, ...changed });
+  };
+  return (
+    <section className={page.card} aria-label="Ask">
+      <form
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          ask.mutate(readForm(fields), { onSuccess: onAsked });
+        }}
+      >
+        <UpdateField
+          label="Update"
+          value={fields.update}
+          onChange={(update) => change({ update })}
+          isRequired
+        />
+        <UpdateField label="up to" value={fields.to} onChange={(to) => change({ to })} />
+        <label className={controls.field}>
+          Reward version
+          <input
+            className={controls.input}
+            maxLength={256}
+            value={fields.rewardVersion}
+            onChange={({ target }) => change({ rewardVersion: target.value })}
+          />
+        </label>
+        <label className={controls.field}>
+          <input
+            type="checkbox"
+            checked={fields.withTokens}
+            onChange={({ target }) => change({ withTokens: target.checked })}
+          />
+          Every token
+        </label>
+        <label className={styles.wide}>
+          Other fields of the recipe, one a line: reward, advantage, loss, preference, optimizer
+          <textarea
+            rows={3}
+            spellCheck={false}
+            placeholder="loss.clipHigh=0.28"
+            value={fields.set}
+            onChange={({ target }) => change({ set: target.value })}
+          />
+        </label>
+        <button type="submit" className={controls.primary} disabled={ask.isPending}>
+          Compare
+        </button>
+      </form>
+      {ask.error && <ErrorState error={ask.error} />}
+    </section>
+  );
+}
+
+interface UpdateFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly isRequired?: boolean;
+}
+
+function UpdateField({ label, value, onChange, isRequired = false }: UpdateFieldProps) {
+  return (
+    <label className={controls.field}>
+      {label}
+      <input
+        className={controls.input}
+        type="number"
+        min={1}
+        required={isRequired}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </label>
+  );
+}

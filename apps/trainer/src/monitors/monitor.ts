@@ -1,0 +1,73 @@
+import type { MonitorsRecipe } from '@retrace/config';
+
+/** Figures of one update of the policy, as monitors read them. */
+export interface UpdateFigures {
+  readonly updateNumber: number;
+  /** By name; a metric that was not measured is absent. */
+  readonly metrics: ReadonlyMap<string, number>;
+}
+
+/** The episodes of one update, all arrays [E]. */
+export interface EpisodeFigures {
+  readonly episodeIds: readonly string[];
+  /** NaN = missing. */
+  readonly totals: Float64Array;
+  /** 1 success, 0 failure, −1 unknown. */
+  readonly successes: Int8Array;
+  readonly numActionTokens: Int32Array;
+  /** Share of the steps that repeat the step before: the same tokens observed, the same tokens done. */
+  readonly repeatedFractions: Float32Array;
+}
+
+/** A rule that an update broke. */
+export interface Finding {
+  readonly severity: 'warning' | 'alarm';
+  /** The rule broken, with the value and the bound. */
+  readonly message: string;
+  /** A step to take next. */
+  readonly advice: string;
+  /** Episodes to look at first; empty where no single episode is concerned. */
+  readonly episodeIds: readonly string[];
+}
+
+export interface MonitorInput {
+  readonly update: UpdateFigures;
+  readonly episodes: EpisodeFigures;
+  /** Earlier updates of the policy, the oldest first, at most `WINDOW`. */
+  readonly before: readonly UpdateFigures[];
+  readonly rules: MonitorsRecipe;
+}
+
+/** Returns what is wrong with an update, null where nothing is, or where it can't be told yet. Keeps nothing between calls. */
+export type Monitor = (input: MonitorInput) => Finding | null;
+
+/** Updates that monitors look back over. */
+export const WINDOW = 64;
+/** Episodes that a finding names at most. */
+const MOST_NAMED = 8;
+
+/** The episodes that `isConcerned` marks, those with the largest `weight` first. */
+export function concerned(
+  { episodeIds }: Pick<EpisodeFigures, 'episodeIds'>,
+  isConcerned: (episode: number) => boolean,
+  weight: (episode: number) => number = () => 0,
+): readonly string[] {
+  const found = [...episodeIds.keys()].filter(isConcerned).sort((a, b) => weight(b) - weight(a) || a - b);
+  return found.slice(0, MOST_NAMED).map((episode) => episodeIds[episode]);
+}
+
+/** The metric in each update that measured it, the oldest first. */
+export function seriesOf(updates: readonly UpdateFigures[], name: string): number[] {
+  return updates.flatMap(({ metrics }) => metrics.get(name) ?? []);
+}
+
+export function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** A figure in a message. */
+export function shown(value: number): string {
+  return Number.isInteger(value) ? `${value}` : value.toPrecision(3);
+}
+
+export const percent = (fraction: number) => `${Math.round(100 * fraction)} %`;

@@ -1,0 +1,99 @@
+import { concerned, meanOf, percent, seriesOf, shown, type Monitor } from './monitor.js';
+
+/** Updates whose mean is what later ones are compared with. */
+const FIRST_UPDATES = 5;
+/** A policy that succeeds as often as this may be sure of itself. */
+const SOLVED = 0.9;
+
+/** The entropy fell to a small part of what it was at first, and the task is not solved. */
+export const entropyCollapse: Monitor = ({ update, before, rules: { entropyFraction: bound = 0.05 } }) => {
+  const atFirst = seriesOf(before, 'train/entropy').slice(0, FIRST_UPDATES);
+  const entropy = update.metrics.get('train/entropy');
+  if (bound === null || entropy === undefined || atFirst.length < FIRST_UPDATES) return null;
+  const success = update.metrics.get('success/mean') ?? 0;
+  const floor = bound * meanOf(atFirst);
+  if (entropy >= floor || success >= SOLVED) return null;
+  return {
+    severity: 'alarm',
+    message: `the entropy is ${shown(entropy)} nats, below ${percent(bound)} of the ${shown(meanOf(atFirst))} of the first updates, at a success of ${percent(success)}`,
+    advice:
+      'raise loss.entropyCoefficient or set loss.entropyFloor, lower the learning rate, or go back to an earlier policy',
+    episodeIds: [],
+  };
+};
+
+/** Nearly no group has rewards that differ, several updates in a row. */
+export const zeroGradientGroups: Monitor = ({
+  update,
+  before,
+  rules: { zeroGradientFraction: bound = 0.9 },
+}) => {
+  if (bound === null) return null;
+  const recent = [...before, update].slice(-3);
+  const fractions = recent.flatMap(({ metrics }) => {
+    const numGroups = metrics.get('train/numGroups') ?? 0;
+    const numSilent =
+      (metrics.get('train/numEqualGroups') ?? 0) + (metrics.get('train/numSingletonGroups') ?? 0);
+    return numGroups > 0 ? [numSilent / numGroups] : [];
+  });
+  if (fractions.length < 3 || fractions.some((fraction) => fraction < bound)) return null;
+  return {
+    severity: 'warning',
+    message: `${percent(fractions[fractions.length - 1])} of the groups had equal rewards, at least ${percent(bound)} in 3 updates in a row`,
+    advice:
+      'such groups give no gradient: set sampler.zeroVariance, take tasks of intermediate difficulty, or set equalGroupCoefficient of grpo',
+    episodeIds: [],
+  };
+};
+
+/** Answers became several times as long as at first. */
+export const lengthExplosion: Monitor = ({
+  update,
+  before,
+  episodes,
+  rules: { lengthFactor: bound = 3 },
+}) => {
+  const atFirst = seriesOf(before, 'episode/actionTokens/mean').slice(0, FIRST_UPDATES);
+  const length = update.metrics.get('episode/actionTokens/mean');
+  if (bound === null || length === undefined || atFirst.length < FIRST_UPDATES) return null;
+  if (length <= bound * meanOf(atFirst)) return null;
+  return {
+    severity: 'warning',
+    message: `episodes have ${shown(length)} action tokens, over ${bound} times the ${shown(meanOf(atFirst))} of the first updates`,
+    advice:
+      'read the longest episodes, which are named; a length penalty or a shorter maxNewTokens bounds them',
+    episodeIds: concerned(
+      episodes,
+      () => true,
+      (episode) => episodes.numActionTokens[episode],
+    ),
+  };
+};
+
+/** The norm of the gradients is many times the usual one. */
+export const gradientSpike: Monitor = ({ update, before, rules: { gradientNormFactor: bound = 10 } }) => {
+  const usual = seriesOf(before, 'train/gradientNorm').slice(-20);
+  const norm = update.metrics.get('train/gradientNorm');
+  if (bound === null || norm === undefined || usual.length < 10) return null;
+  if (norm <= bound * meanOf(usual)) return null;
+  return {
+    severity: 'warning',
+    message: `the gradient norm is ${shown(norm)}, over ${bound} times the mean of the last ${usual.length} updates, ${shown(meanOf(usual))}`,
+    advice:
+      'compare the batch with the one before (retrace replay --update); optimizer.guard.spikeFactor skips such steps',
+    episodeIds: [],
+  };
+};
+
+/** Trainer and collector nearly disagree about the probabilities of equal weights. */
+export const ratioDrift: Monitor = ({ update, rules: { ratioDeviation: bound = 5e-5 } }) => {
+  const deviation = update.metrics.get('train/ratioMaxDeviation');
+  if (bound === null || deviation === undefined || deviation <= bound) return null;
+  return {
+    severity: 'warning',
+    message: `the ratio of fresh tokens is off 1 by up to ${deviation.toExponential(1)}; the bound is ${bound.toExponential(0)}`,
+    advice:
+      'collector and trainer must use the same weights, precision and temperature; a larger deviation ends the run',
+    episodeIds: [],
+  };
+};

@@ -1,0 +1,53 @@
+import type { MonitorsRecipe } from '@retrace/config';
+import { repeatedSteps, slowStore, staleGroups } from './data-monitors.js';
+import { WINDOW, type EpisodeFigures, type Finding, type Monitor, type UpdateFigures } from './monitor.js';
+import {
+  entropyCollapse,
+  gradientSpike,
+  lengthExplosion,
+  ratioDrift,
+  zeroGradientGroups,
+} from './policy-monitors.js';
+import { missingRewards, rewardHacking, saturatedRewards } from './reward-monitors.js';
+
+/** The monitors by the name of the rule that they watch, which warnings carry. */
+export const MONITORS = {
+  missingRewards,
+  saturatedRewards,
+  rewardHacking,
+  entropyCollapse,
+  zeroGradientGroups,
+  lengthExplosion,
+  gradientSpike,
+  ratioDrift,
+  repeatedSteps,
+  staleGroups,
+  slowStore,
+} as const satisfies Record<string, Monitor>;
+
+export type MonitoredRule = keyof typeof MONITORS;
+
+/** Watches the updates of the policy of one run. A trainer that resumes begins with an empty past. */
+export class RunMonitors {
+  private readonly past: UpdateFigures[] = [];
+
+  /** @param rules null watches nothing */
+  constructor(private readonly rules: MonitorsRecipe | null) {}
+
+  /** The rules that this update breaks. */
+  observe(
+    update: UpdateFigures,
+    episodes: EpisodeFigures,
+  ): readonly (Finding & { readonly rule: MonitoredRule })[] {
+    const { rules, past } = this;
+    if (rules === null) return [];
+    const input = { update, episodes, before: past, rules };
+    const findings = (Object.keys(MONITORS) as MonitoredRule[]).flatMap((rule) => {
+      const finding = MONITORS[rule](input);
+      return finding === null ? [] : [{ rule, ...finding }];
+    });
+    past.push(update);
+    if (past.length > WINDOW) past.shift();
+    return findings;
+  }
+}

@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import { TRACE_COLUMNS, type TokenTrace } from '../update/token-trace.js';
+
+/** A hash of the token trace of an update, which is the same however the trace is cut into events. */
+export class TokenDigest {
+  private readonly hashes = TRACE_COLUMNS.map(() => createHash('sha256'));
+
+  static of(trace: TokenTrace): string {
+    const digest = new TokenDigest();
+    digest.add(trace);
+    return digest.value();
+  }
+
+  /** Takes the next part. */
+  add(trace: TokenTrace): void {
+    TRACE_COLUMNS.forEach((name, i) => {
+      const { buffer, byteOffset, byteLength } = trace[name];
+      this.hashes[i].update(new Uint8Array(buffer, byteOffset, byteLength));
+    });
+  }
+
+  /** No part may be added afterwards. */
+  value(): string {
+    return this.hashes.map((hash) => hash.digest('hex')).join(' ');
+  }
+}

@@ -1,0 +1,85 @@
+import type { AppliedGradients, FileRef, LossTerms, SequenceBatch, TrainingBatch } from '@retrace/policy';
+import type {
+  EngineState,
+  EvaluatedTokens,
+  EvaluationOptions,
+  StepLoss,
+  UpdateEngine,
+} from '../engine/update-engine.js';
+import { TrainerError } from '../trainer-error.js';
+
+/**
+ * An engine that makes no optimizer step: the gradients of all mini-batches of an update add up at the weights that it starts from, and
+ * `takeGradients` returns their sum.
+ */
+export class GradientProbe implements UpdateEngine {
+  readonly modelHash: string;
+  readonly ratioTolerance: number;
+
+  constructor(private readonly engine: UpdateEngine) {
+    this.modelHash = engine.modelHash;
+    this.ratioTolerance = engine.ratioTolerance;
+  }
+
+  evaluate(batch: SequenceBatch, options: EvaluationOptions): Promise<EvaluatedTokens> {
+    return this.engine.evaluate(batch, options);
+  }
+
+  evaluateReference(
+    weights: FileRef,
+    batch: SequenceBatch,
+    options: Omit<EvaluationOptions, 'squaredProbabilities'>,
+  ): Promise<Float32Array> {
+    return this.engine.evaluateReference(weights, batch, options);
+  }
+
+  evaluateMovingReference(
+    batch: SequenceBatch,
+    options: Omit<EvaluationOptions, 'squaredProbabilities'>,
+  ): Promise<Float32Array> {
+    return this.engine.evaluateMovingReference(batch, options);
+  }
+
+  /** Does nothing: the weights stay, and so does what averages them. */
+  moveReference(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  evaluateEnds(batch: SequenceBatch): Promise<Float32Array> {
+    return this.engine.evaluateEnds(batch);
+  }
+
+  accumulate(batch: TrainingBatch, loss: StepLoss): Promise<LossTerms> {
+    return this.engine.accumulate(batch, loss);
+  }
+
+  step(): Promise<AppliedGradients> {
+    return Promise.resolve({ gradientNorm: 0, criticGradientNorm: null, isApplied: true });
+  }
+
+  /** Rejects, since a mini-batch that is skipped can't be taken out of the sum. */
+  discard(): Promise<void> {
+    return Promise.reject(
+      new TrainerError(
+        'NON_FINITE_LOSS',
+        'a mini-batch of this update has no finite loss at the weights that it starts from; there is no gradient to compare',
+      ),
+    );
+  }
+
+  takeGradients(): Promise<ReadonlyMap<string, Float32Array>> {
+    return this.engine.takeGradients();
+  }
+
+  saveWeights(): Promise<FileRef> {
+    return this.engine.saveWeights();
+  }
+
+  save(): Promise<EngineState> {
+    return this.engine.save();
+  }
+
+  load(state: EngineState): Promise<void> {
+    return this.engine.load(state);
+  }
+}

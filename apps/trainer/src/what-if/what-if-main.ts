@@ -1,0 +1,44 @@
+/**
+ * The answer to a what-if as a process: `node apps/trainer/dist/what-if/what-if-main.js`, configured as a trainer by its
+ * environment. It takes one question over its channel, answers it, and ends; also when its parent does.
+ */
+import { readTrainerConfig, type WhatIfMessage, type WhatIfQuestion } from '@retrace/process';
+import { answerWhatIf } from './answer-what-if.js';
+
+const stop = new AbortController();
+
+/** Resolves once the message is with the parent, or can't reach it any more. */
+function send(message: WhatIfMessage): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.send === undefined || !process.connected) resolve();
+    else process.send(message, undefined, {}, () => resolve());
+  });
+}
+
+function failureOf(error: unknown): WhatIfMessage {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const message = error instanceof Error ? error.message : String(error);
+  return { type: 'failed', code: typeof code === 'string' ? code : 'INTERNAL', message };
+}
+
+async function answer(question: WhatIfQuestion): Promise<WhatIfMessage> {
+  try {
+    const config = readTrainerConfig(process.env);
+    await answerWhatIf(config, question, { signal: stop.signal, send: (message) => void send(message) });
+    return { type: 'finished' };
+  } catch (error) {
+    return failureOf(error);
+  }
+}
+
+process.once('message', (question: WhatIfQuestion) => {
+  void answer(question)
+    .then(send)
+    .then(() => process.exit(0));
+});
+process.once('disconnect', () => process.exit(0));
+process.once('SIGTERM', () => {
+  stop.abort();
+});
+// Ctrl-C reaches the whole process group; this process ends when its parent does.
+process.on('SIGINT', () => undefined);

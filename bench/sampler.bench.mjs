@@ -1,0 +1,78 @@
+/**
+ * Prioritized draws of 512 groups from a million stored ones: time of a draw with the changes of weights that an update brings, time
+ * to begin, and memory a group.
+ *
+ *   npm run bench -- sampler
+ */
+import { Pcg32 } from '../libs/environments/dist/index.js';
+import { RowRecord } from '../libs/trajectory/dist/index.js';
+import { StoredGroups } from '../apps/trainer/dist/plan/stored-groups.js';
+import { StoredSampler } from '../apps/trainer/dist/plan/stored-sampler.js';
+
+const NUM_GROUPS = 1_000_000;
+const DRAWN = 512;
+const NUM_DRAWS = 200;
+
+/** @param {number} n */
+const idOf = (n) => `01920000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
+
+function heldBytes() {
+  globalThis.gc?.();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+const before = heldBytes();
+const record = new RowRecord();
+/** @returns {StoredGroups} */
+function makeGroups() {
+  const ids = Array.from({ length: NUM_GROUPS }, (_, n) => idOf(n));
+  return new StoredGroups({
+    runIds: new Array(NUM_GROUPS).fill(idOf(0)),
+    groupIds: ids,
+    episodeIds: ids,
+    numSteps: new Int32Array(NUM_GROUPS).fill(6),
+    successes: new Int8Array(NUM_GROUPS),
+    families: new Float64Array(NUM_GROUPS),
+    priorities: null,
+  });
+}
+const groups = makeGroups();
+const sampler = new StoredSampler({ source: 0, groups, record, sampler: { rule: 'prioritized' } });
+const random = new Pcg32(1);
+const nextFloat = () => random.nextFloat();
+
+const began = process.cpuUsage();
+sampler.draw(DRAWN, nextFloat, new Set());
+const begun = process.cpuUsage(began);
+record.prioritize(NUM_GROUPS - 1, 1);
+const bytesPerGroup = (heldBytes() - before) / NUM_GROUPS;
+
+const times = [];
+for (let i = 0; i < NUM_DRAWS; i++) {
+  const started = process.cpuUsage();
+  const drawn = sampler.draw(DRAWN, nextFloat, new Set());
+  const rows = drawn.map(({ row }) => row);
+  for (const row of rows) {
+    record.sample(row);
+    record.prioritize(row, random.nextFloat());
+  }
+  sampler.planned(rows);
+  const { user, system } = process.cpuUsage(started);
+  times.push((user + system) / 1000);
+}
+times.sort((a, b) => a - b);
+console.log(
+  JSON.stringify(
+    {
+      numGroups: NUM_GROUPS,
+      drawn: DRAWN,
+      firstDrawCpuMs: Math.round((begun.user + begun.system) / 1000),
+      drawCpuMsMedian: times[NUM_DRAWS >> 1],
+      drawCpuMs95: times[Math.floor(NUM_DRAWS * 0.95)],
+      bytesPerGroup: Math.round(bytesPerGroup),
+    },
+    null,
+    2,
+  ),
+);

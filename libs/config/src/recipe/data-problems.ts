@@ -1,0 +1,165 @@
+import { getAdvantageEstimator } from '@retrace/algorithms';
+import { leastRatioRoom } from '@retrace/sampling';
+import { proximalPolicy } from './algorithm-problems.js';
+import type { DataOrigin, DataSourceRecipe } from './data-recipe.js';
+import type { Recipe } from './recipe.js';
+import { PRIORITIES, type SamplerRecipe } from './sampler-recipe.js';
+
+const OWN: readonly DataSourceRecipe[] = [{ from: 'own' }];
+const FIELD_OF: Readonly<Partial<Record<DataOrigin, 'run' | 'dataset' | 'query'>>> = {
+  run: 'run',
+  dataset: 'dataset',
+  query: 'query',
+};
+
+/** The sources of a recipe's updates; a recipe without `data` trains on what is collected for it. */
+export function dataSources({ data }: Pick<Recipe, 'data'>): readonly DataSourceRecipe[] {
+  return data?.sources ?? OWN;
+}
+
+/** Whether episodes are collected to be trained on. */
+export function collectsForTraining(recipe: Pick<Recipe, 'data'>): boolean {
+  return dataSources(recipe).some(({ from }) => from === 'own');
+}
+
+/** Whether episodes are played to be trained on, by the policy or by an agent that it imitates. */
+export function needsCollector(recipe: Pick<Recipe, 'data' | 'imitation'>): boolean {
+  return collectsForTraining(recipe) || Boolean(recipe.imitation);
+}
+
+/** Whether policies of the run are validated or tested. */
+export function needsValidator({ evaluation }: Pick<Recipe, 'evaluation'>): boolean {
+  return evaluation.everyUpdates > 0 || evaluation.numTestEpisodes > 0;
+}
+
+/** Names the setting that compares the episodes of a group, so that no update may have half of one; null where nothing does. */
+export function comparesGroups({
+  advantage,
+  preference,
+  sampler,
+}: Pick<Recipe, 'advantage' | 'preference' | 'sampler'>): string | null {
+  if (preference) return `preference.loss ${preference.loss}`;
+  if (getAdvantageEstimator(advantage.estimator).usesGroups)
+    return `advantage.estimator ${advantage.estimator}`;
+  const { zeroVariance = 'keep' } = sampler ?? {};
+  return zeroVariance === 'keep' ? null : `sampler.zeroVariance ${zeroVariance}`;
+}
+
+/** The recipe as its user wrote it: without what its sources had when a run of it began, and what followed from that. */
+export function withoutContents({ initFrom, ...rest }: Recipe): object {
+  const { source: _source, ...asked } = initFrom ?? {};
+  const recipe = initFrom ? { ...rest, initFrom: asked } : rest;
+  if (!recipe.data) return recipe;
+  const sources = recipe.data.sources.map(({ contents: _, ...asked }) => asked);
+  const { numUpdates, ...others } = { ...recipe, data: { sources } };
+  const followsFromData = recipe.epochs !== undefined && !collectsForTraining(recipe);
+  return followsFromData ? others : { ...others, numUpdates };
+}
+
+/** Checks sources, sampler and limiter of a recipe. */
+export function dataProblems(recipe: Recipe): string[] {
+  const problems = dataSources(recipe).flatMap((source, s) => sourceProblems(source, `data.sources.${s}`));
+  if (dataSources(recipe).filter(({ from }) => from === 'own').length > 1)
+    problems.push('data.sources: got "own" more than once, must have it at most once');
+  const isOnlyOwn = dataSources(recipe).every(({ from }) => from === 'own');
+  if (!isOnlyOwn && proximalPolicy(recipe) === 'interpolated') {
+    problems.push(
+      'loss.rolloutCorrection.proximal: got "interpolated", must be "recomputed" or "behavior" with stored data: the policies of other runs are no versions of this one',
+    );
+  }
+  const { sampler } = recipe;
+  if (!sampler) return problems;
+  return [
+    ...problems,
+    ...priorityProblems(recipe, sampler),
+    ...samplerProblems(recipe, sampler),
+    ...limiterProblems(recipe, sampler),
+  ];
+}
+
+function sourceProblems(source: DataSourceRecipe, path: string): string[] {
+  const needed = FIELD_OF[source.from];
+  const problems: string[] = [];
+  for (const field of ['run', 'dataset', 'query'] as const) {
+    if (field === needed && source[field] === undefined)
+      problems.push(`"${path}.${field}" is required where ${path}.from is "${source.from}"`);
+    if (field !== needed && source[field] !== undefined) {
+      problems.push(`${path}.${field}: got a value, must be absent where ${path}.from is "${source.from}"`);
+    }
+  }
+  return problems;
+}
+
+function priorityProblems(recipe: Recipe, sampler: SamplerRecipe): string[] {
+  const { rule, priority, priorityExponent, importanceExponent } = sampler;
+  if (rule !== 'prioritized') {
+    return Object.entries({ priority, priorityExponent, importanceExponent })
+      .filter(([, value]) => value !== undefined)
+      .map(([name]) => `sampler.${name}: got a value, must be absent where sampler.rule is "${rule}"`);
+  }
+  const problems: string[] = [];
+  if (typeof priority === 'string' && !(PRIORITIES as readonly string[]).includes(priority)) {
+    problems.push(
+      `sampler.priority: got "${priority}", must be ${PRIORITIES.join(', ')} or an object with "sql"`,
+    );
+  }
+  if (priority === 'tdError' && recipe.loss.valueCoefficient === 0) {
+    problems.push(
+      'sampler.priority: got "tdError", must be another where loss.valueCoefficient is 0: there is no critic that could err',
+    );
+  }
+  if (recipe.preference) {
+    problems.push(
+      'sampler.rule: got "prioritized", must be another with preference: pairs have no importance weights',
+    );
+  }
+  return problems;
+}
+
+function samplerProblems(recipe: Recipe, sampler: SamplerRecipe): string[] {
+  const { rule, maxTimesSampled, zeroVariance = 'keep', maxResamplings, curriculum } = sampler;
+  const { collection } = recipe;
+  const problems: string[] = [];
+  if (curriculum && (rule === 'fifo' || rule === 'newest')) {
+    problems.push(
+      `sampler.curriculum: got an object, must be null where sampler.rule is "${rule}", whose order leaves nothing to favor`,
+    );
+  }
+  if (zeroVariance !== 'keep' && collection.groupSize < 2) {
+    problems.push(
+      `sampler.zeroVariance: got "${zeroVariance}", must be "keep" where collection.groupSize is ${collection.groupSize}: one reward has no variance`,
+    );
+  }
+  if (maxResamplings !== undefined && zeroVariance !== 'resample') {
+    problems.push(
+      `sampler.maxResamplings: got ${maxResamplings}, must be absent where sampler.zeroVariance is "${zeroVariance}"`,
+    );
+  }
+  if (collectsForTraining(recipe) && (maxTimesSampled ?? 1) > 1 && collection.maxStaleness === 0) {
+    problems.push(
+      `sampler.maxTimesSampled: got ${maxTimesSampled}, must be 1 or null where collection.maxStaleness is 0: after one update a group is stale`,
+    );
+  }
+  return problems;
+}
+
+function limiterProblems(recipe: Recipe, { limiter, maxTimesSampled }: SamplerRecipe): string[] {
+  if (!limiter) return [];
+  const { samplesPerInsert, minDiff, maxDiff } = limiter;
+  const { groupsPerRound } = recipe.collection;
+  const problems: string[] = [];
+  if (!collectsForTraining(recipe))
+    problems.push('sampler.limiter: got an object, must be null without an own source: nothing is inserted');
+  if ((maxTimesSampled ?? 1) < samplesPerInsert) {
+    problems.push(
+      `sampler.limiter.samplesPerInsert: got ${samplesPerInsert}, must be at most sampler.maxTimesSampled, ${maxTimesSampled ?? 1}: the trainer would run out of groups`,
+    );
+  }
+  const room = leastRatioRoom(samplesPerInsert, { inserted: groupsPerRound, sampled: groupsPerRound });
+  if (maxDiff - minDiff < room) {
+    problems.push(
+      `sampler.limiter.maxDiff: got ${maxDiff}, must be at least minDiff + ${room} with ${groupsPerRound} groups in a round: with less, both sides would wait for each other`,
+    );
+  }
+  return problems;
+}

@@ -1,0 +1,81 @@
+import 'reflect-metadata';
+import { Type } from 'class-transformer';
+import { IsBoolean, IsIn, IsOptional, ValidateNested } from 'class-validator';
+import { IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
+
+const FRACTION = { why: 'it is a fraction' };
+const LEARNING_RATE_SCHEDULES = ['linear', 'cosine', 'constant'] as const;
+type LearningRateSchedule = (typeof LEARNING_RATE_SCHEDULES)[number];
+
+/** Rules for optimizer steps that would harm the policy. Their state is recorded with each commit, so a resume and a replay decide the same. */
+export class StepGuardRecipe {
+  /**
+   * Approximate KL(proximal ‖ current) of a mini-batch, the mean of ρ − 1 − log ρ in nats, above which its step and the update's remaining ones
+   * are not made; null makes them all. @defaultValue null
+   */
+  @IsOptional()
+  @IsNumberFrom(1e-6, 100, { unit: 'nats', why: 'a policy that far away has left the data of the update' })
+  readonly maxApproximateKl?: number | null;
+  /** Whether a step with a loss or gradient that is not finite is skipped and recorded; without this it ends the run. @defaultValue false */
+  @IsOptional() @IsBoolean() readonly skipNonFinite?: boolean;
+  /** A step is skipped whose gradient norm is above this multiple of the running mean of the norms, once 20 steps were made; null is off. @defaultValue null */
+  @IsOptional()
+  @IsNumberFrom(1.1, 1e6, { why: 'about half of all norms are above their mean' })
+  readonly spikeFactor?: number | null;
+  /** Number of steps in a row that may be skipped before the run ends with an error. @defaultValue 10 */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 1_000_000, { unit: 'steps', why: 'a run that skips them all learns nothing' })
+  readonly maxSkippedInARow?: number;
+}
+
+/** AdamW, its schedule, and how a batch is cut into optimizer steps. */
+export class OptimizerRecipe {
+  /** Learning rate at its peak. */
+  @IsNumberFrom(0, 1, { why: 'a step of 1 changes every weight by more than its size' })
+  readonly learningRate!: number;
+  /** Learning rate of the critic at its peak: of its value head, and of its own trunk where it has one (`valueTrunk`). Its gradients are then scaled down to `maxGradientNorm` by themselves, as with an optimizer of its own. Null: as the policy's. @defaultValue null */
+  @IsOptional()
+  @IsNumberFrom(0, 1, { why: 'a step of 1 changes every weight by more than its size' })
+  readonly criticLearningRate?: number | null;
+  /** Decay of the mean of the gradients. */
+  @IsNumberFrom(0, 0.9999, { why: 'at 1 the mean never moves' }) readonly beta1!: number;
+  /** Decay of the mean of the squared gradients. */
+  @IsNumberFrom(0, 0.999999, { why: 'at 1 the mean never moves' }) readonly beta2!: number;
+  /** Added to the root of the squared gradients' mean. */
+  @IsNumberFrom(1e-12, 1, { why: 'at 0 a weight without a gradient becomes 0/0' }) readonly epsilon!: number;
+  /** Decoupled weight decay, times the learning rate. */
+  @IsNumberFrom(0, 1, { why: 'a step at a learning rate of 1 then removes the whole weight' })
+  readonly weightDecay!: number;
+  /** Largest norm of all gradients together; larger ones are scaled down to it. */
+  @IsNumberFrom(1e-9, 1e9, { why: 'at 0 nothing is learned; above, nothing is scaled down' })
+  readonly maxGradientNorm!: number;
+  /** How the learning rate falls after `decayStartFraction`: along a line (`linear`), along half a `cosine`, or not at all (`constant`). @defaultValue "linear" */
+  @IsOptional() @IsIn(LEARNING_RATE_SCHEDULES) readonly schedule?: LearningRateSchedule;
+  /** Fraction of the updates over which the learning rate rises linearly from 0. */
+  @IsNumberFrom(0, 1, FRACTION) readonly warmupFraction!: number;
+  /** Fraction of the updates after which the learning rate falls; at least `warmupFraction`. */
+  @IsNumberFrom(0, 1, FRACTION) readonly decayStartFraction!: number;
+  /** Learning rate at the last update, as a fraction of the peak. */
+  @IsNumberFrom(0, 1, FRACTION) readonly finalFraction!: number;
+  /** Number of times that an update goes over its batch. */
+  @IsWholeNumberFrom(1, 64, { unit: 'passes', why: 'more only repeat what the bounds of the ratio stop' })
+  readonly epochs!: number;
+  /** Action tokens in a mini-batch, which is one optimizer step. */
+  @IsWholeNumberFrom(1, 100_000_000, { unit: 'tokens', why: 'a round has no more' })
+  readonly miniBatchActionTokens!: number;
+  /** Sequences in a mini-batch, in place of `miniBatchActionTokens`; an episode has one or more. Null: by action tokens. @defaultValue null */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 10_000_000, { unit: 'sequences', why: 'a round has no more' })
+  readonly miniBatchSequences?: number | null;
+  /** Most tokens in one forward pass; changes memory, never the result. */
+  @IsWholeNumberFrom(1, 10_000_000, { unit: 'tokens', why: 'a pass is held in memory' })
+  readonly maxTokensPerMicroBatch!: number;
+  /** Whether layers are computed again for the gradient instead of keeping their activations: less memory, more time, the same result. @defaultValue false */
+  @IsOptional() @IsBoolean() readonly recomputeLayers?: boolean;
+  /** Processes on one machine that share each optimizer step, each on a GPU of its own where there are several. The gradients are summed in another order for each number, so results differ by rounding. @defaultValue 1 */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 64, { unit: 'processes', why: 'they run on one machine' })
+  readonly dataParallel?: number;
+  /** Which optimizer steps are not made; null makes them all. @defaultValue null */
+  @IsOptional() @ValidateNested() @Type(() => StepGuardRecipe) readonly guard?: StepGuardRecipe | null;
+}

@@ -1,0 +1,2 @@
+export { type MetricsAddress, MetricsServer } from './metrics-server.js';
+export { RunRegistry } from './run-registry.js';

@@ -1,0 +1,50 @@
+import type { UpdateTokensTraced } from '@retrace/trajectory';
+import { inColumnsAndJson, number, text, type RowField } from './event-fields.js';
+
+/** In the order in which `update_token_places` and `update_token_figures` have them, each M entries, as view `update_tokens` reads them. */
+const PLACES = ['optimizerSteps', 'episodes', 'steps', 'positions', 'clipped'] as const;
+const FIGURES = ['ratios', 'advantages', 'values', 'kls', 'entropies'] as const;
+
+type Place = (typeof PLACES)[number];
+type Figure = (typeof FIGURES)[number];
+
+const others = inColumnsAndJson<Omit<UpdateTokensTraced, Place | Figure>>({
+  planId: text('plan_id'),
+  epoch: number('epoch'),
+  updateNumber: number('update_number'),
+});
+
+/**
+ * The tokens of an update in two columns, one array after the other: a column of its own for each array would cost every insert and merge of
+ * the table, which most runs never fill.
+ */
+export const updateTokensField: RowField<UpdateTokensTraced> = {
+  write(columns, row, payload) {
+    const { length } = payload.optimizerSteps;
+    const places = new Int32Array(PLACES.length * length);
+    PLACES.forEach((name, i) => places.set(payload[name], i * length));
+    const figures = new Float32Array(FIGURES.length * length);
+    FIGURES.forEach((name, i) => figures.set(payload[name], i * length));
+    columns.update_token_places.set(row, places);
+    columns.update_token_figures.set(row, figures);
+    const rest = Object.entries(payload).filter(([name]) => !IN_ARRAYS.has(name));
+    others.write(columns, row, Object.fromEntries(rest) as Parameters<typeof others.write>[2]);
+  },
+  read(row) {
+    const places = row.int32s('update_token_places');
+    const figures = row.float32s('update_token_figures');
+    const length = places.length / PLACES.length;
+    const part = <T extends Int32Array | Float32Array>(values: T, i: number) =>
+      values.slice(i * length, (i + 1) * length) as T;
+    const columns = {
+      ...(Object.fromEntries(PLACES.map((name, i) => [name, part(places, i)])) as Record<Place, Int32Array>),
+      ...(Object.fromEntries(FIGURES.map((name, i) => [name, part(figures, i)])) as Record<
+        Figure,
+        Float32Array
+      >),
+    };
+    return { ...others.read(row), ...columns, clipped: Uint8Array.from(columns.clipped) };
+  },
+};
+
+const IN_ARRAYS: ReadonlySet<string> = new Set([...PLACES, ...FIGURES]);
