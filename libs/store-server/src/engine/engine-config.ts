@@ -51,6 +51,8 @@ export function engineConfigXml({
     element('compiled_expression_cache_size', 16 * MEBIBYTE),
     element('query_condition_cache_size', 16 * MEBIBYTE),
     element('background_pool_size', 2),
+    // With the pool full, the engine looks for free places only after this long at random (default 1 s), and a mutation makes a task of each part.
+    element('background_processing_pool_task_sleep_seconds_when_no_work_random_part', 0.02),
     element('background_schedule_pool_size', 2),
     element('max_parts_cleaning_thread_pool_size', 2),
     element('max_active_parts_loading_thread_pool_size', 2),

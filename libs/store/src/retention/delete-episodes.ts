@@ -37,8 +37,8 @@ export interface DeleteEpisodesReport {
 
 /**
  * Deletes episodes from the store and the log, for ever: `EpisodesDeleted` in the log is the commit, and from then on every sink, rebuild
- * and fold ignores their records, those too that come later. Then follow watermarks, the release of the records in the log, and the deletion
- * of the rows, which a rewrite of their parts makes final. Calling this again completes a deletion that was cut short after its commit.
+ * and fold ignores their records, those too that come later. Then follow watermarks, the release of the records in the log, and a rewrite
+ * of the parts with their rows. Calling this again completes a deletion that was cut short after its commit.
  *
  * The log's file and parts that were just replaced still have the bytes: `compactLmdbLog`, `dropReplacedParts`.
  *
@@ -120,38 +120,60 @@ async function releaseRecords(
   return numReleased;
 }
 
+/** The tables with rows of episodes, and which rows are theirs. */
+const ROWS_OF_EPISODES: readonly { readonly table: string; readonly conditions: readonly string[] }[] = [
+  { table: 'events', conditions: ROWS_OF_EPISODES_IN_EVENTS },
+  {
+    table: 'reward_scores',
+    conditions: ['run_id = {runId:String} AND episode_id IN {episodeIds:Array(String)}'],
+  },
+  {
+    table: TRACED_INPUTS,
+    conditions: ['episode_run_id = {runId:String} AND episode_id IN {episodeIds:Array(String)}'],
+  },
+];
+
+/**
+ * Writes the parts that have rows of the episodes again without them: one mutation for each table, since a mutation makes a new part of
+ * every part of its table and waits for the disk each time.
+ */
 async function deleteRows(client: StoreClient, episodes: EpisodesOfRun): Promise<number> {
   const params = { ...episodes };
-  const settings = { lightweight_deletes_sync: '2' };
-  const { localEvents, onCluster } = client.layout;
-  const targets = [
-    ...ROWS_OF_EPISODES_IN_EVENTS.map((condition) => ({ table: 'events', condition })),
-    {
-      table: 'reward_scores',
-      condition: 'run_id = {runId:String} AND episode_id IN {episodeIds:Array(String)}',
-    },
-    {
-      table: TRACED_INPUTS,
-      condition: 'episode_run_id = {runId:String} AND episode_id IN {episodeIds:Array(String)}',
-    },
-  ];
   let numRows = 0;
-  for (const { table, condition } of targets) {
-    const [{ n }] = await client.queryRows<{ n: number }>(
-      `SELECT count() AS n FROM ${table} WHERE ${condition}`,
-      { params },
-    );
-    if (n === 0) continue;
-    const target = table === 'events' ? `${localEvents}${onCluster}` : table;
-    await client.command(`DELETE FROM ${target} WHERE ${condition}`, { params, settings });
-    numRows += n;
+  for (const { table, conditions } of ROWS_OF_EPISODES) {
+    const deletions: string[] = [];
+    for (const condition of conditions) {
+      const count = `SELECT count() AS n FROM ${table} WHERE ${condition}`;
+      const [{ n }] = await client.queryRows<{ n: number }>(count, { params });
+      if (n > 0) deletions.push(`DELETE WHERE ${condition}`);
+      numRows += n;
+    }
+    if (deletions.length === 0) continue;
+    const statement = `ALTER TABLE ${targetOf(client, table)} ${deletions.join(', ')}`;
+    await client.command(statement, { params, settings: { mutations_sync: '2' } });
   }
   return numRows;
 }
 
-/** Writes the parts that have deleted rows again without them; until then a deletion only hides rows. */
+function targetOf({ layout }: StoreClient, table: string): string {
+  return table === 'events' ? `${layout.localEvents}${layout.onCluster}` : table;
+}
+
+const TABLES_WITH_HIDDEN_ROWS = `
+  SELECT DISTINCT table AS name FROM system.parts
+  WHERE database = currentDatabase() AND active AND has_lightweight_delete`;
+
+/**
+ * Writes the parts whose deleted rows are only hidden again without them: rows of a deleted run, and those that a sink removed as they
+ * came after the deletion of their run or episode. On a cluster every table, since each server knows its own parts only.
+ */
 export async function rewriteParts(client: StoreClient): Promise<void> {
-  const { localEvents, onCluster } = client.layout;
-  for (const table of [`${localEvents}${onCluster}`, 'reward_scores', TRACED_INPUTS])
-    await client.command(`ALTER TABLE ${table} APPLY DELETED MASK SETTINGS mutations_sync = 2`);
+  const hidden =
+    client.layout.cluster === null ? await client.queryRows<{ name: string }>(TABLES_WITH_HIDDEN_ROWS) : null;
+  for (const { table } of ROWS_OF_EPISODES) {
+    if (hidden !== null && !hidden.some(({ name }) => name === table)) continue;
+    await client.command(
+      `ALTER TABLE ${targetOf(client, table)} APPLY DELETED MASK SETTINGS mutations_sync = 2`,
+    );
+  }
 }
