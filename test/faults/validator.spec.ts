@@ -28,10 +28,10 @@ async function sql(dataDir: string, query: string): Promise<unknown> {
 
 it('a validator that is killed: each version is validated once, by episodes that count once, and training is as without validation', async () => {
   const kills: Kill[] = [
-    { target: 'validator', duringValidation: 0, delayMs: 150 },
+    { target: 'validator', duringValidation: 0, delayMs: 500 },
     { target: 'tree', afterUpdate: 2, delayMs: 500 },
-    { target: 'validator', duringValidation: 3, delayMs: 150 },
-    { target: 'validator', duringValidation: 6, delayMs: 150 },
+    { target: 'validator', duringValidation: 3, delayMs: 500 },
+    { target: 'validator', duringValidation: 6, delayMs: 500 },
   ];
   const [dataDir, plainDir] = [directories.make(), directories.make()];
   const killed = await trainWithKills([...recipe, ...validation, '--data-dir', dataDir], kills, options);

@@ -16,7 +16,7 @@ const DEFAULT_TARGETS = [0.5, 0.9];
 export type Evaluation = Extract<ValidatorTask, { kind: 'evaluate' }>;
 
 export interface ValidatorOptions extends Rollouts {
-  /** Called before the first episode of a version. */
+  /** Called before the first episode of a version, once its weights are loaded. */
   readonly onStarted?: (evaluation: Evaluation) => void;
   /** Called for every version whose figures are in the log. */
   readonly onValidated?: (validated: ValidatedPolicy) => void;
@@ -86,7 +86,6 @@ export class Validator {
     const { split, policy } = task;
     const { policyVersion, updateNumber } = policy;
     const startedMs = performance.now();
-    this.options.onStarted?.(task);
     const played = await this.play(task);
     if (played === null) return;
     const seconds = (performance.now() - startedMs) / 1000;
@@ -112,7 +111,8 @@ export class Validator {
   }
 
   /** Plays each task greedily, sampled, or both; null when interrupted. */
-  private async play({ split, numTasks, policy }: Evaluation): Promise<PlayedRound | null> {
+  private async play(task: Evaluation): Promise<PlayedRound | null> {
+    const { split, numTasks, policy } = task;
     const { recipe, environment, runId, log, writer, text, loops, engine, signal } = this.options;
     const { greedy = true, samplesPerTask = 0, temperature } = recipe.evaluation;
     const { policyVersion } = policy;
@@ -134,6 +134,7 @@ export class Validator {
       greedy: samplesPerTask === 0,
       temperature: temperature ?? recipe.collection.temperature,
     });
+    this.options.onStarted?.(task);
     return playRound(
       {
         ...{ runId, log, writer, text, engine, signal },
