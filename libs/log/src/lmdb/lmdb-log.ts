@@ -151,7 +151,7 @@ export class LmdbLog implements EventLog {
     let numReleased = 0;
     try {
       // A removal may read neighbours of any page.
-      if (!this.isWholeChecked) checkWholeDataFile(this.parts.path);
+      if (!this.isWholeChecked) this.checkWhole();
       this.isWholeChecked = true;
       for (const range of ranges) {
         for (let from = range.from; from < range.end;) {
@@ -168,6 +168,19 @@ export class LmdbLog implements EventLog {
       throw await toLogError('release', this.parts.path, error);
     }
     return numReleased;
+  }
+
+  /** @throws LogError `LOG_CORRUPT` */
+  private checkWhole(): void {
+    const { environment, path } = this.parts;
+    // Without an earlier one, which would keep fewer pages.
+    environment.resetReadTxn();
+    const snapshot = environment.useReadTransaction();
+    try {
+      checkWholeDataFile(path);
+    } finally {
+      snapshot.done();
+    }
   }
 
   close(): Promise<void> {

@@ -7,8 +7,11 @@ import { type Meta, PAGE_HEADER_BYTES, type Tree } from './page-format.js';
 import { type FreeList, PageUse } from './page-use.js';
 import { TreeWalk, type WalkScope } from './tree-walk.js';
 
-/** A writer may use a page again while it is read here. What looks damaged is then looked at once more. */
-const MAX_ATTEMPTS = 5;
+/**
+ * A writer may use a page again while it is read here. What looks damaged is then looked at once more: beside a process that commits all
+ * the time more than every second look may meet such a page, and damage is met by each.
+ */
+const MAX_ATTEMPTS = 100;
 
 /** Trees of records, whose keys ascend as bytes do. */
 const RECORDS = /^(control|trajectories)\/\d+$/;
@@ -33,7 +36,12 @@ export function checkDataFile(directory: string): void {
   });
 }
 
-/** Checks every page. @throws LogError `LOG_CORRUPT` naming the first damaged page */
+/**
+ * Checks every page. In a large file that others write to it never gets to the end in time: the caller must hold a read transaction, for
+ * which LMDB keeps the pages.
+ *
+ * @throws LogError `LOG_CORRUPT` naming the first damaged page
+ */
 export function checkWholeDataFile(directory: string): void {
   check(directory, (parts) => walkAll(parts, () => ({})));
 }
