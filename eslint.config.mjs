@@ -48,7 +48,7 @@ export default tseslint.config(
       '**/dist/**',
       '**/node_modules/**',
       'stand-ins/**',
-      '.cache/**',
+      '**/.cache/**',
       '.retrace/**',
       'apps/dashboard/src/api/schema.d.ts',
     ],
