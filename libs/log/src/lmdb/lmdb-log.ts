@@ -170,19 +170,6 @@ export class LmdbLog implements EventLog {
     return numReleased;
   }
 
-  /** @throws LogError `LOG_CORRUPT` */
-  private checkWhole(): void {
-    const { environment, path } = this.parts;
-    // Without an earlier one, which would keep fewer pages.
-    environment.resetReadTxn();
-    const snapshot = environment.useReadTransaction();
-    try {
-      checkWholeDataFile(path);
-    } finally {
-      snapshot.done();
-    }
-  }
-
   close(): Promise<void> {
     this.closed ??= this.closeOnce();
     return this.closed;
@@ -192,6 +179,17 @@ export class LmdbLog implements EventLog {
     await this.appends.drain();
     this.doorbell.close();
     await this.parts.environment.close();
+  }
+
+  /** @throws LogError `LOG_CORRUPT` */
+  private checkWhole(): void {
+    const { environment, path } = this.parts;
+    const snapshot = environment.useReadTransaction();
+    try {
+      checkWholeDataFile(path);
+    } finally {
+      snapshot.done();
+    }
   }
 
   private async commit(group: readonly Append[]): Promise<readonly number[]> {

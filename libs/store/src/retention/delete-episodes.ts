@@ -10,6 +10,7 @@ import { ROWS_OF_EPISODES_IN_EVENTS } from '../rows/rows-of-run.js';
 import { deletedPlaceholder } from './deleted-placeholder.js';
 import { IDS_PER_STATEMENT } from './episodes-by-run.js';
 import { markPositions } from './mark-positions.js';
+import { mutationTarget } from './mutation-target.js';
 import { offsetRangesOf } from './offset-ranges.js';
 
 export interface DeleteEpisodes {
@@ -149,14 +150,10 @@ async function deleteRows(client: StoreClient, episodes: EpisodesOfRun): Promise
       numRows += n;
     }
     if (deletions.length === 0) continue;
-    const statement = `ALTER TABLE ${targetOf(client, table)} ${deletions.join(', ')}`;
+    const statement = `ALTER TABLE ${mutationTarget(client, table)} ${deletions.join(', ')}`;
     await client.command(statement, { params, settings: { mutations_sync: '2' } });
   }
   return numRows;
-}
-
-function targetOf({ layout }: StoreClient, table: string): string {
-  return table === 'events' ? `${layout.localEvents}${layout.onCluster}` : table;
 }
 
 const TABLES_WITH_HIDDEN_ROWS = `
@@ -173,7 +170,7 @@ export async function rewriteParts(client: StoreClient): Promise<void> {
   for (const { table } of ROWS_OF_EPISODES) {
     if (hidden !== null && !hidden.some(({ name }) => name === table)) continue;
     await client.command(
-      `ALTER TABLE ${targetOf(client, table)} APPLY DELETED MASK SETTINGS mutations_sync = 2`,
+      `ALTER TABLE ${mutationTarget(client, table)} APPLY DELETED MASK SETTINGS mutations_sync = 2`,
     );
   }
 }

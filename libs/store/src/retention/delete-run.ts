@@ -8,6 +8,7 @@ import { streamPartitionsOf } from '../position/stream-partition.js';
 import { TRACED_INPUTS } from '../rows/traced-inputs.js';
 import { DEAD_LETTERS_OF_RUN, EVENTS_OF_RUN } from '../rows/rows-of-run.js';
 import { markPositions } from './mark-positions.js';
+import { mutationTarget } from './mutation-target.js';
 import { deletedPlaceholder } from './deleted-placeholder.js';
 import { offsetRangesOf } from './offset-ranges.js';
 import { findRunReferences } from './run-references.js';
@@ -105,8 +106,10 @@ async function deleteRows(client: StoreClient, runId: string): Promise<number> {
     const [{ n }] = await client.queryRows<{ n: number }>(count, { params });
     if (n === 0) continue;
     const settings = { lightweight_deletes_sync: '2' };
-    const target = table === 'events' ? `${client.layout.localEvents}${client.layout.onCluster}` : table;
-    await client.command(`DELETE FROM ${target} WHERE ${condition}`, { params, settings });
+    await client.command(`DELETE FROM ${mutationTarget(client, table)} WHERE ${condition}`, {
+      params,
+      settings,
+    });
     numRows += n;
   }
   return numRows;
