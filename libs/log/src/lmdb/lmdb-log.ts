@@ -14,6 +14,7 @@ import {
   requirePartition,
   requireRecords,
 } from '../log-arguments.js';
+import { inSnapshot } from './in-snapshot.js';
 import { toLogError } from './log-errors.js';
 import { MAX_OFFSET, type LmdbEnvironment, type PartitionStore } from './partition-store.js';
 
@@ -151,7 +152,10 @@ export class LmdbLog implements EventLog {
     let numReleased = 0;
     try {
       // A removal may read neighbours of any page.
-      if (!this.isWholeChecked) this.checkWhole();
+      if (!this.isWholeChecked)
+        inSnapshot(this.parts.environment, () => {
+          checkWholeDataFile(this.parts.path);
+        });
       this.isWholeChecked = true;
       for (const range of ranges) {
         for (let from = range.from; from < range.end;) {
@@ -179,17 +183,6 @@ export class LmdbLog implements EventLog {
     await this.appends.drain();
     this.doorbell.close();
     await this.parts.environment.close();
-  }
-
-  /** @throws LogError `LOG_CORRUPT` */
-  private checkWhole(): void {
-    const { environment, path } = this.parts;
-    const snapshot = environment.useReadTransaction();
-    try {
-      checkWholeDataFile(path);
-    } finally {
-      snapshot.done();
-    }
   }
 
   private async commit(group: readonly Append[]): Promise<readonly number[]> {

@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { openAsClass, type RootDatabaseOptionsWithPath } from 'lmdb';
-import { checkDataFile } from './data-file/check-data-file.js';
+import { checkDataFile, checkHeldDataFile } from './data-file/check-data-file.js';
+import { inSnapshot } from './in-snapshot.js';
 import type { LmdbEnvironment } from './partition-store.js';
 
 export const MAX_TRAJECTORY_PARTITIONS = 128;
@@ -23,17 +24,33 @@ type StoreClass = new (name: null, options: RootDatabaseOptionsWithPath & typeof
 const ROOT = { isRoot: true } as const;
 
 /**
- * Opens the environment in a directory, which it creates.
- *
- * The last process that closes an environment destroys the locks in its lock file, and one that opens it at that moment takes them for
- * good: none of its transactions can begin. It closes the environment and opens it again, which makes new locks.
+ * Opens the environment in a directory, which it creates. Beside a process that commits all the time, only a snapshot says whether its pages
+ * are whole, and so the driver comes first: such a process uses the same pages through the same driver.
  *
  * @throws LogError `LOG_CORRUPT`; what the file system throws
  */
 export function openEnvironment(path: string): LmdbEnvironment {
   mkdirSync(path, { recursive: true });
   accessSync(path, constants.W_OK | constants.X_OK);
-  checkDataFile(path);
+  const isSound = checkDataFile(path);
+  const environment = openDriver(path);
+  if (isSound) return environment;
+  try {
+    inSnapshot(environment, () => {
+      checkHeldDataFile(path);
+    });
+    return environment;
+  } catch (error) {
+    void environment.close();
+    throw error;
+  }
+}
+
+/**
+ * The last process that closes an environment destroys the locks in its lock file, and one that opens it at that moment takes them for
+ * good: none of its transactions can begin. It closes the environment and opens it again, which makes new locks.
+ */
+function openDriver(path: string): LmdbEnvironment {
   for (let attempt = 1; ; attempt++) {
     const options = environmentOptions(path);
     const Store = openAsClass(options) as unknown as StoreClass;

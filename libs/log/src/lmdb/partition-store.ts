@@ -2,6 +2,7 @@ import type { Database, RangeOptions, RootDatabase } from 'lmdb';
 import type { LogRecord, OffsetRange, ReadOptions } from '../event-log.js';
 import type { Stream } from '@retrace/trajectory';
 import { checkRecordPages } from './data-file/check-data-file.js';
+import { inSnapshot } from './in-snapshot.js';
 
 export type LmdbEnvironment = RootDatabase<Uint8Array, Uint8Array>;
 
@@ -116,7 +117,7 @@ export class PartitionStore {
     if (from >= this.openedAt) return Infinity;
     if (from < this.checked.from || from >= this.checked.end) {
       const range = { from: keyOf(from), maxLeaves: LEAVES_PER_CHECK };
-      const end = checkRecordPages(this.place.path, this.name, range);
+      const end = inSnapshot(this.records, () => checkRecordPages(this.place.path, this.name, range));
       this.checked = { from, end: end === null ? Infinity : offsetOf(end) };
     }
     return this.checked.end;

@@ -6,6 +6,7 @@ process.send?.('open');
 for (let n = 0; ; n++) {
   await Promise.all([
     log.append('trajectories', 0, [new Uint8Array(1 + ((37 * n) % 3000))]),
+    log.append('control', 0, [new Uint8Array(200)]),
     log.commitCursor(`group ${n % 3}`, 'trajectories', 0, n),
   ]);
 }

@@ -7,11 +7,8 @@ import { type Meta, PAGE_HEADER_BYTES, type Tree } from './page-format.js';
 import { type FreeList, PageUse } from './page-use.js';
 import { TreeWalk, type WalkScope } from './tree-walk.js';
 
-/**
- * A writer may use a page again while it is read here. What looks damaged is then looked at once more: beside a process that commits all
- * the time more than every second look may meet such a page, and damage is met by each.
- */
-const MAX_ATTEMPTS = 100;
+/** A writer may use a page again while it is read here. What looks damaged is then looked at once more. */
+const MAX_ATTEMPTS = 5;
 
 /** Trees of records, whose keys ascend as bytes do. */
 const RECORDS = /^(control|trajectories)\/\d+$/;
@@ -24,30 +21,31 @@ const RULE =
  * the last records of the other partitions. The driver reads the file through memory, where a page that is cut off or zeroed would end the
  * process. A missing or empty file, which the driver takes for a new one, passes.
  *
+ * @returns whether it could tell: false where each look met a writer's changes, so that what looked damaged may be a page that was used
+ *   again. Whoever holds a snapshot can always tell.
  * @throws LogError `LOG_CORRUPT` naming the first damaged page
  */
-export function checkDataFile(directory: string): void {
-  check(directory, ({ file, meta, damage }) => {
-    // The last pages may be missing only where no tree has them, which all leaves together say.
-    const isWhole = file.holds(meta.lastPage, meta.pageBytes);
-    walkAll({ file, meta, damage }, (name) =>
-      isWhole && name.startsWith('trajectories/') ? { onlyEdges: true } : {},
-    );
-  });
+export function checkDataFile(directory: string): boolean {
+  return 'result' in look(directory, checkOpened);
+}
+
+/** As `checkDataFile`, in a snapshot that the caller holds (`inSnapshot`). @throws LogError `LOG_CORRUPT` naming the first damaged page */
+export function checkHeldDataFile(directory: string): void {
+  lookHeld(directory, checkOpened);
 }
 
 /**
- * Checks every page. In a large file that others write to it never gets to the end in time: the caller must hold a read transaction, for
- * which LMDB keeps the pages.
+ * Checks every page, in a snapshot that the caller holds (`inSnapshot`).
  *
  * @throws LogError `LOG_CORRUPT` naming the first damaged page
  */
 export function checkWholeDataFile(directory: string): void {
-  check(directory, (parts) => walkAll(parts, () => ({})));
+  lookHeld(directory, (parts) => walkAll(parts, () => ({})));
 }
 
 /**
- * Checks pages with records from a key on, and returns the key up to which it came; null for the end.
+ * Checks pages with records from a key on, in a snapshot that the caller holds (`inSnapshot`), and returns the key up to which it came; null
+ * for the end.
  *
  * @param database the named database of the records
  * @throws LogError `LOG_CORRUPT` naming the first damaged page
@@ -57,7 +55,7 @@ export function checkRecordPages(
   database: string,
   { from, maxLeaves }: { readonly from: Buffer; readonly maxLeaves: number },
 ): Buffer | null {
-  return check(directory, (parts) => {
+  return lookHeld(directory, (parts) => {
     const tree = namedTrees(parts).get(database);
     if (tree === undefined) return null;
     const scope = { from, maxLeaves, ordered: true };
@@ -71,27 +69,50 @@ interface CheckParts {
   readonly damage: Damage;
 }
 
-/** Runs a check on the newest state of the file; returns null where there is no file. */
-function check<Result>(directory: string, run: (parts: CheckParts) => Result): Result | null {
+/** Checks what opening reads. */
+function checkOpened({ file, meta, damage }: CheckParts): void {
+  // The last pages may be missing only where no tree has them, which all leaves together say.
+  const isWhole = file.holds(meta.lastPage, meta.pageBytes);
+  walkAll({ file, meta, damage }, (name) =>
+    isWhole && name.startsWith('trajectories/') ? { onlyEdges: true } : {},
+  );
+}
+
+type Finding<Result> =
+  /** Of the check; null where there is no file. */
+  | { readonly result: Result | null }
+  /** Damage that was found while the file changed all the time. */
+  | { readonly undecided: Damage };
+
+/** Runs a check on the newest state of the file. */
+function look<Result>(directory: string, run: (parts: CheckParts) => Result): Finding<Result> {
   const path = join(directory, 'data.mdb');
-  if (!existsSync(path)) return null;
+  if (!existsSync(path)) return { result: null };
   const file = PageFile.open(path);
   if (file === null) throw corrupt(directory, 'data.mdb is no regular file');
   try {
     // A process that was killed while it created the file leaves an empty one, which LMDB accepts.
-    if (file.sizeBytes === 0) return null;
+    if (file.sizeBytes === 0) return { result: null };
     for (let attempt = 1; ; attempt++) {
       const meta = newestMeta(file, directory);
       const damage = new Damage();
       const result = run({ file, meta, damage });
-      if (!damage.isAny) return result;
+      if (!damage.isAny) return { result };
       file.refresh();
       const hasChanged = newestMeta(file, directory).transaction !== meta.transaction;
-      if (!hasChanged || attempt === MAX_ATTEMPTS) throw corrupt(directory, damage.describe());
+      if (!hasChanged) throw corrupt(directory, damage.describe());
+      if (attempt === MAX_ATTEMPTS) return { undecided: damage };
     }
   } finally {
     file.close();
   }
+}
+
+/** As `look`, where LMDB keeps the pages of every state since a snapshot: damage is damage, whatever a writer does meanwhile. */
+function lookHeld<Result>(directory: string, run: (parts: CheckParts) => Result): Result | null {
+  const finding = look(directory, run);
+  if ('undecided' in finding) throw corrupt(directory, finding.undecided.describe());
+  return finding.result;
 }
 
 /** The state after the last transaction. Without both meta pages an older one would be taken for it. */
