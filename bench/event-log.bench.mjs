@@ -18,7 +18,7 @@ const RECORD_BYTES = 800;
 const NUM_RECORDS = 40_000;
 const NUM_LATENCIES = 300;
 
-const open = (path) => openLmdbLog({ path, createdBy: 'bench' });
+const open = (path) => openLmdbLog({ path, createdBy: 'bench', numTrajectoryPartitions: 4 });
 const record = () => new Uint8Array(RECORD_BYTES).fill(7);
 
 /** The child of the latency measurement: appends the current time at uneven intervals. */
@@ -89,7 +89,8 @@ async function measureLatencies(path) {
   const latenciesMs = [];
   for await (const records of log.follow('trajectories', 0, 0)) {
     const now = performance.timeOrigin + performance.now();
-    for (const { bytes } of records) latenciesMs.push(now - new Float64Array(bytes.slice().buffer)[0]);
+    for (const { bytes } of records)
+      latenciesMs.push(now - new Float64Array(Uint8Array.from(bytes).buffer)[0]);
     if (latenciesMs.length === NUM_LATENCIES) break;
   }
   await once(child, 'exit');

@@ -113,7 +113,7 @@ async function copyCursors(source: LmdbEnvironment, target: string): Promise<voi
   const environment = openEnvironment(target);
   try {
     const to = environment.openDB<number, string>('cursors', { encoding: 'msgpack' });
-    await environment.childTransaction(() => {
+    await environment.transaction(() => {
       for (const { key, value } of from.getRange({})) to.putSync(key, value);
     });
   } finally {

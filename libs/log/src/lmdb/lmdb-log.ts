@@ -159,14 +159,14 @@ export class LmdbLog implements EventLog {
       this.isWholeChecked = true;
       for (const range of ranges) {
         for (let from = range.from; from < range.end;) {
-          const removed = await this.parts.environment.childTransaction(() =>
+          const removed = await this.parts.environment.transaction(() =>
             store.remove({ from, end: range.end }, RELEASES_PER_COMMIT),
           );
           numReleased += removed.numRemoved;
           from = removed.next;
         }
         if (atEdge !== undefined)
-          await this.parts.environment.childTransaction(() => store.replaceEdges(range, atEdge));
+          await this.parts.environment.transaction(() => store.replaceEdges(range, atEdge));
       }
     } catch (error) {
       throw await toLogError('release', this.parts.path, error);
@@ -187,8 +187,9 @@ export class LmdbLog implements EventLog {
 
   private async commit(group: readonly Append[]): Promise<readonly number[]> {
     try {
-      // Only a child transaction is rolled back when a write inside it throws.
-      const firstOffsets = await this.parts.environment.childTransaction(() =>
+      // A write that fails marks the transaction, so that nothing of it is committed. Nested transactions, which the driver rolls back one
+      // by one, seldom ended the process when they were merged (lmdb 3.5.6: "Assertion 'i == x' failed in mdb_txn_commit()").
+      const firstOffsets = await this.parts.environment.transaction(() =>
         group.map(({ store, records }) => store.append(records)),
       );
       this.doorbell.ring();

@@ -26,7 +26,7 @@ export async function writeLmdbLog(path: string, batches: AsyncIterable<RecordsT
       const name = `${stream}/${partition}`;
       const store = stores.get(name) ?? new PartitionStore(environment, { path, stream, partition });
       stores.set(name, store);
-      await environment.childTransaction(() => {
+      await environment.transaction(() => {
         for (const record of records) store.put(record);
       });
     }
