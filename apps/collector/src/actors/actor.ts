@@ -32,6 +32,8 @@ export interface Actor {
   readonly sampling: SamplingParameters | null;
   /** Context positions that a prompt and its action may fill together. */
   readonly maxTokens: number;
+  /** Whether a server answers the requests. Each leaves when the thread is free next. */
+  readonly isRemote: boolean;
   request(request: ActRequest): void;
   /** Requests that `step` has not answered. */
   readonly numPending: number;

@@ -27,6 +27,7 @@ export interface ChatEndpointActorOptions {
  * of tokens, and no policy gradient may train on them: their logprobs are missing, and their tokens are those of our tokenizer.
  */
 export class ChatEndpointActor implements Actor {
+  readonly isRemote = true;
   readonly sampling: SamplingParameters;
   /** The server alone knows how long its context is, and refuses what is too long. */
   readonly maxTokens = Number.POSITIVE_INFINITY;

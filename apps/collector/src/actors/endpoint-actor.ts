@@ -32,6 +32,7 @@ interface EndpointActorOptions {
  * A turn that the server does not give ends its episode with the reason.
  */
 export class EndpointActor implements Actor {
+  readonly isRemote = true;
   readonly sampling: SamplingParameters;
   readonly maxTokens: number;
   /** Tokens of each slot's context. */

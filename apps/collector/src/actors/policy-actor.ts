@@ -16,6 +16,7 @@ interface PolicyActorOptions {
 
 /** The learned policy, which batches pending requests into the generator's steps. */
 export class PolicyActor implements Actor {
+  readonly isRemote = false;
   readonly sampling: SamplingParameters;
   readonly maxTokens: number;
   private readonly stopTokenIds: readonly number[];

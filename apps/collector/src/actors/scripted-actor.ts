@@ -16,6 +16,7 @@ const MAX_KNOWN_ACTIONS = 1_024;
  * policy gradient ever trains on it.
  */
 export class ScriptedActor implements Actor {
+  readonly isRemote = false;
   readonly sampling = null;
   readonly maxTokens = Number.POSITIVE_INFINITY;
   private readonly pending: ActRequest[] = [];

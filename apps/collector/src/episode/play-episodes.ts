@@ -11,13 +11,17 @@ export interface PlayOptions {
   readonly signal: AbortSignal;
   /** Called before each round of actions: hot swap of the policy, back-pressure. */
   readonly beforeTurns: () => Promise<void>;
-  /** Called between actions every few milliseconds, so that recorded events are appended before the last action of a turn. */
+  /** Called between actions, at least every few milliseconds, so that recorded events are appended before the last action of a turn. */
   readonly betweenActs: () => Promise<void>;
   readonly onGenerationMs: (ms: number) => void;
 }
 
-/** Longest time in milliseconds that actions are taken before other work may use the thread. */
-const ACTING_MS = 4;
+/**
+ * Longest time in milliseconds that actions are taken before other work may use the thread. A request to a server waits for that: with 4 ms,
+ * 256 episodes in front of a server that takes 100 ms keep 94 to 96 % of ideal concurrency instead of 97 %. A local agent waits for nothing:
+ * with 0.2 ms the random one takes a quarter fewer steps.
+ */
+const ACTING_MS = { local: 4, remote: 0.2 };
 
 /**
  * Plays the planned episodes, as many at once as there are slots; a slot whose episode ended takes the next one immediately.
@@ -53,10 +57,11 @@ export async function playEpisodes(options: PlayOptions): Promise<void> {
 
   /** Takes the items one by one, with pauses; without pauses after an abort, since an unavailable log would make each one long. */
   const forEach = async <T>(items: readonly T[], take: (item: T) => void): Promise<void> => {
+    const mostMs = context.actor.isRemote ? ACTING_MS.remote : ACTING_MS.local;
     let sinceMs = performance.now();
     for (const item of items) {
       take(item);
-      if (signal.aborted || performance.now() - sinceMs < ACTING_MS) continue;
+      if (signal.aborted || performance.now() - sinceMs < mostMs) continue;
       await options.betweenActs();
       sinceMs = performance.now();
     }

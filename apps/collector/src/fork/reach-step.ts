@@ -46,6 +46,7 @@ export async function reachStep({ spec, context, plan }: ReachOptions): Promise<
 
 /** Takes the request that a fork makes when it has arrived at its step, and answers nothing. */
 class ArrivalActor implements Actor {
+  readonly isRemote = false;
   readonly sampling = null;
   readonly numPending = 0;
   arrived: ActRequest | null = null;
