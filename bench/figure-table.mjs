@@ -28,4 +28,6 @@ export class FigureTable {
   }
 }
 
-const format = (value) => Number(value.toPrecision(3)).toLocaleString('en');
+/** Whole numbers are counts, and stay as they are. */
+const format = (value) =>
+  (Number.isInteger(value) ? value : Number(value.toPrecision(3))).toLocaleString('en');

@@ -18,14 +18,14 @@ export function craftingImitation(): Recipe {
     model: { ...base.model, numLayers: 3, maxPositions: 512, tieWordEmbeddings: true },
     imitation: {
       agent: 'expert',
-      numEpisodes: 16384,
-      numUpdates: 160,
-      episodesPerUpdate: 256,
-      learningRate: 3e-3,
+      numEpisodes: 32768,
+      numUpdates: 640,
+      episodesPerUpdate: 128,
+      learningRate: 2e-3,
     },
     collection: { ...base.collection, groupsPerRound: 32, groupSize: 8, concurrentEpisodes: 256 },
     loss: { ...base.loss, entropyCoefficient: 0 },
-    optimizer: { ...base.optimizer, learningRate: 3e-4, miniBatchActionTokens: 704 },
+    optimizer: { ...base.optimizer, learningRate: 2e-4, miniBatchActionTokens: 352 },
     evaluation: { everyUpdates: 20, numValidationEpisodes: 200, numTestEpisodes: 1000 },
   };
 }
