@@ -28,6 +28,6 @@ export class FigureTable {
   }
 }
 
-/** Whole numbers are counts, and stay as they are. */
+/** Whole numbers are counts, and stay as they are; others have three digits, however small they are. */
 const format = (value) =>
-  (Number.isInteger(value) ? value : Number(value.toPrecision(3))).toLocaleString('en');
+  value.toLocaleString('en', Number.isInteger(value) ? {} : { maximumSignificantDigits: 3 });

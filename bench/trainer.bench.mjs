@@ -55,6 +55,7 @@ async function measureShare(table) {
   const { columns } = await loop.play({ numGroups, groupSize, round: 0 });
   // TensorFlow's one-time set-up.
   await loop.update(columns, 1);
+  const recorded = await measureUpdateTokens(loop, columns);
   const times = {};
   timeCalls(loop.engine, [...MODEL_CALLS, 'step'], times);
   const startedAt = performance.now();
@@ -71,6 +72,22 @@ async function measureShare(table) {
     (100 * (totalMs - modelMs - times.step)) / totalMs,
     '%',
   );
+  table.add('… with `updateTokens`, as a multiple', recorded, '×');
+}
+
+/** Time of updates that say what was done with each token, over that of updates that do not; they take turns. */
+async function measureUpdateTokens(loop, columns) {
+  const { recipe } = loop;
+  const totalMs = { without: 0, with: 0 };
+  for (let n = 0; n < 2 * NUM_UPDATES; n++) {
+    const updateTokens = n % 2 === 1;
+    loop.recipe = { ...recipe, updateTokens };
+    const startedAt = performance.now();
+    await loop.update(columns, 1);
+    totalMs[updateTokens ? 'with' : 'without'] += performance.now() - startedAt;
+  }
+  loop.recipe = recipe;
+  return totalMs.with / totalMs.without;
 }
 
 const NUM_EPISODES = 4096;
