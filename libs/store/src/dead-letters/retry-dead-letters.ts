@@ -5,9 +5,9 @@ import { ArrowColumns } from '../arrow/arrow-columns.js';
 import { insertBatch } from '../batch/insert-batch.js';
 import type { StoreClient } from '../client/store-client.js';
 import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
+import { hideRows } from '../retention/hide-rows.js';
 import { EventRowReader } from '../rows/event-row-reader.js';
 import { DEAD_LETTER_KIND, EventRowsEncoder } from '../rows/event-rows.js';
-import type { StoreLayout } from '../schema/store-layout.js';
 import { type DeadLetterEntry, type DeadLetterFilter, listDeadLetters } from './dead-letters.js';
 
 export interface RetryDeadLetters extends DeadLetterFilter {
@@ -38,11 +38,10 @@ const RAW = `
     AND log_offset IN {offsets:Array(UInt64)}
   ORDER BY log_offset`;
 
-const remove = ({ localEvents, onCluster }: StoreLayout): string => `
-  DELETE FROM ${localEvents}${onCluster}
-  WHERE run_id = '' AND episode_id = '' AND kind = '${DEAD_LETTER_KIND}'
-    AND ${IN_STREAM_PARTITION}
-    AND log_offset IN {offsets:Array(UInt64)}`;
+const DECIDED = `
+  run_id = '' AND episode_id = '' AND kind = '${DEAD_LETTER_KIND}'
+  AND ${IN_STREAM_PARTITION}
+  AND log_offset IN {offsets:Array(UInt64)}`;
 
 /**
  * Decides about dead letters again, and makes ordinary rows of those that are accepted, at the offsets of their records.
@@ -160,8 +159,5 @@ async function replaceDeadLetters(
 ): Promise<void> {
   if (offsets.length === 0) return;
   await insertBatch(client, rows.finish());
-  await client.command(remove(client.layout), {
-    params: { ...position, offsets },
-    settings: { lightweight_deletes_sync: '2' },
-  });
+  await hideRows(client, { table: 'events', where: DECIDED, params: { ...position, offsets } });
 }

@@ -1,5 +1,6 @@
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
+import { hideRows } from '../retention/hide-rows.js';
 import { WATERMARK_KIND } from '../rows/event-rows.js';
 
 /** A log, and what the store has of it. */
@@ -50,10 +51,5 @@ export async function refuseOtherLogs(client: StoreClient, logId: string): Promi
 
 /** Deletes the rows of all logs but one. */
 export async function dropOtherLogs(client: StoreClient, logId: string): Promise<void> {
-  const table = `${client.layout.localEvents}${client.layout.onCluster}`;
-  const settings = { lightweight_deletes_sync: '2' };
-  await client.command(`DELETE FROM ${table} WHERE log_id != {logId:String}`, {
-    params: { logId },
-    settings,
-  });
+  await hideRows(client, { table: 'events', where: 'log_id != {logId:String}', params: { logId } });
 }

@@ -10,7 +10,7 @@ import { ROWS_OF_EPISODES_IN_EVENTS } from '../rows/rows-of-run.js';
 import { deletedPlaceholder } from './deleted-placeholder.js';
 import { IDS_PER_STATEMENT } from './episodes-by-run.js';
 import { markPositions } from './mark-positions.js';
-import { mutationTarget } from './mutation-target.js';
+import { mutationTarget } from '../schema/mutation-target.js';
 import { offsetRangesOf } from './offset-ranges.js';
 
 export interface DeleteEpisodes {

@@ -8,7 +8,7 @@ import { streamPartitionsOf } from '../position/stream-partition.js';
 import { TRACED_INPUTS } from '../rows/traced-inputs.js';
 import { DEAD_LETTERS_OF_RUN, EVENTS_OF_RUN } from '../rows/rows-of-run.js';
 import { markPositions } from './mark-positions.js';
-import { mutationTarget } from './mutation-target.js';
+import { hideRows } from './hide-rows.js';
 import { deletedPlaceholder } from './deleted-placeholder.js';
 import { offsetRangesOf } from './offset-ranges.js';
 import { findRunReferences } from './run-references.js';
@@ -105,11 +105,7 @@ async function deleteRows(client: StoreClient, runId: string): Promise<number> {
     const count = `SELECT count() AS n FROM ${table} WHERE ${condition}`;
     const [{ n }] = await client.queryRows<{ n: number }>(count, { params });
     if (n === 0) continue;
-    const settings = { lightweight_deletes_sync: '2' };
-    await client.command(`DELETE FROM ${mutationTarget(client, table)} WHERE ${condition}`, {
-      params,
-      settings,
-    });
+    await hideRows(client, { table, where: condition, params });
     numRows += n;
   }
   return numRows;

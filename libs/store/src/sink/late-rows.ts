@@ -3,6 +3,7 @@ import { insertWatermark } from '../batch/insert-watermark.js';
 import type { StoreClient } from '../client/store-client.js';
 import { TRACED_INPUTS } from '../rows/traced-inputs.js';
 import { episodesByRun } from '../retention/episodes-by-run.js';
+import { hideRows } from '../retention/hide-rows.js';
 import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
 import { IS_DELETION, ROWS_OF_EPISODES_IN_EVENTS, ROWS_OF_RUN_IN_EVENTS } from '../rows/rows-of-run.js';
 
@@ -62,14 +63,13 @@ export async function deleteLateRows(
 ): Promise<void> {
   if (ranges.length === 0) return;
   await insertWatermark(client, position, nextOffset);
-  const { localEvents, onCluster } = client.layout;
   for (const { runId, first, end } of ranges) {
     for (const condition of ROWS_OF_RUN_IN_EVENTS) {
-      await client.command(
-        `DELETE FROM ${localEvents}${onCluster}
-         WHERE ${condition} AND ${IN_STREAM_PARTITION} AND log_offset >= {first:UInt64} AND log_offset < {end:UInt64}`,
-        { params: { ...position, runId, first, end }, settings: { lightweight_deletes_sync: '2' } },
-      );
+      await hideRows(client, {
+        table: 'events',
+        where: `${condition} AND ${IN_STREAM_PARTITION} AND log_offset >= {first:UInt64} AND log_offset < {end:UInt64}`,
+        params: { ...position, runId, first, end },
+      });
     }
     if (position.stream === 'control') await deleteUnnamedInputs(client, runId);
   }
@@ -77,12 +77,12 @@ export async function deleteLateRows(
 
 /** Deletes the rows of a run that no event stands for any more. */
 async function deleteUnnamedInputs(client: StoreClient, runId: string): Promise<void> {
-  await client.command(
-    `DELETE FROM ${TRACED_INPUTS}
-     WHERE run_id = {runId:String} AND plan_id NOT IN (
-       SELECT plan_id FROM events WHERE run_id = {runId:String} AND episode_id = '' AND kind = 'UpdateTraced')`,
-    { params: { runId }, settings: { lightweight_deletes_sync: '2' } },
-  );
+  await hideRows(client, {
+    table: TRACED_INPUTS,
+    where: `run_id = {runId:String} AND plan_id NOT IN (
+      SELECT plan_id FROM events WHERE run_id = {runId:String} AND episode_id = '' AND kind = 'UpdateTraced')`,
+    params: { runId },
+  });
 }
 
 /**
@@ -95,7 +95,6 @@ export async function deleteLateEpisodes(
   { nextOffset, episodes }: { readonly nextOffset: number; readonly episodes: readonly EpisodeOfRun[] },
 ): Promise<void> {
   if (episodes.length === 0 || nextOffset === 0 || position.stream !== 'trajectories') return;
-  const { localEvents, onCluster } = client.layout;
   let hasWatermark = false;
   for (const { runId, episodeIds } of episodesByRun(episodes)) {
     for (const condition of ROWS_OF_EPISODES_IN_EVENTS) {
@@ -108,8 +107,7 @@ export async function deleteLateEpisodes(
       if (n === 0) continue;
       if (!hasWatermark) await insertWatermark(client, position, nextOffset);
       hasWatermark = true;
-      const settings = { lightweight_deletes_sync: '2' };
-      await client.command(`DELETE FROM ${localEvents}${onCluster} WHERE ${where}`, { params, settings });
+      await hideRows(client, { table: 'events', where, params });
     }
   }
 }
