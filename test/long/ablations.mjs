@@ -103,6 +103,14 @@ const comparisons = [
     without: [],
     judged: 'training',
   },
+  {
+    name: 'critic-learning-rate-slow-policy',
+    what: 'PPO with ten times the learning rate for a critic with a transformer of its own (1e-3) over one for both (1e-4), on the same maze',
+    args: [...MAZE_PPO, ...set({ 'optimizer.learningRate': 1e-4, 'model.valueTrunk': 'own' })],
+    with: set({ 'optimizer.criticLearningRate': 1e-3 }),
+    without: [],
+    judged: 'training',
+  },
 ];
 const { values } = parseArgs({
   options: {
