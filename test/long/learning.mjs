@@ -38,7 +38,7 @@ const bars = [
   {
     recipe: 'household-imitation',
     success: 0.8,
-    minutes: 6,
+    minutes: 12,
     baselines: ['random'],
     experts: ['searcher', 'expert'],
   },

@@ -14,19 +14,19 @@ export function householdImitation(): Recipe {
     description:
       'Small rooms of ALFWorld, families place and clean: imitation of an agent that searches, then GRPO in groups of eight',
     environment: 'household-small',
-    numUpdates: 60,
+    numUpdates: 120,
     context: { window: 'history', tokenizer: 'word', maxNewTokens: 8 },
     model: { ...base.model, maxPositions: 512, tieWordEmbeddings: true },
     imitation: {
       agent: 'searcher',
-      numEpisodes: 8192,
+      numEpisodes: 12288,
       numUpdates: 200,
       episodesPerUpdate: 128,
       learningRate: 2e-3,
     },
     collection: { ...base.collection, groupsPerRound: 32, groupSize: 8, concurrentEpisodes: 256 },
     loss: { ...base.loss, entropyCoefficient: 0 },
-    optimizer: { ...base.optimizer, learningRate: 1e-4, miniBatchActionTokens: 512 },
+    optimizer: { ...base.optimizer, learningRate: 2e-4, miniBatchActionTokens: 512 },
     evaluation: { everyUpdates: 20, numValidationEpisodes: 200, numTestEpisodes: 1000 },
   };
 }
