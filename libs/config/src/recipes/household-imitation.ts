@@ -14,7 +14,7 @@ export function householdImitation(): Recipe {
     description:
       'Small rooms of ALFWorld, families place and clean: imitation of an agent that searches, then GRPO in groups of eight',
     environment: 'household-small',
-    numUpdates: 120,
+    numUpdates: 150,
     context: { window: 'history', tokenizer: 'word', maxNewTokens: 8 },
     model: { ...base.model, maxPositions: 512, tieWordEmbeddings: true },
     imitation: {
