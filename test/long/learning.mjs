@@ -38,7 +38,7 @@ const bars = [
   {
     recipe: 'household-imitation',
     success: 0.8,
-    minutes: 12,
+    minutes: 6,
     baselines: ['random'],
     experts: ['searcher', 'expert'],
   },
