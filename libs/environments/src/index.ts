@@ -13,6 +13,7 @@ export { Pcg32 } from './random/pcg32.js';
 export { shuffle } from './random/shuffle.js';
 export { deriveSeed } from './random/derive-seed.js';
 export { splitOf } from './task-split.js';
+export { wordsOf } from './text-world/text-world.js';
 export { oneWordParser, type OneWordParser, type ParsedAction } from './parse/one-word.js';
 export { randomAgent, randomVocabularyAgent } from './random-agents.js';
 export { bandit } from './bandit/index.js';

@@ -2,6 +2,7 @@ import {
   deriveSeed,
   Pcg32,
   specFault,
+  wordsOf,
   type Environment,
   type EnvironmentSpec,
   type Observation,
@@ -172,7 +173,7 @@ class EnvironmentCheck {
     const known = new Set(this.spec.words);
     for (const { first, results } of await this.all()) {
       const texts = [first.text, ...results.map(({ observation }) => observation.text)];
-      const unknown = texts.flatMap(wordsIn).find((word) => !known.has(word));
+      const unknown = wordsOf(texts).find((word) => !known.has(word));
       if (unknown !== undefined) throw new Error(`the word ${JSON.stringify(unknown)} is not in words`);
     }
   }
@@ -281,9 +282,4 @@ async function requireCode(code: string, call: () => unknown): Promise<void> {
   const { code: other, message } = thrown as { readonly code?: unknown; readonly message?: string };
   if (other !== code)
     throw new Error(`an error with the code ${JSON.stringify(other)} was thrown: ${message}`);
-}
-
-/** Splits a text as the word tokenizer does. */
-function wordsIn(text: string): string[] {
-  return text.split(/\s+/).filter((word) => word !== '');
 }
