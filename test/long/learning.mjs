@@ -24,6 +24,9 @@ const bars = [
   { recipe: 'frozen-lake-ppo', success: 0.9, minutes: 4 },
   { recipe: 'frozen-lake-grpo', success: 0.85, minutes: 5 },
   { recipe: 'memory-bandit-grpo', success: 0.77, minutes: 3 },
+  { recipe: 'bandit-ppo', success: 0.9, minutes: 1 },
+  { recipe: 'frozen-lake-dpo', success: 0.8, minutes: 8 },
+  { recipe: 'frozen-lake-imitation', success: 0.9, minutes: 4 },
   { recipe: 'sokoban-imitation', success: 0.85, minutes: 6, baselines: ['random'], experts: ['expert'] },
   {
     recipe: 'countdown-imitation',
@@ -101,9 +104,11 @@ function learn(name, bar, seed) {
 
 function compare(of, { recipe, baselines, experts, gains }, { run, seed, dataDirectory }) {
   const agents = [...baselines, ...experts];
-  const played = playHeldOut(run, { recipe: resolveRecipe(recipe), agents, seed, dataDirectory });
+  const resolved = resolveRecipe(recipe);
+  const earlierVersion = resolved.imitation.numUpdates;
+  const played = playHeldOut(run, { recipe: resolved, earlierVersion, agents, seed, dataDirectory });
   for (const agent of agents) report(`${of}: ${agent}`, describe(played.agents[agent]));
-  report(`${of}: after imitation`, describe(played.imitation));
+  report(`${of}: after imitation`, describe(played.earlier));
   report(`${of}: after RL`, describe(played.last));
   const { mean, low, high } = played.difference;
   report(`${of}: gain of RL, paired`, `${percent(mean)} (${percent(low)} … ${percent(high)})`);

@@ -1,12 +1,12 @@
 import { runRetrace } from './train-recipe.mjs';
 
 /**
- * Plays the same test tasks greedily with the policy as imitation left it, the last policy, and scripted agents.
+ * Plays the same test tasks greedily with an earlier policy of a run, its last one, and scripted agents.
  *
  * @param {{ runId: string, policyVersion: number }} run
- * @param {{ recipe: import('@retrace/config').Recipe, agents: readonly string[], seed: string, dataDirectory: string }} options
- * @returns {{ imitation: Success, last: Success, agents: Record<string, Success>, difference: { mean: number, low: number, high: number } }}
- *   the difference is the success of the last policy less that of the one that imitation left, paired by task, with its 95 % interval
+ * @param {{ recipe: import('@retrace/config').Recipe, earlierVersion: number, agents: readonly string[], seed: string, dataDirectory: string }} options
+ * @returns {{ earlier: Success, last: Success, agents: Record<string, Success>, difference: { mean: number, low: number, high: number } }}
+ *   the difference is the success of the last policy less that of the earlier one, paired by task, with its 95 % interval
  *
  * @typedef {object} Success
  * @property {number} rate
@@ -14,11 +14,14 @@ import { runRetrace } from './train-recipe.mjs';
  * @property {number} high of the 95 % interval
  * @property {Record<string, number>} families the rate of each family of tasks; empty where all are of one kind
  */
-export function playHeldOut({ runId, policyVersion }, { recipe, agents, seed, dataDirectory }) {
+export function playHeldOut(
+  { runId, policyVersion },
+  { recipe, earlierVersion, agents, seed, dataDirectory },
+) {
   const last = `run:${runId}@${policyVersion}`;
-  const imitation = `run:${runId}@${recipe.imitation.numUpdates}`;
+  const earlier = `run:${runId}@${earlierVersion}`;
   // Differences are those of the later policy to the earlier one.
-  const policies = [imitation, last, ...agents];
+  const policies = [earlier, last, ...agents];
   const report = JSON.parse(
     runRetrace([
       ...[
@@ -39,10 +42,10 @@ export function playHeldOut({ runId, policyVersion }, { recipe, agents, seed, da
   );
   const of = (policy) => successOf(report.rows.filter((row) => row.policy === policy));
   const { difference, differenceLow, differenceHigh } = report.comparisons.find(
-    ({ first, second }) => first === imitation && second === last,
+    ({ first, second }) => first === earlier && second === last,
   );
   return {
-    imitation: of(imitation),
+    earlier: of(earlier),
     last: of(last),
     agents: Object.fromEntries(agents.map((agent) => [agent, of(agent)])),
     difference: { mean: difference, low: differenceLow, high: differenceHigh },

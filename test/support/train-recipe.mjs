@@ -18,15 +18,18 @@ export function runRetrace(args) {
 /**
  * Trains a recipe into a data directory.
  *
- * @param {{ recipe: string, backend?: string, shuffled?: boolean }} bar
+ * @param {{ recipe: string, backend?: string, shuffled?: boolean, options?: readonly string[] }} bar options: more of `retrace train`
  * @param {{ seed: string, dataDirectory: string }} run
  * @returns {{ runId: string, policyVersion: number, success: number, minutes: number, processorMinutes: number, curve: { step: number, value: number }[] }}
  *   greedy success on the test tasks; minutes from the first policy to the last; processor time of all processes of the run; greedy success
  *   on the validation tasks by update
  */
-export function trainRecipe({ recipe, backend = 'tensorflow', shuffled }, { seed, dataDirectory }) {
+export function trainRecipe(
+  { recipe, backend = 'tensorflow', shuffled, options = [] },
+  { seed, dataDirectory },
+) {
   const args = ['train', '--recipe', recipe, '--seed', seed, '--data-dir', dataDirectory, '--json'];
-  args.push('--backend', backend);
+  args.push('--backend', backend, ...options);
   if (shuffled) args.push('--set', 'advantage.shuffle=true');
   const { output, processorMinutes } = timeRetrace(args);
   const { runId, policyVersion, metrics } = JSON.parse(output);
