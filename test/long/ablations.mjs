@@ -111,6 +111,21 @@ const comparisons = [
     without: [],
     judged: 'training',
   },
+  {
+    name: 'critic-learning-rate-one-step',
+    what: 'Actor-critic with one-step advantages (λ 0) and ten times the learning rate for its critic (3e-3), which has a transformer of its own, over one for both (3e-4), on random lakes',
+    args: [
+      ...['--recipe', 'frozen-lake-ppo', '--updates', '100', ...LAKE],
+      ...set({
+        ...{ 'optimizer.learningRate': 3e-4, 'model.valueTrunk': 'own' },
+        // All that is known of the future is the critic's; Konda and Tsitsiklis (2000) let it learn on the faster of two time scales.
+        ...{ 'advantage.options': { gamma: 0.95, lambda: 0, whiten: true } },
+      }),
+    ],
+    with: set({ 'optimizer.criticLearningRate': 3e-3 }),
+    without: [],
+    judged: 'training',
+  },
 ];
 const { values } = parseArgs({
   options: {
