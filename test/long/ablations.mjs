@@ -104,14 +104,6 @@ const comparisons = [
     judged: 'training',
   },
   {
-    name: 'critic-learning-rate-slow-policy',
-    what: 'PPO with ten times the learning rate for a critic with a transformer of its own (1e-3) over one for both (1e-4), on the same maze',
-    args: [...MAZE_PPO, ...set({ 'optimizer.learningRate': 1e-4, 'model.valueTrunk': 'own' })],
-    with: set({ 'optimizer.criticLearningRate': 1e-3 }),
-    without: [],
-    judged: 'training',
-  },
-  {
     name: 'critic-learning-rate-one-step',
     what: 'Actor-critic with one-step advantages (λ 0) and ten times the learning rate for its critic (3e-3), which has a transformer of its own, over one for both (3e-4), on random lakes',
     args: [
