@@ -7,7 +7,7 @@ import {
   type TaskSelection,
 } from '@retrace/collector';
 import { openBackend } from '@retrace/compute';
-import { resolveEnvironment, resolveRecipe, type Recipe } from '@retrace/config';
+import { resolveRecipe, type Recipe } from '@retrace/config';
 import { openEnvironment } from '@retrace/environment-sources';
 import type { EnvironmentSpec } from '@retrace/environments';
 import { ControlTail, PatientLog } from '@retrace/log';
@@ -19,7 +19,7 @@ import {
   type PlayRecord,
   type StartedPlay,
 } from '@retrace/store';
-import { newRunId, type Json, type RunState } from '@retrace/trajectory';
+import { newRunId, type Json } from '@retrace/trajectory';
 import { CliError } from '../../cli-error.js';
 import { readCodeVersion } from '../../installation.js';
 import { selectRun } from '../../run/find-run.js';
@@ -31,6 +31,7 @@ import type { PlayRequest } from './play-request.js';
 import type { PolicyPrice } from './policy-price.js';
 import { printPlay } from './print-play.js';
 import { commandOf, endRuns, StartedAttempts } from './started-attempts.js';
+import { PUBLISHING, requirePlace, runPart, whereToPlay } from './where-to-play.js';
 import { checkpointsOf } from '../../services/checkpoints.js';
 
 /** A play under way. */
@@ -55,7 +56,7 @@ interface Playing {
 export async function play(options: PlayRequest, resumed: StartedPlay | null = null): Promise<void> {
   options.policies.forEach(readPlayerName);
   const recipe = options.recipe === undefined ? undefined : resolveRecipe(options.recipe);
-  const environments = environmentsOf(options, recipe);
+  requirePlace(options);
   requireKnownPrices(options);
   const { name } = await openBackend(options.backend === undefined ? {} : { prefer: [options.backend] });
   const report = await withStore({ dataDir: options.dataDir, create: true }, async (session) => {
@@ -66,6 +67,8 @@ export async function play(options: PlayRequest, resumed: StartedPlay | null = n
         await control.catchUp();
         if (resumed !== null) await endRuns(control, resumed);
         const started = new StartedAttempts(resumed);
+        const samePolicy = (policy: string) => started.samePolicy(policy);
+        const environments = whereToPlay(options, { recipe, control, samePolicy });
         const playing = {
           playId,
           started,
@@ -201,21 +204,12 @@ function runRecipe(
   ) as Json;
 }
 
-const PUBLISHING = {
-  has: ({ policies }: RunState) => policies.latest !== null,
-  lacking: 'has published a policy',
-};
-
 /** A run may be named by a part of its id. */
 function wholeName(policy: string, control: ControlTail): string {
-  const [, run, version = ''] = /^run:([^@]+)(@.*)?$/.exec(policy) ?? [];
-  return run === undefined ? policy : `run:${selectRun(control.state.runs, run, PUBLISHING).runId}${version}`;
-}
-
-function environmentsOf({ environments }: PlayRequest, recipe: Recipe | undefined) {
-  if (environments.length > 0) return environments.map((name) => resolveEnvironment(name));
-  if (recipe !== undefined) return [recipe.environment];
-  throw new CliError('OPTION_INVALID', 'play: name where to play with --environment, or with --recipe');
+  const part = policy === 'latest' ? null : runPart(policy);
+  if (part === null) return policy;
+  const { runId } = selectRun(control.state.runs, part, PUBLISHING);
+  return `run:${runId}${policy.slice('run:'.length + part.length)}`;
 }
 
 function requireKnownPrices({ prices, policies }: PlayRequest): void {

@@ -36,9 +36,15 @@ export class StartedAttempts {
     return this.keys.get(pairOf(policy, environment))?.has(keyOf(attempt)) ?? false;
   }
 
-  /** The stored policy that a name such as `latest` meant when the play began; null where it was none, or has not played. */
-  samePolicy(policy: string, environment: string): string | null {
-    const run = this.runs.find((one) => one.policy === policy && one.environment === environment);
+  /**
+   * The stored policy that a name such as `latest` meant when the play began; null where it was none, or has not played.
+   *
+   * @param environment where it played; anywhere, if not given
+   */
+  samePolicy(policy: string, environment?: string): string | null {
+    const run = this.runs.find(
+      (one) => one.policy === policy && (environment === undefined || one.environment === environment),
+    );
     return run?.description.startsWith('run:') === true ? run.description : null;
   }
 }
