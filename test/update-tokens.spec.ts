@@ -324,6 +324,26 @@ describe('update tokens of updates without a policy gradient', () => {
     }
     await run.close();
   });
+
+  it('show the passes and mini-batches of imitation, which leave those of later updates alone', async () => {
+    const imitation = {
+      ...{ agent: 'expert', numEpisodes: 8, numUpdates: 1, episodesPerUpdate: 8, learningRate: 0.01 },
+      ...{ epochs: 3, miniBatchActionTokens: 4 },
+    };
+    const settings = [
+      `imitation=${JSON.stringify(imitation)}`,
+      'optimizer.epochs=1',
+      'optimizer.miniBatchActionTokens=4096',
+    ];
+    const run = await finished('run', recipeOf('bandit-ppo', [...silent, ...settings]));
+    const stepsOf = async (updateNumber: number) =>
+      (await tokensOf(run, updateNumber)).map(({ optimizerStep }) => optimizerStep);
+    // One token an episode: three passes over eight, by fours.
+    expect(await stepsOf(1)).toEqual([1, 2, 3, 4, 5, 6].flatMap((step) => Array<number>(4).fill(step)));
+    expect(new Set(await stepsOf(2))).toEqual(new Set([1]));
+    expect(await run.replay(1)).toMatchObject({ sameWeights: true, sameTokens: true });
+    await run.close();
+  });
 });
 
 describe('update tokens of a trainer that is killed', () => {

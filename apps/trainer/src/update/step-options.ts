@@ -1,5 +1,5 @@
 import { getPolicyLoss } from '@retrace/algorithms';
-import { policyLossOptions, type PreferenceRecipe, type Recipe } from '@retrace/config';
+import { policyLossOptions, type OptimizerRecipe, type PreferenceRecipe, type Recipe } from '@retrace/config';
 import type { StepLoss } from '../engine/update-engine.js';
 import { learningRateAt } from './learning-rate.js';
 import type { StepOptions } from './optimizer-steps.js';
@@ -45,7 +45,7 @@ export function policySteps(
   };
 }
 
-/** The optimizer steps of an imitation update: one epoch of cross entropy, every token with the same weight. */
+/** The optimizer steps of an imitation update: cross entropy, every token with the same weight. */
 export function imitationSteps(
   recipe: Recipe,
   { seed, guard }: Pick<StepSettings, 'seed' | 'guard'>,
@@ -56,7 +56,7 @@ export function imitationSteps(
     // The critic learns nothing from demonstrations.
     criticLearningRate: null,
     seed,
-    optimizer: { ...optimizer, epochs: 1 },
+    optimizer: { ...optimizer, epochs: imitation?.epochs ?? 1, ...imitationMiniBatches(recipe) },
     loss: {
       policyLoss: 'crossEntropy',
       policyLossOptions: {},
@@ -68,6 +68,15 @@ export function imitationSteps(
     aggregation: { aggregation: 'tokenMean', horizon: null, denominator: 'all' },
     guard,
   };
+}
+
+function imitationMiniBatches({
+  imitation,
+}: Pick<Recipe, 'imitation'>): Partial<
+  Pick<OptimizerRecipe, 'miniBatchActionTokens' | 'miniBatchSequences'>
+> {
+  const miniBatchActionTokens = imitation?.miniBatchActionTokens ?? null;
+  return miniBatchActionTokens === null ? {} : { miniBatchActionTokens, miniBatchSequences: null };
 }
 
 /** The optimizer steps of an update by preference; its token loss has the gradient that the advantages say. */

@@ -160,6 +160,14 @@ export class ImitationRecipe {
   /** Constant learning rate of this stage. */
   @IsNumberFrom(0, 1, { why: 'a step of 1 changes every weight by more than its size' })
   readonly learningRate!: number;
+  /** Number of times that an update of this stage goes over its episodes. @defaultValue 1 */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 64, { unit: 'passes', why: 'more updates draw other episodes instead' })
+  readonly epochs?: number;
+  /** Action tokens in a mini-batch of this stage; null cuts mini-batches as `optimizer` says. @defaultValue null */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 100_000_000, { unit: 'tokens', why: 'an update has no more' })
+  readonly miniBatchActionTokens?: number | null;
 }
 
 /**
