@@ -46,6 +46,17 @@ const faults: Readonly<Record<string, Fault>> = {
     settings: [CONSTANT, 'collection.groupsPerRound=8', 'collection.groupSize=2'],
     namesEpisodes: false,
   },
+  clippedTokens: {
+    recipe: 'frozen-lake-ppo',
+    numUpdates: 6,
+    // The paper's bounds, which are for the mean over answers of thousands of tokens; here each has one.
+    settings: [
+      'loss.policyLoss=gspo',
+      'loss.policyLossOptions={"clipLow":0.0003,"clipHigh":0.0004}',
+      ...['collection.groupsPerRound=32', 'optimizer.epochs=4'],
+    ],
+    namesEpisodes: false,
+  },
   rewardHacking: {
     recipe: 'bandit-ppo',
     numUpdates: 16,

@@ -92,6 +92,11 @@ describe('monitors', () => {
     expect(brokenAt('zeroGradientGroups', updates)).toEqual([5, 6, 7]);
   });
 
+  it('clippedTokens: four of ten tokens are clipped in three updates in a row', () => {
+    const fractions = [0.6, 0.5, 0.3, 0.4, 0.9, 0.5, 0.7];
+    expect(brokenAt('clippedTokens', series('train/clipFraction', fractions))).toEqual([6, 7]);
+  });
+
   it('lengthExplosion: names the longest episodes', () => {
     const updates = series('episode/actionTokens/mean', [10, 12, 8, 10, 10, 30, 31]);
     expect(brokenAt('lengthExplosion', updates)).toEqual([7]);

@@ -46,6 +46,20 @@ export const zeroGradientGroups: Monitor = ({
   };
 };
 
+/** The bounds of the ratio stop most of the gradient, several updates in a row. */
+export const clippedTokens: Monitor = ({ update, before, rules: { clippedFraction: bound = 0.4 } }) => {
+  if (bound === null) return null;
+  const fractions = seriesOf([...before, update].slice(-3), 'train/clipFraction');
+  if (fractions.length < 3 || fractions.some((fraction) => fraction < bound)) return null;
+  return {
+    severity: 'warning',
+    message: `${percent(fractions[fractions.length - 1])} of the tokens were clipped, at least ${percent(bound)} in 3 updates in a row`,
+    advice:
+      'most of the gradient is stopped: widen the bounds (clipLow and clipHigh, of loss or loss.policyLossOptions), or make fewer or smaller steps an update',
+    episodeIds: [],
+  };
+};
+
 /** Answers became several times as long as at first. */
 export const lengthExplosion: Monitor = ({
   update,

@@ -2,6 +2,7 @@ import type { MonitorsRecipe } from '@retrace/config';
 import { repeatedSteps, slowStore, staleGroups } from './data-monitors.js';
 import { WINDOW, type EpisodeFigures, type Finding, type Monitor, type UpdateFigures } from './monitor.js';
 import {
+  clippedTokens,
   entropyCollapse,
   gradientSpike,
   lengthExplosion,
@@ -17,6 +18,7 @@ export const MONITORS = {
   rewardHacking,
   entropyCollapse,
   zeroGradientGroups,
+  clippedTokens,
   lengthExplosion,
   gradientSpike,
   ratioDrift,

@@ -43,6 +43,17 @@ describe('withAlgorithm', () => {
     });
   });
 
+  it('gives gspo the bounds of its paper for long answers, and those of a token for short ones', () => {
+    const options = (maxNewTokens: number) => {
+      const base = resolveRecipe('frozen-lake-ppo');
+      const model = { ...base.model, maxPositions: 256 };
+      const recipe = { ...base, model, context: { ...base.context, maxNewTokens } };
+      return resolvePlainRecipe(recipe, { algorithm: 'gspo' }).loss.policyLossOptions;
+    };
+    expect(options(1)).toEqual({ clipLow: 0.2, clipHigh: 0.2 });
+    expect(options(64)).toEqual({});
+  });
+
   it('is applied before assignments', () => {
     const overrides = { algorithm: 'dapo', assignments: ['loss.clipHigh=0.3'] };
     expect(resolveRecipe('frozen-lake-grpo', overrides).loss.clipHigh).toBe(0.3);

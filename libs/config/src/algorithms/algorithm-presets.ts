@@ -18,6 +18,10 @@ const GROUP_SIZE = 8;
 /** Versions that collectors may be behind, for the algorithms that are made for stale data. */
 const STALENESS = 8;
 
+/** Tokens. The paper's bounds of GSPO, 3e-4 and 4e-4, are for the mean log ratio of thousands, which hardly moves; that of a few moves as a token's. */
+const LONG_ANSWER = 64;
+const TOKEN_CLIP = { clipLow: 0.2, clipHigh: 0.2 };
+
 const GAE = { estimator: 'gae', options: { gamma: 1, lambda: 0.95, whiten: true }, shuffle: false };
 const VALUE = { valueCoefficient: 0.5 } as const;
 const NO_CRITIC = { valueCoefficient: 0, valueClip: null } as const;
@@ -60,7 +64,10 @@ const PRESETS: Readonly<Record<string, AlgorithmPreset>> = {
     description: 'GSPO: the ratio of whole sequences',
     source: 'arXiv:2507.18071',
     parts: (recipe) =>
-      withGroups(recipe, 'grpo', { policyLoss: 'gspo', aggregation: 'sequenceMeanTokenMean' }),
+      withGroups(recipe, 'grpo', {
+        ...{ policyLoss: 'gspo', aggregation: 'sequenceMeanTokenMean' },
+        policyLossOptions: recipe.context.maxNewTokens < LONG_ANSWER ? TOKEN_CLIP : {},
+      }),
   },
   cispo: {
     description: 'CISPO: clipped weights instead of clipped gradients',

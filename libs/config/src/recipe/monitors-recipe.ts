@@ -19,6 +19,8 @@ export class MonitorsRecipe {
   @IsOptional() @IsNumberFrom(0, 1, FRACTION) readonly entropyFraction?: number | null;
   /** Largest fraction of groups with equal rewards, three updates in a row. @defaultValue 0.9 */
   @IsOptional() @IsNumberFrom(0, 1, FRACTION) readonly zeroGradientFraction?: number | null;
+  /** Largest fraction of tokens that the bounds of the ratio clip, three updates in a row. @defaultValue 0.4 */
+  @IsOptional() @IsNumberFrom(0, 1, FRACTION) readonly clippedFraction?: number | null;
   /** Largest mean number of action tokens of an episode, as a multiple of the first five updates'. @defaultValue 3 */
   @IsOptional() @IsNumberFrom(1, 1e6, FACTOR) readonly lengthFactor?: number | null;
   /** Largest gradient norm, as a multiple of the mean of the last twenty updates'. @defaultValue 10 */
