@@ -87,7 +87,7 @@ describe('a trainer that finds the weights of earlier policies damaged, which wa
   /** A run of four updates whose policies nobody has validated, with these files. */
   async function begun(name: string): Promise<{ readonly runId: string; readonly weights: string[] }> {
     const run = await InProcessRun.begin(join(directory, name), asked);
-    await run.work({ untilUpdate: 4, validates: false });
+    await run.work({ untilUpdate: 4, roles: ['trainer', 'collector'] });
     const weights = (await run.controlEvents()).flatMap((event) =>
       event.kind === 'PolicyPublished' ? [event.payload.weights.sha256] : [],
     );

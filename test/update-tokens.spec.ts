@@ -17,7 +17,7 @@ import {
 } from '@retrace/trajectory';
 import { columnsFromEvents } from '@retrace/trajectory/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { InProcessRun } from './support/in-process-run.js';
+import { InProcessRun, type UpdatePoint } from './support/in-process-run.js';
 
 const CLIP = 0.01;
 const KL_COEFFICIENT = 0.1;
@@ -351,12 +351,16 @@ describe('update tokens of a trainer that is killed', () => {
   const rowsOf = (traces: readonly UpdateTokensTraced[]) =>
     traces.map(({ planId: _, epoch: _epoch, ...rows }) => rows);
 
+  const killedAt = (updateNumber: number, at: UpdatePoint) => (point: UpdatePoint, ofUpdate: number) => {
+    if (point === at && ofUpdate === updateNumber) throw new Error('killed');
+  };
+
   it.each(['planned', 'filesWritten', 'committed'] as const)(
     'are there exactly once after it resumes, as of a run that was never killed: %s',
     async (at) => {
       const whole = await finished('whole', recipe);
       const run = await InProcessRun.begin(join(directory, 'run'), recipe);
-      await expect(run.work({ death: { updateNumber: 2, at } })).rejects.toThrow('killed');
+      await expect(run.work({ onPoint: killedAt(2, at) })).rejects.toThrow('killed');
       expect(await run.tokenTraces()).toHaveLength(at === 'committed' ? 2 : 1);
       await run.close();
       const resumed = await InProcessRun.reopen(join(directory, 'run'), recipe, run.id);

@@ -17,19 +17,22 @@ import {
   TensorflowEngine,
   Trainer,
   type EpisodeSource,
+  type TrainerOptions,
   type ReplayedRun,
   type FactsSource,
   type ReplayResult,
   type ReplaySource,
 } from '@retrace/trainer';
 import { SINK_GROUP, type EventLog } from '@retrace/log';
-import type {
-  AnyEvent,
-  BatchPlanned,
-  UpdateApplied,
-  UpdateTokensTraced,
-  UpdateTraced,
-  WarningRaised,
+import {
+  ControlFold,
+  type AnyEvent,
+  type BatchPlanned,
+  type RunState,
+  type UpdateApplied,
+  type UpdateTokensTraced,
+  type UpdateTraced,
+  type WarningRaised,
 } from '@retrace/trajectory';
 import type { EpisodeTexts, SamplingFacts } from '@retrace/store';
 import { decodeEvent } from '@retrace/trajectory/codec';
@@ -55,11 +58,21 @@ interface WorkOptions {
   readonly untilUpdate?: number;
   /** Called with each warning that trainer and collector show. */
   readonly onWarning?: (line: string) => void;
-  /** Whether policies are validated (default: where the recipe says so), or wait for it. */
-  readonly validates?: boolean;
-  /** Where the trainer dies in an update: after its plan is acknowledged, after its files are written, or after its commit is. */
-  readonly death?: { readonly updateNumber: number; readonly at: 'planned' | 'filesWritten' | 'committed' };
+  /** Which of the roles that the recipe needs work here (default: all); the others are elsewhere, or wait. */
+  readonly roles?: readonly RunRole[];
+  /** Called at each point that the trainer comes to: what it throws ends the trainer, and while it waits the trainer hangs. */
+  readonly onPoint?: (point: UpdatePoint, updateNumber: number) => void | Promise<void>;
 }
+
+interface RefusedEvent {
+  readonly event: AnyEvent;
+  readonly reason: string;
+}
+
+type RunRole = 'trainer' | 'collector' | 'validator';
+
+/** A point of an update: before and after its plan is in the log, and before (its files are written) and after its commit is. */
+export type UpdatePoint = 'planning' | 'planned' | 'filesWritten' | 'committed';
 
 /**
  * A run whose collector, validator and trainer work in this process on an event log on disk. Episodes are read from the log itself, without a
@@ -102,6 +115,12 @@ export class InProcessRun {
     return new InProcessRun(recipe, log, control, checkpoints, text, runId);
   }
 
+  /** Opens this run as another process does, with its own view of the log; close it before this one. */
+  openAgain(): Promise<InProcessRun> {
+    const { recipe, log, checkpoints, runId } = this;
+    return InProcessRun.open({ recipe, log, checkpoints, control: new ControlTail(log), runId });
+  }
+
   /** Begins another run on the same log; close only the last one. */
   async beginAnother(recipe: Recipe): Promise<InProcessRun> {
     this.control.close();
@@ -138,40 +157,25 @@ export class InProcessRun {
   async work({
     untilUpdate = Infinity,
     onWarning,
-    death,
-    validates = true,
+    onPoint,
+    roles = ['trainer', 'collector', 'validator'],
   }: WorkOptions = {}): Promise<void> {
     const { recipe, log, control, checkpoints, text, runId } = this;
     const stop = new AbortController();
     const common = { runId, recipe, log, control, checkpoints, signal: stop.signal };
-    const { tokenizer } = text;
     const append = control.append.bind(control);
     control.append = async (ofRun, ...entries) => {
-      const reached = death && deathIn(entries, death.updateNumber);
-      if (reached === 'filesWritten' && death?.at === reached) throw new Error('killed');
+      const points = pointsOf(entries);
+      if (points) await onPoint?.(points.before, points.updateNumber);
       await append(ofRun, ...entries);
-      if (reached === 'planned' && death?.at === reached) throw new Error('killed');
-      if (reached === 'filesWritten' && death?.at === 'committed') throw new Error('killed');
+      if (points) await onPoint?.(points.after, points.updateNumber);
       const isLast = entries.some(
         ({ kind, payload }) => kind === 'UpdateApplied' && payload.updateNumber >= untilUpdate,
       );
       if (isLast) stop.abort();
     };
     const warnings = new WarningLog({ control, runId, show: onWarning });
-    const trainer = await Trainer.start({
-      ...common,
-      trainerId: crypto.randomUUID(),
-      rewards: new RewardScorer(recipe.reward),
-      openEngine: () =>
-        TensorflowEngine.open({
-          recipe,
-          checkpoints,
-          vocabSize: tokenizer.vocabSize,
-          tokenizerHash: tokenizer.hash,
-        }),
-      reader: { ...this.source.reader, ...this.facts },
-      warnings,
-    });
+    const trainer = roles.includes('trainer') ? await this.startTrainer(common, warnings) : null;
     const writer = await TrajectoryWriter.open(log, { signal: stop.signal });
     const environment = await openEnvironment(recipe.environment, recipe.tasks);
     const played = {
@@ -187,9 +191,9 @@ export class InProcessRun {
       void this.commitStored();
     }, 5);
     const working = [
-      trainer.run(),
-      ...(needsCollector(recipe) ? [collector.run()] : []),
-      ...(validates && needsValidator(recipe) ? [validator.run()] : []),
+      ...(trainer ? [trainer.run()] : []),
+      ...(roles.includes('collector') && needsCollector(recipe) ? [collector.run()] : []),
+      ...(roles.includes('validator') && needsValidator(recipe) ? [validator.run()] : []),
     ];
     try {
       await Promise.all(working);
@@ -204,18 +208,46 @@ export class InProcessRun {
     }
   }
 
+  private startTrainer(
+    common: Pick<TrainerOptions, 'runId' | 'recipe' | 'log' | 'control' | 'checkpoints' | 'signal'>,
+    warnings: WarningLog,
+  ): Promise<Trainer> {
+    const { recipe, checkpoints } = common;
+    const { vocabSize, hash: tokenizerHash } = this.text.tokenizer;
+    return Trainer.start({
+      ...common,
+      trainerId: crypto.randomUUID(),
+      rewards: new RewardScorer(recipe.reward),
+      openEngine: () => TensorflowEngine.open({ recipe, checkpoints, vocabSize, tokenizerHash }),
+      reader: { ...this.source.reader, ...this.facts },
+      warnings,
+    });
+  }
+
   /** Returns the warnings of the run, in order. */
   async warnings(): Promise<WarningRaised[]> {
     const events = await this.read('control');
     return events.flatMap((event) => (event.kind === 'WarningRaised' ? [event.payload] : []));
   }
 
-  /** Returns the committed updates, in order. */
+  /** Returns the commits in the log, in order: also those of a trainer that no longer held the run. */
   async updates(): Promise<UpdateApplied[]> {
     const events = await this.read('control');
     return events.flatMap((event) =>
       event.kind === 'UpdateApplied' && event.runId === this.runId ? [event.payload] : [],
     );
+  }
+
+  /** Returns the run as all control events tell it, and those of the run that changed nothing. */
+  async folded(): Promise<{ readonly run: RunState; readonly refused: readonly RefusedEvent[] }> {
+    const fold = new ControlFold();
+    const refused = (await this.read('control')).flatMap((event, offset) => {
+      const applied = fold.apply(event, offset);
+      return applied.applied || event.runId !== this.runId ? [] : [{ event, reason: applied.reason }];
+    });
+    const run = fold.run(this.runId);
+    if (run === undefined) throw new Error(`run ${this.runId} is not in the log`);
+    return { run, refused };
   }
 
   /** Returns the plans, in order. */
@@ -377,11 +409,16 @@ export class InProcessRun {
   }
 }
 
-/** The point of an update that an append is: its plan, or its commit, which comes after its files are written. */
-function deathIn(entries: readonly ControlEntry[], updateNumber: number): 'planned' | 'filesWritten' | null {
+/** The points before and after an append of a plan or of a commit. */
+function pointsOf(
+  entries: readonly ControlEntry[],
+): { readonly before: UpdatePoint; readonly after: UpdatePoint; readonly updateNumber: number } | null {
   for (const { kind, payload } of entries) {
-    if (kind === 'BatchPlanned' && payload.updateNumber === updateNumber) return 'planned';
-    if (kind === 'UpdateApplied' && payload.updateNumber === updateNumber) return 'filesWritten';
+    if (kind !== 'BatchPlanned' && kind !== 'UpdateApplied') continue;
+    const { updateNumber } = payload;
+    return kind === 'BatchPlanned'
+      ? { before: 'planning', after: 'planned', updateNumber }
+      : { before: 'filesWritten', after: 'committed', updateNumber };
   }
   return null;
 }
