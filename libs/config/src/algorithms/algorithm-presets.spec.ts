@@ -28,6 +28,10 @@ describe('withAlgorithm', () => {
   it('keeps the number of episodes of a round where it makes groups', () => {
     const { collection } = resolveRecipe('frozen-lake-ppo', { algorithm: 'grpo' });
     expect(collection).toMatchObject({ groupSize: 8, groupsPerRound: 64 });
+    const pairs = resolveRecipe('frozen-lake-ppo', { algorithm: 'dpo' });
+    expect(pairs.collection).toMatchObject({ groupSize: 4, groupsPerRound: 128 });
+    const ofRecipe = resolveRecipe('frozen-lake-grpo', { algorithm: 'dpo' });
+    expect(ofRecipe.collection.groupSize).toBe(resolveRecipe('frozen-lake-grpo').collection.groupSize);
   });
 
   it('replaces groups of equal rewards with dapo, and leaves the rest of the sampler to the recipe', () => {

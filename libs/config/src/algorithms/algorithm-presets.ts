@@ -15,6 +15,8 @@ interface AlgorithmPreset {
 
 /** Members of a group where the recipe has smaller ones; the number of groups falls so that a round keeps its episodes. */
 const GROUP_SIZE = 8;
+/** The same where only the best and the worst member are trained on: smaller, as the rest of a group is played for nothing. */
+const PAIR_GROUP_SIZE = 4;
 /** Versions that collectors may be behind, for the algorithms that are made for stale data. */
 const STALENESS = 8;
 
@@ -131,7 +133,7 @@ const PRESETS: Readonly<Record<string, AlgorithmPreset>> = {
     description: 'DPO on the best and the worst member of each group',
     source: 'arXiv:2305.18290',
     parts: (recipe) => ({
-      ...withGroups(recipe, 'grpo', { klCoefficient: 0, adaptiveKl: null }),
+      ...withGroups(recipe, 'grpo', { klCoefficient: 0, adaptiveKl: null }, PAIR_GROUP_SIZE),
       preference: { loss: 'dpo', beta: 0.1 },
     }),
   },
@@ -172,13 +174,13 @@ function withGroups(
   { loss, collection }: Recipe,
   estimator: string,
   change: Partial<LossRecipe>,
+  groupSize = GROUP_SIZE,
 ): Pick<AlgorithmParts, 'advantage' | 'loss' | 'collection'> {
-  const { groupSize, groupsPerRound } = collection;
-  const numEpisodes = groupSize * groupsPerRound;
+  const numEpisodes = collection.groupSize * collection.groupsPerRound;
   const groups =
-    groupSize >= 2
+    collection.groupSize >= 2
       ? {}
-      : { groupSize: GROUP_SIZE, groupsPerRound: Math.max(1, Math.round(numEpisodes / GROUP_SIZE)) };
+      : { groupSize, groupsPerRound: Math.max(1, Math.round(numEpisodes / groupSize)) };
   return {
     advantage: { estimator, options: {}, shuffle: false },
     loss: { ...loss, ...PLAIN_LOSS, ...NO_CRITIC, ...change },
