@@ -21,11 +21,11 @@ function nicenessOf(niceness: number) {
 
 describe('priorities of the roles of a run', () => {
   it.each([
-    [0, [3, 0, 9]],
-    [10, [13, 10, 19]],
+    [0, [0, 0, 9]],
+    [10, [10, 10, 19]],
     [19, [19, 19, 19]],
   ])(
-    'with --nice %i put the trainer 3 and the validator 9 steps behind the collectors, down to the lowest',
+    'with --nice %i put the validator 9 steps behind the others, down to the lowest',
     (niceness, expected) => {
       expect(nicenessOf(niceness)).toEqual(expected);
     },

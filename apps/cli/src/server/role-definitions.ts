@@ -25,13 +25,8 @@ export const GARBAGE_COLLECTION: readonly string[] = [
   '--heap-growing-percent=300',
 ];
 
-/**
- * Steps of priority that the trainer is behind the collectors. These wait for environments most of the time, and an action that is late is one
- * that the environment waited for; the trainer computes for as long as it is let, and a collector that is too far ahead stops by itself.
- */
-const TRAINING_BEHIND_COLLECTION = 3;
-/** Steps of priority that validation is behind collection: nobody waits for it. */
-const VALIDATION_BEHIND_COLLECTION = 9;
+/** Steps of priority that validation is behind training, which waits for nobody. */
+const BEHIND_TRAINING = 9;
 const LOWEST_PRIORITY = 19;
 
 /** Defines the embedded store: chDB behind ClickHouse's HTTP protocol. */
@@ -131,15 +126,9 @@ interface RunRoleOptions {
 
 /** Defines the run's trainer. */
 export function trainerRole(options: RunRoleOptions): RoleDefinition {
-  const niceness = lowered(options.niceness, TRAINING_BEHIND_COLLECTION);
-  return runRole(
-    'trainer',
-    installation.scripts.trainer,
-    { ...options, niceness },
-    {
-      RETRACE_METRICS_PORT: options.metricsPort,
-    },
-  );
+  return runRole('trainer', installation.scripts.trainer, options, {
+    RETRACE_METRICS_PORT: options.metricsPort,
+  });
 }
 
 /** Defines one of the run's collectors. */
@@ -166,12 +155,8 @@ export function validatorRole({
   const variables = {
     RETRACE_METRICS_PORT: metricsPort === undefined ? undefined : metricsPort + numCollectors + 1,
   };
-  const niceness = lowered(options.niceness, VALIDATION_BEHIND_COLLECTION);
+  const niceness = Math.min(options.niceness + BEHIND_TRAINING, LOWEST_PRIORITY);
   return runRole('validator', installation.scripts.validator, { ...options, niceness }, variables);
-}
-
-function lowered(niceness: number, steps: number): number {
-  return Math.min(niceness + steps, LOWEST_PRIORITY);
 }
 
 /** Defines a compute role. Its first step can take long, so it has longer timeouts. */
