@@ -7,12 +7,16 @@ import { makeDataDirectory, runRetrace } from '../support/cli.mjs';
 const NUM_UPDATES = 3;
 const EPISODES_PER_UPDATE = 64;
 const small = [
-  `collection.groupsPerRound=${EPISODES_PER_UPDATE}`,
   ...['collection.concurrentEpisodes=64', 'optimizer.learningRate=0.003', 'optimizer.epochs=2'],
   ...['optimizer.miniBatchActionTokens=128', 'model.numLayers=1', 'model.hiddenSize=16'],
   ...['evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=0'],
 ];
-const withGroups = [...['grpo', 'dr-grpo', 'dapo', 'gspo', 'cispo', 'rloo', 'gigpo', 'best-of-n', 'dpo']];
+const groupSizes: Readonly<Record<string, number>> = {
+  ...{ grpo: 8, 'dr-grpo': 8, dapo: 8, gspo: 8, cispo: 8, rloo: 8, gigpo: 8, 'best-of-n': 8 },
+  // Of a group the best and the worst are trained on.
+  dpo: 4,
+};
+const groupSizeOf = (algorithm: string) => groupSizes[algorithm] ?? 1;
 const names = listAlgorithms().map(({ name }) => name);
 const data = makeDataDirectory();
 
@@ -31,10 +35,8 @@ describe.each(names)('retrace train --algorithm %s', (algorithm) => {
   let run: { runId: string; reason: string; numLearningUpdates: number; metrics: Record<string, number> };
 
   beforeAll(async () => {
-    // Groups of eight make a round of as many episodes.
-    const settings = withGroups.includes(algorithm)
-      ? [...small, `collection.groupsPerRound=${EPISODES_PER_UPDATE / 8}`]
-      : small;
+    // Of larger groups fewer make a round of as many episodes.
+    const settings = [...small, `collection.groupsPerRound=${EPISODES_PER_UPDATE / groupSizeOf(algorithm)}`];
     const options = ['--recipe', 'frozen-lake-ppo', '--updates', String(NUM_UPDATES)];
     const sets = settings.flatMap((setting) => ['--set', setting]);
     run = (await json('train', '--algorithm', algorithm, ...options, ...sets)) as typeof run;
@@ -52,7 +54,7 @@ describe.each(names)('retrace train --algorithm %s', (algorithm) => {
   }, 600_000);
 });
 
-it('plays groups of eight for the algorithms that compare episodes, and publishes new weights after each update', async () => {
+it('plays groups for the algorithms that compare episodes, and publishes new weights after each update', async () => {
   const rows = (await json(
     'sql',
     `SELECT run_id, recipe, size, num, weights FROM runs
@@ -63,7 +65,7 @@ it('plays groups of eight for the algorithms that compare episodes, and publishe
   expect(rows).toHaveLength(names.length);
   for (const [i, { size, num, weights, recipe }] of rows.entries()) {
     const algorithm = names[i];
-    expect([algorithm, Number(size)]).toEqual([algorithm, withGroups.includes(algorithm) ? 8 : 1]);
+    expect([algorithm, Number(size)]).toEqual([algorithm, groupSizeOf(algorithm)]);
     expect([algorithm, Number(weights)]).toEqual([algorithm, NUM_UPDATES + 1]);
     // Stale rounds may be thrown away, and dapo replaces groups of equal rewards.
     const mayPlayMore = algorithm === 'dapo';
