@@ -115,7 +115,7 @@ export class InProcessRun {
     return new InProcessRun(recipe, log, control, checkpoints, text, runId);
   }
 
-  /** Opens this run as another process does, with its own view of the log; close it before this one. */
+  /** Opens this run as another process does, with its own view of the log, which closes with this one. */
   openAgain(): Promise<InProcessRun> {
     const { recipe, log, checkpoints, runId } = this;
     return InProcessRun.open({ recipe, log, checkpoints, control: new ControlTail(log), runId });

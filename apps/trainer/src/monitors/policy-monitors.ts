@@ -1,4 +1,4 @@
-import { concerned, meanOf, percent, seriesOf, shown, type Monitor } from './monitor.js';
+import { concerned, meanOf, percent, seriesOf, shown, type Finding, type Monitor } from './monitor.js';
 
 /** Updates whose mean is what later ones are compared with. */
 const FIRST_UPDATES = 5;
@@ -22,43 +22,51 @@ export const entropyCollapse: Monitor = ({ update, before, rules: { entropyFract
   };
 };
 
+/** Updates in a row whose fractions have to reach a bound. */
+const IN_A_ROW = 3;
+
 /** Nearly no group has rewards that differ, several updates in a row. */
 export const zeroGradientGroups: Monitor = ({
   update,
   before,
   rules: { zeroGradientFraction: bound = 0.9 },
 }) => {
-  if (bound === null) return null;
-  const recent = [...before, update].slice(-3);
-  const fractions = recent.flatMap(({ metrics }) => {
+  const fractions = [...before, update].slice(-IN_A_ROW).flatMap(({ metrics }) => {
     const numGroups = metrics.get('train/numGroups') ?? 0;
     const numSilent =
       (metrics.get('train/numEqualGroups') ?? 0) + (metrics.get('train/numSingletonGroups') ?? 0);
     return numGroups > 0 ? [numSilent / numGroups] : [];
   });
-  if (fractions.length < 3 || fractions.some((fraction) => fraction < bound)) return null;
-  return {
-    severity: 'warning',
-    message: `${percent(fractions[fractions.length - 1])} of the groups had equal rewards, at least ${percent(bound)} in 3 updates in a row`,
+  return reachedInARow(fractions, bound, {
+    what: 'of the groups had equal rewards',
     advice:
       'such groups give no gradient: set sampler.zeroVariance, take tasks of intermediate difficulty, or set equalGroupCoefficient of grpo',
-    episodeIds: [],
-  };
+  });
 };
 
-/** The bounds of the ratio stop most of the gradient, several updates in a row. */
-export const clippedTokens: Monitor = ({ update, before, rules: { clippedFraction: bound = 0.4 } }) => {
-  if (bound === null) return null;
-  const fractions = seriesOf([...before, update].slice(-3), 'train/clipFraction');
-  if (fractions.length < 3 || fractions.some((fraction) => fraction < bound)) return null;
+/** The bounds of the ratio stop much of the gradient, several updates in a row. */
+export const clippedTokens: Monitor = ({ update, before, rules: { clippedFraction: bound = 0.4 } }) =>
+  reachedInARow(seriesOf([...before, update].slice(-IN_A_ROW), 'train/clipFraction'), bound, {
+    what: 'of the tokens were clipped',
+    advice:
+      'much of the gradient is stopped: widen the bounds (clipLow and clipHigh, of loss or loss.policyLossOptions), or make fewer or smaller steps an update',
+  });
+
+/** A warning where each of the last updates has a fraction, and all of them are at least the bound. */
+function reachedInARow(
+  fractions: readonly number[],
+  bound: number | null,
+  { what, advice }: { readonly what: string; readonly advice: string },
+): Finding | null {
+  if (bound === null || fractions.length < IN_A_ROW) return null;
+  if (fractions.some((fraction) => fraction < bound)) return null;
   return {
     severity: 'warning',
-    message: `${percent(fractions[fractions.length - 1])} of the tokens were clipped, at least ${percent(bound)} in 3 updates in a row`,
-    advice:
-      'most of the gradient is stopped: widen the bounds (clipLow and clipHigh, of loss or loss.policyLossOptions), or make fewer or smaller steps an update',
+    message: `${percent(fractions[fractions.length - 1])} ${what}, at least ${percent(bound)} in ${IN_A_ROW} updates in a row`,
+    advice,
     episodeIds: [],
   };
-};
+}
 
 /** Answers became several times as long as at first. */
 export const lengthExplosion: Monitor = ({
