@@ -76,7 +76,7 @@ describe('PatientLog', () => {
         stop.abort();
       }, 20);
       await expect(appending).rejects.toBeInstanceOf(LogError);
-      expect(performance.now() - started).toBeLessThan(1_000);
+      expect(performance.now() - started).toBeLessThan(5_000);
     },
   );
 

@@ -634,7 +634,7 @@ describe('store server', () => {
       const insert = performance.now();
       await client.insert({ table: 'items', values: [{ id: 1 }], format: 'JSONEachRow' });
       expect(await numItems()).toBe(1);
-      expect(performance.now() - insert).toBeLessThan(2000);
+      expect(performance.now() - insert).toBeLessThan(20_000);
       controller.abort();
       await Promise.all(analyses);
     });

@@ -21,7 +21,13 @@ const NEW_SUFFIX = '.new';
 /** A crash can leave a FIFO that was never claimed. After this time no process can be about to claim it. */
 const ABANDONED_AFTER_MS = 60_000;
 
-type Occupancy = 'free' | 'claimed' | 'held';
+/** States that a claim may meet, the worse the later: `claimed` by others whose ids are larger, who give way; `outranked` by one whose id is smaller. */
+const OCCUPANCIES = ['free', 'claimed', 'outranked', 'held'] as const;
+
+type Occupancy = (typeof OCCUPANCIES)[number];
+
+/** Pause between two looks at claims that give way. */
+const LOOK_AGAIN_MS = 10;
 
 interface LockOptions {
   /** How long to wait for a holder that will end soon: a short command, or children of a killed server. */
@@ -38,7 +44,8 @@ interface LockOptions {
  * The holder keeps the reading end of a FIFO open. Opening such a FIFO for writing without blocking fails with ENXIO
  * exactly when no process reads it, so the kernel tells whether the holder lives. That needs no process ids (which are reused), no
  * timeouts and no cleaning up after a kill, and children that outlive a killed supervisor still count. A process makes its claim
- * visible *before* it looks for others, so of two processes that claim at once at least one sees the other and gives way.
+ * visible *before* it looks for others, so of two processes that claim at once at least one sees the other. The one with the larger id gives
+ * way, and the other keeps its claim until it is alone: so one of several always gets the lock, however slow the machine is.
  */
 export class DataDirectoryLock {
   private constructor(
@@ -49,14 +56,19 @@ export class DataDirectoryLock {
 
   /** @throws CliError `DATA_DIRECTORY_IN_USE` when another process still holds the directory after `waitMs` */
   static async acquire(directory: string, options: LockOptions): Promise<DataDirectoryLock> {
-    const deadline = Date.now() + options.waitMs;
+    const deadlineMs = performance.now() + options.waitMs;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     for (;;) {
       const claim = DataDirectoryLock.claim(directory);
-      if (claim.others === 'free') return claim.hold();
+      let others = claim.look();
+      while (others === 'claimed' && performance.now() < deadlineMs) {
+        await sleep(LOOK_AGAIN_MS);
+        others = claim.look();
+      }
+      if (others === 'free') return claim.hold();
       claim.release();
-      if (Date.now() >= deadline) throw inUse(options.shownAs);
-      if (claim.others === 'held') options.onWait?.();
+      if (performance.now() >= deadlineMs) throw inUse(options.shownAs);
+      if (others === 'held') options.onWait?.();
       await sleep(20 + Math.random() * 130);
     }
   }
@@ -71,12 +83,16 @@ export class DataDirectoryLock {
     closeSync(this.fileDescriptor);
   }
 
-  private static claim(directory: string): { others: Occupancy; hold(): DataDirectoryLock; release(): void } {
+  private static claim(directory: string): {
+    look(): Occupancy;
+    hold(): DataDirectoryLock;
+    release(): void;
+  } {
     const id = randomUUID();
     const claimPath = join(directory, id + CLAIM_SUFFIX);
     const fileDescriptor = openReadingFifo(join(directory, id + NEW_SUFFIX), claimPath);
     return {
-      others: occupancy(directory, id),
+      look: () => occupancy(directory, id),
       hold: () => {
         const heldPath = join(directory, id + HELD_SUFFIX);
         // Link first, then remove: another process that lists the directory during a rename could miss both names.
@@ -109,16 +125,19 @@ function openReadingFifo(temporaryPath: string, finalPath: string): number {
 }
 
 function occupancy(directory: string, ownId: string | null): Occupancy {
-  let result: Occupancy = 'free';
+  let worst = 0;
   for (const name of listDirectory(directory)) {
     const path = join(directory, name);
     if (name.endsWith(NEW_SUFFIX)) removeIfAbandoned(path);
     const isHeld = name.endsWith(HELD_SUFFIX);
     if ((!isHeld && !name.endsWith(CLAIM_SUFFIX)) || (ownId !== null && name.startsWith(ownId))) continue;
     if (!hasReader(path)) rmSync(path, { force: true });
-    else if (isHeld || result === 'free') result = isHeld ? 'held' : 'claimed';
+    else {
+      const one = isHeld ? 'held' : ownId !== null && name > ownId ? 'claimed' : 'outranked';
+      worst = Math.max(worst, OCCUPANCIES.indexOf(one));
+    }
   }
-  return result;
+  return OCCUPANCIES[worst];
 }
 
 function listDirectory(directory: string): string[] {

@@ -178,7 +178,7 @@ describe('TrajectoryWriter on a log that fails', () => {
     const started = performance.now();
     expect(await flushing).toBe(false);
     expect(await writer.close()).toBeGreaterThan(0);
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
 
     fault = 'none';
     const next = await open();

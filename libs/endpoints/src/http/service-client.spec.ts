@@ -98,14 +98,14 @@ describe('ServiceClient', () => {
   });
 
   it('gives up at once where the server asks for a pause beyond the deadline', async () => {
-    const client = await clientOf(() => ({ status: 429, headers: { 'retry-after': '60' }, body: '' }));
+    const client = await clientOf(() => ({ status: 429, headers: { 'retry-after': '3600' }, body: '' }));
     const startedAt = performance.now();
-    const fault = await faultOf(client.request({ ...ask, deadlineMs: 1_000 }));
+    const fault = await faultOf(client.request({ ...ask, deadlineMs: 60_000 }));
     expect(fault).toMatchObject({
       code: 'DEADLINE',
-      message: "the server's rate limit leaves no room within the deadline of 1000 ms",
+      message: "the server's rate limit leaves no room within the deadline of 60000 ms",
     });
-    expect(performance.now() - startedAt).toBeLessThan(900);
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
   });
 
   it('ends at its deadline, however many attempts are left', async () => {
@@ -128,7 +128,7 @@ describe('ServiceClient', () => {
   });
 
   it('asks a server that was down again while its requests have time, where it is patient', async () => {
-    const options = { isPatient: true, maxFailuresInARow: 2, downPauseMs: 50 };
+    const options = { isPatient: true, maxFailuresInARow: 2, downPauseMs: 1_000 };
     const client = await clientOf((n) => (n < 4 ? { status: 503, body: '' } : { body: 'good' }), options);
     const down = { ...ask, maxRetries: 0 };
     expect(await faultOf(client.request(down))).toMatchObject({ status: 503 });

@@ -113,7 +113,7 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
       code: 'LOG_UNREACHABLE',
       retriable: true,
     });
-    expect(performance.now() - started).toBeLessThan(4_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
     await broker.command('start');
     let numTries = 0;
     await vi.waitFor(() => log.append('trajectories', 0, texts(`after ${++numTries}`)), { timeout: 30_000 });
@@ -270,7 +270,7 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
     const started = performance.now();
     aborting.abort();
     expect(await following).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(1_500);
+    expect(performance.now() - started).toBeLessThan(15_000);
     await broker.command('start');
   }, 90_000);
 
