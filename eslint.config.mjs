@@ -42,6 +42,7 @@ const declaredImports = workspaces.map((path) => {
   };
 });
 
+// Rules that need types are in `.oxlintrc.json`: oxlint checks them in a fifth of the time.
 export default tseslint.config(
   {
     ignores: [
@@ -68,21 +69,8 @@ export default tseslint.config(
   },
   {
     files: ['**/*.ts', '**/*.tsx'],
-    languageOptions: {
-      parserOptions: {
-        projectService: { allowDefaultProject: ['*.config.ts'] },
-        tsconfigRootDir: import.meta.dirname,
-      },
-    },
     rules: {
       'conventions/private-keyword': 'error',
-      '@typescript-eslint/no-floating-promises': 'error',
-      '@typescript-eslint/no-misused-promises': 'error',
-      '@typescript-eslint/await-thenable': 'error',
-      '@typescript-eslint/switch-exhaustiveness-check': [
-        'error',
-        { considerDefaultExhaustiveForUnions: true },
-      ],
       '@typescript-eslint/consistent-type-imports': 'off',
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
@@ -107,7 +95,7 @@ export default tseslint.config(
   },
   ...declaredImports,
   {
-    files: ['**/*.spec.ts', '**/*.contract.ts', '**/testing/**', 'test/**', 'bench/**'],
+    files: ['**/*.spec.{ts,mjs}', '**/*.contract.ts', '**/testing/**', 'test/**', 'bench/**'],
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off',
       // A `describe` block is one function, and cases of one subject are read together.

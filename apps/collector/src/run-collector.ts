@@ -29,9 +29,11 @@ export async function runCollector(
       });
       const { detail, onEpisodeEnded } = await serveMetrics(config, parts);
       supervised.send({ type: 'ready', detail: `${parts.backendReason}${detail}` });
-      await new Collector({ ...parts, share, endpoint, onEpisodeEnded })
-        .run()
-        .finally(() => endpoint?.close());
+      try {
+        await new Collector({ ...parts, share, endpoint, onEpisodeEnded }).run();
+      } finally {
+        await endpoint?.close();
+      }
     },
   });
 }

@@ -65,7 +65,11 @@ export async function runRolloutRole(
   };
   let numLeftBytes: number;
   try {
-    await work(parts).finally(() => environment.close());
+    try {
+      await work(parts);
+    } finally {
+      await environment.close();
+    }
   } finally {
     numLeftBytes = await writer.close();
     await Promise.race([warnings.flush(), sleep(RELEASE_MS)]);

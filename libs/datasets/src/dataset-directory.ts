@@ -47,7 +47,11 @@ export class DatasetDirectory {
       });
     }
     const parent = await open(this.path, 'r');
-    await parent.sync().finally(() => parent.close());
+    try {
+      await parent.sync();
+    } finally {
+      await parent.close();
+    }
     return path;
   }
 

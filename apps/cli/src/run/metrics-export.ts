@@ -43,12 +43,17 @@ export async function startMetricsExport(
   if (tensorboard !== undefined)
     writers.push(await TensorboardFile.open(tensorboardPath(tensorboard, request), runId));
   const over = new AbortController();
-  const exported = exportMetrics(log, { runId, writers, signal: over.signal })
-    .catch((error: unknown) => {
+  const exportAll = async (): Promise<void> => {
+    try {
+      await exportMetrics(log, { runId, writers, signal: over.signal });
+    } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       onNotice(`metrics are no longer written to files: ${why}; the next start of the run completes them`);
-    })
-    .finally(() => Promise.all(writers.map((writer) => writer.close())));
+    } finally {
+      await Promise.all(writers.map((writer) => writer.close()));
+    }
+  };
+  const exported = exportAll();
   return {
     end: async () => {
       over.abort();

@@ -279,7 +279,11 @@ async function refuseOtherLogsAt({
 }: Pick<ServingOptions, 'directory' | 'storeUrl'> & { readonly logId: string }): Promise<void> {
   const { refuseOtherLogs } = await import('@retrace/store');
   const client = await openStoreClient(directory, { storeUrl });
-  await refuseOtherLogs(client, logId).finally(() => client.close());
+  try {
+    await refuseOtherLogs(client, logId);
+  } finally {
+    await client.close();
+  }
 }
 
 async function openLog(directory: DataDirectory): Promise<EventLog> {

@@ -101,10 +101,12 @@ export async function runRoleInProcess(
   await runProcess(environment, async (supervised) => {
     const over = new AbortController();
     const others = beside?.(over.signal);
-    await ROLES[role](environment, supervised).finally(async () => {
+    try {
+      await ROLES[role](environment, supervised);
+    } finally {
       over.abort();
       await others;
-    });
+    }
   });
 }
 

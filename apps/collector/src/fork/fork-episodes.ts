@@ -72,20 +72,27 @@ export async function forkEpisodes(options: ForkEpisodesOptions): Promise<ForkRe
   const writer = await TrajectoryWriter.open(log, { signal });
   const warnings = new WarningLog({ control, runId, show: options.warn });
   const { limits } = player;
-  const played = await playRound(
-    {
-      ...{ runId, writer, spec, limits, signal },
-      cursor: collectorCursor(runId, 0),
-      text: player.text,
-      beginLoop: player.loops.begin,
-      failures: new FailureStreak({ environment: spec.name, ...limits, warnings }),
-      concurrentEpisodes: Math.min(options.numForks, MAX_CONCURRENT_EPISODES),
-      engine: options.engine,
-      model: player.description,
-      log: new PatientLog(log, { signal }),
-    },
-    { episodes, actor: player.actor, policyVersion: -1, idleSeconds: 0 },
-  ).finally(() => warnings.flush());
+  const play = () =>
+    playRound(
+      {
+        ...{ runId, writer, spec, limits, signal },
+        cursor: collectorCursor(runId, 0),
+        text: player.text,
+        beginLoop: player.loops.begin,
+        failures: new FailureStreak({ environment: spec.name, ...limits, warnings }),
+        concurrentEpisodes: Math.min(options.numForks, MAX_CONCURRENT_EPISODES),
+        engine: options.engine,
+        model: player.description,
+        log: new PatientLog(log, { signal }),
+      },
+      { episodes, actor: player.actor, policyVersion: -1, idleSeconds: 0 },
+    );
+  let played: Awaited<ReturnType<typeof play>>;
+  try {
+    played = await play();
+  } finally {
+    await warnings.flush();
+  }
   await writer.close();
   if (played) await control.append(runId, { kind: 'GroupsClosed', payload: played.closings });
   await control.append(runId, {

@@ -68,7 +68,12 @@ export class CheckpointFiles {
    */
   async read(ref: FileRef): Promise<Uint8Array> {
     const file = await this.openRegular(ref);
-    const bytes = await file.readFile().finally(() => file.close());
+    let bytes: Uint8Array;
+    try {
+      bytes = await file.readFile();
+    } finally {
+      await file.close();
+    }
     requireContent(ref, {
       sizeBytes: bytes.length,
       sha256: createHash('sha256').update(bytes).digest('hex'),
