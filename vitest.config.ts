@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { isReleaseSpec, listSpecs, specsThatStartNothing } from './scripts/spec-kinds.mjs';
 
 /** Specs that share one Kafka broker, which is started only when one of them runs. */
 const KAFKA_SPECS = '**/*.kafka.spec.ts';
@@ -18,30 +19,38 @@ const OWN_PROCESS_SPECS = [
   'test/schema-evolution.spec.ts',
 ];
 
-/**
- * Specs of minutes, which run by commands of their own: `npm run test:faults`, `npm run test:system`, `npm run test:long`.
- * A broker that is killed, or silent until deadlines pass, is most of a minute of waiting.
- */
-const SLOW_SPECS = Object.entries({
-  faults: ['test/faults/**', '**/kafka-faults.kafka.spec.ts', 'libs/store/src/sink/crash.spec.ts'],
-  system: ['test/system/**'],
-  long: ['test/long/**'],
-}).flatMap(([name, specs]) => (process.env.RETRACE_TESTS === name ? [] : specs));
+/** Whole runs and faults: each has a process of its own, too. */
+const WHOLE_RUN_SPECS = [
+  'test/faults/*.spec.ts',
+  'test/system/*.spec.ts',
+  'libs/store/src/sink/crash.spec.ts',
+];
 
-const RUNS_SLOW_SPECS = process.env.RETRACE_TESTS !== undefined;
+const LONG_SPECS = 'test/long/**';
+
+/** Unset: what a landing needs (`test/README.md`). */
+const asked = process.env.RETRACE_TESTS;
+const leftOut = [
+  ...configDefaults.exclude,
+  ...(asked === 'long' ? [] : [LONG_SPECS]),
+  ...(asked === undefined ? listSpecs().filter(isReleaseSpec) : []),
+];
+
+const plain = specsThatStartNothing(listSpecs());
+const storeTemplate = { globalSetup: ['scripts/store-template-setup.mjs'] };
 
 export default defineConfig({
   resolve: { conditions: ['retrace-source', 'node'] },
   ssr: { resolve: { conditions: ['retrace-source', 'node'] } },
   test: {
     pool: 'forks',
-    // One more than the cores of a small machine: stores, brokers and processes that are waited for leave them idle. CI runs slow specs of two kinds at once.
-    maxWorkers: RUNS_SLOW_SPECS ? 2 : 3,
+    // Two more than the cores of a small machine: stores, brokers and processes that are waited for leave them idle.
+    maxWorkers: 4,
     // Loading the code again for each of 400 specs took half the time of all tests. A spec closes what it opens and leaves no global state.
-    isolate: RUNS_SLOW_SPECS,
-    // Only what hangs shall end by these: a test of 20 s takes a minute on a machine that others use.
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
+    isolate: false,
+    // Only what hangs shall end by these: a test of 20 s takes minutes on a machine that others use.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // Bundled once, since Node can't load it: its imports have no file extensions (`libs/compute/src/testing/tfjs-gradients.ts`).
     deps: {
       optimizer: {
@@ -49,6 +58,14 @@ export default defineConfig({
       },
     },
     projects: [
+      {
+        extends: true,
+        test: {
+          name: 'plain',
+          include: plain,
+          exclude: [...leftOut, KAFKA_SPECS, S3_SPECS, ...OWN_PROCESS_SPECS],
+        },
+      },
       {
         extends: true,
         test: {
@@ -60,8 +77,8 @@ export default defineConfig({
             'test/**/*.spec.ts',
             'scripts/**/*.spec.mjs',
           ],
-          exclude: [...configDefaults.exclude, KAFKA_SPECS, S3_SPECS, ...OWN_PROCESS_SPECS, ...SLOW_SPECS],
-          globalSetup: ['scripts/store-template-setup.mjs'],
+          exclude: [...leftOut, KAFKA_SPECS, S3_SPECS, ...OWN_PROCESS_SPECS, ...WHOLE_RUN_SPECS, ...plain],
+          ...storeTemplate,
         },
       },
       {
@@ -70,7 +87,18 @@ export default defineConfig({
           name: 'own process',
           isolate: true,
           include: OWN_PROCESS_SPECS,
-          globalSetup: ['scripts/store-template-setup.mjs'],
+          exclude: leftOut,
+          ...storeTemplate,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'whole runs',
+          isolate: true,
+          include: WHOLE_RUN_SPECS,
+          exclude: [...leftOut, KAFKA_SPECS],
+          globalSetup: ['scripts/store-template-setup.mjs', 'scripts/trained-directory-setup.mjs'],
         },
       },
       {
@@ -78,7 +106,7 @@ export default defineConfig({
         test: {
           name: 'kafka',
           include: [`libs/${KAFKA_SPECS}`, `test/${KAFKA_SPECS}`],
-          exclude: [...configDefaults.exclude, ...SLOW_SPECS],
+          exclude: leftOut,
           globalSetup: ['libs/log/kafka-broker/vitest-setup.mjs'],
         },
       },
@@ -87,7 +115,7 @@ export default defineConfig({
         test: {
           name: 's3',
           include: [`libs/${S3_SPECS}`, `test/${S3_SPECS}`],
-          exclude: [...configDefaults.exclude, ...SLOW_SPECS],
+          exclude: leftOut,
           globalSetup: ['libs/policy/s3-server/vitest-setup.mjs'],
         },
       },

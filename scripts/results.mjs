@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import { codeFingerprint } from './results/code-fingerprint.mjs';
 import { History } from './results/history.mjs';
 import { readMeasuredCode } from './results/measured-code.mjs';
-import { BENCHES, listScripts, LONG_TESTS } from './results/measuring-scripts.mjs';
+import { BENCHES, CI, listScripts, LONG_TESTS } from './results/measuring-scripts.mjs';
 import { RESULTS_FOLDER } from './results/record-results.mjs';
 import { listResults, readCircumstances } from './results/result-file.mjs';
 import { changedFiles, oldestFirst } from './results/staleness.mjs';
@@ -27,7 +27,7 @@ const history = new History();
 const now = history.filesAt('HEAD');
 const fingerprints = new Map();
 
-const known = [...listScripts(BENCHES), ...listScripts(LONG_TESTS)];
+const known = [CI, ...listScripts(BENCHES), ...listScripts(LONG_TESTS)];
 const unknown = names.filter((name) => !known.some((script) => script.name === name));
 if (unknown.length > 0) {
   console.error(

@@ -1,9 +1,10 @@
 /**
- * `npm test`: builds with type checks, installs a fast compute backend (or prints why it can't), and runs all tests that take
- * at most some seconds each. Arguments are passed to vitest.
+ * `npm test`: builds with type checks, installs a fast compute backend (or prints why it can't), and runs all tests that a landing needs
+ * (`test/README.md`). Arguments are passed to vitest.
  */
 import { exitIfNodeTooOld } from '../apps/cli/bin/check-node.mjs';
 import { buildIfStale } from './build-if-stale.mjs';
+import { runSpecs } from './run-specs.mjs';
 import { runTool } from './run-tool.mjs';
 
 exitIfNodeTooOld();
@@ -13,7 +14,4 @@ const installation = await runTool('compute backend', 'apps/cli/bin/retrace.mjs'
   mayFail: true,
 });
 if (installation !== 0) console.log('The tests continue with an installed backend; wasm is always there.');
-const failed = await runTool('tests', 'node_modules/vitest/vitest.mjs', ['run', ...process.argv.slice(2)], {
-  mayFail: true,
-});
-process.exitCode = failed;
+process.exitCode = await runSpecs(process.argv.slice(2));

@@ -6,6 +6,9 @@ import { root } from '../run-tool.mjs';
 export const BENCHES = { folder: 'bench', suffix: '.bench.mjs', command: 'npm run bench --' };
 export const LONG_TESTS = { folder: 'test/long', suffix: '.mjs', command: 'npm run test:long --' };
 
+/** All of CI, which records its own seconds. */
+export const CI = { name: 'ci', script: 'scripts/ci.mjs', command: 'bash .ci/run' };
+
 /**
  * Lists the measuring scripts of a folder by name.
  *

@@ -44,8 +44,14 @@ export async function recordResults({ name, script, args, command, baseCommand }
   return code;
 }
 
-/** @param {string} file relative to the folder of results */
-function writeResult(file, { passed, command, date, seconds }, measured) {
+/**
+ * Writes a result with the machine and the commit of this checkout.
+ *
+ * @param {string} file relative to the folder of results
+ * @param {{ passed: boolean, command: string, date: string, seconds: number }} circumstances
+ * @param {import('./result-file.mjs').Measured} measured
+ */
+export function writeResult(file, { passed, command, date, seconds }, measured) {
   const path = join(RESULTS_FOLDER, file);
   mkdirSync(dirname(path), { recursive: true });
   const machine = {

@@ -15,7 +15,18 @@ import { runVitest } from './vitest-report.mjs';
  * @param {string} title
  */
 export function runLongSpec(name, title) {
-  const { status, report } = runVitest([`test/long/${name}`], { ...process.env, RETRACE_TESTS: 'long' });
+  runLongSpecs([`test/long/${name}`], title, 'long');
+}
+
+/**
+ * The same for several specs that `npm test` leaves out.
+ *
+ * @param {readonly string[]} specs relative to the root
+ * @param {string} title
+ * @param {'long' | 'release'} kind of the specs, as `RETRACE_TESTS` names it
+ */
+export function runLongSpecs(specs, title, kind) {
+  const { status, report } = runVitest(specs, { ...process.env, RETRACE_TESTS: kind });
   process.exitCode = status;
   const figures = report ? figuresOf(report) : [];
   if (process.env.RETRACE_RESULT_FILE && figures.length > 0)

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeDataDirectory, runRetrace, startRetrace } from '../support/cli.mjs';
+import { placeTrainedDirectory } from '../support/trained-directory.mjs';
 
 interface Estimate {
   readonly estimator: string;
@@ -23,7 +24,7 @@ interface Report {
   readonly numFitted: number;
 }
 
-describe('retrace evaluate', { timeout: 300_000 }, () => {
+describe('retrace evaluate', { timeout: 1_200_000 }, () => {
   const directory = makeDataDirectory();
   let store: ReturnType<typeof startRetrace>;
   const data = ['--data-dir', join(directory.path, 'data')];
@@ -44,15 +45,7 @@ describe('retrace evaluate', { timeout: 300_000 }, () => {
   };
 
   beforeAll(async () => {
-    const train = async (...options: readonly string[]) => {
-      const { code } = await runRetrace([
-        ...['train', '--recipe', 'bandit-ppo', ...options, '--set', 'evaluation.numTestEpisodes=0'],
-        ...['--set', 'evaluation.everyUpdates=0', '--set', 'optimizer.learningRate=0.003', ...data],
-      ]);
-      expect(code).toBe(0);
-    };
-    await train('--updates', '1', '--seed', '9');
-    await train('--updates', '3');
+    await placeTrainedDirectory(join(directory.path, 'data'), 2);
     // One store for all commands: it is what takes the time.
     store = startRetrace(['store', '--port', '0', ...data]);
     await store.waitFor(/store at (http:\S+);/);

@@ -1,0 +1,105 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { countTests, figuresOf } from './seconds.mjs';
+import { runStages } from './stage-runner.mjs';
+
+const node = (/** @type {string} */ script) => /** @type {const} */ ([process.execPath, '-e', script]);
+
+describe('stages of CI', () => {
+  let folder = '';
+  let printed = '';
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'retrace-stages-'));
+    printed = '';
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  const run = (/** @type {readonly import('./stage-runner.mjs').Stage[]} */ stages, cores = 2) =>
+    runStages(stages, {
+      cores,
+      root: folder,
+      outputs: join(folder, 'outputs'),
+      print: (text) => (printed += text),
+    });
+  const outcomes = async (/** @type {Parameters<typeof run>} */ ...args) =>
+    (await run(...args)).map(({ name, outcome }) => `${name} ${outcome}`);
+  const note = (/** @type {string} */ text) =>
+    node(`require('fs').appendFileSync('order', ${JSON.stringify(text)})`);
+
+  it('one that waits for others begins after them, and those after it in the list do not wait for it', async () => {
+    const stages = [
+      { name: 'last', command: note('c'), after: ['first', 'second'] },
+      { name: 'first', command: note('a') },
+      { name: 'second', command: note('b'), after: ['first'] },
+    ];
+    expect(await outcomes(stages)).toEqual(['last passed', 'first passed', 'second passed']);
+    expect(readFileSync(join(folder, 'order'), 'utf8')).toBe('abc');
+  });
+
+  it('none begins after one has failed; those that run then end, and the output of each is printed', async () => {
+    const stages = [
+      { name: 'slow', command: node("setTimeout(() => console.log('slow said so'), 300)") },
+      { name: 'broken', command: node("console.error('broken said so'); process.exit(3)") },
+      { name: 'never', command: note('x'), after: ['slow'] },
+      { name: 'not there', command: /** @type {const} */ (['./no-such-program']), after: ['never'] },
+    ];
+    expect(await outcomes(stages)).toEqual([
+      'slow passed',
+      'broken failed',
+      'never skipped',
+      'not there skipped',
+    ]);
+    expect(printed).toContain('slow said so');
+    expect(printed).toContain('broken said so');
+    expect(await outcomes([{ name: 'not there', command: ['./no-such-program'] }])).toEqual([
+      'not there failed',
+    ]);
+  });
+
+  it('no more run at once than processors allow; one that asks for more than there are runs alone', async () => {
+    const alone = (/** @type {string} */ name, cores = 1) => ({
+      name,
+      cores,
+      command: node(
+        `const fs = require('fs'); fs.mkdirSync('alone'); setTimeout(() => fs.rmdirSync('alone'), 50);`,
+      ),
+    });
+    expect(await outcomes([alone('a'), alone('b', 4), alone('c')], 1)).toEqual([
+      'a passed',
+      'b passed',
+      'c passed',
+    ]);
+  });
+
+  it('count as one each beside the tests; the table lists stages, then the slowest specs', () => {
+    /** @type {import('./stage-runner.mjs').StageResult[]} */
+    const stages = [
+      { name: 'types', outcome: 'passed', seconds: 60.4 },
+      { name: 'tests', outcome: 'failed', seconds: 10 },
+      { name: 'smoke', outcome: 'skipped', seconds: 0 },
+    ];
+    const spec = (/** @type {string} */ file, /** @type {number} */ seconds) => ({
+      file,
+      project: 'p',
+      seconds,
+    });
+    const reports = [{ passed: 5, failed: 1, skipped: 2, specs: [spec('a', 1), spec('b', 3)] }];
+    expect(countTests(stages, reports)).toEqual({ passed: 6, failed: 2, skipped: 3 });
+    const { figures } = figuresOf(stages, reports, 100);
+    expect(figures.slice(4).map(({ name, value }) => [name, value])).toEqual([
+      ...[
+        ['stage: types', 60],
+        ['stage: tests', 10],
+        ['stage: smoke', 0],
+      ],
+      ...[
+        ['b', 3],
+        ['a', 1],
+      ],
+    ]);
+  });
+});

@@ -1,0 +1,131 @@
+/**
+ * Kinds of specs. Those that start nothing (no process, store, log or TensorFlow, by what they import) run together in `npm run check`, before everything
+ * else in CI; those of a release are left out of `npm test`.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { root } from './run-tool.mjs';
+
+const FOLDERS = ['libs', 'apps', 'clients', 'test', 'scripts'];
+const SPEC = /\.spec\.(ts|mjs)$/;
+
+/** Drivers: whoever loads one, directly or not, starts what it drives. */
+const DRIVERS = /^(lmdb|chdb|kafkajs|@tensorflow\/.*|@clickhouse\/client|playwright-core)$/;
+
+/** Starters that much of the product loads without a need to start anything; what counts is a test that imports them. */
+const STARTERS = /^node:(child_process|worker_threads|cluster)$/;
+const TEST_SUPPORT = /(\.spec\.|\.fixture\.|\.contract\.|\/testing\/|^test\/)/;
+
+/** Specs that a release needs and a landing does not, by the rule in `test/README.md`. */
+const RELEASE_SPECS = [
+  // Breadth: every algorithm, every alarm, every request that the API's document allows, other people's programs.
+  'test/system/algorithms.spec.ts',
+  'test/system/api-document.spec.ts',
+  'test/system/fork.spec.ts',
+  'test/system/judged-rewards.spec.ts',
+  'test/system/metrics.spec.ts',
+  'test/system/monitored-services.spec.ts',
+  'test/system/monitors.spec.ts',
+  'test/system/played-policies.spec.ts',
+  'test/system/resumed-play.spec.ts',
+  'test/system/trained-through-serve.spec.ts',
+  /^test\/clients\//,
+  // Repetition and chance: many points at which to kill, writers without pause.
+  'libs/log/src/lmdb/data-file/busy-log.spec.ts',
+  'test/faults/kills.spec.ts',
+  'test/faults/mutations.spec.ts',
+  'test/faults/store-disk.spec.ts',
+  'test/faults/traces.spec.ts',
+  'test/faults/validator.spec.ts',
+  // Whole runs on a Kafka broker that breaks; the contract suite of the log runs on one in each landing.
+  /^test\/faults\/.*\.kafka\.spec\.ts$/,
+  'libs/log/src/kafka/kafka-faults.kafka.spec.ts',
+];
+
+/** @param {string} spec relative to the root */
+export function isReleaseSpec(spec) {
+  return RELEASE_SPECS.some((one) => (typeof one === 'string' ? one === spec : one.test(spec)));
+}
+
+const IMPORT = /^\s*(?:import|export)\s+(?!type\b)(?:[^'";]*?\sfrom\s+)?'([^']+)'/gm;
+/** Specs load what they replace or start late. */
+const LATE_IMPORT = /\bimport\(\s*'([^']+)'/g;
+
+/** @returns {readonly string[]} all specs, relative to the root, in order */
+export function listSpecs() {
+  return FOLDERS.flatMap(specsBelow).sort();
+}
+
+/** @param {string} folder @returns {string[]} */
+function specsBelow(folder) {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return ['node_modules', 'dist'].includes(entry.name) ? [] : specsBelow(path);
+    return SPEC.test(entry.name) ? [path] : [];
+  });
+}
+
+/**
+ * Picks the specs that start nothing.
+ *
+ * @param {readonly string[]} specs relative to the root
+ * @param {(path: string) => string} [read] of a file, relative to the root
+ * @returns {string[]}
+ */
+export function specsThatStartNothing(specs, read = (path) => readFileSync(join(root, path), 'utf8')) {
+  const entries = workspaceEntries();
+  /** @type {Map<string, { files: string[], starts: boolean }>} */
+  const known = new Map();
+  const look = (/** @type {string} */ file) => {
+    const seen = known.get(file);
+    if (seen) return seen;
+    const text = read(file);
+    const isSupport = TEST_SUPPORT.test(file);
+    const names = [...text.matchAll(IMPORT), ...(isSupport ? text.matchAll(LATE_IMPORT) : [])].map(
+      ([, name]) => name,
+    );
+    const starts = names.some((name) => DRIVERS.test(name) || (isSupport && STARTERS.test(name)));
+    const files = names.flatMap((name) => entries.get(name) ?? sourceOf(file, name) ?? []);
+    const found = { files, starts };
+    known.set(file, found);
+    return found;
+  };
+  return specs.filter((spec) => {
+    const reached = new Set([spec]);
+    for (const file of reached) {
+      const { files, starts } = look(file);
+      if (starts) return false;
+      for (const next of files) reached.add(next);
+    }
+    return true;
+  });
+}
+
+/** The source behind each name under which a workspace can be imported. */
+function workspaceEntries() {
+  /** @type {Map<string, string>} */
+  const entries = new Map();
+  for (const folder of ['libs', 'apps', 'clients'].flatMap((parent) =>
+    readdirSync(join(root, parent)).map((name) => `${parent}/${name}`),
+  )) {
+    const manifest = join(root, folder, 'package.json');
+    if (!existsSync(manifest)) continue;
+    const { name, exports = {} } = JSON.parse(readFileSync(manifest, 'utf8'));
+    for (const [path, target] of Object.entries(exports)) {
+      const source = typeof target === 'string' ? target : target['retrace-source'];
+      if (source) entries.set(join(name, path), join(folder, source));
+    }
+  }
+  return entries;
+}
+
+/** @param {string} from @param {string} name */
+function sourceOf(from, name) {
+  if (!name.startsWith('.')) return null;
+  const path = relative(root, resolve(root, dirname(from), name));
+  return (
+    [path, path.replace(/\.js$/, '.ts'), path.replace(/\.js$/, '.tsx')].find((one) =>
+      existsSync(join(root, one)),
+    ) ?? null
+  );
+}
