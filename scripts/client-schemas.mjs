@@ -49,7 +49,8 @@ function withoutTexts(schema) {
           Object.fromEntries(Object.entries(value).map(([name, own]) => [name, withoutTexts(own)])),
         ];
       if (keyword === 'anyOf') return [keyword, value.map(withoutTexts)];
-      const isSchema = keyword === 'items' || (keyword === 'additionalProperties' && typeof value === 'object');
+      const isSchema =
+        keyword === 'items' || (keyword === 'additionalProperties' && typeof value === 'object');
       return [keyword, isSchema ? withoutTexts(value) : value];
     }),
   );

@@ -142,7 +142,7 @@ def test_a_refused_step_is_sent_poorer_so_that_its_episode_goes_on(
     def fault(record: dict[str, Any]) -> str | None:
         return "info.x" if "info" in record else "action" if record.get("action") == "bad" else None
 
-    server.decide = refusing("INVALID_RECORDS", 422, fault)
+    server.decide = refusing("INVALID_REQUEST", 422, fault)
     run = client.start_run("agent")
     episode = run.episode()
     episode.step(action="good")
@@ -165,7 +165,7 @@ def test_a_refused_step_is_sent_poorer_so_that_its_episode_goes_on(
 def test_an_episode_of_which_a_step_can_not_be_stored_is_abandoned(
     server: FaultyServer, client: Retrace
 ) -> None:
-    steps = refusing("INVALID_RECORDS", 422, lambda record: "step" if record.get("step") else None)
+    steps = refusing("INVALID_REQUEST", 422, lambda record: "step" if record.get("step") else None)
     ends = refusing(
         "STEP_OUT_OF_ORDER", 409, lambda record: "numSteps" if record.get("numSteps") == 3 else None
     )
@@ -194,7 +194,7 @@ def test_an_episode_of_which_a_step_can_not_be_stored_is_abandoned(
     assert client.delivery.damaged[0].outcome == "broken off"
     lines = (client.spool_directory / "refused.ndjson").read_text().splitlines()
     refused = [json.loads(line) for line in lines]
-    assert [entry["code"] for entry in refused] == ["INVALID_RECORDS"] * 2
+    assert [entry["code"] for entry in refused] == ["INVALID_REQUEST"] * 2
     assert json.loads(refused[0]["record"])["step"] == 1
 
 
@@ -267,7 +267,7 @@ def test_records_wait_while_the_answer_is_no_refusal_of_them(
 
 def test_bodies_are_gzipped_and_carry_the_key(server: FaultyServer, tmp_path: Path) -> None:
     with Retrace(server.url, api_key="a key", spool_directory=tmp_path) as client:
-        client.start_run("agent").reward("e", "x" * 2_000, 1)
+        client.start_run("agent").reward("e", "r", 1, rationale="x" * 2_000)
     request = server.requests[-1]
     assert request.headers["content-encoding"] == "gzip"
     assert int(request.headers["content-length"]) < 1_000

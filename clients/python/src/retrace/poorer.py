@@ -9,7 +9,7 @@ from retrace.storable import poorest, storable_record, without_field
 from retrace.storable_size import RECORD_LIMITS, SizeLimits
 
 # Codes of refusals for what is in a record, not for its place; "REFUSED": another server than Retrace refused it.
-_OF_CONTENT = frozenset({"INVALID_RECORDS", "MALFORMED_RECORDS", "BODY_TOO_LARGE", "REFUSED"})
+_OF_CONTENT = frozenset({"INVALID_REQUEST", "MALFORMED_BODY", "BODY_TOO_LARGE", "REFUSED"})
 _TOO_LARGE = 413
 # Below this size nothing is cut further.
 _SMALL_BYTES = 4096
@@ -26,7 +26,7 @@ def poorer_record(record: Mapping[str, Any], problem: Problem, size_bytes: int) 
         return poorest(record, [f"steps are missing: {problem.rule}"])
     if problem.code not in _OF_CONTENT or not record:
         return None
-    too_large = problem.status == _TOO_LARGE or (problem.code == "INVALID_RECORDS" and problem.field == "")
+    too_large = problem.status == _TOO_LARGE or (problem.code == "INVALID_REQUEST" and problem.field == "")
     half = size_bytes // 2
     if too_large and half > _SMALL_BYTES:
         smaller = storable_record(record, SizeLimits(half, min(half, RECORD_LIMITS.event_bytes))).content

@@ -261,7 +261,7 @@ def _fit_number(value: Any, schema: Schema) -> Any:
 def _is_integer(value: Any, low: int = -_MAX_SAFE_INTEGER, high: int = _MAX_SAFE_INTEGER) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return low <= value <= high and value == int(value)
+    return bool(low <= value <= high and value == int(value))
 
 
 def _fit_list(value: Any, schema: Schema, changes: Changes, path: str) -> Any:

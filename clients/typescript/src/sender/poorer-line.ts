@@ -5,7 +5,7 @@ import type { RunRecord } from '../wire/records.js';
 import type { OutboxLine } from './outbox-entry.js';
 
 /** Codes of refusals for what is in a record, not for its place. */
-const OF_CONTENT: ReadonlySet<string> = new Set(['INVALID_RECORDS', 'MALFORMED_RECORDS', 'BODY_TOO_LARGE']);
+const OF_CONTENT: ReadonlySet<string> = new Set(['INVALID_REQUEST', 'MALFORMED_BODY', 'BODY_TOO_LARGE']);
 const TOO_LARGE = 413;
 const NOT_FOUND = 404;
 /** Below this size nothing is cut further. */
@@ -29,7 +29,7 @@ export function poorerLine(line: OutboxLine, error: RetraceError): OutboxLine | 
   }
   const isOfContent = OF_CONTENT.has(problem) || (problem === '' && status !== NOT_FOUND);
   if (!isOfContent) return null;
-  const isTooLarge = status === TOO_LARGE || (problem === 'INVALID_RECORDS' && fault?.field === '');
+  const isTooLarge = status === TOO_LARGE || (problem === 'INVALID_REQUEST' && fault?.field === '');
   if (isTooLarge) {
     const bytes = Math.floor(line.json.length / 2);
     const limits = { jsonBytes: bytes, eventBytes: Math.min(bytes, RECORD_LIMITS.eventBytes) };

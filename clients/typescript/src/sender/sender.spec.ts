@@ -192,7 +192,7 @@ describe('a sender', () => {
       const field = records[index].info === undefined ? 'action' : 'info.x';
       return {
         status: 422,
-        body: { code: 'INVALID_RECORDS', detail: 'no', errors: [{ index, field, rule: 'must be fine' }] },
+        body: { code: 'INVALID_REQUEST', detail: 'no', errors: [{ index, field, rule: 'must be fine' }] },
       };
     });
     const run = await retrace.startRun({ name: 'test' });
@@ -224,7 +224,7 @@ describe('a sender', () => {
       );
       if (index < 0) return null;
       const [code, field] =
-        records[index].type === 'end' ? ['STEP_OUT_OF_ORDER', 'numSteps'] : ['INVALID_RECORDS', 'step'];
+        records[index].type === 'end' ? ['STEP_OUT_OF_ORDER', 'numSteps'] : ['INVALID_REQUEST', 'step'];
       return {
         status: 422,
         body: {

@@ -25,7 +25,7 @@ const KEPT: ReadonlySet<string> = new Set([
   ...['endReason', 'detail', 'numSteps', 'reason', 'untrainable'],
 ]);
 /** Begins the reason why a step that was changed is not trained on. */
-const MADE_STORABLE = 'made storable: ';
+export const MADE_STORABLE = 'made storable: ';
 const MAX_SHOWN_CHANGES = 10;
 const MAX_REASON_CHARACTERS = 1_000;
 
