@@ -170,7 +170,9 @@ function listOr<Item>(list: readonly Item[], fit: (item: Item) => Item): readonl
 }
 
 function sizeOf(value: Json): number {
-  return value === null || value === undefined ? 0 : JSON.stringify(value).length;
+  // undefined for a function, which breaks its rule.
+  const json = JSON.stringify(value) as string | undefined;
+  return value === null ? 0 : (json?.length ?? 0);
 }
 
 function refuse(problem: Problem | null): void {
