@@ -255,7 +255,7 @@ describe('a proxy', () => {
     expect(steps).toMatchObject([
       {
         messages: { input: [user('hi')], output: null },
-        untrainable: 'no token ids',
+        untrainable: 'no token ids; the call failed',
         info: { error: { status: 503, message: 'busy' } },
       },
       { messages: { input: [], output: assistant('fine') } },
@@ -286,7 +286,11 @@ describe('a proxy', () => {
       .toBe('0');
     const [{ steps }] = await storedEpisodes(at);
     expect(steps).toMatchObject([
-      { untrainable: 'no token ids', messages: { output: null }, info: { isCut: true } },
+      {
+        untrainable: 'no token ids; the answer was cut off',
+        messages: { output: null },
+        info: { isCut: true },
+      },
     ]);
   });
 

@@ -48,7 +48,7 @@ class Point:
         (Point(float("nan")), {"x": None}),
         ({3, 1}, ["1", "3"]),
         (datetime(2026, 11, 23, tzinfo=timezone.utc), "2026-11-23T00:00:00+00:00"),
-        ("half of 😀: \ud83d", "half of 😀: \ud83d"),
+        ("half of 😀: \ud83d", "half of 😀: \ufffd"),
         ("line one\nline two\r", "line one\nline two\r"),
     ],
 )

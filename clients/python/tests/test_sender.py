@@ -8,12 +8,14 @@ import textwrap
 import threading
 import time
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from faulty_server import Answer, FaultyServer, Request, problem
 
-from retrace import Retrace
+from retrace import Retrace, Tokens
 from retrace.sender import MAX_BATCH_BYTES
 
 
@@ -118,40 +120,101 @@ def test_a_full_spool_drops_records_and_says_so(tmp_path: Path) -> None:
     client.close()
 
 
-def test_a_refused_step_is_set_aside_with_the_rest_of_its_episode_only(
-    server: FaultyServer, client: Retrace
-) -> None:
+def refusing(
+    code: str, status: int, fault: Callable[[dict[str, Any]], str | None]
+) -> Callable[[Request], Answer | None]:
+    """Return a decision that refuses the first record of which `fault` names a field."""
+
     def decide(request: Request) -> Answer | None:
         for index, record in enumerate(request.records if request.path.endswith("/records") else []):
-            if record.get("action") == "bad":
-                return problem(400, "INVALID_RECORD", index)
+            field = fault(record)
+            if field is not None:
+                error = {"index": index, "field": field, "rule": "must be fine"}
+                return Answer(status, {"code": code, "detail": "no", "errors": [error]})
         return None
 
-    server.decide = decide
+    return decide
+
+
+def test_a_refused_step_is_sent_poorer_so_that_its_episode_goes_on(
+    server: FaultyServer, client: Retrace
+) -> None:
+    def fault(record: dict[str, Any]) -> str | None:
+        return "info.x" if "info" in record else "action" if record.get("action") == "bad" else None
+
+    server.decide = refusing("INVALID_REQUEST", 422, fault)
+    run = client.start_run("agent")
+    episode = run.episode()
+    episode.step(action="good")
+    episode.step(action="bad", info={"x": 1}, reward=2.0)
+    episode.step(action="later")
+    episode.end()
+    assert client.flush()
+    assert server.steps == [(episode.id, 0), (episode.id, 1), (episode.id, 2)]
+    poorer, end = server.records[2], server.records[-1]
+    assert poorer["reward"] == 2.0
+    assert poorer["untrainable"] == (
+        "made storable: the server refused info.x: must be fine; made storable: the server refused action: must be fine"
+    )
+    assert end["numSteps"] == 3
+    delivery = client.close()
+    assert (delivery.refused, delivery.poorer_episodes, delivery.broken_episodes) == (0, 1, 0)
+    assert [(at.run, at.episode, at.outcome) for at in delivery.damaged] == [(run.id, episode.id, "poorer")]
+
+
+def test_an_episode_of_which_a_step_can_not_be_stored_is_abandoned(
+    server: FaultyServer, client: Retrace
+) -> None:
+    steps = refusing("INVALID_REQUEST", 422, lambda record: "step" if record.get("step") else None)
+    ends = refusing(
+        "STEP_OUT_OF_ORDER", 409, lambda record: "numSteps" if record.get("numSteps") == 3 else None
+    )
+    server.decide = lambda request: steps(request) or ends(request)
     run = client.start_run("agent")
     broken, whole = run.episode(), run.episode()
-    broken.step(action="good")
-    broken.step(action="bad")
-    whole.step(action="good")
-    broken.step(action="later")
+    for action in "abc":
+        broken.step(action=action)
     broken.reward("user", 1)
-    broken.end()
+    broken.end(success=True)
+    whole.step(action="good")
     whole.end()
     assert client.flush()
     assert server.steps == [(broken.id, 0), (whole.id, 0)]
-    assert [record["type"] for record in server.records] == [
-        "episode",
-        "episode",
-        "step",
-        "step",
-        "reward",
-        "end",
-    ]
-    assert client.delivery.refused == 3
+    kinds = [record["type"] for record in server.records]
+    assert kinds == ["episode", "episode", "step", "reward", "end", "step", "end"]
+    assert (
+        server.records[4].items()
+        >= {
+            "episode": broken.id,
+            "endReason": "abandoned",
+            "detail": "steps are missing: must be fine",
+        }.items()
+    )
+    assert client.delivery.refused == 2
+    assert client.delivery.damaged[0].outcome == "broken off"
     lines = (client.spool_directory / "refused.ndjson").read_text().splitlines()
     refused = [json.loads(line) for line in lines]
-    assert [entry["code"] for entry in refused] == ["INVALID_RECORD"] * 3
-    assert json.loads(refused[0]["record"])["action"] == "bad"
+    assert [entry["code"] for entry in refused] == ["INVALID_REQUEST"] * 2
+    assert json.loads(refused[0]["record"])["step"] == 1
+
+
+def test_the_end_of_an_episode_that_found_no_room_is_sent_once_there_is_some(
+    server: FaultyServer, tmp_path: Path
+) -> None:
+    server.decide = lambda request: Answer(503, {})
+    client = Retrace(server.url, spool_directory=tmp_path, spool_max_bytes=2_000, close_timeout_s=0.1)
+    episode = client.start_run("agent").episode()
+    episode.step(action="x" * 1_000)
+    for _ in range(10):
+        episode.reward("r", 1)
+    episode.end()
+    assert client.delivery.damaged[0].outcome == "broken off"
+    server.decide = lambda request: None
+    deadline = time.monotonic() + 60
+    while not any(record["type"] == "end" for record in server.records) and time.monotonic() < deadline:
+        client.flush(1)
+    assert server.records[-1]["type"] == "end"
+    client.close()
 
 
 def test_after_a_conflict_the_episode_goes_on(server: FaultyServer, client: Retrace) -> None:
@@ -204,7 +267,7 @@ def test_records_wait_while_the_answer_is_no_refusal_of_them(
 
 def test_bodies_are_gzipped_and_carry_the_key(server: FaultyServer, tmp_path: Path) -> None:
     with Retrace(server.url, api_key="a key", spool_directory=tmp_path) as client:
-        client.start_run("agent").reward("e", "x" * 2_000, 1)
+        client.start_run("agent").reward("e", "r", 1, rationale="x" * 2_000)
     request = server.requests[-1]
     assert request.headers["content-encoding"] == "gzip"
     assert int(request.headers["content-length"]) < 1_000
@@ -315,8 +378,35 @@ def test_the_end_of_the_process_sends_what_waits(server: FaultyServer, tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_value_that_contains_itself_is_dropped_and_the_agent_goes_on(client: Retrace) -> None:
-    info: dict[str, object] = {}
+def test_a_value_that_contains_itself_is_stored_as_far_as_it_can_be(
+    server: FaultyServer, client: Retrace
+) -> None:
+    info: dict[str, object] = {"x": 1}
     info["self"] = info
     client.start_run("agent").episode().step(info=info)
-    assert client.delivery.dropped == 1
+    assert client.flush()
+    assert server.records[-1]["info"] == {"x": 1, "self": "[left out: a value inside itself]"}
+    assert client.delivery.dropped == 0
+    assert client.delivery.poorer_episodes == 1
+
+
+def test_half_a_character_costs_an_episode_nothing_else(server: FaultyServer, client: Retrace) -> None:
+    with client.start_run("agent") as run, run.episode() as episode:
+        episode.step(observation="q", action="a0")
+        episode.step(observation="cut \ud83d", action="a1")
+        episode.step(observation="o2", action="a2")
+    assert client.flush()
+    assert server.steps == [(episode.id, number) for number in range(3)]
+    assert server.records[2]["observation"] == "cut \ufffd"
+    assert server.records[2]["untrainable"] == "made storable: observation: half a character was replaced"
+
+
+def test_a_step_says_how_many_tokens_it_keeps(server: FaultyServer, client: Retrace) -> None:
+    episode = client.start_run("agent").episode()
+    episode.step(tokens=Tokens(ids=[1, 2], mask=[0, 1]))
+    # Without its tokens, those of the next step must not go on from the first one's.
+    episode.step(tokens=Tokens(ids=[2**31], mask=[1]))
+    episode.step(tokens=Tokens(ids=[4], mask=[1]))
+    assert client.flush()
+    kept = [record["tokens"]["keptPrefix"] for record in server.records if record["type"] == "step"]
+    assert kept == [0, 0, 3]

@@ -32,6 +32,8 @@ export class Episode {
   /** Number of the next step. */
   private nextStep = 0;
   private numLost = 0;
+  /** Tokens of the context after the last step that had any. */
+  private numContextTokens = 0;
   private hasEnded = false;
 
   constructor(
@@ -55,8 +57,9 @@ export class Episode {
   }
 
   /** @returns the step's number, which `reward` takes */
-  step(fields: StepFields): number {
+  step(given: StepFields): number {
     const step = this.nextStep++;
+    const fields = this.withKeptPrefix(given);
     if (this.numLost > 0 || this.hasEnded) {
       this.numLost++;
       this.records.countDropped();
@@ -64,6 +67,15 @@ export class Episode {
       this.numLost++;
     }
     return step;
+  }
+
+  /** Says which tokens a step keeps where it keeps all: the server may lack some, if a step before it could not be stored whole. */
+  private withKeptPrefix(fields: StepFields): StepFields {
+    const { tokens } = fields;
+    if (!tokens) return fields;
+    const { keptPrefix = this.numContextTokens, ids } = tokens;
+    this.numContextTokens = keptPrefix + ids.length;
+    return { ...fields, tokens: { ...tokens, keptPrefix } };
   }
 
   /** Rewards the episode, or one step of it; may come after `end`, too. The same name and source again replaces the value. */

@@ -18,6 +18,11 @@ export type { SpoolOptions } from './spool/spool-options.js';
 // The parts that `Retrace` is made of, for programs that record for others, as a proxy does.
 export { ApiConnection, type ApiConnectionOptions } from './wire/api-connection.js';
 export { Sender, type SenderCounts, type SenderOptions } from './sender/sender.js';
+export type { DamagedEpisode } from './sender/damaged-episodes.js';
+export { Changes } from './storable/changes.js';
+export { cutText } from './storable/cut-text.js';
+export { storableJson, storableText } from './storable/storable-json.js';
+export { MADE_STORABLE, storableRecord, type Storable } from './storable/storable-record.js';
 export type { RecordQueue, ReadLimits } from './sender/record-queue.js';
 export { MemoryQueue } from './sender/memory-queue.js';
 export type { OutboxEntry } from './sender/outbox-entry.js';

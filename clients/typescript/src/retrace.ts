@@ -85,9 +85,10 @@ export class Retrace {
   }
 
   /**
-   * Sends what waits, and ends. With a spool, what could not be sent is sent by the next process that uses it.
+   * Sends what waits, and ends. With a spool, what could not be sent is sent by the next process that uses it. `onError` hears which
+   * episodes are stored poorer than they were recorded, and which were broken off.
    *
-   * @returns whether the server has answered everything
+   * @returns whether the server has every record, if a poorer one; `stats.damagedEpisodes` says which are
    */
   close({ timeoutMs = CLOSE_MS } = {}): Promise<boolean> {
     return this.sender.close(timeoutMs);

@@ -22,6 +22,8 @@ export interface RowOutcome {
   readonly code?: SkipCode;
   readonly detail?: string;
   readonly verification?: Omit<Verification, 'records'>;
+  /** Changes without which the records could not be stored. */
+  readonly changes?: readonly string[];
 }
 
 /** Counts of an import. */
@@ -31,6 +33,8 @@ export interface ImportCounts {
   readonly numRecords: number;
   /** Records that the run had before. */
   readonly numKnownRecords: number;
+  /** Episodes of which something could not be stored as it is in the dump. */
+  readonly numPoorerEpisodes: number;
   /** Skipped rows and parts by reason, with the first example of each. */
   readonly skipped: readonly SkippedReason[];
   /** null = nothing was to be verified. */
@@ -52,6 +56,11 @@ export interface VerifiedCounts {
 }
 
 export interface WriteOptions {
+  /** Makes a record one that can be stored, and says what was changed; null = nothing of it can be (default: records are as they are). */
+  storable?(record: WireRecord): {
+    readonly content: WireRecord | null;
+    readonly changes: readonly string[];
+  };
   /** Replays each episode before it is written; null = none are. */
   replayOf?(records: readonly WireRecord[]): ReplayEnvironment | null;
   onRow?(outcome: RowOutcome): void | Promise<void>;
@@ -71,6 +80,7 @@ export class EpisodeWriter {
   private numSteps = 0;
   private numRecords = 0;
   private numKnownRecords = 0;
+  private numPoorerEpisodes = 0;
   private readonly reasons = new Map<SkipCode, SkippedReason>();
   private verified: VerifiedCounts | null = null;
   /** One batch is being written while the next one is read. */
@@ -98,19 +108,27 @@ export class EpisodeWriter {
       await this.writing.catch(() => undefined);
     }
     await this.writing;
-    const { numEpisodes, numSteps, numRecords, numKnownRecords, verified } = this;
+    const { numEpisodes, numSteps, numRecords, numKnownRecords, numPoorerEpisodes, verified } = this;
     const skipped = [...this.reasons.values()].sort((a, b) => b.count - a.count);
-    return { numEpisodes, numSteps, numRecords, numKnownRecords, skipped, verified };
+    return { numEpisodes, numSteps, numRecords, numKnownRecords, numPoorerEpisodes, skipped, verified };
   }
 
   private async add(found: Extract<Found, { kind: 'episode' }>): Promise<void> {
-    const episode = await this.verify(found);
+    const episode = this.storable(await this.verify(found));
     this.batch.push(episode);
     this.batchRecords += episode.records.length;
     this.batchCharacters += charactersOf(episode.records);
     if (this.batchRecords >= MAX_BATCH_RECORDS || this.batchCharacters >= MAX_BATCH_CHARACTERS) {
       await this.flush();
     }
+  }
+
+  private storable(episode: Episode): Episode {
+    const { storable } = this.options;
+    if (storable === undefined) return episode;
+    const made = episode.records.map((record) => storable(record));
+    const records = made.flatMap(({ content }) => (content === null ? [] : [content]));
+    return { ...episode, records, changes: [...new Set(made.flatMap(({ changes }) => changes))] };
   }
 
   private async verify(found: Extract<Found, { kind: 'episode' }>): Promise<Episode> {
@@ -174,12 +192,16 @@ export class EpisodeWriter {
       if (refusal === null) throw error;
       return refusal;
     }
-    for (const { file, row, records: own, verification } of batch) {
+    for (const { file, row, records: own, verification, changes = [] } of batch) {
       const numSteps = own.filter(({ type }) => type === 'step').length;
       this.numEpisodes++;
       this.numSteps += numSteps;
+      this.numPoorerEpisodes += Number(changes.length > 0);
       const episode = own[0].episode;
-      const shown = verification === undefined ? {} : { verification };
+      const shown = {
+        ...(verification !== undefined && { verification }),
+        ...(changes.length > 0 && { changes }),
+      };
       await this.options.onRow?.({ file, row, outcome: 'taken', episode, numSteps, ...shown });
     }
     return null;
@@ -198,6 +220,7 @@ interface Episode {
   readonly row: number;
   readonly records: readonly WireRecord[];
   readonly verification?: Omit<Verification, 'records'>;
+  readonly changes?: readonly string[];
 }
 
 function charactersOf(records: readonly WireRecord[]): number {

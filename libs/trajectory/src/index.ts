@@ -56,6 +56,7 @@ export {
   newRunId,
 } from './ids/ids.js';
 export { isUuid, uuidFromBytes, uuidToBytes } from './ids/uuid.js';
+export { textsOfMessages } from './messages/message-text.js';
 export {
   TrajectoryError,
   type TrajectoryErrorCode,

@@ -95,7 +95,7 @@ describe('an API with redaction rules', () => {
       expect(JSON.stringify(rows), table).not.toContain('by name');
     }
     const { rows } = await post<SqlResult>('/api/sql', { query: 'SELECT token_ids, untrainable FROM steps' });
-    expect(rows).toEqual([[[], 'no token ids']]);
+    expect(rows).toEqual([[[], 'no token ids; control0815 [redacted:secret-key] control0815']]);
     expect(await post(records, RECORDS)).toEqual({ accepted: 5, duplicates: 5 });
     const measured = await (await fixture.get('/metrics')).text();
     expect(

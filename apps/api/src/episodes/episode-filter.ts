@@ -8,12 +8,16 @@ const EPISODE_CONDITIONS: Partial<Record<FilterName, string>> = {
   agent: 'agent = {agent:String}',
   sealed: 'sealed = {sealed:Bool}',
   success: 'success = {success:Bool}',
+  endReason: 'end_reason = {endReason:String}',
   tag: 'has(tags, {tag:String})',
   minReturn: '`return` >= {minReturn:Float64}',
   maxReturn: '`return` <= {maxReturn:Float64}',
   startedFrom: 'toUnixTimestamp64Milli(started_at) >= {startedFrom:Int64}',
   startedBefore: 'toUnixTimestamp64Milli(started_at) < {startedBefore:Int64}',
 };
+
+/** A step that was changed so that it could be stored. */
+export const IS_POORER = "position(untrainable, 'made storable: ') > 0";
 
 const HAS_TEXT = ['observation', 'action', 'messages']
   .map((column) => `positionCaseInsensitiveUTF8(${column}, {text:String}) > 0`)
@@ -25,6 +29,7 @@ const KNOWS_COST = 'notEmpty(usage) AND isFinite(usage[5])';
 /** Conditions on the records of an episode: on single ones, or on all of them together. */
 const RECORD_CONDITIONS: Partial<Record<FilterName, (among: string) => string>> = {
   text: (among) => `${among} AND (${HAS_TEXT}) GROUP BY episode_id`,
+  poorer: (among) => `${among} GROUP BY episode_id HAVING max(${IS_POORER}) = {poorer:Bool}`,
   minCostUsd: (among) =>
     `${among} AND ${KNOWS_COST} GROUP BY episode_id HAVING sum(usage[5]) >= {minCostUsd:Float64}`,
   maxCostUsd: (among) =>

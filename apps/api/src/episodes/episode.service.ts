@@ -3,6 +3,7 @@ import { ProblemError } from '../problems/problem.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 import { TokenTexts } from '../tokens/token-texts.js';
+import { IS_POORER } from './episode-filter.js';
 import { EPISODE_COLUMNS, toEpisodeListItem } from './episode-row.js';
 import type {
   EpisodeDetail,
@@ -24,6 +25,7 @@ interface EpisodeDetailRow extends EpisodeListItem {
   readonly forkedFromEpisodeId: string | null;
   readonly forkedFromStep: number | null;
   readonly finalObservation: string;
+  readonly endDetail: string | null;
 }
 
 /** Limit of tokens in one answer, so that an episode of long steps stays a few megabytes of JSON. */
@@ -31,7 +33,7 @@ const MAX_TOKENS = 100_000;
 
 const GET_EPISODE = `
   SELECT ${EPISODE_COLUMNS}, task, metadata, parent_episode_id,
-    forked_from_run_id, forked_from_episode_id, forked_from_step, final_observation
+    forked_from_run_id, forked_from_episode_id, forked_from_step, final_observation, end_detail
   FROM episodes
   WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`;
 
@@ -68,8 +70,8 @@ const GET_SCORES = `
   WHERE run_id = {runId:String} AND episode_id = {episodeId:String}
   ORDER BY step IS NOT NULL, step, name, source`;
 
-const GET_COST = `
-  SELECT sum(cost_usd) AS cost_usd
+const GET_SUMS = `
+  SELECT sum(cost_usd) AS cost_usd, toUInt32(countIf(${IS_POORER})) AS num_poorer_steps
   FROM steps
   WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`;
 
@@ -87,13 +89,13 @@ export class EpisodeService {
     { fromStep, maxSteps }: EpisodeQuery,
   ): Promise<EpisodeDetail> {
     const key = { runId, episodeId };
-    const [[episode], updates, uses, steps, scores, [cost], forks] = await Promise.all([
+    const [[episode], updates, uses, steps, scores, [sums], forks] = await Promise.all([
       this.store.queryRows<EpisodeDetailRow | undefined>(GET_EPISODE, key),
       this.store.queryRows<{ updateNumber: number }>(GET_UPDATES, key),
       this.store.queryRows<EpisodeUse>(GET_USES, key),
       this.store.queryRows<StepRow>(GET_STEPS, { ...key, fromStep, maxSteps, maxTokens: MAX_TOKENS }),
       this.store.queryRows<EpisodeDetail['scores'][number]>(GET_SCORES, key),
-      this.store.queryRows<Pick<EpisodeDetail, 'costUsd'>>(GET_COST, key),
+      this.store.queryRows<Pick<EpisodeDetail, 'costUsd' | 'numPoorerSteps'>>(GET_SUMS, key),
       this.forks.of(key),
     ]);
     if (!episode)
@@ -110,7 +112,9 @@ export class EpisodeService {
       ...forks,
       finalObservation: episode.sealed ? episode.finalObservation : null,
       scores: scores.map((score) => ({ ...score, assignedAt: isoTime(score.assignedAt) })),
-      costUsd: cost.costUsd,
+      endDetail: episode.endDetail ?? '',
+      numPoorerSteps: sums.numPoorerSteps,
+      costUsd: sums.costUsd,
       updateNumbers: updates.map(({ updateNumber }) => updateNumber),
       uses,
       steps: await this.withTexts(steps),

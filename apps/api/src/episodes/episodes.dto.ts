@@ -42,6 +42,14 @@ export class EpisodesQuery extends PageQuery {
   @QueryBoolean('true: only episodes that have ended; false: only episodes in progress')
   readonly sealed?: boolean;
 
+  @QueryWord(END_REASONS, 'Only episodes that ended for this reason')
+  readonly endReason?: EndReason;
+
+  @QueryBoolean(
+    'true: only episodes of which a step is stored without a part that could not be stored; false: only others',
+  )
+  readonly poorer?: boolean;
+
   @QueryText(200, 'Only episodes of this agent: policy, expert, random or the name of an external agent')
   readonly agent?: string;
 
@@ -347,6 +355,14 @@ export class EpisodeDetail extends EpisodeListItem {
 
   @ApiNullableText('Observation after the last action; null until the episode ends')
   readonly finalObservation!: string | null;
+
+  @ApiText('Why it was cut or abandoned, in words; empty otherwise')
+  readonly endDetail!: string;
+
+  @ApiInteger(
+    'Steps that are stored without a part that could not be stored; `untrainable` of each says which',
+  )
+  readonly numPoorerSteps!: number;
 
   @ApiProperty({
     type: [EpisodeScore],

@@ -87,6 +87,15 @@ export class PrometheusService {
       },
     });
     new Counter({
+      name: 'retrace_traces_poorer_records_total',
+      help: 'Records of traces that are stored without a part that can not be stored',
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        this.inc(traces.numPoorer);
+      },
+    });
+    new Counter({
       name: 'retrace_traces_refused_total',
       help: 'Complete traces that the recorder refused; their spans are in the trace directory',
       registers: [this.registry],

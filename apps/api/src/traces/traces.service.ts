@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { storableRecord, type RunRecord } from '@retrace/client';
 import { importRunId, type OtelSpan, type OtlpPartialSuccess } from '@retrace/importers';
 import { RecordingError, type RecordingErrorCode, type WireRecord } from '@retrace/recording';
 import { isUuid } from '@retrace/trajectory';
@@ -25,6 +26,8 @@ interface OpenIntake {
 @Injectable()
 export class TracesService implements OnApplicationBootstrap, OnModuleDestroy, TraceWriter {
   private readonly logger = new Logger('traces');
+  /** Records of traces that could not be stored as they came. */
+  numPoorer = 0;
   private opening: Promise<OpenIntake | null> | null = null;
   private current: OpenIntake | null = null;
 
@@ -101,7 +104,20 @@ export class TracesService implements OnApplicationBootstrap, OnModuleDestroy, T
       kind === 'id'
         ? wanted
         : await this.recording.startRunOnce({ id: importRunId('otlp', wanted, []), name: wanted });
-    await this.recording.appendRecords(runId, records);
+    await this.recording.appendRecords(
+      runId,
+      records.flatMap((record) => this.storable(record)),
+    );
+  }
+
+  /** A record that can be stored, whatever a tracer wrote. */
+  private storable(record: WireRecord): readonly unknown[] {
+    const { content, changes } = storableRecord(record as RunRecord);
+    if (changes.length > 0) {
+      this.numPoorer++;
+      this.logger.warn(`episode ${record.episode} is stored poorer: ${changes.join('; ')}`);
+    }
+    return content === null ? [] : [content];
   }
 
   verdictOf(error: unknown): WriteVerdict {

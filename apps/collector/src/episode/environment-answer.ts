@@ -1,9 +1,11 @@
+import { cutText, storableJson, storableText, type Changes } from '@retrace/client';
 import type { Observation, SampledTask, StepResult } from '@retrace/environments';
 import {
   describeProblem,
   finiteNumber,
   flag,
   integerAtLeast,
+  type Json,
   json,
   listOf,
   nonEmptyText,
@@ -44,12 +46,20 @@ const STEP_RESULT: FieldRules<Omit<StepResult, 'observation'>> = {
 
 /**
  * Reads what an environment answered to a reset, which in a user's environment may be anything. Fields beyond those of an observation are
- * left out. Each field is read once.
+ * left out. Each field is read once. Texts are made well-formed and cut to the limit, numbers that are not finite are missing, and what no
+ * JSON holds is replaced, as in records; the agent sees what is stored.
  *
+ * @param changes takes what was changed
  * @throws Error naming the field, its value and the rule
  */
-export function readObservation(answer: unknown, maxCharacters: number): Observation {
-  const { text: shown, anchor, legalActions } = fieldsOf<Observation>(answer, 'observation');
+export function readObservation(answer: unknown, maxCharacters: number, changes: Changes): Observation {
+  const given = fieldsOf<Observation>(answer, 'observation');
+  const fit = fitsText(maxCharacters, changes);
+  const shown = fit(given.text, 'observation');
+  const anchor = fit(given.anchor, 'anchor');
+  const legalActions = Array.isArray(given.legalActions)
+    ? given.legalActions.map((action) => fit(action, 'legalActions[]'))
+    : given.legalActions;
   refuse(
     OBSERVATION.text(shown, 'observation.text') ??
       OBSERVATION.anchor(anchor, 'observation.anchor') ??
@@ -64,8 +74,9 @@ export function readObservation(answer: unknown, maxCharacters: number): Observa
  *
  * @throws Error naming the field, its value and the rule
  */
-export function readSampledTask(answer: unknown, maxCharacters: number): SampledTask {
-  const { task, seed } = fieldsOf<SampledTask>(answer, 'sampled');
+export function readSampledTask(answer: unknown, maxCharacters: number, changes: Changes): SampledTask {
+  const { task: given, seed } = fieldsOf<SampledTask>(answer, 'sampled');
+  const task = fitJson(given, changes, 'task');
   refuse(SAMPLED_TASK.task(task, 'sampled.task') ?? SAMPLED_TASK.seed(seed, 'sampled.seed'));
   requireSize(JSON.stringify(task).length, maxCharacters);
   return { task, seed };
@@ -76,10 +87,18 @@ export function readSampledTask(answer: unknown, maxCharacters: number): Sampled
  *
  * @throws Error naming the field, its value and the rule
  */
-export function readStepResult(answer: unknown, maxCharacters: number): StepResult {
+export function readStepResult(answer: unknown, maxCharacters: number, changes: Changes): StepResult {
   const fields = fieldsOf<StepResult>(answer, 'result');
-  const { observation, reward, rewardNames, rewardValues, terminated, truncated } = fields;
-  const { parsedAction, actionValid, success, info } = fields;
+  const { terminated, truncated, actionValid, success } = fields;
+  const fit = fitsText(maxCharacters, changes);
+  const reward = fitNumber(fields.reward, null, changes, 'reward');
+  const rewardNames = listOr(fields.rewardNames, (name) => fit(name, 'rewardNames[]'));
+  const rewardValues = listOr(fields.rewardValues, (value) =>
+    Number.isNaN(value) ? value : fitNumber(value, Number.NaN, changes, 'rewardValues[]'),
+  );
+  const parsedAction = fit(fields.parsedAction, 'parsedAction');
+  const json = fitJson(fields.info, changes, 'info');
+  const info = sizeOf(json) > maxCharacters ? fit(JSON.stringify(json), 'info') : json;
   refuse(
     STEP_RESULT.reward(reward, 'result.reward') ??
       STEP_RESULT.rewardNames(rewardNames, 'result.rewardNames') ??
@@ -96,8 +115,8 @@ export function readStepResult(answer: unknown, maxCharacters: number): StepResu
       `result.rewardValues has ${rewardValues.length} values; must have one for each of the ${rewardNames.length} rewardNames`,
     );
   }
-  const seen = readObservation(observation, maxCharacters);
-  let numCharacters = (parsedAction?.length ?? 0) + (info === null ? 0 : JSON.stringify(info).length);
+  const seen = readObservation(fields.observation, maxCharacters, changes);
+  let numCharacters = (parsedAction?.length ?? 0) + sizeOf(info);
   for (const name of rewardNames) numCharacters += name.length;
   requireSize(numCharacters, maxCharacters);
   return {
@@ -118,6 +137,42 @@ export function readStepResult(answer: unknown, maxCharacters: number): StepResu
 function fieldsOf<T>(answer: unknown, name: string): T {
   if (typeof answer === 'object' && answer !== null) return answer as T;
   throw new Error(describeProblem({ field: name, value: answer, rule: 'must be an object' }));
+}
+
+/** Makes a text well-formed and cuts it; what is no text stays as it is, and breaks its rule. */
+function fitsText(maxCharacters: number, changes: Changes): <T>(value: T, path: string) => T {
+  // Quotes of JSON and the texts beside it count, too.
+  const longest = Math.floor(maxCharacters / 4);
+  return <T>(value: T, path: string): T => {
+    if (typeof value !== 'string') return value;
+    const text = storableText(value, changes, path);
+    if (text.length <= maxCharacters / 2) return text as T;
+    changes.note(path, 'it was cut');
+    return cutText(text, longest) as T;
+  };
+}
+
+function fitNumber<T>(value: T, missing: T, changes: Changes, path: string): T {
+  if (typeof value !== 'number' || Number.isFinite(value)) return value;
+  changes.note(path, 'a number that is not finite was left out');
+  return missing;
+}
+
+/** A value as JSON; a function, or nothing, stays what it is, and breaks the rule. */
+function fitJson(value: Json, changes: Changes, path: string): Json {
+  return typeof value === 'function' || value === undefined
+    ? value
+    : (storableJson(value, changes, path) as Json);
+}
+
+function listOr<Item>(list: readonly Item[], fit: (item: Item) => Item): readonly Item[] {
+  return Array.isArray(list) ? (list as readonly Item[]).map(fit) : list;
+}
+
+function sizeOf(value: Json): number {
+  // undefined for a function, which breaks its rule.
+  const json = JSON.stringify(value) as string | undefined;
+  return value === null ? 0 : (json?.length ?? 0);
 }
 
 function refuse(problem: Problem | null): void {

@@ -1,3 +1,4 @@
+import { MADE_STORABLE } from '@retrace/client';
 import type { StepResult, Observation } from '@retrace/environments';
 import {
   findUntrainableReason,
@@ -103,6 +104,8 @@ interface StepOptions {
   readonly environmentMs: number;
   /** False stores the turn's tokens as part of the prompt. */
   readonly isTrained: boolean;
+  /** Changes without which the environment's answers could not be stored. */
+  readonly changes: readonly string[];
 }
 
 /** Makes the events of one episode, in order, and sums up its steps for the event that seals it. */
@@ -138,7 +141,7 @@ export class EpisodeRecorder {
     });
   }
 
-  step({ prompt, turn, result, sampling, environmentMs, isTrained }: StepOptions) {
+  step({ prompt, turn, result, sampling, environmentMs, isTrained, changes }: StepOptions) {
     const columns = joinTokens(prompt.tokenIds, isTrained ? turn : untrained(turn), isTrained);
     const { actionMask, tokenLogprobs } = columns;
     const { logprobMode } = turn;
@@ -175,8 +178,10 @@ export class EpisodeRecorder {
       snapshot: null,
       messages: turn.messages ?? null,
       usage: turn.usage ?? null,
-      untrainable:
+      untrainable: withChanges(
         turn.untrainable ?? findUntrainableReason({ actionMask, tokenLogprobs, sampling, logprobMode }),
+        changes,
+      ),
     });
     this.steps.push(stepTotals(event.payload));
     return event;
@@ -211,6 +216,12 @@ export class EpisodeRecorder {
       payload,
     });
   }
+}
+
+function withChanges(reason: string, changes: readonly string[]): string {
+  if (changes.length === 0) return reason;
+  const made = `${MADE_STORABLE}${[...new Set(changes)].join('; ')}`;
+  return reason === '' ? made : `${reason}; ${made}`;
 }
 
 /** Kind of a task that a server told with an action's result. */

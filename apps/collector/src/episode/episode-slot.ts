@@ -58,6 +58,8 @@ export class EpisodeSlot {
   /** The outcome of the last actions; null before the first. */
   private result: StepResult | null = null;
   private numCalls = 0;
+  /** Changes of the environment's answers since the last step, which says them. */
+  private changes: string[] = [];
   /** Brings a forked episode to its step; null for others. */
   private fork: ForkReplay | null = null;
   private active = false;
@@ -94,6 +96,7 @@ export class EpisodeSlot {
     this.call = null;
     this.result = null;
     this.numCalls = 0;
+    this.changes = [];
     this.fork = plan.fork ? new ForkReplay(plan.fork) : null;
     this.active = true;
     emit(this.recorder.started());
@@ -123,7 +126,10 @@ export class EpisodeSlot {
 
   private begin(answer: Answer<Observation>): void | Promise<void> {
     if (this.closed) return;
-    if (answer.ok) return this.show(answer.value);
+    if (answer.ok) {
+      this.changes.push(...(answer.changes ?? []));
+      return this.show(answer.value);
+    }
     this.failBy(answer);
   }
 
@@ -230,6 +236,7 @@ export class EpisodeSlot {
       return false;
     }
     acting.results.push(answer.value);
+    this.changes.push(...(answer.changes ?? []));
     acting.environmentMs += environmentMs;
     return true;
   }
@@ -262,7 +269,9 @@ export class EpisodeSlot {
     const isTrained = call?.ask.isTrained ?? false;
     const turn = call?.turn ?? NO_TURN;
     const sampling = this.fork?.isForced(turn) ? null : this.sampling;
-    this.context.emit(this.recorder.step({ prompt, turn, result, sampling, environmentMs, isTrained }));
+    const changes = this.changes.splice(0);
+    const step = { prompt, turn, result, sampling, environmentMs, isTrained, changes };
+    this.context.emit(this.recorder.step(step));
     return true;
   }
 

@@ -1,3 +1,4 @@
+import { Changes } from '@retrace/client';
 import type {
   Environment,
   EnvironmentSpec,
@@ -8,15 +9,16 @@ import type {
 } from '@retrace/environments';
 import { readObservation, readSampledTask, readStepResult } from './environment-answer.js';
 
-/** A checked answer of an environment, or why there is none, in words. */
+/** A checked answer of an environment with what was changed to make it storable, or why there is none, in words. */
 export type Answer<T> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: string };
+  | { readonly ok: true; readonly value: T; readonly changes?: readonly string[] }
+  | { readonly ok: false; readonly failure: string };
 
 interface Question<T> {
   readonly name: 'reset' | 'step' | 'reseed';
   readonly limit: 'resetTimeoutMs' | 'stepTimeoutMs';
   /** @throws Error for an answer that breaks a rule */
-  readonly read: (answer: unknown, maxCharacters: number) => T;
+  readonly read: (answer: unknown, maxCharacters: number, changes: Changes) => T;
 }
 
 export interface AnswerLimits {
@@ -119,7 +121,7 @@ export class GuardedEnvironment {
 
   private check<T>({ name, read }: Question<T>, answer: unknown): Answer<T> {
     try {
-      return { ok: true, value: read(answer, this.limits.maxCharacters ?? DEFAULT_MAX_CHARACTERS) };
+      return answered(read, answer, this.limits.maxCharacters ?? DEFAULT_MAX_CHARACTERS);
     } catch (error) {
       return this.fail(`${name} gave an invalid answer: ${messageOf(error)}`);
     }
@@ -146,10 +148,17 @@ export function sampleTask(
     return { ok: false, failure: `sampleTask threw "${messageOf(error)}"` };
   }
   try {
-    return { ok: true, value: readSampledTask(answer, maxCharacters) };
+    return answered(readSampledTask, answer, maxCharacters);
   } catch (error) {
     return { ok: false, failure: `sampleTask gave an invalid answer: ${messageOf(error)}` };
   }
+}
+
+/** @throws Error for an answer that breaks a rule */
+function answered<T>(read: Question<T>['read'], answer: unknown, maxCharacters: number): Answer<T> {
+  const changes = new Changes();
+  const value = read(answer, maxCharacters, changes);
+  return { ok: true, value, ...(changes.list.length > 0 && { changes: changes.list }) };
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -1016,6 +1016,10 @@ export interface components {
             stepValues: components["schemas"]["StepValue"][];
             /** @description Observation after the last action; null until the episode ends */
             finalObservation: string | null;
+            /** @description Why it was cut or abandoned, in words; empty otherwise */
+            endDetail: string;
+            /** @description Steps that are stored without a part that could not be stored; `untrainable` of each says which */
+            numPoorerSteps: number;
             /** @description Rewards that were assigned to it or its steps: the newest of each name and source, without retracted ones */
             scores: components["schemas"]["EpisodeScore"][];
             /** @description What its steps cost, US dollars; null when no step knows */
@@ -2446,6 +2450,10 @@ export interface operations {
                 success?: boolean;
                 /** @description true: only episodes that have ended; false: only episodes in progress */
                 sealed?: boolean;
+                /** @description Only episodes that ended for this reason */
+                endReason?: "terminated" | "truncated" | "abandoned";
+                /** @description true: only episodes of which a step is stored without a part that could not be stored; false: only others */
+                poorer?: boolean;
                 /** @description Only episodes of this agent: policy, expert, random or the name of an external agent */
                 agent?: string;
                 /** @description Only episodes of this group */

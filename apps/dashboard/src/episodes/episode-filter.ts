@@ -13,6 +13,13 @@ export const FILTER_OPTIONS = {
   ],
   success: [ANY, { value: 'true', label: 'Success' }, { value: 'false', label: 'Failure' }],
   sealed: [ANY, { value: 'true', label: 'Ended' }, { value: 'false', label: 'In progress' }],
+  endReason: [
+    ANY,
+    { value: 'terminated', label: 'Terminated' },
+    { value: 'truncated', label: 'Truncated' },
+    { value: 'abandoned', label: 'Abandoned' },
+  ],
+  poorer: [ANY, { value: 'true', label: 'Poorer' }, { value: 'false', label: 'As recorded' }],
   agent: [
     ANY,
     { value: 'policy', label: 'Policy' },
@@ -59,6 +66,8 @@ export function readFilter(search: URLSearchParams): EpisodeFilter {
     split: offered(FILTER_OPTIONS.split, text('split')) || undefined,
     success: truth('success'),
     sealed: truth('sealed'),
+    endReason: offered(FILTER_OPTIONS.endReason, text('endReason')) || undefined,
+    poorer: truth('poorer'),
     agent: text('agent'),
     groupId: text('groupId'),
     update: update === undefined ? undefined : Number(update),

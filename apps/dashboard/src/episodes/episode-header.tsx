@@ -62,6 +62,13 @@ function EpisodeLinks({ runId, episode }: EpisodeHeaderProps) {
         {shortId(episode.episodeId)}
       </span>
       <OutcomeBadge {...episode} />
+      {episode.numPoorerSteps > 0 && (
+        <Badge tone="warn" title="A part of them could not be stored; each step says which">
+          {formatCount(episode.numPoorerSteps)} {episode.numPoorerSteps === 1 ? 'step' : 'steps'} stored
+          poorer
+        </Badge>
+      )}
+      {episode.endDetail !== '' && <Badge title="Why it ended">{episode.endDetail}</Badge>}
       <Badge>{episode.split}</Badge>
       <Badge>{episode.agent}</Badge>
       {episode.externalId !== '' && <Badge title="Id that its caller gave it">{episode.externalId}</Badge>}

@@ -47,6 +47,8 @@ export function EpisodesPage() {
         <Select label="Split" {...select('split')} />
         <Select label="Outcome" {...select('success')} />
         <Select label="State" {...select('sealed')} />
+        <Select label="End" {...select('endReason')} />
+        <Select label="Stored" {...select('poorer')} />
         <Select label="Agent" {...select('agent')} />
         <Select label="Order" {...select('sort')} />
         <SearchFields filter={filter} setFilter={setFilter} />

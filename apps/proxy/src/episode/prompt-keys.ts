@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ChatMessage } from '@retrace/client';
+import { jsonText } from '@retrace/client/messages';
 
 /** A place in a conversation: how long it is, in messages or characters, and a hash of all of it up to there. */
 export interface Place {
@@ -129,5 +130,5 @@ function plainJson(text: string): string {
 
 /** Key of the definitions of tools, which are recorded where they change. */
 export function toolsKey(tools: unknown): string {
-  return hash('sha256', JSON.stringify(tools), 'base64url').slice(0, KEY_CHARACTERS);
+  return hash('sha256', jsonText(tools), 'base64url').slice(0, KEY_CHARACTERS);
 }

@@ -6,6 +6,7 @@ import {
   type RunRecord,
   type Sender,
   type SpoolQueue,
+  type StepRecord,
 } from '@retrace/client';
 import type { BookEvent, StepAdded } from '../episode/book-event.js';
 import type { Branch, BranchHead } from '../episode/branch.js';
@@ -82,11 +83,12 @@ export class CallRecorder {
     const { run } = branch;
     const isNew = branch.numSteps === 0;
     const parts = stepParts(branch, call, facts);
+    const record = this.storableStep(run, parts.record);
     const group = isNew && branch.origin.kind === 'root' ? headers.group : null;
     const member = group === null ? 0 : this.book.nextMember(run, group);
     const records: RunRecord[] = [
       ...(isNew ? [episodeRecord(branch, headers, member, facts.occurredAt)] : []),
-      parts.record,
+      record,
     ];
     const event: StepAdded = {
       type: 'step',
@@ -94,9 +96,7 @@ export class CallRecorder {
       step: placement.step,
       ...placesOf(facts.keys, parts.isAnswered ? call.output : null),
       system: branch.system,
-      tokens: parts.record.tokens
-        ? { keptPrefix: parts.record.tokens.keptPrefix ?? 0, ids: parts.record.tokens.ids }
-        : null,
+      tokens: record.tokens ? { keptPrefix: record.tokens.keptPrefix ?? 0, ids: record.tokens.ids } : null,
       toolsKey: parts.toolsKey,
       hasPendingCalls: parts.isAnswered && (call.output?.tool_calls?.length ?? 0) > 0,
       ...(group !== null && { group }),
@@ -186,12 +186,21 @@ export class CallRecorder {
     return this.write([event], run, [record]);
   }
 
+  /** The step as it is stored: the book must know the tokens that the server will have. */
+  private storableStep(run: string, record: StepRecord): StepRecord {
+    const stored = this.parts.sender.storable({ kind: 'record', run, content: record });
+    return (stored?.content ?? record) as StepRecord;
+  }
+
   private write(events: readonly BookEvent[], run: string, records: readonly RunRecord[]): Promise<void> {
     const { journal, sender } = this.parts;
-    const entries = records.map((content): OutboxEntry => ({ kind: 'record', run, content }));
+    const entries = records.flatMap((content): OutboxEntry[] => {
+      const entry = sender.storable({ kind: 'record', run, content });
+      return entry === null ? [] : [entry];
+    });
     const written = journal.append({ events, entries });
     const areTaken = entries.map((entry) => sender.enqueue(entry)).every(Boolean);
-    if (!areTaken && events.length > 0) this.lose(run, records[0].episode);
+    if (!areTaken && events.some(({ type }) => type === 'step')) this.lose(run, records[0].episode);
     if (journal.sizeBytes > MAX_JOURNAL_BYTES && !this.isCompacting) {
       this.isCompacting = true;
       void this.compact().finally(() => {
@@ -201,12 +210,19 @@ export class CallRecorder {
     return written;
   }
 
-  /** Forgets an episode whose records found no room: those after them could not be stored. Its next call begins another one. */
+  /**
+   * Abandons an episode whose records found no room: those after them could not be stored. The sender keeps its end until there is room.
+   * Its next call begins another one.
+   */
   private lose(run: string, episode: string): void {
     this.numLost++;
     const event: BookEvent = { type: 'end', run, episode };
     this.book.apply(event);
-    void this.parts.journal.append({ events: [event], entries: [] });
+    const detail = 'a call of it found no room in the spool of the proxy';
+    const content: EndRecord = { type: 'end', episode, endReason: 'abandoned', detail, occurredAt: nowUs() };
+    const entry: OutboxEntry = { kind: 'record', run, content };
+    void this.parts.journal.append({ events: [event], entries: [entry] });
+    this.parts.sender.enqueue(entry);
   }
 }
 

@@ -91,7 +91,7 @@ class HandledCall {
 
   private send(): Promise<IncomingMessage> {
     const { request, body, bytes, path } = this.asked;
-    const sent = this.call.body === body ? bytes : Buffer.from(JSON.stringify(this.call.body));
+    const sent = this.call.body === body ? bytes : this.ownBody(bytes);
     const headers = upstreamHeaders(request, this.parts, {
       hasOwnKey: this.headers.hasOwnKey,
       kind: this.kind,
@@ -99,6 +99,16 @@ class HandledCall {
     const own = ['accept-encoding', 'identity', 'content-length', `${sent.length}`];
     const method = request.method ?? 'POST';
     return this.parts.upstream.send({ method, path, headers: [...headers, ...own] }, sent, this.signal);
+  }
+
+  /** The body that asks for more; the client's own where that is nested deeper than JSON can be written. */
+  private ownBody(bytes: Buffer): Buffer {
+    try {
+      return Buffer.from(JSON.stringify(this.call.body));
+    } catch {
+      this.prepare('other');
+      return bytes;
+    }
   }
 
   private place(): void {

@@ -38,6 +38,14 @@ export class ProxyMetrics {
       lost_calls: ['Calls that found no room in the spool since the start', () => recorder.numLost],
       pending_records: ['Records that wait to be sent to Retrace', () => sender.stats.numPending],
       acknowledged_records: ['Records that Retrace has since the start', () => sender.stats.numAcknowledged],
+      poorer_episodes: [
+        'Episodes of which a record is stored without a part that Retrace does not take, since the start',
+        () => sender.stats.numPoorerEpisodes,
+      ],
+      broken_episodes: [
+        'Episodes of which a record is missing, since the start',
+        () => sender.stats.numBrokenEpisodes,
+      ],
       refused_records: ['Records that Retrace refused since the start', () => sender.stats.numRefused],
     };
     for (const [name, [help, read]] of Object.entries(gauges)) {

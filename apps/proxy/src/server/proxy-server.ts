@@ -106,14 +106,18 @@ export class ProxyServer {
 
   private health(client: ServerResponse): void {
     const { detector, config, recorder } = this.parts;
-    const { numPending, numAcknowledged, numRefused, numDropped } = this.sender.stats;
+    const { stats } = this.sender;
+    const { numPending, numAcknowledged, numRefused, numDropped } = stats;
     client.setHeader('content-type', 'application/json');
     client.end(
       JSON.stringify({
-        status: 'ok',
+        status: stats.numBrokenEpisodes > 0 ? 'episodes broken off' : 'ok',
         upstream: { url: config.upstream, kind: detector.current },
         retrace: { url: config.retraceUrl, numPending, numAcknowledged, numRefused, numDropped },
         openEpisodes: recorder.numOpenEpisodes,
+        poorerEpisodes: stats.numPoorerEpisodes,
+        brokenEpisodes: stats.numBrokenEpisodes,
+        damagedEpisodes: stats.damagedEpisodes,
       }),
     );
   }

@@ -10,6 +10,7 @@ with Retrace() as client, client.start_run("my-agent") as run:
 from retrace.batches import Batch, Ragged
 from retrace.client import AsyncRetrace, Retrace
 from retrace.context import ContextDelta, TokenContext, append_to_context
+from retrace.damaged import DamagedEpisode
 from retrace.delivery import Delivery
 from retrace.environments import serve_environment, serve_environment_async
 from retrace.episode import Episode
@@ -22,6 +23,7 @@ __all__ = [
     "AsyncRetrace",
     "Batch",
     "ContextDelta",
+    "DamagedEpisode",
     "Delivery",
     "EndReason",
     "Episode",

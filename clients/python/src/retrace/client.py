@@ -145,9 +145,13 @@ class Retrace(_Recorder):
                 steps = read_table(http.post("/api/sql", json=sql_body(query.steps(listed), MAX_ROWS)))
                 yield Batch.of(listed, steps)
 
-    def close(self) -> None:
-        """Send what waits, for `close_timeout_s` at most, and stop; the rest is sent at the next start."""
+    def close(self) -> Delivery:
+        """Send what waits, for `close_timeout_s` at most, and stop; the rest is sent at the next start.
+
+        Return what became of the records: `damaged` names the episodes that are stored poorer or were broken off.
+        """
         self._finalize()
+        return self.delivery
 
     def __enter__(self) -> "Retrace":
         """Return the client."""
@@ -189,9 +193,10 @@ class AsyncRetrace(_Recorder):
                 answer = await http.post("/api/sql", json=sql_body(query.steps(listed), MAX_ROWS))
                 yield Batch.of(listed, read_table(answer))
 
-    async def close(self) -> None:
-        """Send what waits, for `close_timeout_s` at most, and stop; the rest is sent at the next start."""
+    async def close(self) -> Delivery:
+        """Send what waits, for `close_timeout_s` at most, and stop; see `Retrace.close`."""
         await asyncio.to_thread(self._finalize)
+        return self.delivery
 
     async def __aenter__(self) -> "AsyncRetrace":
         """Return the client."""

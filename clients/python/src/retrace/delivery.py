@@ -1,4 +1,4 @@
-"""Brings spooled lines to Retrace, in order, and sets aside what it refuses."""
+"""Brings spooled lines to Retrace, in order; sends what it refuses poorer, and sets aside what it never takes."""
 
 import json
 import logging
@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from retrace.connection import Connection
+from retrace.damaged import DamagedEpisode, is_broken_without
 from retrace.errors import Problem, read_problem
+from retrace.poorer import poorer_record
 from retrace.records import encode_json
 
 logger = logging.getLogger("retrace")
@@ -30,11 +32,17 @@ class Delivery:
     refused: int = 0
     """Records that it refused; they are in `refused.ndjson` in the spool directory, with the reason."""
     dropped: int = 0
-    """Records for which the spool had no room, or that have no JSON form."""
+    """Records for which the spool had no room, or of which nothing can be stored."""
     pending_bytes: int = 0
     """Size of the records that wait."""
     last_problem: str = ""
     """Why the newest request that failed did so."""
+    poorer_episodes: int = 0
+    """Episodes of which a record is stored without a part that Retrace does not take."""
+    broken_episodes: int = 0
+    """Episodes of which a record is missing."""
+    damaged: tuple[DamagedEpisode, ...] = ()
+    """The newest of both, with the reasons."""
 
 
 def encode_line(run_id: str, kind: str, body: bytes) -> bytes:
@@ -45,11 +53,22 @@ def encode_line(run_id: str, kind: str, body: bytes) -> bytes:
 class Courier:
     """Delivers lines over one connection; used by one thread."""
 
-    def __init__(self, connection: Connection, refused_path: Path, count: Callable[..., None]) -> None:
-        """Deliver over `connection`. `count` takes numbers to add to the fields of `Delivery`."""
+    def __init__(
+        self,
+        connection: Connection,
+        refused_path: Path,
+        count: Callable[..., None],
+        note: Callable[..., None],
+    ) -> None:
+        """Deliver over `connection`.
+
+        `count` takes numbers to add to the fields of `Delivery`; `note` takes the run, the record, the reasons and whether
+        its episode is broken off.
+        """
         self._connection = connection
         self._refused_path = refused_path
         self._count = count
+        self._note = note
 
     def deliver(self, lines: list[bytes]) -> None:
         """Send the lines. Returns when each of them was acknowledged or set aside.
@@ -63,7 +82,7 @@ class Courier:
                 matches.append((match[1].decode(), match[2].decode(), match[3]))
             else:
                 self._set_aside(
-                    "", line, Problem(0, "LINE_DAMAGED", "the line of the spool is damaged", None)
+                    "", line, Problem(0, "LINE_DAMAGED", "the line of the spool is damaged", None, None, "")
                 )
         for (run_id, kind), group in groupby(matches, key=lambda match: match[:2]):
             bodies = [body for _, _, body in group]
@@ -75,11 +94,18 @@ class Courier:
 
     def _send_boundary(self, run_id: str, kind: str, body: bytes) -> None:
         path = "/api/runs" if kind == "start" else f"/api/runs/{run_id}/end"
-        response = self._connection.post(path, body, "application/json")
-        if response.is_success:
-            self._count(accepted=1)
-        else:
-            self._set_aside(run_id, body, _problem_of(read_problem(response), response.status_code))
+        while True:
+            response = self._connection.post(path, body, "application/json")
+            if response.is_success:
+                self._count(accepted=1)
+                return
+            problem = _problem_of(read_problem(response), response.status_code)
+            poorer = poorer_record(_parse(body), problem, len(body))
+            if poorer is None:
+                self._set_aside(run_id, body, problem)
+                return
+            logger.warning("Retrace took less of a run's %s: %s", kind, problem.detail)
+            body = encode_json(poorer)
 
     def _send_records(self, run_id: str, records: list[bytes]) -> None:
         while records:
@@ -90,14 +116,15 @@ class Courier:
                 self._count(accepted=len(records), duplicates=int(answer.get("duplicates", 0)))
                 return
             problem = _problem_of(read_problem(response), response.status_code)
-            if problem.index is None or not 0 <= problem.index < len(records):
+            index = 0 if len(records) == 1 and problem.status != 404 else problem.index
+            if index is None or not 0 <= index < len(records):
                 self._send_halves(run_id, records, problem)
                 return
-            records = self._without_refused(run_id, records, problem.index, problem)
+            records = self._without_fault(run_id, records, index, problem)
 
     def _send_halves(self, run_id: str, records: list[bytes], problem: Problem) -> None:
         """Find the records at fault by halving: the batch was too large, or the answer names none."""
-        if len(records) == 1 or problem.status == 404:
+        if problem.status == 404:
             for record in records:
                 self._set_aside(run_id, record, problem)
             return
@@ -105,25 +132,20 @@ class Courier:
         self._send_records(run_id, records[:middle])
         self._send_records(run_id, records[middle:])
 
-    def _without_refused(
-        self, run_id: str, records: list[bytes], index: int, problem: Problem
-    ) -> list[bytes]:
-        """Set aside the record at fault, and the later ones of its episode that can't be taken without it."""
+    def _without_fault(self, run_id: str, records: list[bytes], index: int, problem: Problem) -> list[bytes]:
+        """Replace the record at fault by a poorer one, so that its episode goes on, or set it aside."""
         refused = _parse(records[index])
-        kept = records[:index]
+        poorer = poorer_record(refused, problem, len(records[index]))
+        if poorer is not None:
+            self._note(run_id, refused, [f"Retrace refused a record: {problem.detail}"], broken_off=False)
+            return [*records[:index], encode_json(poorer), *records[index + 1 :]]
         self._set_aside(run_id, records[index], problem)
-        # After a conflict the episode goes on: Retrace has another record in that place.
-        breaks = problem.status != 409 and refused.get("type") in ("episode", "step")
-        is_deleted = problem.code == _DELETED
+        if problem.code != _DELETED:
+            return records[:index] + records[index + 1 :]
+        kept = records[:index]
         for record in records[index + 1 :]:
-            later = _parse(record) if breaks or is_deleted else {}
-            follows = later.get("episode") == refused.get("episode")
-            needs_it = breaks and (refused["type"] == "episode" or later.get("type") in ("step", "end"))
-            if follows and is_deleted:
+            if _parse(record).get("episode") == refused.get("episode"):
                 self._set_aside(run_id, record, problem)
-            elif follows and needs_it:
-                detail = f"an earlier record of the episode was refused: {problem.detail}"
-                self._set_aside(run_id, record, Problem(problem.status, problem.code, detail, None))
             else:
                 kept.append(record)
         return kept
@@ -134,6 +156,10 @@ class Courier:
         if problem.code == _DELETED:
             # Somebody wanted it to be gone, so no copy is kept here.
             return
+        refused = _parse(record)
+        if problem.code not in _ELSEWHERE:
+            broken_off = is_broken_without(refused.get("type"))
+            self._note(run_id, refused, [problem.detail], broken_off=broken_off)
         entry = {
             "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "run": run_id,
@@ -151,10 +177,12 @@ class Courier:
 
 _DELETED = "EPISODE_DELETED"
 """Code of the refusal of a record whose episode was deleted."""
+_ELSEWHERE = frozenset({"STEP_CONFLICT", "REWARD_CONFLICT"})
+"""Codes of refusals of a record whose place another one has."""
 
 
 def _problem_of(problem: Problem | None, status: int) -> Problem:
-    return problem or Problem(status, "REFUSED", f"the server answered HTTP {status}", None)
+    return problem or Problem(status, "REFUSED", f"the server answered HTTP {status}", None, None, "")
 
 
 def _parse(record: bytes) -> dict[str, Any]:

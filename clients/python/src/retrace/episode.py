@@ -1,5 +1,6 @@
 """One episode that is being recorded."""
 
+import dataclasses
 import threading
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -77,6 +78,7 @@ class Episode:
         """Computes token deltas, where whole prompts are known."""
         self.ended = False
         self.num_steps = 0
+        self._context_tokens = 0
         self._records = records
         self._lock = threading.Lock()
 
@@ -122,8 +124,16 @@ class Episode:
         with self._lock:
             number = self.num_steps
             self.num_steps += 1
+            if tokens is not None:
+                fields["tokens"] = self._with_kept_prefix(tokens)
             self._records.put("step", occurred_at, {"episode": self.id, "step": number, **fields})
         return number
+
+    def _with_kept_prefix(self, tokens: Tokens) -> Tokens:
+        """Say which tokens a step keeps where it keeps all: Retrace lacks some if a step before it was not stored whole."""
+        kept = self._context_tokens if tokens.kept_prefix is None else tokens.kept_prefix
+        self._context_tokens = kept + len(tokens.ids)
+        return dataclasses.replace(tokens, kept_prefix=kept)
 
     def reward(
         self,

@@ -18,12 +18,15 @@ class RetraceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem+json answer: its code and text, and the place in the batch of the first record at fault, if it has one."""
+    """A problem+json answer: its code and text, and of the first record at fault its place in the batch, its field and the rule."""
 
     status: int
     code: str
     detail: str
     index: int | None
+    field: str | None
+    """Path of the field; None where no field is named, "" where the whole record is meant."""
+    rule: str
 
 
 def read_problem(response: httpx.Response) -> Problem | None:
@@ -35,7 +38,13 @@ def read_problem(response: httpx.Response) -> Problem | None:
     if not isinstance(body, dict) or not isinstance(body.get("code"), str):
         return None
     detail = body.get("detail") or body.get("title") or body["code"]
-    return Problem(response.status_code, body["code"], str(detail), _first_index(body.get("errors")))
+    errors = [error for error in body.get("errors") or [] if isinstance(error, dict)]
+    index = next((error["index"] for error in errors if isinstance(error.get("index"), int)), None)
+    fault = errors[0] if errors else {}
+    field = fault.get("field") if isinstance(fault.get("field"), str) else None
+    return Problem(
+        response.status_code, body["code"], str(detail), index, field, str(fault.get("rule") or detail)
+    )
 
 
 def raise_for_problem(response: httpx.Response) -> None:
@@ -47,11 +56,3 @@ def raise_for_problem(response: httpx.Response) -> None:
         text = f"{response.request.url} answered {response.status_code} {response.reason_phrase}"
         raise RetraceError(response.status_code, "UNEXPECTED_ANSWER", text)
     raise RetraceError(problem.status, problem.code, problem.detail)
-
-
-def _first_index(errors: Any) -> int | None:
-    for error in errors if isinstance(errors, list) else []:
-        index = error.get("index") if isinstance(error, dict) else None
-        if isinstance(index, int):
-            return index
-    return None

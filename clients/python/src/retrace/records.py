@@ -2,11 +2,12 @@
 
 import dataclasses
 import json
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, Literal, TypedDict
+
+from retrace.storable_json import Changes, storable_json
 
 EndReason = Literal["terminated", "truncated", "abandoned"]
 RunEndReason = Literal["finished", "stopped", "failed"]
@@ -70,18 +71,12 @@ def to_wire(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def encode_json(value: Any) -> bytes:
-    """Encode a value as one line of JSON.
+    """Encode a value as one line of JSON, as `storable_json` writes it.
 
     NaN and infinities become null. NumPy, torch and Pydantic values are written as their plain ones, anything else
     that JSON has no form for as its text.
-
-    Raises ValueError or RecursionError for a value that contains itself.
     """
-    options: dict[str, Any] = {"default": _plain, "separators": (",", ":")}
-    try:
-        return json.dumps(value, allow_nan=False, **options).encode()
-    except (ValueError, TypeError):
-        return json.dumps(_finite(value), allow_nan=False, **options).encode()
+    return json.dumps(storable_json(value, Changes(), ""), ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def to_microseconds(time: datetime | int | None) -> int | None:
@@ -98,33 +93,3 @@ def _field(value: Any) -> Any:
 def _camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(word.title() for word in rest)
-
-
-def _plain(value: Any) -> Any:
-    """Return the plain form of a value that the JSON encoder does not know."""
-    # torch.Tensor and numpy.ndarray, numpy.generic; pydantic.BaseModel.
-    for method in ("tolist", "model_dump"):
-        convert: Callable[[], Any] | None = getattr(value, method, None)
-        if callable(convert) and not isinstance(value, type):
-            return _finite(convert())
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _finite({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, set | frozenset):
-        return sorted(map(str, value))
-    if isinstance(value, Mapping):
-        return _finite(dict(value))
-    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
-        return _finite(list(value))
-    return str(value)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value

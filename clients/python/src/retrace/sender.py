@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from retrace.connection import Connection, Stopped
+from retrace.damaged import DamagedEpisodes, is_broken_without
 from retrace.delivery import Courier, Delivery, encode_line
-from retrace.records import encode_json
 from retrace.spool import Spool
+from retrace.storable import json_text, storable_entry
 
 logger = logging.getLogger("retrace")
 
@@ -47,13 +48,20 @@ class Sender:
 
     def put(self, run_id: str, kind: str, fields: Mapping[str, Any]) -> None:
         """Take the start of a run, a record of it, or its end. What can't be kept is counted as dropped."""
+        line, reason, changes = None, "", []
         try:
-            line = encode_line(run_id, kind, encode_json(fields))
+            stored = storable_entry(kind, fields)
+            changes = stored.changes
+            reason = f"nothing of it can be stored: {'; '.join(changes)}"
+            if stored.content is not None:
+                line = encode_line(run_id, kind, json_text(stored.content).encode())
         except Exception as error:
-            line, reason = None, f"it has no JSON form: {error}"
+            reason = f"it has no JSON form: {error}"
         if os.getpid() != self._pid:
             self._after_fork()
         with self._changed:
+            if changes:
+                self._note(run_id, fields, changes, broken_off=False)
             if line is not None and self._spool.append(line):
                 self._put_bytes += len(line)
                 self._start_thread()
@@ -61,7 +69,10 @@ class Sender:
                 return
             if line is not None:
                 reason = f"{self._spool.pending_bytes} bytes wait, and there is no room for more"
+                if fields.get("type") == "end":
+                    self._owed_ends.append(line)
             self._count(dropped=1)
+            self._note(run_id, fields, [reason], broken_off=is_broken_without(fields.get("type")))
             self._warn(f"a record was dropped: {reason}")
 
     def flush(self, timeout_s: float) -> bool:
@@ -93,13 +104,28 @@ class Sender:
             # A request that still hangs ends with the process; its records stay in the spool.
             if thread is None or not thread.is_alive():
                 self._spool.close()
+        self._warn_of_damage()
         return flushed
+
+    def _warn_of_damage(self) -> None:
+        delivery = self.delivery
+        if not delivery.damaged:
+            return
+        names = ", ".join(f"{at.episode} of run {at.run} ({at.outcome})" for at in delivery.damaged)
+        counts = f"{delivery.poorer_episodes} episodes are stored poorer, and {delivery.broken_episodes} were broken off"
+        logger.warning("Retrace: %s: %s", counts, names)
 
     @property
     def delivery(self) -> Delivery:
         """What became of the records so far."""
         with self._changed:
-            return replace(self._delivery, pending_bytes=self._spool.pending_bytes)
+            return replace(
+                self._delivery,
+                pending_bytes=self._spool.pending_bytes,
+                poorer_episodes=self._damaged.poorer,
+                broken_episodes=self._damaged.broken_off,
+                damaged=self._damaged.newest,
+            )
 
     def _begin(self) -> None:
         self._pid = os.getpid()
@@ -116,6 +142,9 @@ class Sender:
         self._stopping = False
         self._thread: threading.Thread | None = None
         self._delivery = Delivery()
+        self._damaged = DamagedEpisodes()
+        # Ends of episodes that found no room: without them, the episodes would stay open for ever.
+        self._owed_ends: list[bytes] = []
         self._warned_at = -float("inf")
         self._warning_interval_s = FIRST_WARNING_INTERVAL_S
 
@@ -137,7 +166,9 @@ class Sender:
             pause=self._pause,
             report=self._report,
         )
-        courier = Courier(connection, self._options.spool_directory / "refused.ndjson", self._count)
+        courier = Courier(
+            connection, self._options.spool_directory / "refused.ndjson", self._count, self._note
+        )
         try:
             while self._wait_for_records():
                 self._deliver_chunk(courier)
@@ -156,6 +187,8 @@ class Sender:
             with self._changed:
                 self._spool.remove(chunk)
                 self._settled_bytes += chunk.size_bytes
+                while self._owed_ends and self._spool.append(self._owed_ends[0]):
+                    self._put_bytes += len(self._owed_ends.pop(0))
                 self._changed.notify_all()
         except Stopped:
             raise
@@ -180,6 +213,14 @@ class Sender:
         with self._changed:
             sums = {name: getattr(self._delivery, name) + number for name, number in added.items()}
             self._delivery = replace(self._delivery, **sums)
+
+    def _note(self, run_id: str, record: Mapping[str, Any], reasons: list[str], *, broken_off: bool) -> None:
+        """Note that a record's episode is poorer, or broken off."""
+        episode = record.get("episode")
+        with self._changed:
+            if isinstance(episode, str):
+                self._damaged.note(run_id, episode, reasons, broken_off=broken_off)
+        self._warn(f"episode {episode} is not stored as it was recorded: {'; '.join(reasons)}")
 
     def _report(self, problem: str) -> None:
         with self._changed:

@@ -112,7 +112,9 @@ function callIdOf({ callId, call_id, id }: ResponsesItem): string {
 export function partsOf(content: unknown): ContentPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (!Array.isArray(content)) return [];
-  return (content as Part[]).map((part) => {
+  return (content as (Part | string | null)[]).map((given) => {
+    if (typeof given === 'string') return { type: 'text', text: given };
+    const part = given ?? {};
     const text = part.text ?? part.refusal;
     if (typeof text === 'string') return { type: 'text', text };
     const image = imageOf(part);

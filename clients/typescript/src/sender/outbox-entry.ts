@@ -26,3 +26,18 @@ export function decodeLine(line: string): OutboxLine | null {
   if (!match || !line.endsWith('}')) return null;
   return { kind: match[2] as OutboxLine['kind'], run: match[1], json: line.slice(match[0].length, -1) };
 }
+
+/** The episode that an entry is about; null for the start and the end of a run. */
+export function episodeOf(entry: OutboxEntry): string | null {
+  return entry.kind === 'record' ? entry.content.episode : null;
+}
+
+/** Type and episode of a record in a line; neither of the start or the end of a run. */
+export function recordOf({ kind, json }: OutboxLine): { readonly type?: string; readonly episode?: string } {
+  if (kind !== 'record') return {};
+  try {
+    return JSON.parse(json) as { readonly type: string; readonly episode: string };
+  } catch {
+    return {};
+  }
+}

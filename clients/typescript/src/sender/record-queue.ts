@@ -1,3 +1,5 @@
+import { utf8Bytes } from '../storable/cut-text.js';
+
 /** How much one reading takes: both limits hold, but one line always comes. */
 export interface ReadLimits {
   readonly maxLines: number;
@@ -38,11 +40,5 @@ export function countWithin(lines: readonly string[], { maxLines, maxBytes }: Re
 
 /** Size of a line in UTF-8, its end included. */
 export function lineBytes(line: string): number {
-  let numBytes = line.length + 1;
-  for (let i = 0; i < line.length; i++) {
-    const unit = line.charCodeAt(i);
-    // A surrogate pair is two units and four bytes.
-    if (unit > 0x7f) numBytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1;
-  }
-  return numBytes;
+  return utf8Bytes(line) + 1;
 }

@@ -142,11 +142,12 @@ describe('a sender', () => {
     expect(errors[0].message).toContain('"action":"2"');
   });
 
-  it('finds a record at fault by halves when the server names none', async () => {
+  it('finds a record at fault by halves when the server names none, and sends a poorer one in its place', async () => {
     await open(({ records }) => (records.some(({ action }) => action === '5') ? { status: 400 } : null));
     await recordSteps(9);
     expect(await retrace.flush()).toBe(true);
-    expect(stepsTaken()).toEqual(['0', '1', '2', '3', '4', '6', '7', '8']);
+    expect(stepsTaken()).toEqual(['0', '1', '2', '3', '4', undefined, '6', '7', '8']);
+    expect(server.taken.at(-1)).toMatchObject({ type: 'end', numSteps: 9 });
   });
 
   it('keeps records while the key is wrong', async () => {
@@ -156,27 +157,105 @@ describe('a sender', () => {
     );
     await recordSteps(1);
     expect(await retrace.flush({ timeoutMs: 100 })).toBe(false);
-    expect(errors[0]).toMatchObject({ code: 'UNAUTHORIZED', status: 401 });
+    await expect.poll(() => errors[0]).toMatchObject({ code: 'UNAUTHORIZED', status: 401 });
     isAllowed = true;
     expect(await retrace.flush()).toBe(true);
     expect(stepsTaken()).toEqual(['0']);
   });
 
-  it('never throws: records that are not JSON are dropped and reported, errors of onError ignored', async () => {
-    await open(() => null);
+  it('never throws: a record with what is no JSON is stored poorer and reported, errors of onError ignored', async () => {
+    await open(() => null, {
+      onError: (error) => {
+        errors.push(error);
+        throw new Error('of the agent');
+      },
+    });
     const run = await retrace.startRun({ name: 'test' });
     const episode = run.episode();
     const cycle: Record<string, unknown> = {};
     cycle.self = cycle;
     episode.step({ action: 'good' });
-    episode.step({ info: cycle as never });
-    episode.step({ action: 'after a lost one' });
+    episode.step({ action: 'cycle', info: cycle as never });
+    episode.step({ action: 'after it' });
     episode.end();
     expect(await retrace.flush()).toBe(true);
-    expect(stepsTaken()).toEqual(['good']);
+    expect(stepsTaken()).toEqual(['good', 'cycle', 'after it']);
+    expect(server.taken.at(-1)).toMatchObject({ type: 'end', numSteps: 3 });
+    expect(retrace.stats).toMatchObject({ numDropped: 0, numPoorerEpisodes: 1, numBrokenEpisodes: 0 });
+    expect(errors[0].code).toBe('POORER');
+  });
+
+  it('sends a refused step again without the field at fault, then with its place only, so that the episode goes on', async () => {
+    await open(({ records }) => {
+      const index = records.findIndex(({ action, info }) => action === '1' || info !== undefined);
+      if (index < 0) return null;
+      const field = records[index].info === undefined ? 'action' : 'info.x';
+      return {
+        status: 422,
+        body: { code: 'INVALID_REQUEST', detail: 'no', errors: [{ index, field, rule: 'must be fine' }] },
+      };
+    });
+    const run = await retrace.startRun({ name: 'test' });
+    const episode = run.episode();
+    episode.step({ action: '0' });
+    episode.step({ action: '1', info: { x: 1 }, reward: 2 });
+    episode.step({ action: '2' });
+    episode.end();
+    expect(await retrace.close()).toBe(true);
+    expect(server.taken.slice(-3)).toMatchObject([
+      {
+        type: 'step',
+        step: 1,
+        reward: 2,
+        untrainable:
+          'made storable: the server refused info.x: must be fine; made storable: the server refused action: must be fine',
+      },
+      { type: 'step', step: 2, action: '2' },
+      { type: 'end', numSteps: 3 },
+    ]);
+    expect(retrace.stats.damagedEpisodes).toMatchObject([{ episode: episode.id, outcome: 'poorer' }]);
+    expect(errors.at(-1)?.message).toContain(`${episode.id} of run ${run.id} (poorer)`);
+  });
+
+  it('abandons an episode of which a step can not be stored at all, and close() tells', async () => {
+    await open(({ records }) => {
+      const index = records.findIndex(
+        ({ type, step, numSteps }) => (type === 'step' && step !== 0) || numSteps === 3,
+      );
+      if (index < 0) return null;
+      const [code, field] =
+        records[index].type === 'end' ? ['STEP_OUT_OF_ORDER', 'numSteps'] : ['INVALID_REQUEST', 'step'];
+      return {
+        status: 422,
+        body: {
+          code,
+          detail: 'no',
+          errors: [{ index, field, rule: 'must be 1, the steps that were recorded' }],
+        },
+      };
+    });
+    await recordSteps(3);
+    expect(await retrace.close()).toBe(false);
+    expect(server.taken.at(-1)).toMatchObject({
+      type: 'end',
+      endReason: 'abandoned',
+      detail: 'steps are missing: must be 1, the steps that were recorded',
+    });
+    expect(retrace.stats).toMatchObject({ numRefused: 2, numBrokenEpisodes: 1, numPoorerEpisodes: 0 });
+  });
+
+  it('sends the end of an episode that found no room once there is some', async () => {
+    let isDown = true;
+    await open(() => (isDown ? { status: 503 } : null), { maxMemoryBytes: 1_000 });
+    const run = await retrace.startRun({ name: 'test' });
+    const episode = run.episode();
+    for (let step = 0; step < 10; step++) episode.step({ action: 'x'.repeat(100) });
+    // Fills the rest, so that not even the end finds room.
+    for (let n = 0; n < 10; n++) episode.reward({ name: 'r', value: n });
+    episode.end();
+    isDown = false;
+    expect(await retrace.flush()).toBe(true);
     expect(server.taken.at(-1)).toMatchObject({ type: 'end', endReason: 'abandoned' });
-    expect(retrace.stats.numDropped).toBe(2);
-    expect(errors[0].code).toBe('DROPPED');
   });
 
   it('drops new records when memory is full, and ends their episode as abandoned', async () => {

@@ -1,7 +1,17 @@
 import type { ApiConnection } from '../wire/api-connection.js';
+import { storableEntry } from '../storable/storable-record.js';
 import { reasonOf, RetraceError } from '../wire/retrace-error.js';
+import { DamagedEpisodes, type DamagedEpisode } from './damaged-episodes.js';
 import { deliver } from './deliver.js';
-import { decodeLine, encodeEntry, type OutboxEntry, type OutboxLine } from './outbox-entry.js';
+import {
+  decodeLine,
+  encodeEntry,
+  episodeOf,
+  recordOf,
+  type OutboxEntry,
+  type OutboxLine,
+} from './outbox-entry.js';
+import { poorerLine } from './poorer-line.js';
 import type { RecordQueue } from './record-queue.js';
 import { retryDelayMs } from './retry-delay.js';
 
@@ -22,21 +32,36 @@ export interface SenderCounts {
   /** Acknowledged by the server, which has them in its log; `numDuplicates` of them it had already. */
   readonly numAcknowledged: number;
   readonly numDuplicates: number;
-  /** Not taken in, as there was no room or they are not JSON. */
+  /** Not taken in, as there was no room or nothing of them can be stored. */
   readonly numDropped: number;
   /** Refused by the server, and dropped. */
   readonly numRefused: number;
+  /** Episodes of which a record is stored without a part that the server does not take. */
+  readonly numPoorerEpisodes: number;
+  /** Episodes of which a record is missing. */
+  readonly numBrokenEpisodes: number;
+  /** The newest of both, with the reasons. */
+  readonly damagedEpisodes: readonly DamagedEpisode[];
 }
+
+/** Refusals of records that are missing nowhere: their episode is gone, or another record has their place. */
+const IS_ELSEWHERE: ReadonlySet<string> = new Set(['EPISODE_DELETED', 'STEP_CONFLICT', 'REWARD_CONFLICT']);
 
 /**
  * Sends lines of a queue in batches, one request at a time, so that the order stays. What the server can't take now is sent again until
- * it can; what it refuses is reported and dropped, by itself: the rest of its batch is sent.
+ * it can. A record is made storable before it is queued; one that the server refuses still is sent again with less in it, and dropped
+ * only where that does not help either. The rest of its batch is sent.
  *
  * `enqueue` neither waits nor throws.
  */
 export class Sender {
   private readonly options: Required<SenderOptions>;
   private readonly stopping = new AbortController();
+  private readonly damaged = new DamagedEpisodes();
+  /** A poorer line in place of the oldest one, which the server has refused. */
+  private substitute: OutboxLine | null = null;
+  /** Ends of episodes that found no room. */
+  private owedEnds: OutboxEntry[] = [];
   private counts = { numAcknowledged: 0, numDuplicates: 0, numDropped: 0, numRefused: 0 };
   private numFailures = 0;
   /** Lines of the next request at most; fewer while a line at fault is looked for. */
@@ -63,21 +88,46 @@ export class Sender {
   }
 
   get stats(): SenderCounts {
-    return { numPending: this.queue.numLines, ...this.counts };
+    const { numPoorer: numPoorerEpisodes, numBrokenOff: numBrokenEpisodes, list } = this.damaged;
+    const damaged = { numPoorerEpisodes, numBrokenEpisodes, damagedEpisodes: list };
+    return { numPending: this.queue.numLines, ...this.counts, ...damaged };
+  }
+
+  /**
+   * Makes an entry storable, and reports what had to be changed.
+   *
+   * @returns null, counted as dropped and reported, when nothing of it can be stored
+   */
+  storable(entry: OutboxEntry): OutboxEntry | null {
+    const { content, changes } = storableEntry(entry);
+    if (content === null) {
+      this.drop(
+        entry,
+        new RetraceError('DROPPED', `Nothing of a record can be stored: ${changes.join('; ')}`),
+      );
+      return null;
+    }
+    if (changes.length > 0) this.notePoorer(entry.run, episodeOf(entry), changes);
+    return content;
   }
 
   /** @returns whether the entry was taken in; if not, it is counted as dropped and reported */
-  enqueue(entry: OutboxEntry): boolean {
+  enqueue(given: OutboxEntry): boolean {
+    let entry = given;
     try {
       if (this.stopping.signal.aborted) throw new RetraceError('DROPPED', 'A record came after close()');
+      const stored = this.storable(given);
+      if (stored === null) return false;
+      entry = stored;
       if (!this.queue.append(encodeEntry(entry))) {
         const { numLines, numBytes } = this.queue;
         const held = `${numLines} records of ${numBytes} bytes wait`;
+        this.owe(entry);
         throw new RetraceError('DROPPED', `A record found no room: ${held} to be sent`);
       }
     } catch (cause) {
-      this.countDropped();
-      this.report(
+      this.drop(
+        entry,
         cause instanceof RetraceError
           ? cause
           : new RetraceError('DROPPED', `A record is not JSON: ${reasonOf(cause)}`, { cause }),
@@ -111,7 +161,11 @@ export class Sender {
     return this.queue.numLines === 0;
   }
 
-  /** Sends what waits, as `flush` does, then ends. What was not sent stays in the spool, or is lost where there is none. */
+  /**
+   * Sends what waits, as `flush` does, then ends. What was not sent stays in the spool, or is lost where there is none.
+   *
+   * @returns whether the server has every record; some may be poorer, see `stats`
+   */
   async close(timeoutMs: number): Promise<boolean> {
     const isEmpty = await this.flush(timeoutMs);
     this.stopping.abort();
@@ -119,7 +173,8 @@ export class Sender {
     this.endWait();
     await this.sending;
     await this.queue.close();
-    return isEmpty;
+    this.reportDamaged();
+    return isEmpty && this.damaged.numBrokenOff === 0;
   }
 
   /** Begins to send; while it already does, ends the wait for more records only. */
@@ -137,6 +192,37 @@ export class Sender {
     this.linger ??= setTimeout(() => {
       this.start();
     }, this.options.lingerMs);
+  }
+
+  private drop(entry: OutboxEntry, error: RetraceError): void {
+    this.countDropped();
+    if (entry.kind === 'record')
+      this.damaged.note(entry.run, entry.content.episode, lossOf(entry.content.type), [error.message]);
+    this.report(error);
+  }
+
+  private reportDamaged(): void {
+    const { numPoorer, numBrokenOff, list } = this.damaged;
+    if (list.length === 0) return;
+    const names = list.map(({ run, episode, outcome }) => `${episode} of run ${run} (${outcome})`).join(', ');
+    const counts = `${numPoorer} episodes are stored poorer, and ${numBrokenOff} were broken off`;
+    this.report(new RetraceError(numBrokenOff > 0 ? 'DROPPED' : 'POORER', `${counts}: ${names}`));
+  }
+
+  private notePoorer(run: string, episode: string | null, reasons: readonly string[]): void {
+    if (episode !== null) this.damaged.note(run, episode, 'poorer', reasons);
+    const what = episode === null ? `Run ${run}` : `Episode ${episode} of run ${run}`;
+    this.report(new RetraceError('POORER', `${what} is stored poorer: ${reasons.join('; ')}`));
+  }
+
+  /** Remembers an end that found no room: without it, the episode would stay open for ever. */
+  private owe(entry: OutboxEntry): void {
+    if (entry.kind === 'record' && entry.content.type === 'end') this.owedEnds.push(entry);
+  }
+
+  private appendOwed(): void {
+    while (this.owedEnds.length > 0 && this.queue.append(encodeEntry(this.owedEnds[0])))
+      this.owedEnds.shift();
   }
 
   private async sendAll(): Promise<void> {
@@ -158,9 +244,12 @@ export class Sender {
     const { maxBatchBytes } = this.options;
     const raw = await this.queue.peek({ maxLines: this.maxLines, maxBytes: maxBatchBytes });
     if (raw.length === 0) return null;
+    if (this.substitute !== null) return [this.substitute];
     const first = decodeLine(raw[0]);
     if (first === null) {
-      await this.drop(new RetraceError('SPOOL_FAILED', 'A line of the spool is damaged, and was left out'));
+      await this.takeRefused(
+        new RetraceError('SPOOL_FAILED', 'A line of the spool is damaged, and was left out'),
+      );
       return [];
     }
     const lines = [first];
@@ -181,7 +270,7 @@ export class Sender {
         this.maxLines = this.options.maxBatchRecords;
         this.counts.numAcknowledged += lines.length;
         this.counts.numDuplicates += delivery.numDuplicates;
-        return this.queue.take(lines.length);
+        return this.take(lines.length);
       case 'wait':
         return this.waitAfter(delivery.error);
       case 'refused':
@@ -190,7 +279,10 @@ export class Sender {
     }
   }
 
-  /** Drops the first line if it is at fault; otherwise sends those before the one at fault by themselves, so that it comes first. */
+  /**
+   * Replaces the first line by a poorer one if it is at fault, or drops it; otherwise sends those before the one at fault by themselves,
+   * so that it comes first.
+   */
   private async isolate(
     lines: readonly OutboxLine[],
     index: number | null,
@@ -201,9 +293,18 @@ export class Sender {
       return;
     }
     this.maxLines = this.options.maxBatchRecords;
-    const { kind, run, json } = lines[0];
+    const [line] = lines;
+    const { kind, run, json } = line;
+    const { type = '', episode = null } = recordOf(line);
+    this.substitute = poorerLine(line, error);
+    if (this.substitute !== null) {
+      this.notePoorer(run, episode, [`the server refused a record: ${error.message}`]);
+      return;
+    }
+    if (episode !== null && !IS_ELSEWHERE.has(error.problem))
+      this.damaged.note(run, episode, lossOf(type), [error.message]);
     const what = `${kind} of run ${run} ${json.slice(0, 200)}`;
-    await this.drop(
+    await this.takeRefused(
       new RetraceError('REFUSED', `${error.message} (${what})`, {
         cause: error,
         status: error.status ?? undefined,
@@ -213,10 +314,16 @@ export class Sender {
     );
   }
 
-  private async drop(error: RetraceError): Promise<void> {
+  private async takeRefused(error: RetraceError): Promise<void> {
     this.counts.numRefused++;
     this.report(error);
-    await this.queue.take(1);
+    await this.take(1);
+  }
+
+  private async take(numLines: number): Promise<void> {
+    this.substitute = null;
+    await this.queue.take(numLines);
+    this.appendOwed();
   }
 
   /** Waits before the next attempt, without keeping the process from ending. */
@@ -243,6 +350,11 @@ export class Sender {
       // An agent never fails on Retrace, nor on what it does with an error of Retrace.
     }
   }
+}
+
+/** What the loss of a record does to its episode: rewards and annotations have no place that others depend on. */
+function lossOf(type: string): DamagedEpisode['outcome'] {
+  return type === 'reward' || type === 'annotation' ? 'poorer' : 'brokenOff';
 }
 
 /** Waits for a promise, but not for longer than that. */

@@ -11,12 +11,13 @@ export interface FieldError {
  * - `BUSY`: the server asked to wait, or its log is unavailable; records wait.
  * - `UNAUTHORIZED`: the API key is missing, wrong or lacks a scope; records wait.
  * - `REFUSED`: the server refused a request, or a record, which is dropped.
- * - `DROPPED`: a record found no room, or is not JSON.
+ * - `POORER`: a record is stored without a part that the server does not take.
+ * - `DROPPED`: a record found no room, or nothing of it can be stored.
  * - `SPOOL_FAILED`: the spool can't be read or written.
  * - `UNSUPPORTED`: this place lacks what the call needs.
  */
 export type RetraceErrorCode =
-  'UNREACHABLE' | 'BUSY' | 'UNAUTHORIZED' | 'REFUSED' | 'DROPPED' | 'SPOOL_FAILED' | 'UNSUPPORTED';
+  'UNREACHABLE' | 'BUSY' | 'UNAUTHORIZED' | 'REFUSED' | 'POORER' | 'DROPPED' | 'SPOOL_FAILED' | 'UNSUPPORTED';
 
 interface RetraceErrorDetails {
   readonly cause?: unknown;

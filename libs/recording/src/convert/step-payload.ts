@@ -1,11 +1,12 @@
 import {
   findUntrainableReason,
+  type Json,
   type SamplingParameters,
   type StepRecorded,
+  textsOfMessages,
   type Usage,
 } from '@retrace/trajectory';
 import type { WireStep, WireSampling, WireTokens, WireUsage } from '../wire/step-record.js';
-import { inputText, messageText } from './message-text.js';
 
 /**
  * Turns a step as its caller knows it into the payload of a `StepRecorded`. What the caller left out is unknown there, too.
@@ -14,6 +15,7 @@ import { inputText, messageText } from './message-text.js';
  */
 export function stepPayload(record: WireStep, contextTokens: number): StepRecorded {
   const { messages = null, rewards = {}, tokens = null, untrainable = '' } = record;
+  const texts = textsOfMessages(messages as Json);
   const rewardNames = Object.keys(rewards);
   const columns = tokenColumns(tokens);
   const numSampled = columns.actionMask.reduce((sum, mask) => sum + mask, 0);
@@ -21,8 +23,8 @@ export function stepPayload(record: WireStep, contextTokens: number): StepRecord
   const logprobMode = record.logprobMode ?? (hasLogprobs(columns) ? 'raw' : 'none');
   return {
     step: record.step,
-    observation: record.observation ?? (messages === null ? '' : inputText(messages.input)),
-    action: record.action ?? (messages === null ? '' : messageText(messages.output)),
+    observation: record.observation ?? texts?.observation ?? '',
+    action: record.action ?? texts?.action ?? '',
     parsedAction: record.parsedAction ?? null,
     actionValid: record.actionValid ?? null,
     anchor: record.anchor ?? null,
@@ -44,9 +46,13 @@ export function stepPayload(record: WireStep, contextTokens: number): StepRecord
     messages,
     usage: usageOf(record.usage ?? null),
     // A caller may find more reasons than these rules, never fewer.
-    untrainable: findUntrainableReason({ ...columns, sampling, logprobMode }) || untrainable,
+    untrainable: joinReasons(findUntrainableReason({ ...columns, sampling, logprobMode }), untrainable),
     ...columns,
   };
+}
+
+function joinReasons(...reasons: readonly string[]): string {
+  return [...new Set(reasons.filter((reason) => reason !== ''))].join('; ');
 }
 
 type Columns = Pick<

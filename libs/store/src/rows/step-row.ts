@@ -156,12 +156,12 @@ function writeScalars(columns: EventColumns, row: number, { fields, sampling }: 
 }
 
 function writeTexts(columns: EventColumns, row: number, step: StepRecord): void {
-  const { body, fields } = step;
-  copyText(columns.observation, row, body, fields.observation);
-  copyText(columns.action, row, body, fields.action);
-  copyText(columns.parsed_action, row, body, fields.parsedAction);
-  copyText(columns.anchor, row, body, fields.anchor);
-  copyText(columns.snapshot, row, body, fields.snapshot);
+  const { fields } = step;
+  copyText(columns.observation, row, fields.observation);
+  copyText(columns.action, row, fields.action);
+  copyText(columns.parsed_action, row, fields.parsedAction);
+  copyText(columns.anchor, row, fields.anchor);
+  copyText(columns.snapshot, row, fields.snapshot);
   columns.engine.set(row, step.engine.value);
   columns.model.set(row, step.model.value);
   columns.tokenizer_hash.set(row, step.tokenizerHash.value);
@@ -173,8 +173,8 @@ function writeTexts(columns: EventColumns, row: number, step: StepRecord): void 
   usageField.write(columns, row, step.usage.value);
 }
 
-function copyText(column: BytesColumn, row: number, body: Buffer, { isNull, start, end }: FieldPlace): void {
-  if (!isNull) column.setBytes(row, body, start, end);
+function copyText(column: BytesColumn, row: number, { isNull, source, start, end }: FieldPlace): void {
+  if (!isNull) column.setBytes(row, source, start, end);
 }
 
 /** Computes the `contentChecksum` of the event; 32 bytes, of which the first 16 are used. */
@@ -197,7 +197,7 @@ function checksumOf(step: StepRecord, lists: CheckedStep): Buffer {
     if (place.form === 'column') content.value(lists[list]);
     else if (place.form === 'number') content.number(place.number);
     else if (place.form === 'flag') content.flag(place.number === 1);
-    else content.utf8(step.body, place.start, place.end);
+    else content.utf8(place.source, place.start, place.end);
   }
   return content.digest();
 }

@@ -3,6 +3,7 @@ import type { AnyEvent, Envelope } from '../events/event.js';
 import { uuidFromBytes } from '../ids/uuid.js';
 import { describeProblem } from '../validation/problem.js';
 import { findEventProblem } from '../validation/validate-event.js';
+import { withTexts } from './message-texts.js';
 import { NUM_BODY_PARTS, unframe, type FrameFault } from './frame.js';
 import { messagePack } from './body/messagepack.js';
 import { unpackColumn } from './body/packed-column.js';
@@ -43,7 +44,7 @@ export function decodeEvent(bytes: Uint8Array): DecodedEvent {
     const reason = `schema version of ${kind} is ${textOf(schemaVersion)}; this reader knows 1 to ${newest}`;
     return deadLetter('UNKNOWN_VERSION', reason);
   }
-  const payload = upcast(kind, schemaVersion, body.payload);
+  const payload = withTexts(kind, upcast(kind, schemaVersion, body.payload));
   const event = { ...body, kind, schemaVersion: newest, payload } as unknown as AnyEvent;
   const problem = findEventProblem(event);
   return problem === null ? { ok: true, event } : deadLetter('INVALID_EVENT', describeProblem(problem));

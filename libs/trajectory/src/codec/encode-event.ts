@@ -3,6 +3,7 @@ import { assertValidEvent } from '../validation/validate-event.js';
 import { BodyWriter } from './body/body-writer.js';
 import { isColumn } from './body/packed-column.js';
 import { NUM_BODY_PARTS } from './frame.js';
+import { withoutTexts } from './message-texts.js';
 
 /** Used synchronously, so one writer is shared. */
 const body = new BodyWriter();
@@ -11,7 +12,8 @@ const body = new BodyWriter();
  * Encodes an event as one record of a log.
  *
  * Body: a MessagePack array of kind, schema version, the four ids (16 bytes each; empty for `''`), seq, time and the
- * payload, a map from field name to value in which typed arrays are packed columns (`packed-column.ts`).
+ * payload, a map from field name to value in which typed arrays are packed columns (`packed-column.ts`), and texts of a step that follow
+ * from its messages are null (`message-texts.ts`).
  *
  * @throws TrajectoryError `INVALID_EVENT` naming the field, the value and the rule
  */
@@ -27,7 +29,7 @@ export function encodeEvent(event: AnyEvent): Uint8Array {
   body.uuid(event.episodeId);
   body.number(event.seq);
   body.number(event.occurredAtUs);
-  const payload = event.payload as unknown as Readonly<Record<string, unknown>>;
+  const payload = withoutTexts(event);
   body.map(countFields(payload));
   // A valid payload is a plain object; `for … in` allocates no list of its fields.
   for (const field in payload) {

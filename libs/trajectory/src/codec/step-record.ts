@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto';
 import { SCHEMA_VERSIONS } from '../events/event-kinds.js';
-import type { SamplingParameters, StepRecorded, Usage } from '../events/episode-events.js';
+import type { Json, SamplingParameters, StepRecorded, Usage } from '../events/episode-events.js';
 import { uuidFromBytes } from '../ids/uuid.js';
+import { textsOfMessages } from '../messages/message-text.js';
 import { EPISODE_RULES } from '../validation/episode-rules.js';
 import { BodyReader } from './body/body-reader.js';
 import { NUM_BODY_PARTS, unframe } from './frame.js';
 import { readPackedColumn, type PackedColumn } from './body/packed-column.js';
+import { TEXT_FIELDS } from './message-texts.js';
 import { areSame, RememberedText, RememberedValue } from './remembered-value.js';
 
 export type StepField = keyof StepRecorded;
@@ -59,6 +61,8 @@ const isFine =
   (value: unknown): boolean =>
     STEP_RULES[field](value, field) === null;
 
+const NO_BYTES = Buffer.alloc(0);
+
 /** One field of the step that was read last. */
 export class FieldPlace {
   readonly nameBytes: Buffer;
@@ -67,7 +71,9 @@ export class FieldPlace {
   readonly form: Form;
   readonly isNullable: boolean;
   isNull = false;
-  /** Range of its value in the body. */
+  /** Bytes in which its value is: the body's, or those of a text that follows from the messages. */
+  source: Buffer = NO_BYTES;
+  /** Range of its value there. */
   start = 0;
   end = 0;
   /** Value of a number; 1 or 0 for a flag. */
@@ -198,7 +204,12 @@ export class StepRecord {
       place.metIn = this.numRead;
       place.isNull = place.isNullable && reader.null();
       place.packed = null;
+      place.source = reader.body;
       if (place.isNull) continue;
+      if (isTextField(place.name) && reader.null()) {
+        place.source = NO_BYTES;
+        continue;
+      }
       if (!this.readField(place)) return false;
     }
     return !reader.hasFailed;
@@ -255,6 +266,17 @@ export class StepRecord {
     for (const { text, place } of this.labels) text.read(body, place.start, place.end);
     if (STEP_RULES.logprobMode(this.logprobMode.value, 'logprobMode') !== null) return false;
     for (const { value, place } of this.values) if (!value.read(body, place.start, place.end)) return false;
+    return TEXT_FIELDS.every((name) => this.fields[name].source !== NO_BYTES || this.takeText(name));
+  }
+
+  /** Takes a text that the record lacks from the messages; false where they do not give it. */
+  private takeText(name: (typeof TEXT_FIELDS)[number]): boolean {
+    const texts = textsOfMessages(this.messages.value as Json);
+    if (texts === null) return false;
+    const place = this.fields[name];
+    place.source = Buffer.from(texts[name]);
+    place.start = 0;
+    place.end = place.source.length;
     return true;
   }
 }
@@ -267,4 +289,5 @@ function newFields(): Readonly<Record<StepField, FieldPlace>> {
   >;
 }
 
+const isTextField = (name: StepField): boolean => (TEXT_FIELDS as readonly StepField[]).includes(name);
 const isNatural = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;

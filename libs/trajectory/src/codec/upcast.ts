@@ -23,6 +23,8 @@ export const UPCASTERS: UpcasterTable = {
   ],
   StepRecorded: [
     (payload) => ({ ...payload, ...ADDED_FIELDS.StepRecorded, untrainable: untrainableReason(payload) }),
+    // Version 3 has the same fields; its records lack texts that follow from the messages, see `withTexts`.
+    (payload) => ({ ...payload }),
   ],
 };
 

@@ -123,7 +123,7 @@ describe('an envelope', () => {
 
   it.each<[Partial<Record<keyof RetraceEvent, unknown>>, string]>([
     [{ kind: 'StepDeleted' }, 'kind is "StepDeleted"; must be a known event kind'],
-    [{ schemaVersion: 1 }, 'StepRecorded.schemaVersion is 1; must be 2, the current version'],
+    [{ schemaVersion: 1 }, 'StepRecorded.schemaVersion is 1; must be 3, the current version'],
     [{ eventId: 'x' }, 'StepRecorded.eventId is "x"; must be a lower-case UUID'],
     [{ runId: '' }, 'StepRecorded.runId is ""; must be a lower-case UUID'],
     [{ occurredAtUs: 1.5 }, 'StepRecorded.occurredAtUs is 1.5; must be an integer ≥ 0'],

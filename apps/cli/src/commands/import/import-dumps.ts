@@ -14,8 +14,9 @@ import {
   type RecordSink,
   type RowOutcome,
 } from '@retrace/importers';
+import { storableRecord, type RunRecord } from '@retrace/client';
 import { readVariables } from '@retrace/process';
-import { Recorder, RecordingError, readRedactionRules, redact } from '@retrace/recording';
+import { Recorder, RecordingError, readRedactionRules, redact, type WireRecord } from '@retrace/recording';
 import { BackgroundSink } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
 import type { StoreSession } from '../../services/connection.js';
@@ -115,6 +116,10 @@ async function writeRows(
     const counts = await withInterrupt((signal) =>
       new EpisodeWriter(sinkOf(recorder, request.id), {
         signal,
+        storable: (record) => {
+          const { content, changes } = storableRecord(record as RunRecord);
+          return { content: content as WireRecord | null, changes };
+        },
         ...(replay === null ? {} : { replayOf: (records) => replay.environmentOf(records) }),
         onRow: (outcome) => (rows === null ? undefined : writeRow(rows, outcome)),
       }).write(importRows(files, format)),

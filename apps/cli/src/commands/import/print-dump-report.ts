@@ -20,6 +20,11 @@ export function printDumpReport(report: DumpReport): void {
   if (numKnownRecords > 0) {
     console.log(`${count(numKnownRecords)} of ${count(numRecords)} records had been imported before`);
   }
+  if (report.numPoorerEpisodes > 0) {
+    console.log(
+      `${count(report.numPoorerEpisodes)} episodes are stored poorer, as a part of them can't be stored; --report names them`,
+    );
+  }
   printSkipped(report);
   printVerified(report);
 }

@@ -1,11 +1,14 @@
-import type { Json } from '@retrace/trajectory';
+import type { Json } from '../events/episode-events.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The text of chat messages, each as `role: text`, a line each. */
+/**
+ * The text of chat messages, each as `role: text`, a line each. Records of steps lack texts that these functions give, so what they give
+ * for a message never changes without another schema version.
+ */
 export function inputText(messages: readonly Json[]): string {
   return messages
     .map((message) => `${isObject(message) ? String(message.role) : ''}: ${messageText(message)}`)
@@ -39,4 +42,15 @@ function callText(call: unknown): string {
   if (!isObject(call) || !isObject(call.function)) return '';
   const { name, arguments: given } = call.function;
   return `${typeof name === 'string' ? name : ''}(${typeof given === 'string' ? given : ''})`;
+}
+
+/** Texts of a step that follow from its messages: those of the input as its observation, that of the output as its action. */
+export function textsOfMessages(
+  messages: Json,
+): { readonly observation: string; readonly action: string } | null {
+  if (!isObject(messages) || !Array.isArray(messages.input)) return null;
+  return {
+    observation: inputText(messages.input as readonly Json[]),
+    action: messageText((messages.output ?? null) as Json),
+  };
 }

@@ -1,0 +1,61 @@
+/**
+ * `node scripts/client-schemas.mjs`: writes the schemas of records into both clients, which make each record storable by them before
+ * they send it. They are those of the API's document, without what only people read.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const DOCUMENT = new URL('../apps/api/openapi.json', import.meta.url);
+const SCHEMAS = {
+  episode: 'EpisodeRecord',
+  step: 'StepRecord',
+  end: 'EndRecord',
+  reward: 'RewardRecord',
+  annotation: 'AnnotationRecord',
+  runStart: 'StartRunRequest',
+  runEnd: 'EndRunRequest',
+};
+const FOR_PEOPLE = new Set(['description', 'default', 'x-rule', 'example']);
+
+/** Each file with the text that it must have. */
+export function clientSchemaFiles() {
+  const { schemas } = JSON.parse(readFileSync(DOCUMENT, 'utf8')).components;
+  const own = Object.fromEntries(
+    Object.entries(SCHEMAS).map(([name, schema]) => [name, withoutTexts(schemas[schema])]),
+  );
+  const json = JSON.stringify(own, null, 1);
+  return [
+    {
+      path: fileURLToPath(
+        new URL('../clients/typescript/src/storable/record-schemas.generated.ts', import.meta.url),
+      ),
+      text: `// Written by scripts/client-schemas.mjs.\n/** Schemas of records and of requests about runs, as the API's document has them. */\nexport const RECORD_SCHEMAS = ${json};\n`,
+    },
+    {
+      path: fileURLToPath(new URL('../clients/python/src/retrace/record_schemas.json', import.meta.url)),
+      text: `${json}\n`,
+    },
+  ];
+}
+
+/** A schema without its texts. Names of properties are kept, whatever they are. */
+function withoutTexts(schema) {
+  const kept = Object.entries(schema).filter(([keyword]) => !FOR_PEOPLE.has(keyword));
+  return Object.fromEntries(
+    kept.map(([keyword, value]) => {
+      if (keyword === 'properties')
+        return [
+          keyword,
+          Object.fromEntries(Object.entries(value).map(([name, own]) => [name, withoutTexts(own)])),
+        ];
+      if (keyword === 'anyOf') return [keyword, value.map(withoutTexts)];
+      const isSchema =
+        keyword === 'items' || (keyword === 'additionalProperties' && typeof value === 'object');
+      return [keyword, isSchema ? withoutTexts(value) : value];
+    }),
+  );
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const { path, text } of clientSchemaFiles()) writeFileSync(path, text);
+}
