@@ -358,6 +358,7 @@ function configOf(upstream: OpenAiServer, run: string): ProxyConfig {
     upstreamTimeoutMs: 10_000,
     host: '127.0.0.1',
     port: 0,
+    allowedHosts: [],
     retraceUrl: runs.api.api.url,
     retraceKey: null,
     run,
