@@ -145,6 +145,7 @@ async function main() {
       upstreamTimeoutMs: 60_000,
       host: '127.0.0.1',
       port: 0,
+      allowedHosts: [],
       retraceUrl: 'http://127.0.0.1:9',
       retraceKey: null,
       run: 'bench',

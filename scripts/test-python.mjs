@@ -2,23 +2,12 @@
  * `npm run test:python`: checks the Python client (lint, types) and runs its tests against a Retrace that this starts. Arguments are
  * passed to pytest. Where there is no Python, or its packages can't be installed, it says why and skips everything.
  */
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import {
-  CLIENT,
-  makePythonEnvironment,
-  pipInstall,
-  runPython,
-  withRetrace,
-} from '../test/support/python-client.mjs';
+import { clientEnvironment, runPython, withRetrace } from '../test/support/python-client.mjs';
 import { buildIfStale } from './build-if-stale.mjs';
 
 const CHECKS = [['ruff', 'check', '.'], ['ruff', 'format', '--check', '.'], ['mypy']];
 
-const list = readFileSync(join(CLIENT, 'pyproject.toml'));
-const name = `client-${createHash('sha256').update(list).digest('hex').slice(0, 12)}`;
-const environment = await makePythonEnvironment(name, (python) => pipInstall(python, [`${CLIENT}[test]`]));
+const environment = await clientEnvironment();
 if ('unavailable' in environment) {
   console.log(`Python client: skipped, because ${environment.unavailable}`);
 } else {

@@ -81,6 +81,7 @@ async function through<Result>(
       upstreamTimeoutMs: 60_000,
       host: '127.0.0.1',
       port: 0,
+      allowedHosts: [],
       retraceUrl: runs.api.api.url,
       retraceKey: null,
       run: run.id,

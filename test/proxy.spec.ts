@@ -1,5 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { request as httpRequest } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
@@ -182,7 +183,7 @@ describe('a proxy', () => {
     const [{ steps }] = await storedEpisodes(at);
     const sent = at.upstream.requests.map(({ body: given }) => given);
     expect(sent[1]).toMatchObject({ return_token_ids: true, logprobs: true });
-    expect(sent[3]).not.toHaveProperty('stream_options');
+    expect(sent[3]).toMatchObject({ stream_options: { include_usage: true } });
     expect(steps).toMatchObject([
       { engine: 'vllm', logprob_mode: 'raw', untrainable: '', kept_prefix_tokens: 0 },
       { engine: 'vllm', logprob_mode: 'raw', untrainable: '', output_tokens: 4 },
@@ -294,6 +295,67 @@ describe('a proxy', () => {
     ]);
   });
 
+  it('cuts a step at an event that can not be read, and says of another that tokens are missing', async () => {
+    const ids = [100, 101, 102, 103, 104];
+    const chunks = [
+      { prompt_token_ids: [1, 2], choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] },
+      ...ids.map((id) => ({
+        choices: [
+          {
+            index: 0,
+            delta: { content: `${id} ` },
+            token_ids: [id],
+            logprobs: { content: [{ logprob: -1 }] },
+          },
+        ],
+      })),
+      { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+      { choices: [], usage: { prompt_tokens: 2, completion_tokens: 5 } },
+    ].map((chunk) => JSON.stringify(chunk));
+    const answers = [chunks.with(3, '{"choices": [{"ind'), chunks.toSpliced(3, 1), chunks];
+    const engine = createServer((_, response) => {
+      const events = [...(answers.shift() ?? []), '[DONE]'].map((data) => `data: ${data}\n\n`);
+      response.setHeader('content-type', 'text/event-stream').end(events.join(''));
+    });
+    await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve));
+    opened.push({ close: () => new Promise((resolve) => engine.close(() => resolve())) });
+    const { port } = engine.address() as AddressInfo;
+    const at = await openProxy(() => ({ content: 'x' }), {
+      upstream: `http://127.0.0.1:${port}`,
+      upstreamKind: 'vllm',
+    });
+    for (const episode of ['unreadable', 'missing', 'whole']) {
+      const body = { model: 'm', stream: true, temperature: 1, messages: [user('count')] };
+      const answer = await post(`${at.proxy.url}/e/${episode}/v1/chat/completions`, body);
+      expect(await answer.text()).toContain('104 ');
+    }
+    const stored = await storedEpisodes(at);
+    expect(stored.map(({ name, steps: [step] }) => [name, step])).toMatchObject([
+      [
+        'unreadable',
+        {
+          messages: { output: null },
+          token_ids: [],
+          info: {
+            isCut: true,
+            hole: 'an event of the answer could not be read',
+            partialOutput: { content: '100 101 ' },
+          },
+        },
+      ],
+      [
+        'missing',
+        {
+          messages: { output: { content: '100 101 103 104 ' } },
+          untrainable: '4 sampled token ids where the usage says 5',
+          info: { hole: '4 sampled token ids where the usage says 5' },
+        },
+      ],
+      ['whole', { untrainable: '', token_ids: [1, 2, ...ids], output_tokens: 5 }],
+    ]);
+    expect(stored[0].steps[0].untrainable).not.toBe('');
+  });
+
   it('gives up nothing of the agent when neither Retrace nor the upstream answers', async () => {
     const at = await openProxy(() => ({ content: 'x' }), {
       retraceUrl: 'http://127.0.0.1:9',
@@ -362,6 +424,7 @@ function configOf(upstream: OpenAiServer, run: string): ProxyConfig {
     upstreamTimeoutMs: 10_000,
     host: '127.0.0.1',
     port: 0,
+    allowedHosts: [],
     retraceUrl: runs.api.api.url,
     retraceKey: null,
     run,

@@ -51,6 +51,7 @@ async function startProxyProcess(): Promise<void> {
     upstreamKey: null,
     upstreamTimeoutMs: 60_000,
     host: '127.0.0.1',
+    allowedHosts: [],
     port: proxyPort,
     retraceUrl: api.url,
     retraceKey: null,

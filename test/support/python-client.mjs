@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -55,6 +56,24 @@ export async function pipInstall(python, requirements) {
   await run(python, pip, { timeout: 900_000, maxBuffer: 64 * 1024 ** 2 });
 }
 
+/** The environment of the client's own tests, made again when `pyproject.toml` changes. */
+export function clientEnvironment() {
+  const list = readFileSync(join(CLIENT, 'pyproject.toml'));
+  const name = `client-${createHash('sha256').update(list).digest('hex').slice(0, 12)}`;
+  return makePythonEnvironment(name, (python) => pipInstall(python, [`${CLIENT}[test]`]));
+}
+
+/**
+ * Variables of a Python that has the client's sources before any installed package.
+ *
+ * @param {NodeJS.ProcessEnv} environment
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function pythonVariables(environment) {
+  const paths = [join(CLIENT, 'src'), process.env.PYTHONPATH].filter(Boolean).join(delimiter);
+  return { ...process.env, ...environment, PYTHONPATH: paths, PYTHONDONTWRITEBYTECODE: '1' };
+}
+
 /**
  * Runs Python in the client's folder, with its sources before any installed package.
  *
@@ -64,10 +83,9 @@ export async function pipInstall(python, requirements) {
  * @returns {Promise<number>} the exit code
  */
 export function runPython(python, args, environment = {}) {
-  const paths = [join(CLIENT, 'src'), process.env.PYTHONPATH].filter(Boolean).join(delimiter);
   const child = spawn(python, args, {
     cwd: CLIENT,
-    env: { ...process.env, ...environment, PYTHONPATH: paths, PYTHONDONTWRITEBYTECODE: '1' },
+    env: pythonVariables(environment),
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   return new Promise((resolve) => child.once('close', (code) => resolve(code ?? 1)));

@@ -64,7 +64,7 @@ beforeAll(async () => {
   Object.defineProperty(supply, 'policyVersion', { get: () => version });
   server = await startServer(
     {
-      ...{ host: '127.0.0.1', port: 0, keyDirectory: null, concurrency: 16, maxQueued: 4 },
+      ...{ host: '127.0.0.1', port: 0, allowedHosts: [], keyDirectory: null, concurrency: 16, maxQueued: 4 },
       ...{ contextLength: 256, maxBodyBytes: 1e6, logprobsMode: 'raw_logprobs' },
     },
     supply,

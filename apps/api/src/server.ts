@@ -10,7 +10,7 @@ import type { ApiConfig } from './config/api-config.js';
 import { registerAllowedMethods } from './http/allowed-methods.js';
 import { registerBodyBounds } from './http/body-bounds.js';
 import { registerDashboard } from './http/dashboard.js';
-import { registerHostGuard } from './http/host-guard.js';
+import { registerPageGuard } from './http/page-guard.js';
 import { AccessControl } from './keys/access-control.js';
 import { registerAccess } from './keys/register-access.js';
 import { requireKey } from './keys/require-key.js';
@@ -83,7 +83,7 @@ async function configure(app: NestFastifyApplication, config: ApiConfig): Promis
   const server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   await registerSecurityHeaders(server);
   registerAllowedMethods(server);
-  registerHostGuard(server, [config.host, ...config.allowedHosts]);
+  registerPageGuard(server, config);
   await registerAccess(server, { control: app.get(AccessControl), rateLimit: config.rateLimit });
   registerRecordsBody(server);
   registerBodyBounds(server);

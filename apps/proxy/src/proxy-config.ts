@@ -12,6 +12,8 @@ export interface ProxyConfig {
   readonly host: string;
   /** 0 = any. */
   readonly port: number;
+  /** Further names of this host, and origins whose pages may use the proxy. */
+  readonly allowedHosts: readonly string[];
   readonly retraceUrl: string;
   readonly retraceKey: string | null;
   /** Run that calls are recorded in which name none. */

@@ -5,6 +5,8 @@ export interface ServeConfig {
   readonly host: string;
   /** 0 = any. */
   readonly port: number;
+  /** Further names of this host, and origins whose pages may use the server. */
+  readonly allowedHosts: readonly string[];
   /** Directory of the API keys; null: no key is asked for. */
   readonly keyDirectory: string | null;
   /** Answers that are generated at once. */

@@ -15,6 +15,7 @@ from retrace.environments.adapt import adapt
 
 gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed")
 websockets = pytest.importorskip("websockets.asyncio.client", reason="websockets is not installed")
+InvalidStatus = pytest.importorskip("websockets.exceptions").InvalidStatus
 
 
 class Client:
@@ -188,6 +189,33 @@ def test_what_breaks_the_protocol_is_refused_with_its_rule() -> None:
             assert (await client.step("nan"))["code"] == "ENVIRONMENT_FAILED"
             assert (await client.ask(type="close", episode="a")) == {"type": "closed"}
             assert (await client.reset("b", task={"index": 3}))["type"] == "observation"
+
+    asyncio.run(play())
+
+
+def test_web_pages_and_foreign_names_are_refused_unless_they_are_allowed() -> None:
+    async def play() -> None:
+        allowed = ["env.example", "http://localhost:3000"]
+        async with hosted(Countdown(), allowed_hosts=allowed) as (_, url), httpx.AsyncClient() as http:
+
+            async def code_of(path: str = "/ws", **headers: str) -> str:
+                named = {name.replace("_", "-"): value for name, value in headers.items()}
+                answer = await http.get(f"http://{url}{path}", headers=named)
+                return str(answer.json()["code"]) if answer.status_code == 403 else str(answer.status_code)
+
+            assert await code_of(host="evil.example") == "HOST_NOT_ALLOWED"
+            assert await code_of(sec_fetch_site="cross-site") == "ORIGIN_NOT_ALLOWED"
+            assert await code_of("/health", sec_fetch_site="cross-site") == "ORIGIN_NOT_ALLOWED"
+            assert await code_of("/health", host="probed.example") == "200"
+            assert await code_of("/any", host="env.example") == "404"
+            for origin, is_open in (("http://evil.example", False), ("http://localhost:3000", True)):
+                headers = {"Origin": origin}
+                connecting = websockets.connect(f"ws://{url}/ws", additional_headers=headers)
+                if is_open:
+                    await (await connecting).close()
+                else:
+                    with pytest.raises(InvalidStatus, match="403"):
+                        await connecting
 
     asyncio.run(play())
 

@@ -39,7 +39,6 @@ export {
 } from './keys/api-key.js';
 export { KeyDirectory, type KeyRequest, type StoredKeys } from './keys/key-directory.js';
 export { KeyRing, type KeyRingOptions, type KeyVerdict } from './keys/key-ring.js';
-export { isLoopback } from './keys/loopback.js';
 export { ProcessError } from './process-error.js';
 export { ServerProcess, type ServerProcessOptions } from './servers/server-process.js';
 export type { WhatIfMessage, WhatIfQuestion } from './jobs/what-if-messages.js';

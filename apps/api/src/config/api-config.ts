@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { LogLocation } from '@retrace/log';
+import { readAllowedHosts } from '@retrace/page-guard';
 import {
   logLocationOf,
   OPTIONAL_STORE_VARIABLES,
@@ -92,7 +93,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
     },
     host: variables.RETRACE_API_HOST ?? DEFAULT_HOST,
     port: variables.RETRACE_API_PORT ?? DEFAULT_PORT,
-    allowedHosts: splitList(variables.RETRACE_API_ALLOWED_HOSTS),
+    allowedHosts: readAllowedHosts(variables.RETRACE_API_ALLOWED_HOSTS ?? ''),
     keyDirectory: pathOf(variables.RETRACE_API_KEYS_DIRECTORY),
     firstKeyFile: pathOf(variables.RETRACE_API_FIRST_KEY_FILE),
     rateLimit: variables.RETRACE_API_RATE_LIMIT ?? DEFAULT_RATE_LIMIT,
@@ -113,11 +114,4 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
     runsSink: variables.RETRACE_SINK !== 'off',
     acceptsOtherLog: variables.RETRACE_ACCEPT_OTHER_LOG === 'on',
   });
-}
-
-function splitList(list: string | undefined): string[] {
-  return (list ?? '')
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
 }

@@ -186,7 +186,10 @@ describe('the login of a page', () => {
       scopes: ['read', 'sql'],
       expiresAt: null,
     });
-    const overHttps = await logIn(fixture.api, key, { origin: 'https://localhost' });
+    const overHttps = await logIn(fixture.api, key, {
+      origin: 'https://localhost',
+      'sec-fetch-site': 'same-origin',
+    });
     expect(overHttps.headers.get('set-cookie')).toMatch(/; Secure/);
     secrets.push(overHttps.headers.get('set-cookie')?.split(/[=;]/)[1] ?? '');
   });

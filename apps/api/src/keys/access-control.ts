@@ -1,14 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { isLoopback, keyPrefixOf, KeyRing, type KeyVerdict, type StoredKey } from '@retrace/process';
+import { isLoopback } from '@retrace/page-guard';
+import { keyPrefixOf, KeyRing, type KeyVerdict, type StoredKey } from '@retrace/process';
 import type { FastifyRequest } from 'fastify';
 import { ApiConfig } from '../config/api-config.js';
 import { ProblemError } from '../problems/problem.js';
 import { scopeOf, type AccessLevel } from './access.js';
 import { sessionTokenOf } from './session-cookie.js';
 import { SessionFiles } from './session-files.js';
-
-/** `Sec-Fetch-Site` of requests that a login counts for; `none`: not a page but the person made it, by the address bar. */
-const OWN_SITES: readonly unknown[] = [undefined, 'same-origin', 'none'];
 
 /** Who makes a request. */
 export type Caller =
@@ -43,18 +41,12 @@ export class AccessControl {
     const token = sessionTokenOf(request);
     if (token === undefined)
       return stranger('KEY_REQUIRED', 'This server needs an API key: send "Authorization: Bearer <key>"');
-    const site = request.headers['sec-fetch-site'];
-    if (!OWN_SITES.includes(site))
-      return stranger(
-        'ORIGIN_NOT_ALLOWED',
-        `The page that sent this request is of another origin (Sec-Fetch-Site: ${site}); its login does not count here`,
-      );
     const session = await this.sessions.find(token);
     if (session === null) return stranger('KEY_REQUIRED', 'The session has ended; log in again');
     return callerOf(await this.keys.verifyId(session.keyId));
   }
 
-  /** @throws ProblemError `KEY_REQUIRED`, `KEY_INVALID`, `ORIGIN_NOT_ALLOWED` or `SCOPE_MISSING` when the caller may not call a route of this level */
+  /** @throws ProblemError `KEY_REQUIRED`, `KEY_INVALID` or `SCOPE_MISSING` when the caller may not call a route of this level */
   check(caller: Caller, level: AccessLevel): void {
     if (level === 'open' || caller.kind === 'anyone') return;
     if (level === 'monitoring' && this.isLocal) return;
@@ -92,6 +84,6 @@ function callerOf(verdict: KeyVerdict): Caller {
     : stranger('KEY_INVALID', verdict.reason);
 }
 
-function stranger(code: 'KEY_REQUIRED' | 'KEY_INVALID' | 'ORIGIN_NOT_ALLOWED', detail: string): Caller {
+function stranger(code: 'KEY_REQUIRED' | 'KEY_INVALID', detail: string): Caller {
   return { kind: 'stranger', problem: new ProblemError(code, detail) };
 }

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { ModulesContainer, NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { isLoopback } from '@retrace/process';
+import { isLoopback } from '@retrace/page-guard';
 import { describe, expect, it } from 'vitest';
 import { AppModule } from '../app.module.js';
 import { ApiConfig } from '../config/api-config.js';

@@ -1,4 +1,5 @@
-import { isLoopback, KeyDirectory, keyPrefixOf, keyStateAt } from '@retrace/process';
+import { isLoopback } from '@retrace/page-guard';
+import { KeyDirectory, keyPrefixOf, keyStateAt } from '@retrace/process';
 import { ApiError } from '../api-error.js';
 import type { ApiConfig } from '../config/api-config.js';
 

@@ -2,17 +2,20 @@ import type { ChatMessage, JsonObject, ToolCall } from '@retrace/client';
 import { chatMessage, contentOf, partsOf, toolCall } from '@retrace/client/messages';
 import { errorOfAnswer } from './answer-error.js';
 import { ChunksReader } from './chunks-reader.js';
-import { addingCall, usageOf, type EngineAnswer } from './engine-call.js';
+import { addingCall, usageOf, wholenessOf, type EngineAnswer } from './engine-call.js';
 import {
   callTokens,
+  countTokens,
   logprobsOf,
+  missingTokens,
   promptIdsOf,
   sampledIdsOf,
   tokenFields,
+  unreadableIds,
   usageFields,
   weightVersionOf,
 } from './engine-tokens.js';
-import { isObject, listedObjects, objectOf, objectsOf, textOf } from './json-fields.js';
+import { hasOnlyObjects, isObject, listedObjects, objectOf, objectsOf, textOf } from './json-fields.js';
 import type { Protocol, RecordedCall } from './protocol.js';
 import { otherSamplingOf, samplingOf } from './sampling.js';
 
@@ -31,13 +34,11 @@ export const CHAT_COMPLETIONS: Protocol = {
   },
 };
 
-function recordedCall(
-  asked: JsonObject,
-  prompt: readonly ChatMessage[],
-  { status, body, isCut }: EngineAnswer,
-): RecordedCall {
+function recordedCall(asked: JsonObject, prompt: readonly ChatMessage[], answer: EngineAnswer): RecordedCall {
+  const { status, body } = answer;
   const choices = objectsOf(body.choices);
   const [first, ...others] = choices;
+  const usage = usageOf(body.usage);
   const untrainable = otherSamplingOf(asked);
   return {
     model: textOf(body.model) ?? textOf(asked.model),
@@ -46,15 +47,31 @@ function recordedCall(
     output: choices.length > 0 ? messageOf(objectOf(first.message)) : null,
     otherOutputs: others.map(({ message }) => messageOf(objectOf(message))),
     finishReason: choices.length > 0 ? textOf(first.finish_reason) : null,
-    usage: usageOf(body.usage),
+    usage,
     sampling: samplingOf(asked),
     tokens: choices.length > 0 ? callTokens(promptIdsOf(body), sampledIdsOf(first), logprobsOf(first)) : null,
     weightVersion: weightVersionOf(body),
     responseId: textOf(body.id),
     error: errorOfAnswer(status, body) ?? errorInStream(status, body),
-    isCut,
+    ...wholenessOf(answer, {
+      unreadable: unreadableField(body),
+      missing: missingTokens(countTokens(body), usage),
+    }),
     ...(untrainable !== undefined && { untrainable }),
   };
+}
+
+/** The field of an answer that is not as the protocol has it; undefined where there is none. */
+function unreadableField(body: JsonObject): string | undefined {
+  if (!hasOnlyObjects(body.choices)) return 'choices';
+  const choices = objectsOf(body.choices);
+  const ids = [body, ...choices].map(unreadableIds).find((name) => name !== undefined);
+  if (ids !== undefined || choices.length === 0) return ids;
+  const [{ message }] = choices;
+  if (!isObject(message)) return 'message';
+  const { content, tool_calls } = message;
+  if (content != null && typeof content !== 'string' && !hasOnlyObjects(content)) return 'content';
+  return hasOnlyObjects(tool_calls) ? undefined : 'tool_calls';
 }
 
 /** An error that came after the answer had begun. */

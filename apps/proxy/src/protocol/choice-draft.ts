@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@retrace/client';
-import { numberOf, objectOf, objectsOf, textOf } from './json-fields.js';
-import { logprobsOf, sampledIdsOf } from './engine-tokens.js';
+import { logprobsOf, sampledIdsOf, unreadableIds } from './engine-tokens.js';
+import { hasOnlyObjects, isObject, numberOf, objectOf, objectsOf, textOf } from './json-fields.js';
 
 interface CallDraft {
   id: string;
@@ -21,7 +21,14 @@ export class ChoiceDraft {
 
   constructor(readonly index: number) {}
 
-  add(choice: JsonObject): void {
+  /** Whether a tool is called of which no event told the name. */
+  get hasNamelessCall(): boolean {
+    return [...this.calls.values()].some(({ name }) => name === '');
+  }
+
+  /** @returns whether all of the chunk could be read; if not, nothing of it is added */
+  add(choice: JsonObject): boolean {
+    if (!isReadable(choice)) return false;
     const delta = objectOf(choice.delta);
     push(this.texts, choice.text);
     push(this.content, delta.content);
@@ -35,6 +42,7 @@ export class ChoiceDraft {
     if (ids !== null) (this.sampledIds ??= []).push(...ids);
     const logprobs = logprobsOf(choice);
     if (logprobs !== null) (this.logprobs ??= []).push(...logprobs);
+    return true;
   }
 
   /** The choice as a whole answer has it. `text` is of completions, `message` of chat completions. */
@@ -56,19 +64,35 @@ export class ChoiceDraft {
     };
   }
 
-  private addCall(index: number, { id, function: called }: JsonObject): void {
+  private addCall(index: number, { id, function: called, custom }: JsonObject): void {
     const draft = this.calls.get(index) ?? { id: '', name: '', arguments: [] };
-    const { name, arguments: given } = objectOf(called);
+    const { name, arguments: given, input } = objectOf(called ?? custom);
     // Some servers repeat the id and the name in each chunk.
     if (draft.id === '') draft.id = textOf(id) ?? '';
     if (draft.name === '') draft.name = textOf(name) ?? '';
-    push(draft.arguments, given);
+    push(draft.arguments, given ?? input);
     this.calls.set(index, draft);
   }
 }
 
 function callOf({ id, name, arguments: given }: CallDraft): JsonObject {
   return { id, type: 'function', function: { name, arguments: given.join('') } };
+}
+
+/** Whether what this draft reads of a chunk has the types that it has by the protocol. */
+function isReadable(choice: JsonObject): boolean {
+  const { text, delta = null } = choice;
+  if (delta !== null && !isObject(delta)) return false;
+  const { content, refusal, reasoning_content, reasoning, tool_calls } = objectOf(delta);
+  return (
+    [text, content, refusal, reasoning_content, reasoning].every(isTextOrAbsent) &&
+    hasOnlyObjects(tool_calls) &&
+    unreadableIds(choice) === undefined
+  );
+}
+
+function isTextOrAbsent(value: JsonValue | undefined): boolean {
+  return value == null || typeof value === 'string';
 }
 
 function push(texts: string[], value: JsonValue | undefined): void {

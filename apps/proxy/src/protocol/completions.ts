@@ -2,17 +2,20 @@ import type { ChatMessage, JsonObject, JsonValue } from '@retrace/client';
 import { chatMessage } from '@retrace/client/messages';
 import { errorOfAnswer } from './answer-error.js';
 import { ChunksReader } from './chunks-reader.js';
-import { addingCall, usageOf, type EngineAnswer } from './engine-call.js';
+import { addingCall, usageOf, wholenessOf, type EngineAnswer } from './engine-call.js';
 import {
   callTokens,
+  countTokens,
   logprobsOf,
+  missingTokens,
   promptIdsOf,
   sampledIdsOf,
   tokenFields,
+  unreadableIds,
   usageFields,
   weightVersionOf,
 } from './engine-tokens.js';
-import { objectsOf, textOf } from './json-fields.js';
+import { hasOnlyObjects, objectsOf, textOf } from './json-fields.js';
 import type { Protocol, RecordedCall } from './protocol.js';
 import { otherSamplingOf, samplingOf } from './sampling.js';
 
@@ -41,13 +44,11 @@ export function hasSeveralPrompts({ prompt }: JsonObject): boolean {
   return Array.isArray(prompt) && prompt.length > 1 && typeof prompt[0] !== 'number';
 }
 
-function recordedCall(
-  asked: JsonObject,
-  prompt: readonly ChatMessage[],
-  { status, body, isCut }: EngineAnswer,
-): RecordedCall {
+function recordedCall(asked: JsonObject, prompt: readonly ChatMessage[], answer: EngineAnswer): RecordedCall {
+  const { status, body } = answer;
   const choices = objectsOf(body.choices);
   const [output = null, ...otherOutputs] = choices.map((choice) => outputOf(asked, prompt, choice));
+  const usage = usageOf(body.usage);
   const untrainable = otherSamplingOf(asked);
   return {
     model: textOf(body.model) ?? textOf(asked.model),
@@ -56,7 +57,7 @@ function recordedCall(
     output,
     otherOutputs,
     finishReason: textOf(choices[0]?.finish_reason),
-    usage: usageOf(body.usage),
+    usage,
     sampling: samplingOf(asked),
     tokens:
       choices.length > 0
@@ -65,9 +66,22 @@ function recordedCall(
     weightVersion: weightVersionOf(body),
     responseId: textOf(body.id),
     error: errorOfAnswer(status, body),
-    isCut,
+    ...wholenessOf(answer, {
+      unreadable: unreadableField(body),
+      // Servers differ in whether they count an echoed prompt.
+      missing: asked.echo === true ? undefined : missingTokens(countTokens(body), usage),
+    }),
     ...(untrainable !== undefined && { untrainable }),
   };
+}
+
+/** The field of an answer that is not as the protocol has it; undefined where there is none. */
+function unreadableField(body: JsonObject): string | undefined {
+  if (!hasOnlyObjects(body.choices)) return 'choices';
+  const choices = objectsOf(body.choices);
+  const ids = [body, ...choices].map(unreadableIds).find((name) => name !== undefined);
+  if (ids !== undefined || choices.length === 0) return ids;
+  return typeof choices[0].text === 'string' ? undefined : 'text';
 }
 
 function outputOf(asked: JsonObject, prompt: readonly ChatMessage[], { text }: JsonObject): ChatMessage {

@@ -1,7 +1,7 @@
 import type { JsonObject, TokenUsage } from '@retrace/client';
 import { eventObject, isObject, numberOf, objectOf, objectsOf } from './json-fields.js';
 import { withoutAdded } from './engine-tokens.js';
-import type { PreparedCall, SseEvent } from './protocol.js';
+import type { PreparedCall, RecordedCall, SseEvent } from './protocol.js';
 
 /** Names of the fields that `withoutAdded` removes: an event without any of them passes as it came. */
 const ADDED_NAMES = ['"token_ids"', '"prompt_token_ids"', '"response_token_ids"', '"logprobs"', '"usage"'];
@@ -12,21 +12,55 @@ export function addingCall(
   added: JsonObject,
 ): Pick<PreparedCall, 'body' | 'isStream' | 'hides' | 'hide' | 'hideEvent'> {
   const hides = Object.keys(added).length > 0;
+  const hider = new EventHider(added);
   return {
     body: hides ? { ...body, ...added } : body,
     isStream: body.stream === true,
     hides,
     hide: (answer) => (hides ? withoutAdded(answer, added) : answer),
-    hideEvent: (event) => (hides ? hideEvent(event, added) : event),
+    hideEvent: (event) => hider.hide(event),
   };
 }
 
-function hideEvent(event: SseEvent, added: JsonObject): SseEvent | null {
-  if (!ADDED_NAMES.some((name) => event.data.includes(name))) return event;
-  const chunk = eventObject(event.data);
-  if (chunk === null) return event;
-  const isUsage = 'stream_options' in added && isObject(chunk.usage) && objectsOf(chunk.choices).length === 0;
-  return isUsage ? null : { ...event, data: JSON.stringify(withoutAdded(chunk, added)) };
+/** An end of a choice, in a chunk of a stream. */
+const CHOICE_END = /"finish_reason": ?"/;
+
+/**
+ * Hides from the events of one stream what only `added` had asked for.
+ *
+ * vLLM writes its fingerprint into the last chunk, which is another one where it is asked for the usage: the chunk that ends the last choice waits for that one,
+ * and takes the fingerprint over.
+ */
+class EventHider {
+  private waiting: SseEvent | null = null;
+  private readonly hidesUsage: boolean;
+
+  constructor(private readonly added: JsonObject) {
+    this.hidesUsage = 'stream_options' in added;
+  }
+
+  /** @param event null at the end of the stream */
+  hide(event: SseEvent | null): readonly SseEvent[] {
+    const before = this.waiting === null ? [] : [this.waiting];
+    this.waiting = null;
+    if (event === null) return before;
+    const { data } = event;
+    const isEnd = this.hidesUsage && CHOICE_END.test(data);
+    if (!isEnd && !ADDED_NAMES.some((name) => data.includes(name))) return [...before, event];
+    const chunk = eventObject(data);
+    if (chunk === null) return [...before, event];
+    if (this.hidesUsage && isObject(chunk.usage) && objectsOf(chunk.choices).length === 0)
+      return before.map((last) => withFingerprint(last, chunk));
+    const shown = { ...event, data: JSON.stringify(withoutAdded(chunk, this.added)) };
+    if (!isEnd || chunk.system_fingerprint !== undefined) return [...before, shown];
+    this.waiting = shown;
+    return before;
+  }
+}
+
+function withFingerprint(event: SseEvent, { system_fingerprint }: JsonObject): SseEvent {
+  if (system_fingerprint === undefined) return event;
+  return { ...event, data: JSON.stringify({ ...eventObject(event.data), system_fingerprint }) };
 }
 
 /** Reads token counts of OpenAI's form; null where the answer has none. */
@@ -45,4 +79,23 @@ export interface EngineAnswer {
   readonly status: number;
   readonly body: JsonObject;
   readonly isCut: boolean;
+  /** The first thing that is missing in a stream, where the answer was cut off. */
+  readonly hole?: string;
+}
+
+/**
+ * Says whether an answer is whole.
+ *
+ * @param unreadable a field that is not as the protocol has it: the answer ends there
+ * @param missing tokens that the usage counts and the answer lacks, nobody knows where; told of answers that are not cut off
+ */
+export function wholenessOf(
+  answer: EngineAnswer,
+  { unreadable, missing }: { readonly unreadable?: string; readonly missing?: string },
+): Pick<RecordedCall, 'isCut' | 'hole'> {
+  const field = unreadable === undefined ? undefined : `${unreadable} of the answer could not be read`;
+  const place = answer.hole ?? field;
+  const isCut = answer.isCut || place !== undefined;
+  const hole = place ?? (isCut ? undefined : missing);
+  return { isCut, ...(hole !== undefined && { hole }) };
 }

@@ -1,9 +1,12 @@
-import type { JsonObject, JsonValue } from '@retrace/client';
+import type { JsonObject, JsonValue, TokenUsage } from '@retrace/client';
 import { isObject, numberOf, objectsOf } from './json-fields.js';
 import type { PromptAndSampledTokens, UpstreamKind } from './protocol.js';
 
 /** vLLM writes this for a log-probability that it does not have. */
 const MISSING_LOGPROB = -9999;
+
+/** Servers that are known to tell the usage of a stream when they are asked for it. */
+const TELL_USAGE: readonly UpstreamKind[] = ['openai', 'sglang', 'vllm'];
 
 /** Fields of an answer with token ids: vLLM's names, then SGLang's. */
 const PROMPT_IDS = 'prompt_token_ids';
@@ -24,9 +27,9 @@ export function tokenFields(body: JsonObject, upstream: UpstreamKind, logprobs: 
   };
 }
 
-/** Asks for the usage at the end of a stream, where the request does not ask itself. vLLM's token ids can be counted instead. */
+/** Asks for the usage at the end of a stream, where the request does not ask itself: token ids are counted against it. */
 export function usageFields(body: JsonObject, upstream: UpstreamKind): JsonObject {
-  if (body.stream !== true || (upstream !== 'openai' && upstream !== 'sglang')) return {};
+  if (body.stream !== true || !TELL_USAGE.includes(upstream)) return {};
   const options = isObject(body.stream_options) ? body.stream_options : {};
   return options.include_usage === true ? {} : { stream_options: { ...options, include_usage: true } };
 }
@@ -62,6 +65,11 @@ export function promptIdsOf(answer: JsonObject): readonly number[] | null {
   return idsOf(answer[PROMPT_IDS]) ?? idsOf(objectsOf(answer.choices)[0]?.[PROMPT_IDS]);
 }
 
+/** The field of an answer, a choice or a chunk that should be token ids and is something else; undefined where there is none. */
+export function unreadableIds(part: JsonObject): string | undefined {
+  return [PROMPT_IDS, ...SAMPLED_IDS].find((name) => part[name] != null && idsOf(part[name]) === null);
+}
+
 /** Sampled tokens of a choice, or of a chunk of it. */
 export function sampledIdsOf(choice: JsonObject): readonly number[] | null {
   return idsOf(choice[SAMPLED_IDS[0]]) ?? idsOf(choice[SAMPLED_IDS[1]]);
@@ -85,6 +93,34 @@ export function callTokens(
 ): PromptAndSampledTokens | null {
   if (promptIds === null || sampledIds === null || promptIds.length === 0) return null;
   return { promptIds, sampledIds, logprobs: logprobs?.length === sampledIds.length ? logprobs : null };
+}
+
+/** The number of token ids in an answer, as they were counted; null where there are none. */
+export interface CountedTokens {
+  readonly prompt: number | null;
+  readonly sampled: number | null;
+}
+
+/** Compares token ids with the usage that the server told. @returns the tokens that are missing, or too many; undefined where the counts agree or are unknown */
+export function missingTokens(counted: CountedTokens, usage: TokenUsage | null): string | undefined {
+  const compare = (what: string, numIds: number | null, told: number | null | undefined) =>
+    numIds === null || told == null || numIds === told
+      ? undefined
+      : `${numIds} ${what} token ids where the usage says ${told}`;
+  return (
+    compare('sampled', counted.sampled, usage?.outputTokens) ??
+    compare('prompt', counted.prompt, usage?.inputTokens)
+  );
+}
+
+/** Counts the token ids of an answer. The usage is that of all choices, so each of them must have its ids. */
+export function countTokens(body: JsonObject): CountedTokens {
+  const ids = objectsOf(body.choices).map(sampledIdsOf);
+  const sum = ids.reduce((total: number, some) => total + (some?.length ?? 0), 0);
+  return {
+    prompt: promptIdsOf(body)?.length ?? null,
+    sampled: ids.length > 0 && !ids.includes(null) ? sum : null,
+  };
 }
 
 /** Version of the weights as the engine names it (SGLang); null where the answer does not tell. */

@@ -7,6 +7,18 @@ export function objectsOf(value: Json): readonly JsonObject[] {
   return Array.isArray(value) ? (value as readonly JsonValue[]).filter(isObject) : [];
 }
 
+/** Whether a value is a list of objects, or is not there at all: the readers of lists leave out everything else. */
+export function hasOnlyObjects(value: Json): boolean {
+  return value == null || (Array.isArray(value) && (value as readonly JsonValue[]).every(isObject));
+}
+
+/** Objects in a list up to the first element that is something else: what comes after a hole is no part of an answer. */
+export function leadingObjects(value: Json): readonly JsonObject[] {
+  const all = Array.isArray(value) ? (value as readonly JsonValue[]) : [];
+  const hole = all.findIndex((each) => !isObject(each));
+  return (hole < 0 ? all : all.slice(0, hole)) as readonly JsonObject[];
+}
+
 /** Objects in a list; null where there is no list. */
 export function listedObjects(value: Json): readonly JsonObject[] | null {
   return Array.isArray(value) ? objectsOf(value) : null;

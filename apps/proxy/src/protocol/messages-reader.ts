@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '@retrace/client';
 import type { EngineAnswer } from './engine-call.js';
-import { eventObject, numberOf, objectOf, textOf } from './json-fields.js';
-import type { RecordedCall, SseEvent, StreamReader } from './protocol.js';
+import { EventsReader } from './events-reader.js';
+import { isObject, numberOf, objectOf, textOf } from './json-fields.js';
+import type { RecordedCall } from './protocol.js';
 
 /** A block that grows. */
 interface DraftBlock {
@@ -10,30 +11,42 @@ interface DraftBlock {
   thinking: string;
   /** Arguments of a tool as the model writes them: JSON, in pieces. */
   json: string;
+  isStopped: boolean;
 }
 
 /** Reads the events of a streamed message: `message_start`, each block's start, deltas and stop, `message_delta`, `message_stop`. */
-export class MessagesReader implements StreamReader {
+export class MessagesReader extends EventsReader {
   private message: JsonObject = {};
   private error: JsonObject | null = null;
   private isStopped = false;
   private readonly blocks = new Map<number, DraftBlock>();
 
-  constructor(private readonly record: (answer: EngineAnswer) => RecordedCall) {}
+  constructor(private readonly record: (answer: EngineAnswer) => RecordedCall) {
+    super();
+  }
 
-  add({ data }: SseEvent): void {
-    const event = eventObject(data);
-    if (event === null) return;
+  finish(isComplete: boolean): RecordedCall {
+    const content = [...this.blocks].sort(([a], [b]) => a - b).map(([, draft]) => blockOf(draft));
+    const body = { ...this.message, content, ...(this.error && { error: this.error }) };
+    const { hole } = this;
+    const isCut = hole !== undefined || (this.error === null && !(isComplete && this.isStopped));
+    return this.record({ status: 200, body, isCut, hole });
+  }
+
+  protected read(event: JsonObject): void {
     const index = numberOf(event.index) ?? 0;
     switch (textOf(event.type) ?? '') {
       case 'message_start':
         this.message = objectOf(event.message);
         break;
       case 'content_block_start':
-        this.blocks.set(index, { block: objectOf(event.content_block), text: '', thinking: '', json: '' });
+        this.begin(index, event);
         break;
       case 'content_block_delta':
-        this.addDelta(index, objectOf(event.delta));
+        this.addDelta(index, event);
+        break;
+      case 'content_block_stop':
+        this.stop(index);
         break;
       case 'message_delta':
         this.message = {
@@ -44,26 +57,51 @@ export class MessagesReader implements StreamReader {
         break;
       case 'message_stop':
         this.isStopped = true;
+        this.missUnended();
+        this.close();
         break;
       case 'error':
         this.error = objectOf(event.error);
+        this.close();
     }
   }
 
-  finish(isComplete: boolean): RecordedCall {
-    const content = [...this.blocks].sort(([a], [b]) => a - b).map(([, draft]) => blockOf(draft));
-    const body = { ...this.message, content, ...(this.error && { error: this.error }) };
-    const isCut = this.error === null && !(isComplete && this.isStopped);
-    return this.record({ status: 200, body, isCut });
+  private begin(index: number, { content_block: block }: JsonObject): void {
+    if (!isObject(block)) this.miss();
+    else if (index > this.blocks.size) this.miss(neverCame('start', this.blocks.size));
+    if (this.hole !== undefined) return;
+    const empty = { text: '', thinking: '', json: '', isStopped: false };
+    this.blocks.set(index, { block: objectOf(block), ...empty });
   }
 
-  private addDelta(index: number, delta: JsonObject): void {
+  private addDelta(index: number, { delta: told }: JsonObject): void {
     const draft = this.blocks.get(index);
-    if (draft === undefined) return;
+    if (!isObject(told)) this.miss();
+    else if (draft === undefined) this.miss(neverCame('start', index));
+    if (this.hole !== undefined || draft === undefined) return;
+    const delta = objectOf(told);
     draft.text += textOf(delta.text) ?? '';
     draft.thinking += textOf(delta.thinking) ?? '';
     draft.json += textOf(delta.partial_json) ?? '';
   }
+
+  private stop(index: number): void {
+    const draft = this.blocks.get(index);
+    if (draft === undefined) this.miss(neverCame('start', index));
+    else draft.isStopped = true;
+  }
+
+  /** Notes what a message that says that it has ended lacks. */
+  private missUnended(): void {
+    const open = [...this.blocks].find(([, { isStopped }]) => !isStopped);
+    if (open !== undefined) this.miss(neverCame('end', open[0]));
+    else if (textOf(this.message.stop_reason) === null)
+      this.miss('the reason why the answer ends never came');
+  }
+}
+
+function neverCame(what: 'start' | 'end', index: number): string {
+  return `the ${what} of block ${index} of the answer never came`;
 }
 
 function blockOf({ block, text, thinking, json }: DraftBlock): JsonObject {

@@ -1,7 +1,15 @@
 import type { ChatMessage, JsonObject, TokenUsage } from '@retrace/client';
 import { errorOfAnswer } from './answer-error.js';
-import { addingCall, type EngineAnswer } from './engine-call.js';
-import { isObject, listedObjects, numberOf, objectOf, objectsOf, textOf } from './json-fields.js';
+import { addingCall, wholenessOf, type EngineAnswer } from './engine-call.js';
+import {
+  hasOnlyObjects,
+  isObject,
+  leadingObjects,
+  listedObjects,
+  numberOf,
+  objectOf,
+  textOf,
+} from './json-fields.js';
 import { assistantMessage, messagesOfRequest } from './messages-chat.js';
 import { MessagesReader } from './messages-reader.js';
 import type { Protocol, RecordedCall } from './protocol.js';
@@ -22,12 +30,9 @@ export const MESSAGES: Protocol = {
   },
 };
 
-function recordedCall(
-  asked: JsonObject,
-  prompt: readonly ChatMessage[],
-  { status, body, isCut }: EngineAnswer,
-): RecordedCall {
-  const blocks = objectsOf(body.content);
+function recordedCall(asked: JsonObject, prompt: readonly ChatMessage[], answer: EngineAnswer): RecordedCall {
+  const { status, body } = answer;
+  const blocks = leadingObjects(body.content);
   return {
     model: textOf(body.model) ?? textOf(asked.model),
     prompt,
@@ -41,7 +46,7 @@ function recordedCall(
     weightVersion: null,
     responseId: textOf(body.id),
     error: errorOfAnswer(status, body) ?? errorInStream(status, body),
-    isCut,
+    ...wholenessOf(answer, { unreadable: hasOnlyObjects(body.content) ? undefined : 'content' }),
   };
 }
 

@@ -28,8 +28,10 @@ export interface RecordedCall {
   readonly weightVersion: string | null;
   readonly responseId: string | null;
   readonly error: { readonly status: number; readonly message: string } | null;
-  /** The client went away or the stream broke before its end. */
+  /** The output ends before the answer does: the client went away, the stream broke, or a part of it could not be read or never came. */
   readonly isCut: boolean;
+  /** The first thing that is missing inside of the answer: an event, a field, or tokens that its usage counts. */
+  readonly hole?: string;
   /** A reason why no update may train on it, if the protocol knows one: sampling that `sampling` can't express. */
   readonly untrainable?: string;
 }
@@ -51,8 +53,11 @@ export interface PreparedCall {
   readonly hides: boolean;
   /** The answer as the client asked for it. */
   hide(answer: JsonObject): JsonObject;
-  /** The event as the client asked for it: the same object when nothing is hidden in it, null when all of it is. */
-  hideEvent(event: SseEvent): SseEvent | null;
+  /**
+   * The events to pass on after this one, as the client asked for them: the same object when nothing is hidden in it, none when all of it is or it waits for
+   * the next one. null: the end of the stream.
+   */
+  hideEvent(event: SseEvent | null): readonly SseEvent[];
   read(answer: { readonly status: number; readonly body: JsonObject }): RecordedCall;
   reader(): StreamReader;
 }

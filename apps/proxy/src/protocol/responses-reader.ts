@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '@retrace/client';
 import type { EngineAnswer } from './engine-call.js';
-import { eventObject, numberOf, objectOf, textOf } from './json-fields.js';
-import type { RecordedCall, SseEvent, StreamReader } from './protocol.js';
+import { EventsReader } from './events-reader.js';
+import { isObject, numberOf, objectOf, textOf } from './json-fields.js';
+import type { RecordedCall } from './protocol.js';
 
 /** The field of an item that each kind of delta extends, and the type of its part where the field is a list of parts. */
 const DELTAS: Readonly<Record<string, readonly [field: string, partType: string | null]>> = {
@@ -21,41 +22,63 @@ interface DraftItem {
 }
 
 /**
- * Reads the events of a streamed response. The last event holds the whole response; a stream that breaks before it is put together
- * from the items and deltas so far.
+ * Reads the events of a streamed response. The last event holds the whole response, so that it has no hole whatever was lost before; a stream that breaks
+ * before it is put together from the items and deltas up to the first hole. Its events are numbered.
  */
-export class ResponsesReader implements StreamReader {
+export class ResponsesReader extends EventsReader {
   private response: JsonObject = {};
   private isFinal = false;
   private error: JsonObject | null = null;
   private readonly drafts = new Map<number, DraftItem>();
+  private lastNumber: number | null = null;
 
-  constructor(private readonly record: (answer: EngineAnswer) => RecordedCall) {}
-
-  add({ data }: SseEvent): void {
-    const event = eventObject(data);
-    if (event === null) return;
-    const type = textOf(event.type) ?? '';
-    const index = numberOf(event.output_index) ?? 0;
-    if (type === 'error') this.error = errorOf(event);
-    else if (type === 'response.output_item.added' || type === 'response.output_item.done')
-      this.drafts.set(index, { item: objectOf(event.item), parts: new Map() });
-    else if (type in DELTAS) this.addDelta(event, index, DELTAS[type]);
-    else if (event.response !== undefined) {
-      this.response = objectOf(event.response);
-      this.isFinal = ['response.completed', 'response.incomplete', 'response.failed'].includes(type);
-    }
+  constructor(private readonly record: (answer: EngineAnswer) => RecordedCall) {
+    super();
   }
 
   finish(isComplete: boolean): RecordedCall {
     const told = this.response.output;
-    const output = Array.isArray(told) && told.length > 0 ? told : this.items();
+    const isTold = Array.isArray(told) && told.length > 0;
+    const output = isTold ? told : this.items();
+    const hole = isTold && this.isFinal ? undefined : this.hole;
     const body = { ...this.response, output, ...(this.error && { error: this.error }) };
-    const isCut = this.error === null && !(isComplete && this.isFinal);
-    return this.record({ status: 200, body, isCut });
+    const isCut = hole !== undefined || (this.error === null && !(isComplete && this.isFinal));
+    return this.record({ status: 200, body, isCut, hole });
+  }
+
+  protected read(event: JsonObject): void {
+    this.count(event);
+    const type = textOf(event.type) ?? '';
+    const index = numberOf(event.output_index) ?? 0;
+    if (type === 'error') {
+      this.error = errorOf(event);
+      this.close();
+    } else if (type.startsWith('response.') && event.response !== undefined) {
+      this.response = objectOf(event.response);
+      this.isFinal = ['response.completed', 'response.incomplete', 'response.failed'].includes(type);
+      if (this.isFinal) this.close();
+    } else if (this.hole !== undefined) return;
+    else if (type === 'response.output_item.added' || type === 'response.output_item.done') {
+      if (!isObject(event.item)) this.miss();
+      else this.drafts.set(index, { item: event.item, parts: new Map() });
+    } else if (type in DELTAS) this.addDelta(event, index, DELTAS[type]);
+  }
+
+  /** Some servers give every event the same number. */
+  private count({ sequence_number }: JsonObject): void {
+    const number = numberOf(sequence_number);
+    if (number === null) return;
+    if (this.lastNumber !== null && number > this.lastNumber + 1)
+      this.miss(`event ${this.lastNumber + 1} of the answer never came`);
+    this.lastNumber = number;
   }
 
   private addDelta(event: JsonObject, index: number, [field, type]: readonly [string, string | null]): void {
+    const delta = textOf(event.delta);
+    if (delta === null) {
+      this.miss();
+      return;
+    }
     const draft = this.drafts.get(index) ?? {
       item: { type: 'message', role: 'assistant' },
       parts: new Map(),
@@ -63,7 +86,7 @@ export class ResponsesReader implements StreamReader {
     this.drafts.set(index, draft);
     const key = `${field} ${numberOf(event.content_index) ?? numberOf(event.summary_index) ?? 0}`;
     const part = draft.parts.get(key) ?? { field, type, text: '' };
-    part.text += textOf(event.delta) ?? '';
+    part.text += delta;
     draft.parts.set(key, part);
   }
 

@@ -1,9 +1,10 @@
-import type { JsonObject, JsonValue } from '@retrace/client';
-import { callTokens, idsOf, logprobsOf } from './engine-tokens.js';
-import { eventObject, isObject, objectsOf } from './json-fields.js';
+import type { JsonObject, JsonValue, TokenUsage } from '@retrace/client';
+import { callTokens, idsOf, logprobsOf, missingTokens } from './engine-tokens.js';
+import { eventObject, hasOnlyObjects, isObject, objectsOf } from './json-fields.js';
 import type { PromptAndSampledTokens, SseEvent, UpstreamKind } from './protocol.js';
 
 const LOGPROBS = 'message.output_text.logprobs';
+const MESSAGES_WITH_TOKENS = ['input_messages', 'output_messages'] as const;
 
 /**
  * Fields that ask vLLM's Responses API for token ids and log-probabilities, where the request does not ask itself. Source:
@@ -30,6 +31,28 @@ export function tokensOfResponse({
   const parts = objectsOf(output).flatMap(({ content }) => objectsOf(content));
   const content = parts.flatMap(({ logprobs }) => objectsOf(logprobs));
   return callTokens(idsOf(prompt.tokens), idsOf(answer.tokens), logprobsOf({ logprobs: { content } }));
+}
+
+/** Compares the tokens of a response with its usage, as `missingTokens` does. */
+export function missingTokensOf(response: JsonObject, usage: TokenUsage | null): string | undefined {
+  const tokens = tokensOfResponse(response);
+  return missingTokens(
+    { prompt: tokens?.promptIds.length ?? null, sampled: tokens?.sampledIds.length ?? null },
+    usage,
+  );
+}
+
+/** The field of a response that is not as the protocol has it; undefined where there is none. */
+export function unreadableField(response: JsonObject): string | undefined {
+  const { output } = response;
+  if (!hasOnlyObjects(output)) return 'output';
+  if (objectsOf(output).some(({ content }) => typeof content !== 'string' && !hasOnlyObjects(content)))
+    return 'content';
+  return MESSAGES_WITH_TOKENS.find(
+    (name) =>
+      !hasOnlyObjects(response[name]) ||
+      objectsOf(response[name]).some(({ tokens }) => tokens != null && idsOf(tokens) === null),
+  );
 }
 
 /** Removes from a response what only `added` had asked for. */

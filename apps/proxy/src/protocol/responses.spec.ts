@@ -314,7 +314,7 @@ describe('a response of vLLM', () => {
       include: ['message.output_text.logprobs'],
     });
     expect(prepared.hide(asked.answer)).toEqual(plain.answer);
-    const shown = asked.events.map((event) => prepared.hideEvent(eventOf(event)));
+    const shown = asked.events.map((event) => prepared.hideEvent(eventOf(event))[0]);
     expect(shown.map((event) => JSON.parse(event!.data) as unknown)).toEqual(plain.events);
   });
 

@@ -1,11 +1,26 @@
 import type { ChatMessage, JsonObject, Sampling, TokenUsage } from '@retrace/client';
 import { chatMessage, messagesOfItems, outputOfItems, type ResponsesItem } from '@retrace/client/messages';
 import { errorOfAnswer } from './answer-error.js';
-import type { EngineAnswer } from './engine-call.js';
-import { isObject, listedObjects, numberOf, objectOf, objectsOf, textOf } from './json-fields.js';
+import { wholenessOf, type EngineAnswer } from './engine-call.js';
+import {
+  isObject,
+  leadingObjects,
+  listedObjects,
+  numberOf,
+  objectOf,
+  objectsOf,
+  textOf,
+} from './json-fields.js';
 import type { PreparedCall, Protocol, RecordedCall, UpstreamKind } from './protocol.js';
 import { ResponseMemory } from './response-memory.js';
-import { hideEventTokens, hideTokens, tokenFieldsOf, tokensOfResponse } from './responses-tokens.js';
+import {
+  hideEventTokens,
+  hideTokens,
+  missingTokensOf,
+  tokenFieldsOf,
+  tokensOfResponse,
+  unreadableField,
+} from './responses-tokens.js';
 import { ResponsesReader } from './responses-reader.js';
 import { otherSamplingOf, samplingOf } from './sampling.js';
 
@@ -46,7 +61,7 @@ function callWithTokens(
     isStream: body.stream === true,
     hides,
     hide: (answer) => (hides ? hideTokens(answer, body, added) : answer),
-    hideEvent: (event) => (hides ? hideEventTokens(event, body, added) : event),
+    hideEvent: (event) => (event === null ? [] : [hideEventTokens(event, body, added)]),
   };
 }
 
@@ -105,8 +120,14 @@ function remember(memory: ResponseMemory, asked: ResponsesRequest, answer: JsonO
   memory.remember({ id, previousId, conversationId, input, output });
 }
 
-function recordedCall(asked: ResponsesRequest, { status, body, isCut }: EngineAnswer): RecordedCall {
-  const items = objectsOf(body.output) as readonly ResponsesItem[];
+function recordedCall(asked: ResponsesRequest, answer: EngineAnswer): RecordedCall {
+  const { status, body } = answer;
+  const usage = usageOf(objectOf(body.usage));
+  const wholeness = wholenessOf(answer, {
+    unreadable: unreadableField(body),
+    missing: missingTokensOf(body, usage),
+  });
+  const items = leadingObjects(body.output) as readonly ResponsesItem[];
   const untrainable = otherSamplingOf(asked.body);
   return {
     model: textOf(body.model) ?? textOf(asked.body.model),
@@ -114,14 +135,14 @@ function recordedCall(asked: ResponsesRequest, { status, body, isCut }: EngineAn
     tools: listedObjects(asked.body.tools),
     output: items.length > 0 || isAnswered(body) ? outputOfItems(items) : null,
     otherOutputs: [],
-    finishReason: isCut ? null : finishReasonOf(body),
-    usage: usageOf(objectOf(body.usage)),
+    finishReason: wholeness.isCut ? null : finishReasonOf(body),
+    usage,
     sampling: samplingOfResponse(asked.body, body),
     tokens: tokensOfResponse(body),
     weightVersion: null,
     responseId: textOf(body.id),
     error: errorOfAnswer(status, body) ?? errorOfResponse(status, body),
-    isCut,
+    ...wholeness,
     ...(untrainable !== undefined && { untrainable }),
   };
 }

@@ -91,8 +91,9 @@ function tokensOf({ tokens: context }: Branch, { tokens }: RecordedCall): StepTo
   return appendToContext(context, promptIds, sampledIds, logprobs ? { logprobs } : {}).tokens;
 }
 
-function reasonOf({ error, isCut, output, untrainable }: RecordedCall): string | undefined {
+function reasonOf({ error, isCut, hole, output, untrainable }: RecordedCall): string | undefined {
   if (error !== null) return 'the call failed';
+  if (hole !== undefined) return hole;
   if (isCut) return 'the answer was cut off';
   return output === null ? 'the answer was not understood' : untrainable;
 }
@@ -103,7 +104,7 @@ function infoOf(
   hasNewTools: boolean,
   isAnswered: boolean,
 ): JsonObject {
-  const { finishReason, responseId, weightVersion, otherOutputs, error, isCut, output, tools } = call;
+  const { finishReason, responseId, weightVersion, otherOutputs, error, isCut, hole, output, tools } = call;
   return {
     protocol,
     ...(finishReason !== null && { finishReason }),
@@ -114,6 +115,7 @@ function infoOf(
     ...(hasNewTools && { toolDefinitions: tools ?? [] }),
     ...(error !== null && { error: { status: error.status, message: error.message } }),
     ...(isCut && { isCut }),
+    ...(hole !== undefined && { hole }),
     ...(!isAnswered && output !== null && { partialOutput: output as unknown as JsonValue }),
   };
 }

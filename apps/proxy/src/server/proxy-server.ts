@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Sender } from '@retrace/client';
+import { PageGuard } from '@retrace/page-guard';
 import { ProxyError } from '../proxy-config.js';
 import { handleCall, recordableBody } from './call-handler.js';
 import { endEpisode, rewardEpisode } from './episode-routes.js';
@@ -9,22 +10,28 @@ import type { ProxyParts } from './proxy-parts.js';
 import { readBody } from './read-body.js';
 import { readCallHeaders } from './request-headers.js';
 import { createProtocols, routeOf, type Route } from './route.js';
+import { pageErrorBody, sendUpstreamError } from './upstream-error.js';
 
 /** Clients keep connections for a while; this one must not close them first. */
 const KEEP_ALIVE_MS = 75_000;
 /** Longest that calls under way may take after a request to stop. */
 const STOP_MS = 10_000;
+const PROBES: ReadonlySet<string> = new Set(['/health', '/metrics']);
+const FORBIDDEN = 403;
 
 /** The HTTP server of a proxy. */
 export class ProxyServer {
   private readonly protocols = createProtocols();
   private readonly server: Server;
+  private readonly guard: PageGuard;
   private readonly underWay = new Set<Promise<void>>();
 
   constructor(
     private readonly parts: ProxyParts,
     private readonly sender: Sender,
   ) {
+    const { host, allowedHosts } = parts.config;
+    this.guard = new PageGuard({ host, allowedHosts, addedBy: '--allowed-hosts', probes: PROBES });
     this.server = createServer(
       { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
       (request, response) => {
@@ -68,6 +75,11 @@ export class ProxyServer {
   }
 
   private async handle(request: IncomingMessage, client: ServerResponse): Promise<void> {
+    const refusal = this.guard.refusalOf(request);
+    if (refusal !== null) {
+      sendUpstreamError(client, FORBIDDEN, pageErrorBody(refusal));
+      return;
+    }
     const route = routeOf(request.method ?? 'GET', request.url ?? '/', this.protocols);
     switch (route.kind) {
       case 'call':

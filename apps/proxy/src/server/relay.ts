@@ -65,7 +65,10 @@ export async function relayEvents(answer: RelayedAnswer, reader: StreamReader): 
     const shown = call.hides ? found.map((frame) => shownFrame(call, frame)).join('') : bytes;
     const mustWait = isLast && !isFinished;
     if (!mustWait) await writeTo(client, shown, signal);
-    for (const { event } of found) if (event) reader.add(event);
+    for (const { event, raw, isUnreadable } of found) {
+      if (event) reader.add(event);
+      else if (isUnreadable) reader.add({ event: null, data: raw });
+    }
     if (!mustWait) return;
     isFinished = true;
     await answer.finish(reader.finish(true));
@@ -77,6 +80,7 @@ export async function relayEvents(answer: RelayedAnswer, reader: StreamReader): 
   }
   const rest = frames.finish();
   if (rest) await pass([rest], '', endsAnswer(rest));
+  for (const { data } of call.hideEvent(null)) await writeTo(client, `data: ${data}\n\n`, signal);
   if (!isFinished) await answer.finish(reader.finish(true));
   client.end();
 }
@@ -85,9 +89,12 @@ function endsAnswer({ event }: SseFrame): boolean {
   return event !== null && (event.data === '[DONE]' || LAST_EVENT.test(event.event ?? ''));
 }
 
+/** Events as text; `frame` is the one that the last of them came in. */
+function textOf(events: readonly SseEvent[], frame: SseFrame): string {
+  return events.map((event) => (event === frame.event ? frame.raw : withData(frame, event.data))).join('');
+}
+
 function shownFrame(call: PreparedCall, frame: SseFrame): string {
   if (!frame.event) return frame.raw;
-  const shown: SseEvent | null = call.hideEvent(frame.event);
-  if (shown === frame.event) return frame.raw;
-  return shown === null ? '' : withData(frame, shown.data);
+  return textOf(call.hideEvent(frame.event), frame);
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { JsonValue } from '@retrace/client';
+import type { JsonObject, JsonValue } from '@retrace/client';
+import type { PageRefusal } from '@retrace/page-guard';
 
 const BAD_GATEWAY = 502;
 const GATEWAY_TIMEOUT = 504;
@@ -23,6 +24,14 @@ export function upstreamErrorBody(error: unknown): { readonly status: number; re
   return {
     status: isSilent ? GATEWAY_TIMEOUT : BAD_GATEWAY,
     body: { error: { message: `The upstream gave no answer: ${said}`, type, param: null, code } },
+  };
+}
+
+/** The answer to a foreign web page, in the form of OpenAI's API and of Anthropic's at once. */
+export function pageErrorBody({ code, message }: PageRefusal): JsonObject {
+  return {
+    type: 'error',
+    error: { message, type: 'permission_error', param: null, code: code.toLowerCase() },
   };
 }
 

@@ -64,4 +64,18 @@ describe('withData', () => {
     const [frame] = new SseFrames().add(': note\nid: 3\nevent: delta\ndata: old\ndata: more\n\n');
     expect(withData(frame, '{"a":1}')).toBe(': note\nid: 3\nevent: delta\ndata: {"a":1}\n\n');
   });
+
+  it('says which frames without data are no events that could be read', () => {
+    const found = new SseFrames().add(
+      'xata: {"a":1}\n\n{"error":{}}\n\n: ping\n\nid: 7\nretry: 9\n\nevent: x\n\ndata: 1\nnew: 2\n\n',
+    );
+    expect(found.map(({ isUnreadable = false }) => isUnreadable)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
 });

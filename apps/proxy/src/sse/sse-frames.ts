@@ -6,8 +6,11 @@ export interface SseFrame {
   readonly raw: string;
   /** null for a frame without data: a comment, as servers send to keep a connection alive. */
   readonly event: SseEvent | null;
+  /** Whether it has lines, and none of them is data, a comment or another field of an event: not an event that could be read. */
+  readonly isUnreadable?: true;
 }
 
+const FIELDS: readonly string[] = ['data', 'event', 'id', 'retry'];
 const END_OF_LINE = /\r\n|\n|\r/;
 const BLANK_LINE = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
 /** A blank line is at most so long. */
@@ -59,6 +62,7 @@ function isData(line: string): boolean {
 function frameOf(raw: string): SseFrame {
   let event: string | null = null;
   const data: string[] = [];
+  let isUnreadable = false;
   const text = raw.startsWith(BYTE_ORDER_MARK) ? raw.slice(1) : raw;
   for (const line of text.split(END_OF_LINE)) {
     const colon = line.indexOf(':');
@@ -66,6 +70,10 @@ function frameOf(raw: string): SseFrame {
     const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (name === 'data') data.push(value);
     else if (name === 'event') event = value;
+    // A comment has no name.
+    else if (name !== '' && !FIELDS.includes(name)) isUnreadable = true;
   }
-  return { raw, event: data.length > 0 ? { event, data: data.join('\n') } : null };
+  return data.length > 0
+    ? { raw, event: { event, data: data.join('\n') } }
+    : { raw, event: null, ...(isUnreadable && { isUnreadable }) };
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isLoopback, KeyRing } from '@retrace/process';
+import { isLoopback } from '@retrace/page-guard';
+import { KeyRing } from '@retrace/process';
 import { RequestError } from '../protocol/request-error.js';
 
 const SCOPES: readonly string[] = ['read', 'admin'];

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { PageGuard } from '@retrace/page-guard';
 import type { ServingEngine } from '../engine/serving-engine.js';
 import { CHAT_FORM, COMPLETIONS_FORM } from '../protocol/answer-form.js';
 import { readChat } from '../protocol/chat-request.js';
@@ -19,6 +20,7 @@ const KEEP_ALIVE_MS = 75_000;
 /** Longest that answers under way may take after a request to stop. */
 const STOP_MS = 5_000;
 const CLIENT_GONE = 499;
+const PROBES: ReadonlySet<string> = new Set(['/health', '/metrics']);
 
 interface ServerParts {
   readonly config: ServeConfig;
@@ -33,11 +35,14 @@ interface ServerParts {
 /** The HTTP server of a policy. */
 export class ServeServer {
   private readonly server: Server;
+  private readonly guard: PageGuard;
   private readonly keys: KeyGuard;
   private readonly metrics: ServeMetrics;
   private readonly startedAt = Math.floor(Date.now() / 1000);
 
   constructor(private readonly parts: ServerParts) {
+    const { host, allowedHosts } = parts.config;
+    this.guard = new PageGuard({ host, allowedHosts, addedBy: '--allowed-hosts', probes: PROBES });
     this.keys = new KeyGuard({ ...parts.config, onWarning: parts.warn });
     this.metrics = new ServeMetrics(parts.engine, parts.supply);
     this.server = createServer(
@@ -81,6 +86,7 @@ export class ServeServer {
     const route = `${request.method} ${path}`;
     const timer = this.metrics.seconds.startTimer();
     try {
+      this.refusePages(request);
       await this.route(route, request, client);
     } catch (error) {
       this.fail(error, client);
@@ -89,6 +95,13 @@ export class ServeServer {
     timer();
     const status = client.headersSent ? client.statusCode : CLIENT_GONE;
     this.metrics.requests.inc({ path: KNOWN_PATHS.includes(path) ? path : 'other', status });
+  }
+
+  /** @throws RequestError 403 for the request of a foreign web page */
+  private refusePages(request: IncomingMessage): void {
+    const refusal = this.guard.refusalOf(request);
+    if (refusal === null) return;
+    throw new RequestError(refusal.message, { status: 403, code: refusal.code.toLowerCase() });
   }
 
   private async route(route: string, request: IncomingMessage, client: ServerResponse): Promise<void> {

@@ -112,9 +112,9 @@ function callIdOf({ callId, call_id, id }: ResponsesItem): string {
 export function partsOf(content: unknown): ContentPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (!Array.isArray(content)) return [];
-  return (content as (Part | string | null)[]).map((given) => {
-    if (typeof given === 'string') return { type: 'text', text: given };
-    const part = given ?? {};
+  return (content as (Part | string | null)[]).map((part) => {
+    if (typeof part === 'string') return { type: 'text', text: part };
+    if (typeof part !== 'object' || part === null) return leftOut('part', 'unreadable');
     const text = part.text ?? part.refusal;
     if (typeof text === 'string') return { type: 'text', text };
     const image = imageOf(part);
@@ -124,7 +124,9 @@ export function partsOf(content: unknown): ContentPart[] {
 
 function textsOf(parts: unknown): string[] {
   if (!Array.isArray(parts)) return [];
-  return (parts as Part[]).flatMap(({ text }) => (typeof text === 'string' && text !== '' ? [text] : []));
+  return (parts as (Part | null)[]).flatMap((part) =>
+    typeof part?.text === 'string' && part.text !== '' ? [part.text] : [],
+  );
 }
 
 /** Result of a tool: its text, or its parts if images are among them. */

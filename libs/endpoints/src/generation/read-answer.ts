@@ -42,6 +42,12 @@ export function readLogprobs(
   });
 }
 
+/** @throws EndpointError `MALFORMED_ANSWER` where the server counted other tokens than it told; a server that counts none is believed */
+export function checkCount(numTokens: number, counted: unknown, field: string): void {
+  if (typeof counted !== 'number' || counted === numTokens) return;
+  throw malformed(field, `says ${counted} tokens, the answer has ${numTokens}`);
+}
+
 function malformed(field: string, rule: string): EndpointError {
   return new EndpointError('MALFORMED_ANSWER', `${field} ${rule}`);
 }

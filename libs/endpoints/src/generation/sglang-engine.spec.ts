@@ -68,6 +68,16 @@ describe('SGLang, by its source', () => {
     await expect(broken.generate(REQUEST)).rejects.toMatchObject({ code: 'MALFORMED_ANSWER' });
   });
 
+  it('refuses fewer tokens than the server counted', async () => {
+    const engine = new SglangEngine(await serve(() => metaWith({ completion_tokens: 3 })), OPTIONS);
+    await expect(engine.generate(REQUEST)).rejects.toMatchObject({
+      code: 'MALFORMED_ANSWER',
+      message: expect.stringContaining(
+        'meta_info.completion_tokens says 3 tokens, the answer has 2',
+      ) as string,
+    });
+  });
+
   it('scores the tokens of a prompt', async () => {
     const scored = metaWith({
       input_token_logprobs: [

@@ -1,7 +1,7 @@
 import { EndpointError } from '../endpoint-error.js';
 import type { ServiceClient } from '../http/service-client.js';
 import { describeServer } from './describe-server.js';
-import { readJson, readLogprobs, readTokenIds } from './read-answer.js';
+import { checkCount, readJson, readLogprobs, readTokenIds } from './read-answer.js';
 import type {
   EngineOptions,
   GeneratedTokens,
@@ -15,6 +15,7 @@ import { tokenList } from './token-list.js';
 
 interface Meta {
   readonly finish_reason?: { readonly type?: unknown; readonly matched?: unknown } | null;
+  readonly completion_tokens?: unknown;
   readonly weight_version?: unknown;
   readonly weight_versions?: unknown;
   /** [logprob, token id, text] for each token. */
@@ -127,6 +128,7 @@ function readGenerated(meta: Meta): GeneratedTokens {
     tokens.map(([, id]) => id),
     field,
   );
+  checkCount(tokenIds.length, meta.completion_tokens, 'meta_info.completion_tokens');
   const logprobs = readLogprobs(
     tokens.map(([logprob]) => logprob),
     { field, length: tokenIds.length },

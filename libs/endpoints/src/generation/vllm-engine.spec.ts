@@ -129,6 +129,11 @@ describe('VllmEngine', () => {
       answerWith({}, { token_logprobs: [-1, '-2', -3] }),
       'must be numbers, has "-2"',
     ],
+    [
+      'fewer tokens than its usage says',
+      { ...ANSWER, usage: { completion_tokens: 4 } },
+      'usage.completion_tokens says 4 tokens, the answer has 3',
+    ],
     ['garbage', '<html>', 'the answer is not JSON: <html>'],
   ])('refuses an answer with %s', async (_, body, message) => {
     const engine = await engineOf({ body });

@@ -1,7 +1,7 @@
 import { EndpointError } from '../endpoint-error.js';
 import type { ServiceClient } from '../http/service-client.js';
 import { describeServer } from './describe-server.js';
-import { readJson, readLogprobs, readTokenIds } from './read-answer.js';
+import { checkCount, readJson, readLogprobs, readTokenIds } from './read-answer.js';
 import type {
   EngineOptions,
   GeneratedTokens,
@@ -22,6 +22,11 @@ interface Choice {
   } | null;
   /** Of each token of the prompt, by its id; null for the first. */
   readonly prompt_logprobs?: unknown;
+}
+
+interface Completion {
+  readonly choices?: readonly Choice[];
+  readonly usage?: { readonly completion_tokens?: unknown } | null;
 }
 
 type PromptLogprobs = Readonly<Record<string, { readonly logprob?: unknown } | undefined>>;
@@ -114,7 +119,7 @@ export class VllmEngine implements TokenEngine {
   /** @param read an answer that it calls malformed is asked for again */
   private async complete<Answer>(
     fields: CompletionFields,
-    read: (choice: Choice) => Answer,
+    read: (choice: Choice, usage: Completion['usage']) => Answer,
     signal?: AbortSignal,
   ): Promise<Answer> {
     const { timeoutMs, maxRetries, deadlineMs, headers } = this.options;
@@ -128,9 +133,10 @@ export class VllmEngine implements TokenEngine {
       body: completionBody(fields),
       signal,
       read: (text) => {
-        const choice = (readJson(text) as { readonly choices?: readonly Choice[] } | null)?.choices?.[0];
+        const answer = readJson(text) as Completion | null;
+        const choice = answer?.choices?.[0];
         if (choice === undefined) throw new EndpointError('MALFORMED_ANSWER', 'the answer has no choices[0]');
-        return read(choice);
+        return read(choice, answer?.usage);
       },
     });
   }
@@ -162,8 +168,9 @@ function completionBody(fields: CompletionFields) {
   };
 }
 
-function readGenerated(choice: Choice): GeneratedTokens {
+function readGenerated(choice: Choice, usage: Completion['usage']): GeneratedTokens {
   const tokenIds = readTokenIds(choice.token_ids, 'choices[0].token_ids');
+  checkCount(tokenIds.length, usage?.completion_tokens, 'usage.completion_tokens');
   const logprobs = readLogprobs(choice.logprobs?.token_logprobs, {
     field: 'choices[0].logprobs.token_logprobs',
     length: tokenIds.length,

@@ -1,4 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
+import { readAllowedHosts } from '@retrace/page-guard';
 import type { UpstreamKind } from '@retrace/proxy';
 import { newCommand, numberFrom, wholeNumber } from '../../options.js';
 
@@ -46,6 +47,15 @@ export const proxyCommand = () =>
         .env('RETRACE_PROXY_PORT')
         .default(8788)
         .argParser(wholeNumber(0, 65_535)),
+    )
+    .addOption(
+      new Option(
+        '--allowed-hosts <names>',
+        'further names of this host, with commas between them, and origins such as http://localhost:3000 whose pages may use the proxy',
+      )
+        .env('RETRACE_PROXY_ALLOWED_HOSTS')
+        .default([] as readonly string[])
+        .argParser(readAllowedHosts),
     )
     .addOption(
       new Option('--retrace <url>', 'API of Retrace').env('RETRACE_URL').default('http://127.0.0.1:8787'),

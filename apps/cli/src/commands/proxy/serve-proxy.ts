@@ -12,6 +12,7 @@ interface ProxyOptions extends CommonOptions {
   readonly upstreamTimeout: number;
   readonly host: string;
   readonly port: number;
+  readonly allowedHosts: readonly string[];
   readonly retrace: string;
   readonly retraceKeyEnv: string;
   readonly run: string;
@@ -56,6 +57,7 @@ function proxyConfig(options: ProxyOptions, environment: NodeJS.ProcessEnv): Pro
     upstreamTimeoutMs: Math.round(options.upstreamTimeout * 1000),
     host: options.host,
     port: options.port,
+    allowedHosts: options.allowedHosts,
     retraceUrl: options.retrace,
     retraceKey: environment[options.retraceKeyEnv] ?? null,
     run: options.run,

@@ -1,4 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
+import { readAllowedHosts } from '@retrace/page-guard';
 import { backendOption, newCommand, runOption, wholeNumber, wholeNumberOrLatest } from '../../options.js';
 
 /** The command with the options of the policy. */
@@ -31,6 +32,15 @@ export const serveCommand = () =>
         .env('RETRACE_SERVE_PORT')
         .default(8789)
         .argParser(wholeNumber(0, 65_535)),
+    )
+    .addOption(
+      new Option(
+        '--allowed-hosts <names>',
+        'further names of this host, with commas between them, and origins such as http://localhost:3000 whose pages may use the server',
+      )
+        .env('RETRACE_SERVE_ALLOWED_HOSTS')
+        .default([] as readonly string[])
+        .argParser(readAllowedHosts),
     )
     .option('--concurrency <number>', 'answers that are generated at once', wholeNumber(1, 1024), 16)
     .option(

@@ -28,6 +28,7 @@ interface ServeOptions extends CommonOptions {
   readonly name?: string;
   readonly host: string;
   readonly port: number;
+  readonly allowedHosts: readonly string[];
   readonly concurrency: number;
   readonly maxQueued: number;
   readonly contextLength?: number;
@@ -59,6 +60,7 @@ export async function servePolicy(options: ServeOptions): Promise<void> {
     {
       host: options.host,
       port: options.port,
+      allowedHosts: options.allowedHosts,
       keyDirectory: keyDirectoryOf(directory),
       concurrency: options.concurrency,
       maxQueued: options.maxQueued,

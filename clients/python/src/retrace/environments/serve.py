@@ -7,12 +7,13 @@ import inspect
 import json
 import math
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
 from retrace.environments.adapt import adapt
 from retrace.environments.hosted import HostedEnvironment, HostedEpisode, InvalidTaskError, Result
+from retrace.environments.page_guard import PageGuard
 
 PROTOCOL_VERSION = 1
 MAX_MESSAGE_BYTES = 64 * 2**20
@@ -191,6 +192,7 @@ async def serve_environment_async(
     port: int = 8000,
     max_episodes: int = 64,
     time_limit_s: float = 300.0,
+    allowed_hosts: Sequence[str] = (),
     **adapter_options: Any,
 ) -> None:
     """Host an environment until the task is cancelled; see `serve_environment`."""
@@ -203,7 +205,13 @@ async def serve_environment_async(
     hosted = adapt(environment, **adapter_options)
     server = EnvironmentServer(hosted, max_episodes=max_episodes, time_limit_s=time_limit_s)
 
+    guard = PageGuard(host, allowed_hosts)
+
     def answer_http(connection: Any, request: Any) -> Any:
+        refusal = guard.refusal(request.path, request.headers.raw_items())
+        if refusal is not None:
+            told = {"type": "error", "code": refusal.code, "message": refusal.message}
+            return connection.respond(http.HTTPStatus.FORBIDDEN, json.dumps(told) + "\n")
         if request.path == "/ws":
             return None
         if request.path == "/health":
@@ -223,9 +231,11 @@ def serve_environment(environment: Any, **options: Any) -> None:
     Gymnasium, GEM, TextArena, verifiers or reasoning-gym, anything with the methods `reset` and `step` of Gymnasium, or a
     `HostedEnvironment`. With `rows` it is a function that makes an environment of SkyRL-gym of a row.
 
-    Binds the loopback interface on port 8000, unless `host` and `port` say otherwise; there is no authentication.
+    Binds the loopback interface on port 8000, unless `host` and `port` say otherwise; there is no authentication. Requests of web pages
+    are refused, and those under a name that is not known to be of this host.
 
-    Options: `max_episodes` (64) at a time, `time_limit_s` (300) of one reset or step, and of the adapters `name`, `max_steps`,
+    Options: `max_episodes` (64) at a time, `time_limit_s` (300) of one reset or step, `allowed_hosts` (further names of this host, and
+    origins such as "http://localhost:3000" whose pages may use the server), and of the adapters `name`, `max_steps`,
     `to_text(observation, info)`, `to_action(text)`, `success(reward, info)`.
     """
 
