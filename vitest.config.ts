@@ -19,12 +19,13 @@ const OWN_PROCESS_SPECS = [
 ];
 
 /**
- * Specs of minutes, which run by commands of their own: `npm run test:faults`, `npm run test:system`, `npm run test:long`.
+ * Specs of minutes, which run by commands of their own: `npm run test:faults`, `test:system`, `test:frameworks`, `test:long`.
  * A broker that is killed, or silent until deadlines pass, is most of a minute of waiting.
  */
 const SLOW_SPECS = Object.entries({
   faults: ['test/faults/**', '**/kafka-faults.kafka.spec.ts', 'libs/store/src/sink/crash.spec.ts'],
   system: ['test/system/**'],
+  frameworks: ['test/frameworks/**'],
   long: ['test/long/**'],
 }).flatMap(([name, specs]) => (process.env.RETRACE_TESTS === name ? [] : specs));
 
