@@ -16,7 +16,6 @@ COPY --from=build /app/libs ./libs
 COPY --from=build /app/stand-ins ./stand-ins
 COPY --from=build /app/apps ./apps
 COPY --from=build /app/clients ./clients
-COPY --from=build /app/migrations ./migrations
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data

@@ -26,13 +26,14 @@ const WHOLE_RUN_SPECS = [
   'libs/store/src/sink/crash.spec.ts',
 ];
 
-const LONG_SPECS = 'test/long/**';
+/** Run by commands of their own. */
+const OTHERS = { long: 'test/long/**', frameworks: 'test/frameworks/**' };
 
 /** Unset: what a landing needs (`test/README.md`). */
 const asked = process.env.RETRACE_TESTS;
 const leftOut = [
   ...configDefaults.exclude,
-  ...(asked === 'long' ? [] : [LONG_SPECS]),
+  ...Object.entries(OTHERS).flatMap(([name, specs]) => (asked === name ? [] : [specs])),
   ...(asked === undefined ? listSpecs().filter(isReleaseSpec) : []),
 ];
 

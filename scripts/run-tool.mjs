@@ -6,12 +6,17 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * Runs a program of this repository with Node, passes its output on, and resolves with its exit code. A failure ends this process
+ * Runs a program of this repository with this Node, or another, passes its output on, and resolves with its exit code. A failure ends this process
  * with one sentence, unless `mayFail`.
  */
-export async function runTool(name, script, args, { mayFail = false, environment = {} } = {}) {
+export async function runTool(
+  name,
+  script,
+  args,
+  { node = process.execPath, mayFail = false, environment = {} } = {},
+) {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [join(root, script), ...args], {
+  const child = spawn(node, [join(root, script), ...args], {
     cwd: root,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'inherit', 'inherit'],

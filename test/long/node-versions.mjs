@@ -9,23 +9,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { fetchNode } from '../../scripts/fetch-node.mjs';
 import { root } from '../support/cli.mjs';
 
 const { values } = parseArgs({ options: { versions: { type: 'string', default: '22,24' } } });
 const retrace = join(root, 'apps', 'cli', 'bin', 'retrace.mjs');
-
-/** Installs a version of Node from the registry's package for this platform, and returns its binary. */
-function fetchNode(line, directory) {
-  const name = `node-${process.platform}-${process.arch}`;
-  execFileSync(
-    'npm',
-    ['install', '--ignore-scripts', '--no-audit', '--prefix', directory, `${name}@${line}`],
-    {
-      stdio: 'inherit',
-    },
-  );
-  return join(directory, 'node_modules', name, 'bin', 'node');
-}
 
 /** @returns {{ version: string, weightsSha256: string }} */
 function trainOn(node, cacheDirectory) {

@@ -77,12 +77,13 @@ export function startRetrace(args, environment) {
 }
 
 /**
- * Starts `npm start -- …args`.
+ * Starts `npm start -- …args` in a tree, by default this one.
  *
  * @param {readonly string[]} args
+ * @param {string} [directory]
  */
-export function startWithNpm(args) {
-  return new Session('npm', ['start', '--silent', '--', ...args]);
+export function startWithNpm(args, directory) {
+  return new Session('npm', ['start', '--silent', '--', ...args], {}, directory);
 }
 
 /** A running command with output to wait for. */
@@ -97,10 +98,11 @@ export class Session {
    * @param {string} command
    * @param {readonly string[]} args
    * @param {Record<string, string>} [environment]
+   * @param {string} [directory] where it runs
    */
-  constructor(command, args, environment = {}) {
+  constructor(command, args, environment = {}, directory = root) {
     this.child = spawn(command, args, {
-      cwd: root,
+      cwd: directory,
       detached: true,
       env: { ...childVariables(), ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

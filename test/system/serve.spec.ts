@@ -1,41 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { createOpenAI } from '@ai-sdk/openai';
 import { openBackend } from '@retrace/compute';
 import { findLogprobMode, ServiceClient, VllmEngine } from '@retrace/endpoints';
-import {
-  evaluateLogprobs,
-  Generator,
-  loadPolicyText,
-  PolicyOptimizer,
-  saveHuggingFaceModel,
-  Transformer,
-} from '@retrace/policy';
+import { evaluateLogprobs, Generator, Transformer } from '@retrace/policy';
 import { openDirectorySupply, startServer, type PolicySupply, type RunningServer } from '@retrace/serve';
-import { generateText, stepCountIs, streamText, tool } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import { QUESTION, TAUGHT_CONFIG, TOOLS, writeTaughtModel } from '../support/taught-model.js';
 
 /** Clients that others wrote, against a server of a model that was taught to call a tool. */
-const CONFIG = {
-  ...{ vocabSize: 320, hiddenSize: 48, numLayers: 2, numHeads: 4, numKeyValueHeads: 2, headDim: 12 },
-  ...{ intermediateSize: 96, ropeTheta: 10_000, rmsNormEps: 1e-6, tieWordEmbeddings: false },
-  ...{ attentionBias: true, maxPositions: 512, valueHead: false },
-};
-/** Tells of tools as Qwen's template does, in fewer words. */
-const TEMPLATE = `{%- if tools %}{{- '<|im_start|>system\\n' }}{%- for tool in tools %}{{- tool.function.name + '\\n' }}{%- endfor %}{{- '<|im_end|>\\n' }}{%- endif %}
-{%- for message in messages %}{{- '<|im_start|>' + message.role + '\\n' + message.content }}
-{%- for call in message.tool_calls or [] %}{{- '<tool_call>' + (call.function | tojson) + '</tool_call>' }}{%- endfor %}{{- '<|im_end|>\\n' }}{%- endfor %}
-{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}`;
-const CALL = '<tool_call>{"name":"weather","arguments":{"city":"Oslo"}}</tool_call>';
-const TOOLS = [
-  { type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: {} } } },
-];
-const QUESTION = { role: 'user' as const, content: 'Weather?' };
-
 let home: string;
 let supply: SwappedSupply;
 let server: RunningServer;
@@ -47,7 +21,7 @@ type SwappedSupply = PolicySupply & { swapTo: ((model: Transformer) => Promise<v
 beforeAll(async () => {
   await openBackend();
   home = await mkdtemp(join(tmpdir(), 'retrace-serve-'));
-  const directory = await taughtModel();
+  const directory = await writeTaughtModel(home);
   const opened = await openDirectorySupply(directory, 'tiny');
   let version = 7;
   supply = Object.assign(Object.create(opened) as PolicySupply, {
@@ -80,60 +54,6 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
   expect(warnings).toEqual([]);
 });
-
-/** Writes a model that calls the tool when asked, and then says what the tool said. */
-async function taughtModel(): Promise<string> {
-  const golden = fileURLToPath(new URL('../golden/policy/chat', import.meta.url));
-  const directory = join(home, 'first');
-  const { files, ...rest } = await loadPolicyText(golden);
-  const written = files().map(([name, content]) =>
-    name === 'chat_template.jinja' ? ([name, TEMPLATE] as const) : ([name, content] as const),
-  );
-  const model = Transformer.initialize(CONFIG, 1);
-  await saveHuggingFaceModel(directory, model, { text: { ...rest, files: () => written } });
-  const { conversations, tokenizer } = await loadPolicyText(directory);
-  const called = {
-    role: 'assistant',
-    content: '',
-    tool_calls: [{ function: { name: 'weather', arguments: { city: 'Oslo' } } }],
-  };
-  const variables = { tools: TOOLS };
-  const lessons = [
-    { prompt: conversations.encode({ messages: [QUESTION], variables }), answer: CALL },
-    {
-      prompt: conversations.encode({
-        messages: [QUESTION, called, { role: 'tool', content: 'cold' }],
-        variables,
-      }),
-      answer: 'It is cold.',
-    },
-  ].map(({ prompt, answer }) => ({
-    prompt,
-    tokens: [...prompt, ...tokenizer.encode(answer), tokenizer.endOfTurnTokenId],
-  }));
-  const tokenIds = Int32Array.from(lessons.flatMap(({ tokens }) => tokens));
-  const lossWeights = Float32Array.from(
-    lessons.flatMap(({ prompt, tokens }) => tokens.map((_, n) => (n < prompt.length ? 0 : 1 / 80))),
-  );
-  const sequenceOffsets = Int32Array.of(0, lessons[0].tokens.length, tokenIds.length);
-  const optimizer = new PolicyOptimizer(model, { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0 });
-  for (let step = 0; step < 90; step++) {
-    await optimizer.accumulate(
-      { tokenIds, sequenceOffsets, lossWeights },
-      {
-        ...{ policyLoss: 'crossEntropy', policyLossOptions: {}, valueCoefficient: 0, valueClip: null },
-        ...{ entropyCoefficient: 0, klCoefficient: 0, klEstimator: 'k3', temperature: 1 },
-        maxTokensPerMicroBatch: 4096,
-      },
-    );
-    await optimizer.apply({ learningRate: 5e-3, maxGradientNorm: 1 });
-  }
-  optimizer.dispose();
-  const trained = join(home, 'tiny');
-  await saveHuggingFaceModel(trained, model, { text: { ...rest, files: () => written } });
-  model.dispose();
-  return trained;
-}
 
 interface TokenChoice {
   readonly token_ids: number[];
@@ -198,7 +118,7 @@ describe('tokens of the server', () => {
   });
 
   it('have the version of the weights that sampled them, when the weights change under 16 open streams', async () => {
-    const other = Transformer.initialize(CONFIG, 2);
+    const other = Transformer.initialize(TAUGHT_CONFIG, 2);
     const tensors = await other.exportTensors();
     const former = await supply.model.exportTensors();
     const headers: string[] = [];
@@ -226,7 +146,7 @@ describe('tokens of the server', () => {
         return { prompt: [11 + i, 12], tokens, versions, logprobs };
       }),
     );
-    const first = Transformer.initialize(CONFIG, 3);
+    const first = Transformer.initialize(TAUGHT_CONFIG, 3);
     first.assignTensors(former);
     expect(headers).toEqual(headers.map(() => '7'));
     for (const { prompt, tokens, versions, logprobs } of streams) {
@@ -378,24 +298,4 @@ describe("OpenAI's SDK", () => {
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
     return Number(new RegExp(`^retrace_serve_${name} (.*)$`, 'm').exec(metrics)?.[1]);
   }
-});
-
-describe('the Vercel AI SDK', () => {
-  const weather = tool({
-    description: 'The weather',
-    inputSchema: z.object({ city: z.string() }),
-    execute: () => 'cold',
-  });
-  const asked = { prompt: QUESTION.content, tools: { weather }, stopWhen: stepCountIs(3), temperature: 0 };
-
-  it('lets the model call a tool and go on with its result, whole and in streams', async () => {
-    const model = createOpenAI({ baseURL: `${server.url}/v1`, apiKey: 'none' }).chat('tiny');
-    const whole = await generateText({ ...asked, model });
-    expect(whole.steps.map(({ finishReason }) => finishReason)).toEqual(['tool-calls', 'stop']);
-    expect(whole.steps[0].toolCalls[0]).toMatchObject({ toolName: 'weather', input: { city: 'Oslo' } });
-    expect(whole.text).toBe('It is cold.');
-    const streamed = streamText({ ...asked, model });
-    expect(await streamed.text).toBe('It is cold.');
-    expect((await streamed.steps)[0].toolCalls).toHaveLength(1);
-  });
 });

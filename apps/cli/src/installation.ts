@@ -1,41 +1,53 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const require = createRequire(import.meta.url);
+
+/** Finds the directory of one of Retrace's packages: beside this one in the repository, in `node_modules` where npm installed them. */
+function directoryOf(name: string): string {
+  return dirname(require.resolve(`@retrace/${name}/package.json`));
+}
+
+const CLI = fileURLToPath(new URL('..', import.meta.url));
+const COLLECTOR = directoryOf('collector');
+const TRAINER = directoryOf('trainer');
 
 /** Paths of the parts of this installation. */
 export const installation = {
-  root: ROOT,
-  migrations: join(ROOT, 'migrations'),
-  dashboard: join(ROOT, 'apps', 'dashboard', 'dist', 'site'),
+  migrations: join(directoryOf('store'), 'migrations'),
+  dashboard: join(directoryOf('dashboard'), 'dist', 'site'),
   scripts: {
-    retrace: join(ROOT, 'apps', 'cli', 'bin', 'retrace.mjs'),
-    store: join(ROOT, 'apps', 'store', 'dist', 'main.js'),
-    sink: join(ROOT, 'apps', 'sink', 'dist', 'main.js'),
-    backend: join(ROOT, 'apps', 'cli', 'dist', 'backend-installer', 'main.js'),
-    baselines: join(ROOT, 'apps', 'cli', 'dist', 'run', 'baselines-thread.js'),
-    api: join(ROOT, 'apps', 'api', 'dist', 'main.js'),
-    collector: join(ROOT, 'apps', 'collector', 'dist', 'main.js'),
-    trainer: join(ROOT, 'apps', 'trainer', 'dist', 'main.js'),
-    whatIf: join(ROOT, 'apps', 'trainer', 'dist', 'what-if', 'what-if-main.js'),
-    validator: join(ROOT, 'apps', 'collector', 'dist', 'validator-main.js'),
+    retrace: join(CLI, 'bin', 'retrace.mjs'),
+    store: join(directoryOf('store-process'), 'dist', 'main.js'),
+    sink: join(directoryOf('sink'), 'dist', 'main.js'),
+    backend: join(CLI, 'dist', 'backend-installer', 'main.js'),
+    baselines: join(CLI, 'dist', 'run', 'baselines-thread.js'),
+    api: join(directoryOf('api'), 'dist', 'main.js'),
+    collector: join(COLLECTOR, 'dist', 'main.js'),
+    trainer: join(TRAINER, 'dist', 'main.js'),
+    whatIf: join(TRAINER, 'dist', 'what-if', 'what-if-main.js'),
+    validator: join(COLLECTOR, 'dist', 'validator-main.js'),
   },
 };
 
+/** The repository, where this is a checkout of it. */
+const REPOSITORY = join(CLI, '..', '..');
+
 export function readVersion(): string {
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(CLI, 'package.json'), 'utf8')) as { version: string };
   return version;
 }
 
 /** Reads the version; for a git checkout with the commit, and `.dirty` for changed files: `0.1.0+1a2b3c4.dirty`. */
 export async function readCodeVersion(): Promise<string> {
   const version = readVersion();
-  if (!existsSync(join(ROOT, '.git'))) return version;
+  if (!existsSync(join(REPOSITORY, '.git'))) return version;
   const git = async (...args: string[]) =>
-    (await promisify(execFile)('git', ['-C', ROOT, ...args], { timeout: 5000 })).stdout.trim();
+    (await promisify(execFile)('git', ['-C', REPOSITORY, ...args], { timeout: 5000 })).stdout.trim();
   try {
     const commit = await git('rev-parse', '--short=12', 'HEAD');
     const changes = await git('status', '--porcelain', '--untracked-files=no');

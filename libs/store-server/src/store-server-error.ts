@@ -8,7 +8,9 @@ export type StoreServerErrorCode =
   /** While the server ran, the disk did not store what was written. */
   | 'STORE_DISK_FAILED'
   | 'STORE_ADDRESS_IN_USE'
-  | 'STORE_ADDRESS_UNUSABLE';
+  | 'STORE_ADDRESS_UNUSABLE'
+  /** The engine is not installed and can't be downloaded. */
+  | 'STORE_ENGINE_UNAVAILABLE';
 
 /** The error with which a store server fails to start or stops; each message says what to do. */
 export class StoreServerError extends TrajectoryError<StoreServerErrorCode> {}

@@ -29,14 +29,21 @@ export const GARBAGE_COLLECTION: readonly string[] = [
 const BEHIND_TRAINING = 9;
 const LOWEST_PRIORITY = 19;
 
+interface StoreRoleOptions {
+  readonly port: number;
+  /** Variables with which the store finds its engine. */
+  readonly engine: Readonly<Record<string, string>>;
+}
+
 /** Defines the embedded store: chDB behind ClickHouse's HTTP protocol. */
-export function storeRole(directory: DataDirectory, port = 0): RoleDefinition {
+export function storeRole(directory: DataDirectory, { port, engine }: StoreRoleOptions): RoleDefinition {
   const { user, password, readonlyUser, readonlyPassword } = directory.credentials();
   return {
     name: 'store',
     script: installation.scripts.store,
     // A restarted store keeps its first port, because the other roles know it.
     environment: (firstReady) => ({
+      ...engine,
       RETRACE_STORE_DIRECTORY: directory.store,
       // Each running statement occupies a thread of libuv's pool.
       UV_THREADPOOL_SIZE: '12',

@@ -20,14 +20,8 @@ import { Supervisor } from '../supervisor/supervisor.js';
 import { WarningRecorder } from '../supervisor/warning-recorder.js';
 import { assertDiskSpace, watchDisk } from './disk-watch.js';
 import { prepareBackend } from './prepare-backend.js';
-import {
-  apiRole,
-  collectorRole,
-  sinkRole,
-  storeRole,
-  trainerRole,
-  validatorRole,
-} from './role-definitions.js';
+import { startStore } from './start-store.js';
+import { apiRole, collectorRole, sinkRole, trainerRole, validatorRole } from './role-definitions.js';
 
 export interface TrainingServerOptions {
   readonly dataDirectory: string;
@@ -87,8 +81,9 @@ export class TrainingServer {
       await assertDiskSpace({ path: directory.root, shownAs: dataDirectory });
       const storage = checkpointStorageFor(directory);
       if (storage !== null) directory.keepCheckpointStorage(storage);
+      log.write({ role: 'retrace', level: 'info', message: describeStart(options.apiPort) });
       eventLog = await openLog(directory);
-      const store = await supervisor.start(storeRole(directory));
+      const store = await startStore(supervisor, directory, { log });
       const storeUrl = store.url ?? '';
       if (!acceptsOtherLog) await refuseOtherLogsAt({ directory, storeUrl, logId: eventLog.logId });
       const addresses = await startServing(supervisor, { apiPort: options.apiPort, directory, storeUrl });
@@ -269,6 +264,10 @@ function runOf(state: ControlFold, runId: string): RunState {
   const run = state.run(runId);
   if (!run) throw new CliError('RUN_UNKNOWN', `run "${runId}" not found in this log`);
   return run;
+}
+
+function describeStart(apiPort: number | null): string {
+  return apiPort === null ? 'starting the store and the sink' : 'starting the store and the API';
 }
 
 /** @throws StoreError `STORE_OF_OTHER_LOG` */

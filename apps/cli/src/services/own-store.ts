@@ -2,7 +2,7 @@ import type { DataDirectory } from '@retrace/process';
 import { logOf } from './environment.js';
 import { holdDataDirectory } from '../data-directory/hold-data-directory.js';
 import { installation } from '../installation.js';
-import { storeRole } from '../server/role-definitions.js';
+import { startStore } from '../server/start-store.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { Supervisor } from '../supervisor/supervisor.js';
 import { withConnection, type StoreSession } from './connection.js';
@@ -44,7 +44,7 @@ export async function withHeldStore<T>(
   });
   const supervisor = new Supervisor({ log: logStream, lockFileDescriptor: lock.fileDescriptor });
   try {
-    const { url: storeUrl = '' } = await supervisor.start(storeRole(directory, port));
+    const { url: storeUrl = '' } = await startStore(supervisor, directory, { log: logStream, port });
     return await work({ directory, storeUrl });
   } finally {
     await supervisor.stop();

@@ -28,7 +28,7 @@ describe('event rows written to and read from the engine', () => {
   beforeAll(async () => {
     scratch = await mkdtemp(join(tmpdir(), 'retrace-rows-'));
     session = new Session(join(scratch, 'data'));
-    const migrations = join(import.meta.dirname, '../../../../migrations');
+    const migrations = join(import.meta.dirname, '../../migrations');
     session.query(await readFile(join(migrations, '0001_events.sql'), 'utf8'));
     for (const later of ['0004_recorded_runs.sql', '0006_forks.sql', '0012_update_tokens.sql']) {
       const [{ sql }] = splitStatements(await readFile(join(migrations, later), 'utf8'));

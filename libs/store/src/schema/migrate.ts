@@ -6,7 +6,7 @@ import { type AssertHeld, withMigrationLock } from './migration-lock.js';
 import { renderForCluster } from './render-migration.js';
 
 /** The migrations that belong to this code. */
-export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL('../../../../migrations', import.meta.url));
+export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 export interface MigrateOptions {
   /** Default: `MIGRATIONS_DIRECTORY`. */

@@ -40,6 +40,11 @@ export async function up(options: UpOptions): Promise<void> {
     work: async (server, stopped) => {
       const apiUrl = server.apiUrl ?? '';
       say(`dashboard at ${apiUrl}/live, API at ${apiUrl}/api (data in ${options.dataDir})`);
+      let isTraining = recipe !== null;
+      const sayHowToGoOn = () => {
+        say(howToGoOn(isTraining));
+      };
+      stopped.addEventListener('abort', sayHowToGoOn, { once: true });
       if (recipe !== null) {
         const summary = await server.train(recipe, {
           backend: options.backend,
@@ -48,6 +53,7 @@ export async function up(options: UpOptions): Promise<void> {
           metrics: options,
         });
         if (stopped.aborted) return;
+        isTraining = false;
         const ending = summary.reason === 'finished' ? 'has finished' : `has ended (${summary.reason})`;
         const problem = describeNothingLearned({ runId: summary.runId, updates: summary });
         if (problem !== null) log.write({ role: 'retrace', level: 'error', message: problem });
@@ -56,6 +62,14 @@ export async function up(options: UpOptions): Promise<void> {
       await untilAborted(stopped);
     },
   });
+}
+
+/** @param isTraining whether a run is left unfinished */
+function howToGoOn(isTraining: boolean): string {
+  const command = commandEnvironment.npm_lifecycle_event === 'start' ? 'npm start' : 'retrace up';
+  return isTraining
+    ? `"${command}" with the same options goes on with this run`
+    : `everything is stored; "${command}" shows it again`;
 }
 
 async function untilAborted(signal: AbortSignal): Promise<void> {

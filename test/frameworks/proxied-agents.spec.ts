@@ -21,7 +21,7 @@ import { generateText, stepCountIs, streamText, tool } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { RecordedRuns, type StoredEpisode, type StoredMessage } from './support/recorded-run.js';
+import { RecordedRuns, type StoredEpisode, type StoredMessage } from '../support/recorded-run.js';
 
 /** Real agents of four frameworks, of which only the base URL is changed, through the proxy: what SQL shows is what they got back. */
 let runs: RecordedRuns;

@@ -31,7 +31,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { startWeatherServer, weatherServer } from './support/mcp-server.js';
-import { RecordedRuns, type StoredMessage, type StoredStep } from './support/recorded-run.js';
+import { RecordedRuns, type StoredMessage, type StoredStep } from '../support/recorded-run.js';
 
 /** Real agents of three frameworks, unmodified, against a model on loopback: what SQL shows is compared with what they logged. */
 let runs: RecordedRuns;

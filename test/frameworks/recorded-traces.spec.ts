@@ -7,7 +7,7 @@ import { startOpenAiServer, type OpenAiServer } from '@retrace/openai-server';
 import { generateText, stepCountIs, tool } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { ApiFixture } from '../apps/api/src/testing/api-fixture.js';
+import { ApiFixture } from '../../apps/api/src/testing/api-fixture.js';
 
 /** Agents of the Vercel AI SDK that know nothing of Retrace: only OpenTelemetry's exporter is pointed at it, with a key. */
 let model: OpenAiServer;
