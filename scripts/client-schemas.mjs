@@ -23,7 +23,11 @@ export function clientSchemaFiles() {
   const own = Object.fromEntries(
     Object.entries(SCHEMAS).map(([name, schema]) => [name, withoutTexts(schemas[schema])]),
   );
-  const json = JSON.stringify(own, null, 1);
+  // A line for each schema.
+  const lines = Object.entries(own).map(
+    ([name, schema]) => `${JSON.stringify(name)}: ${JSON.stringify(schema)}`,
+  );
+  const json = `{\n${lines.join(',\n')}\n}`;
   return [
     {
       path: fileURLToPath(

@@ -352,7 +352,7 @@ export class Sender {
   }
 }
 
-/** What the loss of a record does to its episode: rewards and annotations have no place that others depend on. */
+/** The outcome of an episode that lacks a record of this type: rewards and annotations have no place that others depend on. */
 function lossOf(type: string): DamagedEpisode['outcome'] {
   return type === 'reward' || type === 'annotation' ? 'poorer' : 'brokenOff';
 }

@@ -83,9 +83,7 @@ function isAscending(mask: Row): boolean {
 }
 
 function isRow(value: unknown, low: number, high: number): value is Row {
-  if (!isLike(value)) return false;
-  for (let t = 0; t < value.length; t++) if (!isInteger(value[t], low, high)) return false;
-  return true;
+  return isLike(value) && asList(value).every((item) => isInteger(item, low, high));
 }
 
 /** Lists and typed arrays. */
