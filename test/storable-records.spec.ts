@@ -42,7 +42,14 @@ beforeAll(async () => {
   proxy = await startProxy(
     {
       upstream: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
-      ...{ upstreamKind: 'other', upstreamKey: null, upstreamTimeoutMs: 60_000, host: '127.0.0.1', port: 0 },
+      ...{
+        upstreamKind: 'other',
+        upstreamKey: null,
+        upstreamTimeoutMs: 60_000,
+        host: '127.0.0.1',
+        port: 0,
+        allowedHosts: [],
+      },
       ...{ retraceUrl: runs.api.api.url, retraceKey: null, run: RUN, stateDirectory: directory },
       ...{ idleMs: 600_000, maxBodyBytes: 32 * 1024 ** 2, logprobMode: null },
     },
