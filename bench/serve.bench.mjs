@@ -35,7 +35,14 @@ async function openServer(directory) {
   const supply = await openDirectorySupply(join(directory, 'model'));
   const server = await startServer(
     {
-      ...{ host: '127.0.0.1', port: 0, allowedHosts: [], keyDirectory: null, concurrency: NUM_STREAMS, maxQueued: 64 },
+      ...{
+        host: '127.0.0.1',
+        port: 0,
+        allowedHosts: [],
+        keyDirectory: null,
+        concurrency: NUM_STREAMS,
+        maxQueued: 64,
+      },
       ...{ contextLength: CONTEXT, maxBodyBytes: 1e6, logprobsMode: 'raw_logprobs' },
     },
     supply,

@@ -57,7 +57,13 @@ describe.skipIf(reason !== '')(`the proxy before a real vLLM${reason}`, () => {
     run = await runs.start({ name: 'vllm' });
     expect(await runs.retrace.flush()).toBe(true);
     stateDirectory = await mkdtemp(join(tmpdir(), 'retrace-proxy-'));
-    const options = { upstreamKey: null, upstreamTimeoutMs: 60_000, host: '127.0.0.1', port: 0, allowedHosts: [] };
+    const options = {
+      upstreamKey: null,
+      upstreamTimeoutMs: 60_000,
+      host: '127.0.0.1',
+      port: 0,
+      allowedHosts: [],
+    };
     const limits = { idleMs: 1_800_000, maxBodyBytes: 32 * 1024 ** 2 };
     proxy = await startProxy(
       {

@@ -38,7 +38,9 @@ describe('the record of a step', () => {
     for (const event of [derived, stepWith('other', 'f({})'), derived]) {
       expect(step.read(encodeEvent(event))).toBe(true);
       const { observation, action } = step.fields;
-      const texts = [observation, action].map(({ source, start, end }) => source.toString('utf8', start, end));
+      const texts = [observation, action].map(({ source, start, end }) =>
+        source.toString('utf8', start, end),
+      );
       expect(texts).toEqual([event.payload.observation, event.payload.action]);
     }
   });
