@@ -183,6 +183,7 @@ describe('a proxied conversation', () => {
   it('with token ids and logprobs that are impossible keeps its numbering and its later tokens', async () => {
     const answer = (ids: number[], logprob: number) => ({
       prompt_token_ids: [1, 2, 3],
+      usage: { prompt_tokens: 3, completion_tokens: ids.length },
       choices: [
         {
           ...{ message: ANSWERED, token_ids: ids },
