@@ -113,6 +113,12 @@ describe('monitors', () => {
     expect(brokenAt('zeroGradientGroups', updates)).toEqual([5, 6, 7]);
     const solved = updates.map((figures) => ({ ...figures, 'success/mean': 0.9 }));
     expect(brokenAt('zeroGradientGroups', solved)).toEqual([]);
+    const equal = { 'train/numGroups': 10, 'train/numEqualGroups': 10 };
+    const learned = [0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.8, 0.8, 0.8, 0.8, 0.8].map((success) => ({
+      ...equal,
+      'success/mean': success,
+    }));
+    expect(brokenAt('zeroGradientGroups', learned)).toEqual([3, 4, 5, 6, 7, 8, 9]);
   });
 
   it('clippedTokens: four of ten tokens are clipped in three updates in a row', () => {

@@ -54,13 +54,13 @@ function hasLearned(success: readonly number[]): boolean {
 /** Updates in a row whose fractions have to reach a bound. */
 const IN_A_ROW = 3;
 
-/** Nearly no group has rewards that differ, several updates in a row, and the task is not solved. */
+/** Nearly no group has rewards that differ, several updates in a row, and the policy still fails at much of the task: groups of successes are equal, too. */
 export const zeroGradientGroups: Monitor = ({
   update,
   before,
   rules: { zeroGradientFraction: bound = 0.9 },
 }) => {
-  if (isSolved(update)) return null;
+  if (isSolved(update) || hasLearned(seriesOf([...before, update], 'success/mean'))) return null;
   const fractions = [...before, update].slice(-IN_A_ROW).flatMap(({ metrics }) => {
     const numGroups = metrics.get('train/numGroups') ?? 0;
     const numSilent =
