@@ -1,3 +1,4 @@
+import { rankCorrelation } from '@retrace/algorithms';
 import type { MonitorsRecipe } from '@retrace/config';
 
 /** Figures of one update of the policy, as monitors read them. */
@@ -5,6 +6,11 @@ export interface UpdateFigures {
   readonly updateNumber: number;
   /** By name; a metric that was not measured is absent. */
   readonly metrics: ReadonlyMap<string, number>;
+}
+
+/** An earlier update, with what later ones are compared with of its episodes. */
+export interface PastUpdate extends UpdateFigures {
+  readonly uniformEntropy: number;
 }
 
 /** The episodes of one update, all arrays [E]. */
@@ -15,6 +21,11 @@ export interface EpisodeFigures {
   /** 1 success, 0 failure, −1 unknown. */
   readonly successes: Int8Array;
   readonly numActionTokens: Int32Array;
+  /**
+   * Entropy of a token, in nats, if the policy took each legal action of these episodes equally often: the logarithm of the number of different
+   * actions that were taken and understood, divided by the mean number of tokens of an action. NaN without an action.
+   */
+  readonly uniformEntropy: number;
   /** Share of the steps that repeat the step before: the same tokens observed, the same tokens done. */
   readonly repeatedFractions: Float32Array;
 }
@@ -33,14 +44,23 @@ export interface Finding {
 export interface MonitorInput {
   readonly update: UpdateFigures;
   readonly episodes: EpisodeFigures;
-  /** Earlier updates of the policy, the oldest first, at most `WINDOW`. */
-  readonly before: readonly UpdateFigures[];
+  /** Earlier updates of the policy, the oldest first, at most `WINDOW`: the first `FIRST_UPDATES` and the newest. */
+  readonly before: readonly PastUpdate[];
   readonly rules: MonitorsRecipe;
 }
 
 /** Returns what is wrong with an update, null where nothing is, or where it can't be told yet. Keeps nothing between calls. */
 export type Monitor = (input: MonitorInput) => Finding | null;
 
+/** A policy that succeeds as often as this may be sure of itself, and its rewards equal. */
+const SOLVED = 0.9;
+/** Updates over which a trend is judged. */
+export const TREND = 10;
+/** Spearman's ρ with the order of the updates from which a series rises. */
+export const RISING = 0.6;
+
+/** Updates whose mean is what later ones are compared with. */
+export const FIRST_UPDATES = 5;
 /** Updates that monitors look back over. */
 export const WINDOW = 64;
 /** Episodes that a finding names at most. */
@@ -59,6 +79,19 @@ export function concerned(
 /** The metric in each update that measured it, the oldest first. */
 export function seriesOf(updates: readonly UpdateFigures[], name: string): number[] {
   return updates.flatMap(({ metrics }) => metrics.get(name) ?? []);
+}
+
+/** Whether the episodes of an update show the task as solved; false where their success is unknown. */
+export function isSolved({ metrics }: UpdateFigures): boolean {
+  return (metrics.get('success/mean') ?? 0) >= SOLVED;
+}
+
+/** Spearman's ρ of the last ten values with their order; 0 for a constant series, and for fewer. */
+export function trendOf(series: readonly number[]): number {
+  const values = series.slice(-TREND);
+  if (values.length < TREND) return 0;
+  const { spearman } = rankCorrelation(Float64Array.from(values.keys()), Float64Array.from(values));
+  return Number.isNaN(spearman) ? 0 : spearman;
 }
 
 export function meanOf(values: readonly number[]): number {

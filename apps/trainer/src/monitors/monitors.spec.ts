@@ -10,6 +10,7 @@ const EPISODES: EpisodeFigures = {
   successes: Int8Array.of(1, 0, 0, 1),
   numActionTokens: Int32Array.of(4, 9, 2, 5),
   repeatedFractions: Float32Array.of(0, 0.1, 0, 0),
+  uniformEntropy: Math.log(4),
 };
 
 type Figures = Readonly<Record<string, number>>;
@@ -57,6 +58,8 @@ describe('monitors', () => {
   it('saturatedRewards: the same reward everywhere in three updates in a row', () => {
     const updates = [1, 0, 1, 1, 1, 1].map((min) => ({ 'reward/max': 1, 'reward/min': min }));
     expect(brokenAt('saturatedRewards', updates)).toEqual([5, 6]);
+    const solved = updates.map((figures) => ({ ...figures, 'success/mean': 0.9 }));
+    expect(brokenAt('saturatedRewards', solved)).toEqual([]);
   });
 
   it('rewardHacking: the reward of a format rises while the goal is reached less often', () => {
@@ -77,11 +80,29 @@ describe('monitors', () => {
     expect(brokenAt('rewardHacking', rising)).toEqual([]);
   });
 
-  it('entropyCollapse: below a twentieth of the first updates, unless the task is solved', () => {
-    const entropies = [2, 2, 2, 2, 2, 0.11, 0.09];
+  it('entropyCollapse: below a twentieth of the first updates, or of an even choice of the legal actions', () => {
+    const entropies = [1, 1, 1, 1, 1, 0.051, 0.049];
     expect(brokenAt('entropyCollapse', series('train/entropy', entropies))).toEqual([7]);
-    const solved = { 'success/mean': 0.95 };
-    expect(brokenAt('entropyCollapse', series('train/entropy', entropies, solved))).toEqual([]);
+    // Random weights: ln 60 over the vocabulary. Of four actions ln 4, whose twentieth is 0.069.
+    const spread = [4.1, 4.1, 4.1, 4.1, 4.1, 0.1, 0.07, 0.069];
+    expect(brokenAt('entropyCollapse', series('train/entropy', spread))).toEqual([8]);
+    const episodes = { ...EPISODES, uniformEntropy: NaN };
+    expect(brokenAt('entropyCollapse', series('train/entropy', spread), { episodes })).toEqual([6, 7, 8]);
+  });
+
+  it('entropyCollapse: not where half of the failures are gone, or while the success rises', () => {
+    const runOf = (successes: readonly number[]) =>
+      successes.map((success, i) => ({ 'success/mean': success, 'train/entropy': i < 5 ? 1 : 0.01 }));
+    const first = [0.2, 0.2, 0.2, 0.2, 0.2];
+    // Five updates at 0.6 have half of the failures of 0.2.
+    const learned = [...first, ...Array.from({ length: 90 }, () => 0.61)];
+    expect(brokenAt('entropyCollapse', runOf(learned)).at(-1)).toBe(9);
+    const stuck = [...first, ...Array.from({ length: 90 }, () => 0.59)];
+    expect(brokenAt('entropyCollapse', runOf(stuck)).at(-1)).toBe(95);
+    const rising = [...first, ...Array.from({ length: 15 }, (_, i) => 0.2 + 0.01 * i)];
+    expect(brokenAt('entropyCollapse', runOf(rising))).toEqual([6, 7, 8, 9]);
+    const lost = [...first, ...Array.from({ length: 9 }, () => 0.9), 0.1, 0.1, 0.1, 0.1, 0.1];
+    expect(brokenAt('entropyCollapse', runOf(lost)).at(-1)).toBe(19);
   });
 
   it('zeroGradientGroups: nine groups of ten are silent in three updates in a row', () => {
@@ -90,6 +111,14 @@ describe('monitors', () => {
       'train/numSingletonGroups': i === 3 ? 1 : 0,
     }));
     expect(brokenAt('zeroGradientGroups', updates)).toEqual([5, 6, 7]);
+    const solved = updates.map((figures) => ({ ...figures, 'success/mean': 0.9 }));
+    expect(brokenAt('zeroGradientGroups', solved)).toEqual([]);
+    const equal = { 'train/numGroups': 10, 'train/numEqualGroups': 10 };
+    const learned = [0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.8, 0.8, 0.8, 0.8, 0.8].map((success) => ({
+      ...equal,
+      'success/mean': success,
+    }));
+    expect(brokenAt('zeroGradientGroups', learned)).toEqual([3, 4, 5, 6, 7, 8, 9]);
   });
 
   it('clippedTokens: four of ten tokens are clipped in three updates in a row', () => {
@@ -145,5 +174,7 @@ describe('monitors', () => {
     expect([...figures.numActionTokens]).toEqual([4, 1]);
     expect(figures.repeatedFractions[0]).toBeCloseTo(1 / 3, 6);
     expect(figures.repeatedFractions[1]).toBe(0);
+    // Three different actions of one token.
+    expect(figures.uniformEntropy).toBeCloseTo(Math.log(3), 6);
   });
 });

@@ -1,36 +1,66 @@
-import { concerned, meanOf, percent, seriesOf, shown, type Finding, type Monitor } from './monitor.js';
+import {
+  concerned,
+  FIRST_UPDATES,
+  isSolved,
+  meanOf,
+  percent,
+  RISING,
+  seriesOf,
+  shown,
+  trendOf,
+  type Finding,
+  type Monitor,
+  type PastUpdate,
+} from './monitor.js';
 
-/** Updates whose mean is what later ones are compared with. */
-const FIRST_UPDATES = 5;
-/** A policy that succeeds as often as this may be sure of itself. */
-const SOLVED = 0.9;
-
-/** The entropy fell to a small part of what it was at first, and the task is not solved. */
+/** Share of the failures that a policy which has learned may have left. */
+const LEFT_FAILURES = 0.5;
+/**
+ * The entropy fell to a small part of what it was at first, and the policy has learned too little to be so sure: less than half of the failures of the first
+ * updates are gone, and the success no longer rises.
+ */
 export const entropyCollapse: Monitor = ({ update, before, rules: { entropyFraction: bound = 0.05 } }) => {
-  const atFirst = seriesOf(before, 'train/entropy').slice(0, FIRST_UPDATES);
+  const measured = before.filter(({ metrics }) => metrics.has('train/entropy'));
   const entropy = update.metrics.get('train/entropy');
-  if (bound === null || entropy === undefined || atFirst.length < FIRST_UPDATES) return null;
-  const success = update.metrics.get('success/mean') ?? 0;
-  const floor = bound * meanOf(atFirst);
-  if (entropy >= floor || success >= SOLVED) return null;
+  if (bound === null || entropy === undefined || measured.length < FIRST_UPDATES) return null;
+  const atFirst = entropyAtFirst(measured.slice(0, FIRST_UPDATES));
+  const success = seriesOf([...before, update], 'success/mean');
+  if (entropy >= bound * atFirst || hasLearned(success) || trendOf(success) >= RISING) return null;
   return {
     severity: 'alarm',
-    message: `the entropy is ${shown(entropy)} nats, below ${percent(bound)} of the ${shown(meanOf(atFirst))} of the first updates, at a success of ${percent(success)}`,
+    message: `the entropy is ${shown(entropy)} nats, below ${percent(bound)} of the ${shown(atFirst)} of the first updates, at a success of ${percent(success.at(-1) ?? 0)} that does not rise`,
     advice:
       'raise loss.entropyCoefficient or set loss.entropyFloor, lower the learning rate, or go back to an earlier policy',
     episodeIds: [],
   };
 };
 
+/** Entropy over the legal actions: random weights spread over the whole vocabulary, whose other tokens are no loss. */
+function entropyAtFirst(first: readonly PastUpdate[]): number {
+  const uniform = first.map(({ uniformEntropy }) => uniformEntropy).filter(Number.isFinite);
+  return Math.min(
+    meanOf(seriesOf(first, 'train/entropy')),
+    uniform.length > 0 ? Math.max(...uniform) : Infinity,
+  );
+}
+
+/** Whether the last updates have at most half of the failures of the first ones. */
+function hasLearned(success: readonly number[]): boolean {
+  if (success.length < FIRST_UPDATES) return false;
+  const [atFirst, now] = [success.slice(0, FIRST_UPDATES), success.slice(-FIRST_UPDATES)].map(meanOf);
+  return 1 - now <= LEFT_FAILURES * (1 - atFirst);
+}
+
 /** Updates in a row whose fractions have to reach a bound. */
 const IN_A_ROW = 3;
 
-/** Nearly no group has rewards that differ, several updates in a row. */
+/** Nearly no group has rewards that differ, several updates in a row, and the policy still fails at much of the task: groups of successes are equal, too. */
 export const zeroGradientGroups: Monitor = ({
   update,
   before,
   rules: { zeroGradientFraction: bound = 0.9 },
 }) => {
+  if (isSolved(update) || hasLearned(seriesOf([...before, update], 'success/mean'))) return null;
   const fractions = [...before, update].slice(-IN_A_ROW).flatMap(({ metrics }) => {
     const numGroups = metrics.get('train/numGroups') ?? 0;
     const numSilent =

@@ -1,5 +1,4 @@
-import { rankCorrelation } from '@retrace/algorithms';
-import { concerned, percent, seriesOf, type Monitor } from './monitor.js';
+import { concerned, isSolved, percent, seriesOf, TREND, trendOf, type Monitor } from './monitor.js';
 
 /** More episodes lack a reward than the recipe allows. */
 export const missingRewards: Monitor = ({ episodes, rules: { missingRewardFraction: bound = 0.2 } }) => {
@@ -17,7 +16,7 @@ export const missingRewards: Monitor = ({ episodes, rules: { missingRewardFracti
   };
 };
 
-/** All rewards of several updates in a row are the same, so that no group has a signal. */
+/** All rewards of several updates in a row are the same, so that no group has a signal, and the task is not solved. */
 export const saturatedRewards: Monitor = ({
   update,
   before,
@@ -29,18 +28,14 @@ export const saturatedRewards: Monitor = ({
   const isEqual = recent.every(
     ({ metrics }) => metrics.has('reward/max') && metrics.get('reward/max') === metrics.get('reward/min'),
   );
-  if (recent.length < bound || !isEqual) return null;
+  if (recent.length < bound || !isEqual || isSolved(update)) return null;
   return {
     severity: 'alarm',
     message: `all episodes of the last ${bound} updates have the same reward, ${update.metrics.get('reward/max')}`,
-    advice:
-      'the reward tells the policy nothing any more: take harder tasks, a finer reward, or end the run if the task is solved',
+    advice: 'the reward tells the policy nothing any more: take other tasks or a finer reward',
     episodeIds: concerned(episodes, () => true),
   };
 };
-
-/** Updates over which a trend is judged. */
-const TREND = 10;
 
 /**
  * Reward hacking: over the last ten updates the reward, or one of its components, rises while the share of episodes that reach their goal falls, both
@@ -75,9 +70,3 @@ export const rewardHacking: Monitor = ({
     ),
   };
 };
-
-/** Spearman's ρ with the order; 0 for a constant series. */
-function trendOf(values: readonly number[]): number {
-  const { spearman } = rankCorrelation(Float64Array.from(values.keys()), Float64Array.from(values));
-  return Number.isNaN(spearman) ? 0 : spearman;
-}

@@ -1,6 +1,14 @@
 import type { MonitorsRecipe } from '@retrace/config';
 import { repeatedSteps, slowStore, staleGroups } from './data-monitors.js';
-import { WINDOW, type EpisodeFigures, type Finding, type Monitor, type UpdateFigures } from './monitor.js';
+import {
+  FIRST_UPDATES,
+  WINDOW,
+  type EpisodeFigures,
+  type Finding,
+  type Monitor,
+  type PastUpdate,
+  type UpdateFigures,
+} from './monitor.js';
 import {
   clippedTokens,
   entropyCollapse,
@@ -31,7 +39,7 @@ export type MonitoredRule = keyof typeof MONITORS;
 
 /** Watches the updates of the policy of one run. A trainer that resumes begins with an empty past. */
 export class RunMonitors {
-  private readonly past: UpdateFigures[] = [];
+  private readonly past: PastUpdate[] = [];
 
   /** @param rules null watches nothing */
   constructor(private readonly rules: MonitorsRecipe | null) {}
@@ -48,8 +56,8 @@ export class RunMonitors {
       const finding = MONITORS[rule](input);
       return finding === null ? [] : [{ rule, ...finding }];
     });
-    past.push(update);
-    if (past.length > WINDOW) past.shift();
+    past.push({ ...update, uniformEntropy: episodes.uniformEntropy });
+    if (past.length > WINDOW) past.splice(FIRST_UPDATES, 1);
     return findings;
   }
 }

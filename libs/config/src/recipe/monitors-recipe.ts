@@ -15,7 +15,10 @@ export class MonitorsRecipe {
   /** Least |Spearman's ρ| with the order of the last ten updates at which a rising reward and a falling success are reward hacking. @defaultValue 0.6 */
   @IsOptional() @IsNumberFrom(0, 1, { why: 'it is a correlation' }) readonly hackingCorrelation?:
     number | null;
-  /** Least entropy, as a fraction of the mean of the first five updates, of a policy that succeeds in less than 90 % of its episodes. @defaultValue 0.05 */
+  /**
+   * Least entropy of a policy whose success does not rise while it has over half of its first failures, as a fraction of the mean of the first five updates, or
+   * of the entropy of an even choice of the legal actions where that is less. @defaultValue 0.05
+   */
   @IsOptional() @IsNumberFrom(0, 1, FRACTION) readonly entropyFraction?: number | null;
   /** Largest fraction of groups with equal rewards, three updates in a row. @defaultValue 0.9 */
   @IsOptional() @IsNumberFrom(0, 1, FRACTION) readonly zeroGradientFraction?: number | null;

@@ -14,6 +14,8 @@ export function memoryBanditGrpo(): Recipe {
     model: { ...base.model, maxPositions: 128 },
     compute: { matMulPrecision: 'float32' },
     collection: { ...base.collection, groupsPerRound: 32, groupSize: 8 },
+    // The best agent pulls the same arm again, which pays again: four of five steps repeat the one before.
+    monitors: { repeatedStepFraction: null },
     evaluation: { everyUpdates: 10, numValidationEpisodes: 400, numTestEpisodes: 2000 },
   };
 }
