@@ -66,8 +66,8 @@ function shareTensorflow() {
 
 async function use() {
   const up = ['up', '--recipe', 'bandit-ppo', '--updates', `${NUM_UPDATES}`, '--port', '0'];
-  const backend = existsSync(join(cache, 'retrace', 'backends')) ? [] : ['--backend', 'wasm'];
-  session = new Session('npx', ['retrace', ...up, ...backend], environment, folder);
+  const backend = existsSync(join(cache, 'retrace', 'backends')) ? 'tensorflow' : 'wasm';
+  session = new Session('npx', ['retrace', ...up, '--backend', backend], environment, folder);
   await session.waitFor(/downloading ClickHouse's engine/, WITHIN_MS);
   step(`npx retrace up downloads the engine after ${session.elapsed()}`);
   const url = await session.waitFor(/dashboard at (http:\S+)\/live, API at/, WITHIN_MS);
@@ -75,6 +75,8 @@ async function use() {
   const page = await (await fetch(`${url}/live`)).text();
   expect(page.includes('<div id="root">'), `GET ${url}/live is not the dashboard: ${page.slice(0, 200)}`);
   await session.waitFor(/the run has finished/, WITHIN_MS);
+  const used = session.lines.find((line) => line.includes(`trainer   ${backend}`));
+  expect(used !== undefined, `the trainer does not say that it computes with ${backend}`);
   step(`the run finished after ${session.elapsed()}`);
   record(url);
   await session.stop('SIGINT');

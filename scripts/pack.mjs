@@ -21,7 +21,7 @@ const WITH_BINARIES = ['lmdb', 'lz4-napi', 'msgpackr'];
  * Packages that travel with fewer dependencies than they ask for: of TensorFlow.js for Node Retrace uses no installer (stand-ins/README.md),
  * and chDB's engine of 570 MB is downloaded at the first start.
  */
-const TRIMMED = { '@tensorflow/tfjs-node': ['@tensorflow/tfjs'], chdb: [] };
+const TRIMMED = { '@tensorflow/tfjs-node': ['@tensorflow/tfjs', 'google-protobuf'], chdb: [] };
 /** Helpers of decorators, which files import that `npm start` compiled, and not `tsc`. */
 const DECORATOR_HELPERS = 'node_modules/@oxc-project/runtime';
 /** Parts of a workspace that are needed when it runs. */
