@@ -9,6 +9,8 @@ import { StoreServerError } from '../store-server-error.js';
 
 const require = createRequire(import.meta.url);
 const PROGRESS_INTERVAL_MS = 500;
+/** A log that is no terminal gets a line for each of them. */
+const STEP_BYTES = 100e6;
 
 /** A package of the npm registry. */
 interface EnginePackage {
@@ -18,7 +20,7 @@ interface EnginePackage {
 
 interface EngineOptions {
   readonly cacheDirectory?: string;
-  /** Called with a null fraction while the size is unknown. */
+  /** Called with a null fraction where the registry does not say how large the package is; the message then says how much is there. */
   readonly onProgress?: (message: string, fraction: number | null) => void;
 }
 
@@ -79,8 +81,10 @@ export async function installEngine(
   const sizeBytes = source === undefined ? await findUnpackedSize(`${name}@${version}`) : null;
   onProgress?.(message, sizeBytes === null ? null : 0);
   const timer = setInterval(() => {
-    if (sizeBytes === null) return;
-    void measure(part).then((bytes) => onProgress?.(message, Math.min(bytes / sizeBytes, 1)));
+    void measure(part).then((bytes) => {
+      if (sizeBytes !== null) onProgress?.(message, Math.min(bytes / sizeBytes, 1));
+      else if (bytes >= STEP_BYTES) onProgress?.(`${message}: ${shownMegabytes(bytes)} MB`, null);
+    });
   }, PROGRESS_INTERVAL_MS);
   try {
     const quiet = ['--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'];
@@ -101,6 +105,10 @@ export async function installEngine(
     clearInterval(timer);
     await rm(part, { recursive: true, force: true });
   }
+}
+
+function shownMegabytes(bytes: number): number {
+  return (Math.floor(bytes / STEP_BYTES) * STEP_BYTES) / 1e6;
 }
 
 /** Asks the registry for the size of a package on disk; null when it does not say. */

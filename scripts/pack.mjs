@@ -1,0 +1,173 @@
+/**
+ * `npm run pack [-- DIRECTORY]`: writes the packages that users install, as `npm pack` makes them, into a directory (default: this one):
+ *
+ * - `retrace-rl-<version>.tgz`: the command `retrace` with everything that it starts. (`retrace` is another package on npm.)
+ * - `retrace-client-<version>.tgz`: `@retrace/client`, for agents in TypeScript.
+ *
+ * Packages of others travel inside in the versions of the lock file, which are those that were tested, except for those with binaries.
+ * Builds with type checks first. Nothing is published.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { buildIfStale } from './build-if-stale.mjs';
+import { root, runTool } from './run-tool.mjs';
+
+const NAME = 'retrace-rl';
+/** Packages with a binary for each platform, which npm installs with this one. */
+const WITH_BINARIES = ['lmdb', 'lz4-napi', 'msgpackr'];
+/**
+ * Packages that travel with fewer dependencies than they ask for: of TensorFlow.js for Node Retrace uses no installer (stand-ins/README.md),
+ * and chDB's engine of 570 MB is downloaded at the first start.
+ */
+const TRIMMED = { '@tensorflow/tfjs-node': ['@tensorflow/tfjs', 'google-protobuf'], chdb: [] };
+/** Helpers of decorators, which files import that `npm start` compiled, and not `tsc`. */
+const DECORATOR_HELPERS = 'node_modules/@oxc-project/runtime';
+/** Parts of a workspace that are needed when it runs. */
+const WORKSPACE_PARTS = ['dist', 'bin', 'native', 'migrations', 'free-port.mjs', 'free-port.d.mts'];
+const NOT_FOR_USERS = /\.(spec|contract|fixture)\.|\.map$|\.tsbuildinfo$/;
+const NOT_OF_OTHERS = /\.map$|\.[cm]?ts$|\.md$|^node_modules$/i;
+
+const lock = readJson(join(root, 'package-lock.json')).packages;
+const destination = resolve(process.argv[2] ?? '.');
+await runTool('type check and build', 'node_modules/typescript/bin/tsc', ['-b']);
+await buildIfStale();
+const stage = mkdtempSync(join(tmpdir(), 'retrace-pack-'));
+try {
+  stagePackage();
+  for (const directory of [stage, join(root, 'clients', 'typescript')]) npmPack(directory);
+} finally {
+  rmSync(stage, { recursive: true, force: true });
+}
+
+/** Lays the package out as it is once installed, with everything that is bundled in `node_modules`. */
+function stagePackage() {
+  const workspaces = Object.keys(lock).filter((path) => /^(libs|apps|clients)\/[^/]+$/.test(path));
+  const { others, withBinaries } = findPackages(workspaces);
+  const bundled = {};
+  for (const path of workspaces) {
+    const { name, version } = readJson(join(root, path, 'package.json'));
+    bundled[name] = version;
+    stageWorkspace(path, join(stage, 'node_modules', name));
+  }
+  for (const path of others) {
+    const name = path.slice('node_modules/'.length);
+    bundled[name] = stageOther(path, join(stage, 'node_modules', name));
+  }
+  const { description, version, license, engines, type } = readJson(join(root, 'package.json'));
+  writeManifest(stage, {
+    ...{ name: NAME, version, description, license, type, engines },
+    bin: { retrace: 'node_modules/@retrace/cli/bin/retrace.mjs' },
+    dependencies: { ...withBinaries, ...bundled },
+    bundleDependencies: Object.keys(bundled),
+  });
+  for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(join(root, name), join(stage, name));
+}
+
+/** Follows the dependencies of the workspaces through the lock file. Packages below another's `node_modules` travel with that one. */
+function findPackages(workspaces) {
+  const others = new Set([DECORATOR_HELPERS]);
+  const withBinaries = {};
+  const seen = new Set();
+  const follow = (path) => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    for (const name of dependenciesOf(path)) {
+      const found = find(name, path);
+      if (found === null || workspaces.includes(lock[found].resolved)) continue;
+      if (WITH_BINARIES.includes(name)) withBinaries[name] = lock[found].version;
+      else {
+        if (found === `node_modules/${name}`) others.add(found);
+        follow(found);
+      }
+    }
+  };
+  workspaces.forEach(follow);
+  return { others: [...others].sort(), withBinaries };
+}
+
+function dependenciesOf(path) {
+  const trimmed = TRIMMED[path.slice('node_modules/'.length)];
+  if (trimmed !== undefined) return trimmed;
+  const { resolved, link } = lock[path];
+  const { dependencies, peerDependencies, peerDependenciesMeta } = lock[link ? resolved : path];
+  const required = Object.keys(peerDependencies ?? {}).filter(
+    (name) => !peerDependenciesMeta?.[name]?.optional,
+  );
+  return [...Object.keys(dependencies ?? {}), ...required];
+}
+
+/** The path at which Node finds a package from another's path; null where it is not installed. */
+function find(name, from) {
+  for (let above = from; ; above = dirname(above)) {
+    const path = join(above === '.' ? '' : above, 'node_modules', name);
+    if (lock[path] !== undefined) return path;
+    if (above === '.') return null;
+  }
+}
+
+function stageWorkspace(path, target) {
+  const { name, version, type, license, exports, imports } = readJson(join(root, path, 'package.json'));
+  mkdirSync(target, { recursive: true });
+  // Of the page only the bundle is served.
+  const parts = existsSync(join(root, path, 'dist', 'site')) ? [join('dist', 'site')] : WORKSPACE_PARTS;
+  for (const part of parts) copy(join(root, path, part), join(target, part), NOT_FOR_USERS);
+  const dependencies = stageNested(path, target);
+  writeManifest(target, { name, version, type, license, exports, imports, dependencies });
+}
+
+/** Copies a package of others; of its dependencies its manifest names only those that travel inside it. Returns its version. */
+function stageOther(path, target) {
+  copy(join(root, path), target, NOT_OF_OTHERS);
+  const manifest = readJson(join(root, path, 'package.json'));
+  const optional = manifest.optionalDependencies ?? {};
+  writeManifest(target, {
+    ...manifest,
+    scripts: undefined,
+    devDependencies: undefined,
+    optionalDependencies: undefined,
+    dependencies: stageNested(path, target),
+    peerDependencies: optional,
+    peerDependenciesMeta: Object.fromEntries(Object.keys(optional).map((name) => [name, { optional: true }])),
+  });
+  return manifest.version;
+}
+
+/** Copies the packages in the `node_modules` of another, unless only tests need them, and returns their versions by name. */
+function stageNested(path, target) {
+  const prefix = `${path}/node_modules/`;
+  const nested = Object.keys(lock).filter(
+    (each) =>
+      each.startsWith(prefix) && !each.slice(prefix.length).includes('/node_modules/') && !lock[each].dev,
+  );
+  return Object.fromEntries(
+    nested.map((each) => {
+      const name = each.slice(prefix.length);
+      return [name, stageOther(each, join(target, 'node_modules', name))];
+    }),
+  );
+}
+
+function copy(from, to, excluded) {
+  if (!existsSync(from)) return;
+  // Below the folder itself, which may be a link or have any name.
+  const filter = (path) => path === from || !excluded.test(basename(path));
+  cpSync(from, to, { recursive: true, dereference: true, filter });
+}
+
+function npmPack(directory) {
+  const args = ['pack', directory, '--ignore-scripts', '--loglevel=error', '--pack-destination', destination];
+  const [{ filename, size, entryCount }] = JSON.parse(
+    execFileSync('npm', [...args, '--json'], { cwd: destination, encoding: 'utf8', maxBuffer: 2 ** 26 }),
+  );
+  console.log(`${join(destination, filename)}: ${entryCount} files, ${(size / 1e6).toFixed(1)} MB`);
+}
+
+function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+function writeManifest(directory, manifest) {
+  writeFileSync(join(directory, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+}
