@@ -21,8 +21,8 @@ const FAULTS = {
   throwsText: /^environment failed: step threw "out of luck"$/,
   hangsInStep: /^environment failed: step did not answer within \d+ ms$/,
   answersLate: /^environment failed: step did not answer within \d+ ms$/,
-  rewardNaN:
-    /^environment failed: step gave an invalid answer: result\.reward is NaN; must be null or a finite number$/,
+  // Left out of its step; the episode goes on.
+  rewardNaN: /^$/,
   hugeText:
     // Cut to what an event holds, which no word of the vocabulary is.
     /^environment failed: its observation can't be tokenized: word "x+…$/,
@@ -59,7 +59,7 @@ function fateOf({ seed, member = 0 }) {
 export function expectedEnd({ seed, member }) {
   if (seed === NO_SEED) return NO_TASK;
   const { fault, turn } = fateOf({ seed, member });
-  if (fault === null) return { fault, detail: /^$/, numSteps: NUM_TURNS };
+  if (fault === null || fault === 'rewardNaN') return { fault: null, detail: /^$/, numSteps: NUM_TURNS };
   const isAtReset = fault.endsWith('InReset') || fault === 'longTask';
   // The step whose observation has an unknown word is complete; what follows it is not.
   const numSteps = isAtReset ? 0 : turn + Number(['unknownWord', 'hugeText'].includes(fault));
@@ -109,7 +109,7 @@ class Chaos {
     const { fault } = this.fate;
     // A task that is too long is refused before any step.
     if (fault === null || fault === 'longTask') return answer;
-    this.hasFailed = true;
+    this.hasFailed = fault !== 'rewardNaN';
     const spoilt = {
       hangsInStep: () => new Promise(() => undefined),
       answersLate: () =>
