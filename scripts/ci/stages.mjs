@@ -65,6 +65,7 @@ export const STAGES = [
     after: SERVICES,
     cores: 2,
   },
+  { name: 'packages', command: node('scripts/check-package.mjs'), after: ['tests'] },
   { name: 'python client', command: npm('test:python'), after: ['tests'] },
   { name: 'smoke', command: node('scripts/smoke.mjs'), after: ['tests'] },
 ];
