@@ -186,5 +186,33 @@ describe('a server without a training run, into which an agent records', () => {
       ]);
       expect(browser.complaints).toEqual([]);
     }, 90_000);
+
+    it('shows which episodes are stored poorer, and why one was abandoned', async () => {
+      const { page } = browser;
+      const reason = 'made storable: usage.inputTokens: an impossible value was left out';
+      const episode = 'customer-3';
+      await post(`/api/runs/${runId}/records`, [
+        { type: 'episode', episode },
+        { type: 'step', episode, step: 0, action: 'wait', untrainable: reason },
+        { type: 'end', episode, endReason: 'abandoned', detail: 'a call of it found no room' },
+      ]);
+      await vi.waitFor(
+        async () => {
+          for (const filter of ['poorer=true', 'endReason=abandoned']) {
+            const listed = await fetch(`${url}/api/runs/${runId}/episodes?${filter}`);
+            const { items } = (await listed.json()) as { items: { externalId: string }[] };
+            expect(items.map(({ externalId }) => externalId)).toEqual([episode]);
+          }
+        },
+        { timeout: 20_000, interval: 200 },
+      );
+      await page.goto(`${url}/runs/${runId}/episodes?poorer=true`);
+      await expect.poll(() => page.getByRole('row').count(), { timeout: 20_000 }).toBe(2);
+      await page.getByRole('row').nth(1).getByRole('link').first().click();
+      await page.getByText('1 step stored poorer').waitFor();
+      await page.getByText('a call of it found no room').waitFor();
+      await page.getByText(`no token ids; ${reason}`).waitFor();
+      expect(browser.complaints).toEqual([]);
+    }, 90_000);
   });
 });

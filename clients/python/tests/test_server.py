@@ -115,19 +115,28 @@ def test_records_that_are_sent_again_count_as_duplicates(retrace: Retrace, tmp_p
             assert client.delivery.duplicates == (3 if start else 0)
 
 
-def test_a_refused_record_is_told_with_its_rule_and_the_rest_arrives(retrace: Retrace) -> None:
+def test_a_step_that_can_not_be_stored_is_stored_poorer_and_its_episode_goes_on(retrace: Retrace) -> None:
     run = retrace.start_run("python")
-    broken, whole = run.episode(), run.episode()
-    broken.step(tokens=Tokens(ids=[1, 2], mask=[1]))
-    broken.end()
-    whole.step(action="a")
-    whole.end()
+    episode = run.episode()
+    episode.step(action="cut \ud83d", tokens=Tokens(ids=[1, 2], mask=[1]))
+    # Only the server knows that there are not so many tokens in the context.
+    episode.step(action="b", tokens=Tokens(ids=[3], mask=[1], kept_prefix=9))
+    episode.step(action="c")
+    episode.end(success=True)
     assert retrace.flush()
-    assert retrace.delivery.refused == 2
-    refused = json.loads((retrace.spool_directory / "refused.ndjson").read_text().splitlines()[0])
-    assert "mask" in refused["detail"]
-    rows = rows_of(retrace, f"SELECT episode_id FROM episodes WHERE run_id = '{run.id}' AND sealed")
-    assert rows == [{"episode_id": whole.id}]
+    delivery = retrace.delivery
+    assert (delivery.refused, delivery.poorer_episodes, delivery.broken_episodes) == (0, 1, 0)
+    assert any("tokens.keptPrefix" in reason for reason in delivery.damaged[0].reasons)
+    rows = rows_of(
+        retrace,
+        f"SELECT action, untrainable LIKE '%made storable%' AS poorer, end_reason FROM steps "
+        f"JOIN episodes USING (run_id, episode_id) WHERE run_id = '{run.id}' ORDER BY step",
+    )
+    assert [(row["action"], bool(row["poorer"]), row["end_reason"]) for row in rows] == [
+        ("cut \ufffd", True, "terminated"),
+        ("b", True, "terminated"),
+        ("c", False, "terminated"),
+    ]
 
 
 def test_records_of_a_deleted_episode_are_left_out_and_no_copy_is_kept(retrace: Retrace) -> None:
