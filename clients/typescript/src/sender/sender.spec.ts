@@ -269,15 +269,16 @@ describe('a sender', () => {
     expect(errors[0]).toMatchObject({ code: 'DROPPED' });
   });
 
-  it('takes a step in less than a millisecond while the server hangs', async () => {
+  it('takes a step in less than a millisecond of processor time while the server hangs', async () => {
     await open(() => null);
     await server.close();
     const run = await retrace.startRun({ name: 'test' });
     const episode = run.episode();
-    const startedAt = performance.now();
+    const before = process.cpuUsage();
     for (let step = 0; step < 1_000; step++)
       episode.step({ observation: 'o'.repeat(500), action: 'a'.repeat(500) });
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000).toBeLessThan(1_000);
     expect(retrace.stats.numPending).toBe(1_002);
   });
 });

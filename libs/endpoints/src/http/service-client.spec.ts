@@ -44,9 +44,12 @@ describe('ServiceClient', () => {
     const client = await clientOf(() => ({ status: 503, headers: { 'retry-after': '30' }, body: '' }));
     const stop = new AbortController();
     const asking = faultOf(client.request({ ...ask, signal: stop.signal }));
-    await vi.waitFor(() => {
-      expect(server.asked).toHaveLength(1);
-    });
+    await vi.waitFor(
+      () => {
+        expect(server.asked).toHaveLength(1);
+      },
+      { timeout: 30_000 },
+    );
     stop.abort(new Error('stopped'));
     expect(await asking).toMatchObject({ message: 'stopped' });
     expect(server.asked).toHaveLength(1);
@@ -91,7 +94,7 @@ describe('ServiceClient', () => {
     );
     const startedAt = performance.now();
     const first = client.request(ask);
-    await vi.waitUntil(() => client.counts.numRetries === 1);
+    await vi.waitUntil(() => client.counts.numRetries === 1, { timeout: 30_000 });
     await client.request(ask);
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(145);
     await first;

@@ -43,11 +43,13 @@ describe('ServerPool', () => {
     const second = await pidOf(next.url);
     expect(second).not.toBe(first);
     process.kill(second, 'SIGKILL');
-    await vi.waitUntil(() =>
-      fetch(next.url).then(
-        () => false,
-        () => true,
-      ),
+    await vi.waitUntil(
+      () =>
+        fetch(next.url).then(
+          () => false,
+          () => true,
+        ),
+      { timeout: 30_000 },
     );
     next.release(true);
     const third = await pidOf((await pool.take()).url);
@@ -88,11 +90,13 @@ describe('ServerPool', () => {
     const pool = await startPool({ maxEpisodes: 2, recycleAfterEpisodes: null });
     const [one, other] = [await pool.take(), await pool.take()];
     process.kill(await pidOf(one.url), 'SIGKILL');
-    await vi.waitUntil(() =>
-      fetch(one.url).then(
-        () => false,
-        () => true,
-      ),
+    await vi.waitUntil(
+      () =>
+        fetch(one.url).then(
+          () => false,
+          () => true,
+        ),
+      { timeout: 30_000 },
     );
     one.release(true);
     const [next, last] = [await pool.take(), await pool.take()];
