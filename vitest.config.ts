@@ -46,7 +46,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // Two more than the cores of a small machine: stores, brokers and processes that are waited for leave them idle.
-    maxWorkers: 4,
+    maxWorkers: Number(process.env.RETRACE_TEST_WORKERS ?? 4),
     // Loading the code again for each of 400 specs took half the time of all tests. A spec closes what it opens and leaves no global state.
     isolate: false,
     // Only what hangs shall end by these: a test of 20 s takes minutes on a machine that others use.
