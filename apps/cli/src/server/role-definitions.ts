@@ -35,6 +35,12 @@ interface StoreRoleOptions {
   readonly engine: Readonly<Record<string, string>>;
 }
 
+/**
+ * Longest time for a role to become ready. A process that ends is noticed at once, so only one that hangs waits this long; beside much other work a trainer
+ * was seen to take over two minutes.
+ */
+const READY_TIMEOUT_MS = 600_000;
+
 /** Defines the embedded store: chDB behind ClickHouse's HTTP protocol. */
 export function storeRole(directory: DataDirectory, { port, engine }: StoreRoleOptions): RoleDefinition {
   const { user, password, readonlyUser, readonlyPassword } = directory.credentials();
@@ -54,7 +60,7 @@ export function storeRole(directory: DataDirectory, { port, engine }: StoreRoleO
       RETRACE_STORE_READONLY_USER: readonlyUser,
       RETRACE_STORE_READONLY_PASSWORD: readonlyPassword,
     }),
-    readyTimeoutMs: 60_000,
+    readyTimeoutMs: READY_TIMEOUT_MS,
     heartbeatTimeoutMs: 60_000,
     stopTimeoutMs: 30_000,
     healthUrl: ({ url }) => `${url ?? ''}/ping`,
@@ -94,7 +100,7 @@ export function apiRole({ directory, storeUrl, port }: ApiRoleOptions): RoleDefi
         RETRACE_SINK: 'on',
         ...IS_CHECKED,
       }),
-    readyTimeoutMs: 60_000,
+    readyTimeoutMs: READY_TIMEOUT_MS,
     heartbeatTimeoutMs: 30_000,
     stopTimeoutMs: 30_000,
     healthUrl: ({ url }) => `${url ?? ''}/api/health`,
@@ -112,7 +118,7 @@ export function sinkRole({ directory, storeUrl }: SinkRoleOptions): RoleDefiniti
         RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
         ...IS_CHECKED,
       }),
-    readyTimeoutMs: 60_000,
+    readyTimeoutMs: READY_TIMEOUT_MS,
     heartbeatTimeoutMs: 30_000,
     stopTimeoutMs: 60_000,
   };
@@ -186,7 +192,7 @@ function runRole(
         RETRACE_BACKEND: backend,
         RETRACE_SPOOL_DIRECTORY: directory.spool,
       }),
-    readyTimeoutMs: 120_000,
+    readyTimeoutMs: READY_TIMEOUT_MS,
     heartbeatTimeoutMs: 120_000,
     stopTimeoutMs: 30_000,
     mayFinish: hasRunEnded,
