@@ -29,9 +29,11 @@ const RELEASE_SPECS = [
   'test/system/played-policies.spec.ts',
   'test/system/resumed-play.spec.ts',
   'test/system/trained-through-serve.spec.ts',
+  'test/what-if-api.spec.ts',
   /^test\/clients\//,
   // Repetition and chance: many points at which to kill, writers without pause.
   'libs/log/src/lmdb/data-file/busy-log.spec.ts',
+  'test/take-over.spec.ts',
   'test/faults/kills.spec.ts',
   'test/faults/mutations.spec.ts',
   'test/faults/store-disk.spec.ts',
@@ -45,6 +47,13 @@ const RELEASE_SPECS = [
 /** @param {string} spec relative to the root */
 export function isReleaseSpec(spec) {
   return RELEASE_SPECS.some((one) => (typeof one === 'string' ? one === spec : one.test(spec)));
+}
+
+/** Lists the specs of `npm run test:release`: those of a release only, and those that then run on more backends than for a landing. */
+export function listReleaseSpecs() {
+  return listSpecs().filter(
+    (spec) => isReleaseSpec(spec) || readFileSync(join(root, spec), 'utf8').includes('await onEachBackend('),
+  );
 }
 
 const IMPORT = /^\s*(?:import|export)\s+(?!type\b)(?:[^'";]*?\sfrom\s+)?'([^']+)'/gm;

@@ -3,11 +3,11 @@
  *
  *   npm run test:long -- release
  */
-import { isReleaseSpec, listSpecs } from '../../scripts/spec-kinds.mjs';
+import { listReleaseSpecs } from '../../scripts/spec-kinds.mjs';
 import { runLongSpecs } from '../support/run-long-spec.mjs';
 
 runLongSpecs(
-  listSpecs().filter(isReleaseSpec),
+  listReleaseSpecs(),
   'What a release needs: breadth, repetition, other people’s programs',
   'release',
 );

@@ -17,12 +17,18 @@ const ON_PROCESSOR: readonly TestedBackend[] = [
   { title: 'cpu', name: 'cpu', usesNativeOps: false },
 ];
 
+/** Backends of a landing: the one that users have, and the one that is always there. All are for a release (`test/README.md`). */
+const ON_LANDING = ON_PROCESSOR.filter(
+  ({ name, usesNativeOps }) => name === 'wasm' || (name === 'tensorflow' && usesNativeOps),
+);
+
 /** The backend of `npm run test:gpu`. */
 const ON_GPU: readonly TestedBackend[] = [
   { title: 'tensorflow-cuda', name: 'tensorflow-cuda', usesNativeOps: false },
 ];
 
-const tested = process.env['RETRACE_GPU_TESTS'] === 'on' ? ON_GPU : ON_PROCESSOR;
+const onProcessor = process.env['RETRACE_TESTS'] === undefined ? ON_LANDING : ON_PROCESSOR;
+const tested = process.env['RETRACE_GPU_TESTS'] === 'on' ? ON_GPU : onProcessor;
 
 /**
  * Runs a suite once on each backend. One that is not installed is reported as skipped, with the reason in the title.
