@@ -34,6 +34,7 @@ const RELEASE_SPECS = [
   // Repetition and chance: many points at which to kill, writers without pause.
   'libs/log/src/lmdb/data-file/busy-log.spec.ts',
   'test/take-over.spec.ts',
+  'test/faults/damaged-log.spec.ts',
   'test/faults/kills.spec.ts',
   'test/faults/mutations.spec.ts',
   'test/faults/store-disk.spec.ts',

@@ -71,7 +71,7 @@ class _Outline:
                 part["image_url"] = self._put({"url": url})
         if "text" in part and not isinstance(part["text"], str):
             part["text"] = self._as_text(part["text"])
-        return part
+        return dict(part)
 
     def _calls(self, calls: Any) -> Any:
         if calls is None:
