@@ -66,12 +66,14 @@ class _Outline:
             url = image.get("url") if isinstance(image, dict) else image
             if not _is_address(url):
                 size = _utf16_units(url if isinstance(url, str) else _json_text(image))
-                return self._put({"type": "text", "text": f"[image, {size} characters inline: not recorded]"})
+                left_out = f"[image, {size} characters inline: not recorded]"
+                shown: dict[str, Any] = self._put({"type": "text", "text": left_out})
+                return shown
             if not isinstance(image, dict):
                 part["image_url"] = self._put({"url": url})
         if "text" in part and not isinstance(part["text"], str):
             part["text"] = self._as_text(part["text"])
-        return dict(part)
+        return part
 
     def _calls(self, calls: Any) -> Any:
         if calls is None:
