@@ -1,5 +1,5 @@
 /**
- * Everything that CI checks after `npm ci`: `bash .ci/run`. `npm run check` runs the first two minutes of it.
+ * Everything that CI checks after `npm ci`: `bash .ci/run`. `npm run check` runs its first part.
  *
  *   node scripts/ci.mjs [check]
  *

@@ -47,7 +47,7 @@ export async function runStages(stages, options) {
       if (!isReady || coresOf(stage, cores) > freeCores()) continue;
       print(`\n=== ${stage.name} begins\n`);
       const ended = runStage(stage, options).then(async (result) => {
-        await printOutput(stage, result, options);
+        await printOutput(stage, result, options.outputs, print);
         results.set(stage.name, result);
         running.delete(stage);
       });
@@ -89,14 +89,13 @@ async function runStage(
   };
 }
 
-/** @param {Stage} stage @param {StageResult} result @param {Parameters<typeof runStages>[1]} options */
-async function printOutput({ name, command }, { outcome, seconds }, { outputs, print }) {
-  const write = print ?? ((text) => process.stdout.write(text));
-  write(`\n=== ${name}: ${command.join(' ')}\n`);
+/** @param {Stage} stage @param {StageResult} result @param {string} outputs @param {(text: string) => void} print */
+async function printOutput({ name, command }, { outcome, seconds }, outputs, print) {
+  print(`\n=== ${name}: ${command.join(' ')}\n`);
   await pipeline(createReadStream(outputOf(name, outputs), 'utf8'), async (pieces) => {
-    for await (const piece of pieces) write(piece);
+    for await (const piece of pieces) print(piece);
   });
-  write(`=== ${name} ${outcome} (${Math.round(seconds)} s)\n`);
+  print(`=== ${name} ${outcome} (${Math.round(seconds)} s)\n`);
 }
 
 /** @param {string} name @param {string} outputs */

@@ -23,7 +23,7 @@ const aptInstall = (/** @type {string} */ isThere, /** @type {string} */ name) =
 const FIND_BROWSER =
   "import('./scripts/find-browser.mjs').then((m) => process.exit('path' in m.findBrowser() ? 0 : 1))";
 
-/** The first two minutes: `npm run check`. @type {readonly Stage[]} */
+/** The first part: `npm run check`. @type {readonly Stage[]} */
 export const CHECKS = [
   { name: 'lock file', command: node('scripts/check-lock-file.mjs') },
   { name: 'no conflict markers', command: ['bash', '-c', NO_CONFLICT_MARKERS] },
