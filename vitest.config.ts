@@ -53,6 +53,8 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 30_000 } },
+    tags: [{ name: 'release', description: 'a release needs it, a landing does not (test/README.md)' }],
+    ...(asked === undefined && { tagsFilter: ['!release'] }),
     // Bundled once, since Node can't load it: its imports have no file extensions (`libs/compute/src/testing/tfjs-gradients.ts`).
     deps: {
       optimizer: {
@@ -97,7 +99,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'whole runs',
-          isolate: true,
           include: WHOLE_RUN_SPECS,
           exclude: [...leftOut, KAFKA_SPECS],
           globalSetup: ['scripts/store-template-setup.mjs', 'scripts/trained-directory-setup.mjs'],

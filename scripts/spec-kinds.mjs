@@ -33,6 +33,7 @@ const RELEASE_SPECS = [
   /^test\/clients\//,
   // Repetition and chance: many points at which to kill, writers without pause.
   'libs/log/src/lmdb/data-file/busy-log.spec.ts',
+  'test/system/hostile-sql.spec.ts',
   'test/take-over.spec.ts',
   'test/faults/damaged-log.spec.ts',
   'test/faults/kills.spec.ts',
@@ -43,6 +44,7 @@ const RELEASE_SPECS = [
   // Whole runs on a Kafka broker that breaks; the contract suite of the log runs on one in each landing.
   /^test\/faults\/.*\.kafka\.spec\.ts$/,
   'libs/log/src/kafka/kafka-faults.kafka.spec.ts',
+  'test/collector-spool.kafka.spec.ts',
 ];
 
 /** @param {string} spec relative to the root */
@@ -50,10 +52,13 @@ export function isReleaseSpec(spec) {
   return RELEASE_SPECS.some((one) => (typeof one === 'string' ? one === spec : one.test(spec)));
 }
 
-/** Lists the specs of `npm run test:release`: those of a release only, and those that then run on more backends than for a landing. */
+/** In specs of a landing that a release runs with more: more backends, more episodes, tests with the tag `release`. */
+const MORE_FOR_RELEASE = /await onEachBackend\(|describeEnvironmentContract\(|tags: 'release'/;
+
+/** Lists the specs of `npm run test:release`: those of a release only, and those that then do more than for a landing. */
 export function listReleaseSpecs() {
   return listSpecs().filter(
-    (spec) => isReleaseSpec(spec) || readFileSync(join(root, spec), 'utf8').includes('await onEachBackend('),
+    (spec) => isReleaseSpec(spec) || MORE_FOR_RELEASE.test(readFileSync(join(root, spec), 'utf8')),
   );
 }
 

@@ -93,14 +93,18 @@ describe('updates of a finished run', () => {
     expect(await readdir(join(directory, 'checkpoints'))).toEqual(before);
   });
 
-  it('have the same gradient under rewards that are scaled, as GRPO divides by their deviation', async () => {
-    const [{ gradient, tokens }] = (await run.whatIf({ from: 2 }, weightOf(5))).updates;
-    expect(gradient.cosine).toBeCloseTo(1, 6);
-    expect(gradient.changedNorm / gradient.recordedNorm).toBeCloseTo(1, 4);
-    expect(tokens.maxAdvantageDifference).toBeLessThan(1e-4);
-  });
+  it(
+    'have the same gradient under rewards that are scaled, as GRPO divides by their deviation',
+    { tags: 'release' },
+    async () => {
+      const [{ gradient, tokens }] = (await run.whatIf({ from: 2 }, weightOf(5))).updates;
+      expect(gradient.cosine).toBeCloseTo(1, 6);
+      expect(gradient.changedNorm / gradient.recordedNorm).toBeCloseTo(1, 4);
+      expect(tokens.maxAdvantageDifference).toBeLessThan(1e-4);
+    },
+  );
 
-  it('have the opposite gradient under rewards that are negated', async () => {
+  it('have the opposite gradient under rewards that are negated', { tags: 'release' }, async () => {
     const [{ gradient, tokens, episodes, everyToken }] = (await run.whatIf({ from: 2 }, weightOf(-1)))
       .updates;
     expect(gradient.cosine).toBeCloseTo(-1, 6);
@@ -113,14 +117,18 @@ describe('updates of a finished run', () => {
     expect(tokens.flippedFraction).toBeCloseTo((moved?.length ?? 0) / tokens.numTokens, 12);
   });
 
-  it('have the same gradient at their start under another clip, and clip other tokens later', async () => {
-    const [{ gradient, metrics }] = (
-      await run.whatIf({ from: 2 }, 'loss.clipLow=0.001', 'loss.clipHigh=0.001')
-    ).updates;
-    expect(gradient.cosine).toBeCloseTo(1, 12);
-    const clip = metrics.find(({ name }) => name === 'train/clipFraction');
-    expect(clip?.changed).toBeGreaterThan(clip?.recorded ?? 1);
-  });
+  it(
+    'have the same gradient at their start under another clip, and clip other tokens later',
+    { tags: 'release' },
+    async () => {
+      const [{ gradient, metrics }] = (
+        await run.whatIf({ from: 2 }, 'loss.clipLow=0.001', 'loss.clipHigh=0.001')
+      ).updates;
+      expect(gradient.cosine).toBeCloseTo(1, 12);
+      const clip = metrics.find(({ name }) => name === 'train/clipFraction');
+      expect(clip?.changed).toBeGreaterThan(clip?.recorded ?? 1);
+    },
+  );
 
   it('refuse a change of what was decided before them', async () => {
     await expect(run.whatIf({ from: 1 }, 'collection.temperature=0.5')).rejects.toMatchObject({

@@ -102,22 +102,26 @@ describe('a run that is killed or stopped, and started again', () => {
     expect(removed.stderr).toMatch(/policy 1 of run .*: its weights are not kept; .*: 0, 3–7$/m);
   }, 600_000);
 
-  it('a killed run under `up` with two collectors: ends with the same policy when collectors and the API with its sink are killed', async () => {
-    const kills: Kill[] = [
-      { target: 'collector-2', afterUpdate: 1, delayMs: 90 },
-      { target: 'collector', afterUpdate: 2, delayMs: 150 },
-      { target: 'api', afterUpdate: 4, delayMs: 50 },
-    ];
-    const dataDir = directories.make();
-    const shared = await trainWithKills([...recipe, '--collectors', '2', '--data-dir', dataDir], kills, {
-      ...options,
-      command: 'up',
-    });
-    await expectUndisturbed(shared, dataDir);
+  it(
+    'a killed run under `up` with two collectors: ends with the same policy when collectors and the API with its sink are killed',
+    { tags: 'release', timeout: 600_000 },
+    async () => {
+      const kills: Kill[] = [
+        { target: 'collector-2', afterUpdate: 1, delayMs: 90 },
+        { target: 'collector', afterUpdate: 2, delayMs: 150 },
+        { target: 'api', afterUpdate: 4, delayMs: 50 },
+      ];
+      const dataDir = directories.make();
+      const shared = await trainWithKills([...recipe, '--collectors', '2', '--data-dir', dataDir], kills, {
+        ...options,
+        command: 'up',
+      });
+      await expectUndisturbed(shared, dataDir);
 
-    // Each collector played half of the places of every group, and no place was trained on twice.
-    const claims = `SELECT JSONExtractInt(payload, 'shareIndex') AS share, count() > 0 AS played
+      // Each collector played half of the places of every group, and no place was trained on twice.
+      const claims = `SELECT JSONExtractInt(payload, 'shareIndex') AS share, count() > 0 AS played
       FROM events WHERE kind = 'CollectorClaimed' GROUP BY share ORDER BY share`;
-    expect(await sql(dataDir, claims)).toMatchObject([{ share: 0 }, { share: 1 }]);
-  }, 600_000);
+      expect(await sql(dataDir, claims)).toMatchObject([{ share: 0 }, { share: 1 }]);
+    },
+  );
 });

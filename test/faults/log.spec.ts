@@ -73,27 +73,31 @@ describe('a sink whose log, store or position was changed', { timeout: 120_000 }
     expect(faults).toContainEqual(expect.stringMatching(/acknowledged events are not in the log/));
   });
 
-  it('sink: starts at the first record of a recreated log, and keeps the rows of the old one', async () => {
-    await endSink();
-    await bench.log.close();
-    rmSync(logPath, { recursive: true });
-    const oldLogId = bench.log.logId;
-    bench.log = await openLmdbLog({ path: logPath, createdBy: 'fault matrix', numTrajectoryPartitions: 2 });
-    expect(bench.log.logId).not.toBe(oldLogId);
-    const before = new Set(bench.acknowledged);
-    await bench.startSink();
-    await bench.appendEpisodes(5);
-    await bench.untilVisible();
-    const appendedSince = [...bench.acknowledged].filter((id) => !before.has(id));
-    const rows = await bench.client.queryRows<{ log_id: string; ids: string[] }>(
-      "SELECT log_id, groupUniqArray(toString(event_id)) AS ids FROM events WHERE kind NOT LIKE '\\_%' AND kind != 'LogOpened' GROUP BY log_id",
-    );
-    const idsOf = (logId: string) => new Set(rows.find(({ log_id }) => log_id === logId)!.ids);
-    expect(idsOf(bench.log.logId)).toEqual(new Set(appendedSince));
-    expect(idsOf(oldLogId)).toEqual(before);
-    const [{ sealed }] = await bench.client.queryRows<{ sealed: number }>(
-      'SELECT countIf(sealed) AS sealed FROM episodes',
-    );
-    expect(sealed).toBe(8 + 5);
-  });
+  it(
+    'sink: starts at the first record of a recreated log, and keeps the rows of the old one',
+    { tags: 'release' },
+    async () => {
+      await endSink();
+      await bench.log.close();
+      rmSync(logPath, { recursive: true });
+      const oldLogId = bench.log.logId;
+      bench.log = await openLmdbLog({ path: logPath, createdBy: 'fault matrix', numTrajectoryPartitions: 2 });
+      expect(bench.log.logId).not.toBe(oldLogId);
+      const before = new Set(bench.acknowledged);
+      await bench.startSink();
+      await bench.appendEpisodes(5);
+      await bench.untilVisible();
+      const appendedSince = [...bench.acknowledged].filter((id) => !before.has(id));
+      const rows = await bench.client.queryRows<{ log_id: string; ids: string[] }>(
+        "SELECT log_id, groupUniqArray(toString(event_id)) AS ids FROM events WHERE kind NOT LIKE '\\_%' AND kind != 'LogOpened' GROUP BY log_id",
+      );
+      const idsOf = (logId: string) => new Set(rows.find(({ log_id }) => log_id === logId)!.ids);
+      expect(idsOf(bench.log.logId)).toEqual(new Set(appendedSince));
+      expect(idsOf(oldLogId)).toEqual(before);
+      const [{ sealed }] = await bench.client.queryRows<{ sealed: number }>(
+        'SELECT countIf(sealed) AS sealed FROM episodes',
+      );
+      expect(sealed).toBe(8 + 5);
+    },
+  );
 });

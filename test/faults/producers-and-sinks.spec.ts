@@ -18,57 +18,69 @@ beforeEach(async () => {
 afterEach(() => bench.close());
 
 describe('producers', { timeout: 120_000 }, () => {
-  it('producers: appending another producer’s events again, later and in another order, changes nothing', async () => {
-    await bench.startSink();
-    const episodes = Array.from({ length: 12 }, () => bench.newEpisode());
-    const first = (async () => {
-      for (const events of episodes) await bench.append(events);
-    })();
-    const eventByEvent = (async () => {
-      for (const events of [...episodes].reverse()) for (const event of events) await bench.append([event]);
-    })();
-    const backwards = (async () => {
-      for (const events of episodes) for (const event of [...events].reverse()) await bench.append([event]);
-    })();
-    await Promise.all([first, eventByEvent, backwards]);
-    await bench.untilVisible();
-    const audit = await bench.audit();
-    expect(audit).toMatchObject({ faults: [], numSealedEpisodes: 12, numConflicts: 0 });
-    // RunStarted, and a start, 3 steps and an end for each episode.
-    expect(audit.numEvents).toBe(1 + 12 * 5);
-  });
+  it(
+    'producers: appending another producer’s events again, later and in another order, changes nothing',
+    { tags: 'release' },
+    async () => {
+      await bench.startSink();
+      const episodes = Array.from({ length: 12 }, () => bench.newEpisode());
+      const first = (async () => {
+        for (const events of episodes) await bench.append(events);
+      })();
+      const eventByEvent = (async () => {
+        for (const events of [...episodes].reverse()) for (const event of events) await bench.append([event]);
+      })();
+      const backwards = (async () => {
+        for (const events of episodes) for (const event of [...events].reverse()) await bench.append([event]);
+      })();
+      await Promise.all([first, eventByEvent, backwards]);
+      await bench.untilVisible();
+      const audit = await bench.audit();
+      expect(audit).toMatchObject({ faults: [], numSealedEpisodes: 12, numConflicts: 0 });
+      // RunStarted, and a start, 3 steps and an end for each episode.
+      expect(audit.numEvents).toBe(1 + 12 * 5);
+    },
+  );
 
-  it('producers: of two contradicting events the first in the log counts, the other is a conflict', async () => {
-    await bench.startSink();
-    for (let i = 0; i < 6; i += 1) {
-      const events = bench.newEpisode();
-      const others = events.map((event) => withOtherAction(event));
-      await bench.append(events.slice(0, 3));
-      await bench.append(others);
-      await bench.append(events.slice(3));
-    }
-    await bench.untilVisible();
-    const audit = await bench.audit();
-    // Steps 0 and 1 of the other producer came second and are conflicts; its step 2 came first, so the first producer's is the conflict.
-    // Starts and ends are equal.
-    expect(audit).toMatchObject({ faults: [], numConflicts: 6 * 3, numSealedEpisodes: 6 });
-  });
+  it(
+    'producers: of two contradicting events the first in the log counts, the other is a conflict',
+    { tags: 'release' },
+    async () => {
+      await bench.startSink();
+      for (let i = 0; i < 6; i += 1) {
+        const events = bench.newEpisode();
+        const others = events.map((event) => withOtherAction(event));
+        await bench.append(events.slice(0, 3));
+        await bench.append(others);
+        await bench.append(events.slice(3));
+      }
+      await bench.untilVisible();
+      const audit = await bench.audit();
+      // Steps 0 and 1 of the other producer came second and are conflicts; its step 2 came first, so the first producer's is the conflict.
+      // Starts and ends are equal.
+      expect(audit).toMatchObject({ faults: [], numConflicts: 6 * 3, numSealedEpisodes: 6 });
+    },
+  );
 
-  it('producers: bytes that are no event do not harm the events around them', async () => {
-    await bench.startSink();
-    for (let i = 0; i < 6; i += 1) {
-      const events = bench.newEpisode();
-      const { runId, episodeId } = events[0];
-      const partition = partitionOf(runId, episodeId, bench.log.numPartitions('trajectories'));
-      await bench.append(events.slice(0, 2));
-      await bench.log.append('trajectories', partition, [Uint8Array.of(i, 2, 3)]);
-      await bench.append(events.slice(2));
-    }
-    await bench.untilVisible();
-    expect(await bench.audit()).toMatchObject({ faults: [], numSealedEpisodes: 6 });
-    const [{ n }] = await bench.client.queryRows<{ n: number }>('SELECT count() AS n FROM dead_letters');
-    expect(n).toBe(6);
-  });
+  it(
+    'producers: bytes that are no event do not harm the events around them',
+    { tags: 'release' },
+    async () => {
+      await bench.startSink();
+      for (let i = 0; i < 6; i += 1) {
+        const events = bench.newEpisode();
+        const { runId, episodeId } = events[0];
+        const partition = partitionOf(runId, episodeId, bench.log.numPartitions('trajectories'));
+        await bench.append(events.slice(0, 2));
+        await bench.log.append('trajectories', partition, [Uint8Array.of(i, 2, 3)]);
+        await bench.append(events.slice(2));
+      }
+      await bench.untilVisible();
+      expect(await bench.audit()).toMatchObject({ faults: [], numSealedEpisodes: 6 });
+      const [{ n }] = await bench.client.queryRows<{ n: number }>('SELECT count() AS n FROM dead_letters');
+      expect(n).toBe(6);
+    },
+  );
 });
 
 describe('sinks', { timeout: 120_000 }, () => {
@@ -89,7 +101,7 @@ describe('sinks', { timeout: 120_000 }, () => {
     expect(await bench.audit()).toMatchObject({ faults: [], numSealedEpisodes: 36 });
   });
 
-  it('sinks: starting again at the first record doubles nothing', async () => {
+  it('sinks: starting again at the first record doubles nothing', { tags: 'release' }, async () => {
     await bench.startSink();
     await bench.appendEpisodes(10);
     await bench.untilVisible();
@@ -106,19 +118,23 @@ describe('sinks', { timeout: 120_000 }, () => {
     expect(await bench.audit()).toMatchObject({ faults: [], numRepeatedRows: 0 });
   });
 
-  it('sinks: bring everything once when the wall clocks of producers, sinks and store jump', async () => {
-    await bench.restartStore({ environment: CLOCK_JUMPS });
-    await bench.startSink({}, { environment: CLOCK_JUMPS });
-    const nowUs = Date.now() * 1000;
-    for (let i = 0; i < 25; i += 1) {
-      await bench.appendEpisodes(2, { occurredAtUs: nowUs - i * 3_600_000_000 });
-      await sleep(100);
-      if (i === 12) await bench.restartStore({ environment: CLOCK_JUMPS });
-    }
-    await bench.untilVisible();
-    expect(await bench.audit()).toMatchObject({ faults: [], numSealedEpisodes: 50 });
-    expect(bench.sinks[0].child.exitCode).toBeNull();
-  });
+  it(
+    'sinks: bring everything once when the wall clocks of producers, sinks and store jump',
+    { tags: 'release' },
+    async () => {
+      await bench.restartStore({ environment: CLOCK_JUMPS });
+      await bench.startSink({}, { environment: CLOCK_JUMPS });
+      const nowUs = Date.now() * 1000;
+      for (let i = 0; i < 25; i += 1) {
+        await bench.appendEpisodes(2, { occurredAtUs: nowUs - i * 3_600_000_000 });
+        await sleep(100);
+        if (i === 12) await bench.restartStore({ environment: CLOCK_JUMPS });
+      }
+      await bench.untilVisible();
+      expect(await bench.audit()).toMatchObject({ faults: [], numSealedEpisodes: 50 });
+      expect(bench.sinks[0].child.exitCode).toBeNull();
+    },
+  );
 });
 
 function withOtherAction(event: AnyEvent): AnyEvent {

@@ -121,49 +121,53 @@ async function agent(name: string): Promise<string[]> {
 }
 
 describe('agents whose proxy and whose Retrace are killed', () => {
-  it('have every answer that they received whole recorded once, in one conversation each', async () => {
-    await startProxyProcess();
-    const names = Array.from({ length: NUM_AGENTS }, (_, i) => `agent-${i}`);
-    const playing = Promise.all(names.map(agent));
-    // At first Retrace does not run at all.
-    await sleep(BETWEEN_KILLS_MS);
-    for (let i = 0; i < NUM_KILLS; i++) {
-      if (i % 2 === 0) {
-        await api.kill();
-        await api.start();
-      }
-      await sleep(BETWEEN_KILLS_MS);
-      await kill(proxy);
+  it(
+    'have every answer that they received whole recorded once, in one conversation each',
+    { tags: 'release' },
+    async () => {
       await startProxyProcess();
-    }
-    areKilling = false;
-    const answers = await playing;
-    await expect
-      .poll(
-        async () => {
-          const health = (await (await fetch(`http://127.0.0.1:${proxyPort}/health`)).json()) as {
-            retrace: { numPending: number; numRefused: number };
-          };
-          return health.retrace;
-        },
-        { timeout: 60_000 },
-      )
-      .toMatchObject({ numPending: 0, numRefused: 0 });
-    const recordedActions = async () =>
-      (await api.client.queryRows<{ action: string }>("SELECT action FROM steps WHERE action != ''")).map(
-        ({ action }) => action,
+      const names = Array.from({ length: NUM_AGENTS }, (_, i) => `agent-${i}`);
+      const playing = Promise.all(names.map(agent));
+      // At first Retrace does not run at all.
+      await sleep(BETWEEN_KILLS_MS);
+      for (let i = 0; i < NUM_KILLS; i++) {
+        if (i % 2 === 0) {
+          await api.kill();
+          await api.start();
+        }
+        await sleep(BETWEEN_KILLS_MS);
+        await kill(proxy);
+        await startProxyProcess();
+      }
+      areKilling = false;
+      const answers = await playing;
+      await expect
+        .poll(
+          async () => {
+            const health = (await (await fetch(`http://127.0.0.1:${proxyPort}/health`)).json()) as {
+              retrace: { numPending: number; numRefused: number };
+            };
+            return health.retrace;
+          },
+          { timeout: 60_000 },
+        )
+        .toMatchObject({ numPending: 0, numRefused: 0 });
+      const recordedActions = async () =>
+        (await api.client.queryRows<{ action: string }>("SELECT action FROM steps WHERE action != ''")).map(
+          ({ action }) => action,
+        );
+      const missing = async () => {
+        const recorded = new Set(await recordedActions());
+        return answers.flat().filter((answer) => !recorded.has(answer));
+      };
+      await expect.poll(missing, { timeout: 60_000 }).toEqual([]);
+      const recorded = await recordedActions();
+      // An answer is recorded that its agent did not receive, if the proxy was killed between the two; never twice.
+      expect(new Set(recorded).size).toBe(recorded.length);
+      const gaps = await api.client.queryRows(
+        'SELECT episode_id FROM steps GROUP BY run_id, episode_id HAVING max(step) + 1 != count()',
       );
-    const missing = async () => {
-      const recorded = new Set(await recordedActions());
-      return answers.flat().filter((answer) => !recorded.has(answer));
-    };
-    await expect.poll(missing, { timeout: 60_000 }).toEqual([]);
-    const recorded = await recordedActions();
-    // An answer is recorded that its agent did not receive, if the proxy was killed between the two; never twice.
-    expect(new Set(recorded).size).toBe(recorded.length);
-    const gaps = await api.client.queryRows(
-      'SELECT episode_id FROM steps GROUP BY run_id, episode_id HAVING max(step) + 1 != count()',
-    );
-    expect(gaps).toEqual([]);
-  });
+      expect(gaps).toEqual([]);
+    },
+  );
 });

@@ -84,22 +84,26 @@ describe('audit, rebuild, archive, delete', () => {
     expect(await refusal(elsewhere.path, 'import', file)).toMatchObject({ code: 'RUN_EXISTS' });
   });
 
-  it('deletes all of a run while a server runs; a later import restores it', async () => {
-    const deleted = await json<{ numReleased: number; numCheckpointFiles: number }>(
-      data.path,
-      'runs',
-      'delete',
-      runId,
-    );
-    expect(deleted.numReleased).toBeGreaterThan(100);
-    expect(deleted.numCheckpointFiles).toBeGreaterThan(2);
-    expect(await json<unknown[]>(data.path, 'runs')).toEqual([]);
-    expect(await verify(data.path)).toMatchObject({ ok: true, numEpisodes: 0 });
-    const imported = await json<{ isIdentical: boolean }>(data.path, 'import', file);
-    expect(imported.isIdentical).toBe(true);
-  });
+  it(
+    'deletes all of a run while a server runs; a later import restores it',
+    { tags: 'release' },
+    async () => {
+      const deleted = await json<{ numReleased: number; numCheckpointFiles: number }>(
+        data.path,
+        'runs',
+        'delete',
+        runId,
+      );
+      expect(deleted.numReleased).toBeGreaterThan(100);
+      expect(deleted.numCheckpointFiles).toBeGreaterThan(2);
+      expect(await json<unknown[]>(data.path, 'runs')).toEqual([]);
+      expect(await verify(data.path)).toMatchObject({ ok: true, numEpisodes: 0 });
+      const imported = await json<{ isIdentical: boolean }>(data.path, 'import', file);
+      expect(imported.isIdentical).toBe(true);
+    },
+  );
 
-  it('deletes runs by age without a server', async () => {
+  it('deletes runs by age without a server', { tags: 'release' }, async () => {
     const would = await json(elsewhere.path, 'retain', '--older-than', '0m', '--dry-run');
     expect(would).toMatchObject({ deleted: [{ runId }], dryRun: true });
     expect(await json(elsewhere.path, 'retain', '--older-than', '0m')).toMatchObject({

@@ -179,26 +179,30 @@ describe('a command that cannot work ends with one sentence of advice, given', (
     expect(nothing).toMatch(/^retrace: data directory \S+: holds no events yet; start with "retrace up"/);
   });
 
-  it('corrupt checkpoints, whose last commit is made again', async () => {
-    // Without validations: a version that still waits for its validation would be made again too.
-    const few = ['numTestEpisodes=50', 'everyUpdates=0'].map((field) => `evaluation.${field}`);
-    const settings = ['collection.groupsPerRound=16', ...few].flatMap((field) => ['--set', field]);
-    const args = ['train', ...bandit, '--updates', '5', ...settings, ...dataDir()];
-    const first = startRetrace(args);
-    // Collectors play the two newest versions, which are made again as well.
-    await first.waitFor(/update 3 /);
-    await first.stop('SIGTERM');
-    flipLastBits(join(directory.path, 'checkpoints'));
-    const { code, stdout, stderr } = await runRetrace(args);
-    expect(code, stderr).toBe(0);
-    expect(stdout + stderr).toMatch(
-      /the checkpoint of update \d was made again from the start of the run, bit for bit/,
-    );
-    // Those of versions before it, for which nobody waits, stay as they are.
-    const verified = await runRetrace(['verify', ...dataDir()]);
-    expect(verified.code).toBe(1);
-    expect(verified.stdout).toMatch(/^CHECKPOINT_UNREADABLE run \S+ file [0-9a-f]{64}: /);
-  }, 400_000);
+  it(
+    'corrupt checkpoints, whose last commit is made again',
+    { tags: 'release', timeout: 400_000 },
+    async () => {
+      // Without validations: a version that still waits for its validation would be made again too.
+      const few = ['numTestEpisodes=50', 'everyUpdates=0'].map((field) => `evaluation.${field}`);
+      const settings = ['collection.groupsPerRound=16', ...few].flatMap((field) => ['--set', field]);
+      const args = ['train', ...bandit, '--updates', '5', ...settings, ...dataDir()];
+      const first = startRetrace(args);
+      // Collectors play the two newest versions, which are made again as well.
+      await first.waitFor(/update 3 /);
+      await first.stop('SIGTERM');
+      flipLastBits(join(directory.path, 'checkpoints'));
+      const { code, stdout, stderr } = await runRetrace(args);
+      expect(code, stderr).toBe(0);
+      expect(stdout + stderr).toMatch(
+        /the checkpoint of update \d was made again from the start of the run, bit for bit/,
+      );
+      // Those of versions before it, for which nobody waits, stay as they are.
+      const verified = await runRetrace(['verify', ...dataDir()]);
+      expect(verified.code).toBe(1);
+      expect(verified.stdout).toMatch(/^CHECKPOINT_UNREADABLE run \S+ file [0-9a-f]{64}: /);
+    },
+  );
 
   it.skipIf(!canMount())('a full disk', () => {
     const args = ['train', ...bandit, '--updates', '2000'];

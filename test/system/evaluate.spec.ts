@@ -102,7 +102,7 @@ describe('retrace evaluate', { timeout: 1_200_000 }, () => {
     expect(later.diagnostics.numEpisodes).toBe(256 * 3 - fed);
   });
 
-  it('uses the rewards of a stored reward version', async () => {
+  it('uses the rewards of a stored reward version', { tags: 'release' }, async () => {
     const { rewardVersion } = await json<{ rewardVersion: string }>(
       ...['score', '--recipe', 'frozen-lake-ppo', '--name', 'plain'],
     );
@@ -119,18 +119,28 @@ describe('retrace evaluate', { timeout: 1_200_000 }, () => {
     expect(scored.estimates).toEqual(own.estimates);
   });
 
-  it.each([
+  const refusal = 'exits %i for `evaluate` with %j, and says what to do';
+  async function refuses(exitCode: number, args: readonly string[], message: RegExp): Promise<void> {
+    const { code, stderr } = await runRetrace(['evaluate', ...args, ...data]);
+    expect(code).toBe(exitCode);
+    expect(stderr).toMatch(message);
+  }
+
+  it.each<[number, string[], RegExp]>([
     [
       3,
       ['--policy', 'latest'],
       /there are no episodes; at least 30 effective ones .* would do; 768 more episodes were used in updates that led to this policy/,
     ],
+    [2, ['--policy', '9'], /policy 9 of run \S+ does not exist; the run has versions 0 … 3/],
+  ])(refusal, refuses);
+
+  it.each<[number, string[], RegExp]>([
     [
       3,
       ['--policy', '1', '--min-effective', '5000'],
       /at least 5000 \(minEffectiveEpisodes\) are needed .* about \d+ more episodes .* would do/,
     ],
-    [2, ['--policy', '9'], /policy 9 of run \S+ does not exist; the run has versions 0 … 3/],
     [
       2,
       ['--policy', '1', '--estimators', 'doublyRobst'],
@@ -138,60 +148,67 @@ describe('retrace evaluate', { timeout: 1_200_000 }, () => {
     ],
     [2, ['--policy', '1', '--reward-version', 'other'], /reward version 'other' .* has no scores/],
     [2, ['--policy', '1', '--gamma', '2'], /must be a number from 0 to 1/],
-  ])('exits %i for `evaluate` with %j, and says what to do', async (exitCode, args, message) => {
-    const { code, stderr } = await runRetrace(['evaluate', ...args, ...data]);
-    expect(code).toBe(exitCode);
-    expect(stderr).toMatch(message);
-  });
+  ])(refusal, { tags: 'release' }, refuses);
 
-  it('evaluates a policy of another run with the same tokenizer, and refuses one with another tokenizer', async () => {
-    const runs = () => json<{ runId: string }[]>('sql', 'SELECT run_id AS runId FROM runs ORDER BY run_id');
-    const [{ runId: other }, { runId }] = await runs();
-    const only = ['--estimators', 'perDecision', '--behavior-version', '0'];
-    const report = await evaluate('--run', runId, '--policy', `${other}/0`, ...only);
-    expect(report).toMatchObject({ runId, policyRunId: other, policyVersion: 0, numFitted: 0 });
-    // They fed updates of their own run alone, so all of version 0 count.
-    expect(report.diagnostics.numEpisodes).toBe(256);
-    const [{ truth }] = await json<{ truth: number }[]>(
-      'sql',
-      `SELECT avg(return) AS truth FROM episodes WHERE run_id = '${other}' AND split = 'train' AND policy_version_max = 0`,
-    );
-    const { low, high } = report.estimates?.[0].interval ?? { low: NaN, high: NaN };
-    expect(low - 0.1).toBeLessThan(truth);
-    expect(high + 0.1).toBeGreaterThan(truth);
+  it(
+    'evaluates a policy of another run with the same tokenizer, and refuses one with another tokenizer',
+    { tags: 'release' },
+    async () => {
+      const runs = () => json<{ runId: string }[]>('sql', 'SELECT run_id AS runId FROM runs ORDER BY run_id');
+      const [{ runId: other }, { runId }] = await runs();
+      const only = ['--estimators', 'perDecision', '--behavior-version', '0'];
+      const report = await evaluate('--run', runId, '--policy', `${other}/0`, ...only);
+      expect(report).toMatchObject({ runId, policyRunId: other, policyVersion: 0, numFitted: 0 });
+      // They fed updates of their own run alone, so all of version 0 count.
+      expect(report.diagnostics.numEpisodes).toBe(256);
+      const [{ truth }] = await json<{ truth: number }[]>(
+        'sql',
+        `SELECT avg(return) AS truth FROM episodes WHERE run_id = '${other}' AND split = 'train' AND policy_version_max = 0`,
+      );
+      const { low, high } = report.estimates?.[0].interval ?? { low: NaN, high: NaN };
+      expect(low - 0.1).toBeLessThan(truth);
+      expect(high + 0.1).toBeGreaterThan(truth);
 
-    const lake = ['--environment', 'frozen-lake', '--policy', 'random', '--episodes', '2'];
-    expect((await runRetrace(['collect', ...lake, ...data])).code).toBe(0);
-    const refused = await runRetrace(['evaluate', '--policy', `${other}/latest`, ...data]);
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toMatch(
-      /^retrace: policies of run \S+ use tokenizer \w{12}, but the episodes of run \S+ use \w{12}/,
-    );
-    // What was collected outside training has no rewards of its own: those of the policy's run count.
-    const own = ['--environment', 'bandit', '--policy', 'latest', '--episodes', '64'];
-    expect((await runRetrace(['collect', ...own, ...data])).code).toBe(0);
-    const collected = await evaluate('--policy', `${runId}/latest`, '--estimators', 'perDecision');
-    expect(collected.diagnostics.numEpisodes).toBe(64);
-    expect(collected.estimates?.[0].value).toBeCloseTo(collected.behaviorReturn, 4);
+      const lake = ['--environment', 'frozen-lake', '--policy', 'random', '--episodes', '2'];
+      expect((await runRetrace(['collect', ...lake, ...data])).code).toBe(0);
+      const refused = await runRetrace(['evaluate', '--policy', `${other}/latest`, ...data]);
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toMatch(
+        /^retrace: policies of run \S+ use tokenizer \w{12}, but the episodes of run \S+ use \w{12}/,
+      );
+      // What was collected outside training has no rewards of its own: those of the policy's run count.
+      const own = ['--environment', 'bandit', '--policy', 'latest', '--episodes', '64'];
+      expect((await runRetrace(['collect', ...own, ...data])).code).toBe(0);
+      const collected = await evaluate('--policy', `${runId}/latest`, '--estimators', 'perDecision');
+      expect(collected.diagnostics.numEpisodes).toBe(64);
+      expect(collected.estimates?.[0].value).toBeCloseTo(collected.behaviorReturn, 4);
 
-    const cut = await runRetrace([
-      'collect',
-      ...own,
-      '--top-k',
-      '1',
-      '--temperature',
-      '0.5',
-      '--json',
-      ...data,
-    ]);
-    const { runId: cutRun } = JSON.parse(cut.stdout) as { runId: string };
-    const sampled = `SELECT DISTINCT top_k, temperature, arraySum(token_logprobs) AS logprob FROM events WHERE run_id = '${cutRun}' AND kind = 'StepRecorded'`;
-    // The only token that is left has the probability 1.
-    expect(await json('sql', sampled)).toEqual([{ top_k: 1, temperature: 0.5, logprob: 0 }]);
-    const excluded = await runRetrace(['evaluate', '--policy', `${runId}/latest`, '--run', cutRun, ...data]);
-    expect(excluded.code).toBe(3);
+      const cut = await runRetrace([
+        'collect',
+        ...own,
+        '--top-k',
+        '1',
+        '--temperature',
+        '0.5',
+        '--json',
+        ...data,
+      ]);
+      const { runId: cutRun } = JSON.parse(cut.stdout) as { runId: string };
+      const sampled = `SELECT DISTINCT top_k, temperature, arraySum(token_logprobs) AS logprob FROM events WHERE run_id = '${cutRun}' AND kind = 'StepRecorded'`;
+      // The only token that is left has the probability 1.
+      expect(await json('sql', sampled)).toEqual([{ top_k: 1, temperature: 0.5, logprob: 0 }]);
+      const excluded = await runRetrace([
+        'evaluate',
+        '--policy',
+        `${runId}/latest`,
+        '--run',
+        cutRun,
+        ...data,
+      ]);
+      expect(excluded.code).toBe(3);
 
-    const unknown = await runRetrace(['evaluate', '--policy', 'none/1', ...data]);
-    expect(unknown.stderr).toMatch(/^retrace: run "none" not found/);
-  });
+      const unknown = await runRetrace(['evaluate', '--policy', 'none/1', ...data]);
+      expect(unknown.stderr).toMatch(/^retrace: run "none" not found/);
+    },
+  );
 });

@@ -105,7 +105,7 @@ describe('retrace import', () => {
     expect(found).toEqual([{ kind: 'recorded', name: 'verl.jsonl', episodes: 2, total: 1.75 }]);
   });
 
-  it('reads a directory as one run, and every format', async () => {
+  it('reads a directory as one run, and every format', { tags: 'release', timeout: 300_000 }, async () => {
     const counts: Record<string, number> = {};
     for (const [format, rows] of Object.entries(SAMPLE_ROWS)) {
       mkdirSync(join(dumps, format));
@@ -120,7 +120,7 @@ describe('retrace import', () => {
     expect(Object.fromEntries(found.map(({ name, episodes }) => [name, episodes]))).toEqual(
       Object.fromEntries(Object.entries(counts).map(([format, count]) => [`sample ${format}`, count])),
     );
-  }, 300_000);
+  });
 
   it('hides what the redaction rules name, and refuses wrong rules before anything is written', async () => {
     const conversations = [

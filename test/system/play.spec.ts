@@ -117,48 +117,65 @@ describe('retrace play', { timeout: 180_000 }, () => {
     expect(report.comparisons).toHaveLength(3);
   });
 
-  it('compares two policies on the same tasks as McNemar’s test and a bootstrap of tasks do', async () => {
-    const where = ['--environment', 'crafting', '--tasks', '40', '--policy', 'random', '--policy', 'expert'];
-    const report = await json<Report>('play', ...where);
-    const outcomes = await outcomesOf(report);
-    const byTask = (policy: string) =>
-      new Map(outcomes.get(policy)?.map(({ task, success }) => [task, success]));
-    const [random, expert] = [byTask('random'), byTask('expert')];
-    const pairs = [...random].map(([task, success]) => [Number(success), Number(expert.get(task))]);
-    const [pair] = report.comparisons;
-    const onlyFirst = pairs.filter(([first, second]) => first > second).length;
-    const onlySecond = pairs.filter(([first, second]) => first < second).length;
-    expect(pair).toMatchObject({ numTasks: 40, numOnlyFirst: onlyFirst, numOnlySecond: onlySecond });
-    expect(pair.difference).toBeCloseTo((onlySecond - onlyFirst) / 40, 12);
-    // Twice the tail of a fair coin's binomial, at most 1.
-    const n = onlyFirst + onlySecond;
-    let tail = 0;
-    for (let k = 0; k <= Math.min(onlyFirst, onlySecond); k++) tail += choose(n, k) / 2 ** n;
-    expect(pair.pValue).toBeCloseTo(Math.min(1, 2 * tail), 12);
-    // The mean of 40 differences of −1, 0 and 1: the bootstrap's interval is near that of the normal distribution.
-    const differences = pairs.map(([first, second]) => second - first);
-    const mean = pair.difference;
-    const deviation = Math.sqrt(differences.reduce((sum, one) => sum + (one - mean) ** 2, 0) / 40);
-    const half = (1.96 * deviation) / Math.sqrt(40);
-    expect(Math.abs(pair.differenceLow - (mean - half))).toBeLessThan(0.05);
-    expect(Math.abs(pair.differenceHigh - (mean + half))).toBeLessThan(0.05);
-    const row = report.rows.find(({ policy, family }) => policy === 'random' && family === null);
-    expectWilson(row, 40);
-  });
+  it(
+    'compares two policies on the same tasks as McNemar’s test and a bootstrap of tasks do',
+    { tags: 'release' },
+    async () => {
+      const where = [
+        '--environment',
+        'crafting',
+        '--tasks',
+        '40',
+        '--policy',
+        'random',
+        '--policy',
+        'expert',
+      ];
+      const report = await json<Report>('play', ...where);
+      const outcomes = await outcomesOf(report);
+      const byTask = (policy: string) =>
+        new Map(outcomes.get(policy)?.map(({ task, success }) => [task, success]));
+      const [random, expert] = [byTask('random'), byTask('expert')];
+      const pairs = [...random].map(([task, success]) => [Number(success), Number(expert.get(task))]);
+      const [pair] = report.comparisons;
+      const onlyFirst = pairs.filter(([first, second]) => first > second).length;
+      const onlySecond = pairs.filter(([first, second]) => first < second).length;
+      expect(pair).toMatchObject({ numTasks: 40, numOnlyFirst: onlyFirst, numOnlySecond: onlySecond });
+      expect(pair.difference).toBeCloseTo((onlySecond - onlyFirst) / 40, 12);
+      // Twice the tail of a fair coin's binomial, at most 1.
+      const n = onlyFirst + onlySecond;
+      let tail = 0;
+      for (let k = 0; k <= Math.min(onlyFirst, onlySecond); k++) tail += choose(n, k) / 2 ** n;
+      expect(pair.pValue).toBeCloseTo(Math.min(1, 2 * tail), 12);
+      // The mean of 40 differences of −1, 0 and 1: the bootstrap's interval is near that of the normal distribution.
+      const differences = pairs.map(([first, second]) => second - first);
+      const mean = pair.difference;
+      const deviation = Math.sqrt(differences.reduce((sum, one) => sum + (one - mean) ** 2, 0) / 40);
+      const half = (1.96 * deviation) / Math.sqrt(40);
+      expect(Math.abs(pair.differenceLow - (mean - half))).toBeLessThan(0.05);
+      expect(Math.abs(pair.differenceHigh - (mean + half))).toBeLessThan(0.05);
+      const row = report.rows.find(({ policy, family }) => policy === 'random' && family === null);
+      expectWilson(row, 40);
+    },
+  );
 
-  it('plays a model directory, greedy alike each time and sampled otherwise', async () => {
-    const play = (...options: readonly string[]) =>
-      json<Report>('play', '--environment', 'bandit', '--tasks', '4', '--policy', model, ...options);
-    const actions = async ({ runs: [{ runId }] }: Report) => {
-      const query = `SELECT action FROM steps WHERE run_id = '${runId}' ORDER BY episode_id`;
-      return (await json<{ action: string }[]>('sql', query)).map(({ action }) => action);
-    };
-    const [first, second] = [await actions(await play('--greedy')), await actions(await play('--greedy'))];
-    expect(first).toHaveLength(4);
-    expect(second).toEqual(first);
-    const sampled = await actions(await play('--attempts', '2'));
-    expect(new Set(sampled).size).toBe(8);
-  });
+  it(
+    'plays a model directory, greedy alike each time and sampled otherwise',
+    { tags: 'release' },
+    async () => {
+      const play = (...options: readonly string[]) =>
+        json<Report>('play', '--environment', 'bandit', '--tasks', '4', '--policy', model, ...options);
+      const actions = async ({ runs: [{ runId }] }: Report) => {
+        const query = `SELECT action FROM steps WHERE run_id = '${runId}' ORDER BY episode_id`;
+        return (await json<{ action: string }[]>('sql', query)).map(({ action }) => action);
+      };
+      const [first, second] = [await actions(await play('--greedy')), await actions(await play('--greedy'))];
+      expect(first).toHaveLength(4);
+      expect(second).toEqual(first);
+      const sampled = await actions(await play('--attempts', '2'));
+      expect(new Set(sampled).size).toBe(8);
+    },
+  );
 });
 
 /** The last command of the list that the first message shows, or what it takes. */

@@ -67,64 +67,69 @@ describe('retrace score', { timeout: 120_000 }, () => {
     expect(await json<Report>('score', '--recipe', recipeFile)).toMatchObject({ numScored: 0 });
   });
 
-  it('score: resumes after a kill, and ends with the same rows as without the kill', async () => {
-    await runRetrace([
-      'collect',
-      '--environment',
-      'frozen-lake',
-      '--policy',
-      'random',
-      '--episodes',
-      '2000',
-      ...data,
-    ]);
-    const session = startRetrace(['score', '--recipe', 'frozen-lake-grpo', '--name', 'killed', ...data]);
-    await session.waitFor(/scores written/);
-    // At once: by the time that `killTree` has looked for processes, the rest may be scored.
-    process.kill(-session.pid, 'SIGKILL');
-    await session.ended;
-    const killed = await json<Report>('score', '--recipe', 'frozen-lake-grpo', '--name', 'killed');
-    expect(killed.numKept).toBeGreaterThan(0);
-    expect(killed.numScored).toBeGreaterThan(0);
-    expect(killed.numScored + killed.numKept).toBe(2000);
-    // The recipe scores by the environment alone, so the return that the collector sealed is an independent oracle.
-    const [found] = await json<object[]>(
-      'sql',
-      `SELECT count() AS num, uniqExact(episode_id) AS unique, countIf(abs(s.total - e.return) > 1e-9) AS wrong
-       FROM scores AS s INNER JOIN episodes AS e ON s.run_id = e.run_id AND s.episode_id = e.episode_id
-       WHERE s.run_id = (SELECT max(run_id) FROM runs)`,
-    );
-    expect(found).toEqual({ num: 2000, unique: 2000, wrong: 0 });
-  });
-
   it('score diff: compares two reward versions', async () => {
-    await json('score', '--recipe', recipeFile, '--name', 'brief too');
+    await json('score', '--recipe', 'bandit-ppo', '--name', 'plain');
     const diff = await json<{ values: { name: string; numCompared: number }[] }>(
-      ...['score', 'diff', 'killed', 'brief too', '--limit', '3'],
+      ...['score', 'diff', 'plain', 'mine', '--limit', '3'],
     );
     expect(diff.values.map(({ name }) => name)).toEqual(['total', 'brief', 'environment']);
-    const { stdout } = await runRetrace(['score', 'diff', 'killed', 'brief too', ...data]);
+    const { stdout } = await runRetrace(['score', 'diff', 'plain', 'mine', ...data]);
     expect(stdout).toContain('Kendall');
-    // A random agent collects training episodes alone.
     const ofSplit = (split: string) =>
-      runRetrace(['score', 'diff', 'killed', 'brief too', '--split', split, ...data]);
+      runRetrace(['score', 'diff', 'plain', 'mine', '--split', split, ...data]);
     expect((await ofSplit('train')).stdout).toBe(stdout);
-    expect((await ofSplit('test')).stderr).toMatch(/no episode of split 'test' has a score of killed/);
+    expect((await ofSplit('test')).stderr).toMatch(/no episode of split 'test' has a score of plain/);
   });
 
-  it('score: refuses unknown versions, runs and reward modules in one sentence', async () => {
-    const unknown = await runRetrace(['score', 'diff', 'killed', 'brief', ...data]);
-    expect(unknown.code).toBe(2);
-    expect(unknown.stderr).toMatch(
-      /^retrace: reward version 'brief' .* has no scores; use one of .*brief too/,
-    );
-    const run = await runRetrace(['score', '--run', 'none', ...data]);
-    expect(run.stderr).toMatch(/^retrace: run "none" not found/);
-    writeFileSync(join(directory.path, 'brief-reward.mjs'), 'export const brief = 1;');
-    const module = await runRetrace(['score', '--recipe', recipeFile, ...data]);
-    expect(module.stderr).toMatch(/^retrace: reward module .*brief-reward.mjs: has no default export/);
-    const train = await runRetrace(['train', '--recipe', recipeFile, '--seed', '9', ...data]);
-    expect(train.code).toBe(2);
-    expect(train.stderr).toContain('brief-reward.mjs: has no default export');
-  });
+  it(
+    'score: refuses unknown versions, runs and reward modules in one sentence',
+    { tags: 'release' },
+    async () => {
+      const unknown = await runRetrace(['score', 'diff', 'plain', 'brief', ...data]);
+      expect(unknown.code).toBe(2);
+      expect(unknown.stderr).toMatch(/^retrace: reward version 'brief' .* has no scores; use one of .*mine/);
+      const run = await runRetrace(['score', '--run', 'none', ...data]);
+      expect(run.stderr).toMatch(/^retrace: run "none" not found/);
+      writeFileSync(join(directory.path, 'brief-reward.mjs'), 'export const brief = 1;');
+      const module = await runRetrace(['score', '--recipe', recipeFile, ...data]);
+      expect(module.stderr).toMatch(/^retrace: reward module .*brief-reward.mjs: has no default export/);
+      const train = await runRetrace(['train', '--recipe', recipeFile, '--seed', '9', ...data]);
+      expect(train.code).toBe(2);
+      expect(train.stderr).toContain('brief-reward.mjs: has no default export');
+    },
+  );
+
+  it(
+    'score: resumes after a kill, and ends with the same rows as without the kill',
+    { tags: 'release' },
+    async () => {
+      await runRetrace([
+        'collect',
+        '--environment',
+        'frozen-lake',
+        '--policy',
+        'random',
+        '--episodes',
+        '2000',
+        ...data,
+      ]);
+      const session = startRetrace(['score', '--recipe', 'frozen-lake-grpo', '--name', 'killed', ...data]);
+      await session.waitFor(/scores written/);
+      // At once: by the time that `killTree` has looked for processes, the rest may be scored.
+      process.kill(-session.pid, 'SIGKILL');
+      await session.ended;
+      const killed = await json<Report>('score', '--recipe', 'frozen-lake-grpo', '--name', 'killed');
+      expect(killed.numKept).toBeGreaterThan(0);
+      expect(killed.numScored).toBeGreaterThan(0);
+      expect(killed.numScored + killed.numKept).toBe(2000);
+      // The recipe scores by the environment alone, so the return that the collector sealed is an independent oracle.
+      const [found] = await json<object[]>(
+        'sql',
+        `SELECT count() AS num, uniqExact(episode_id) AS unique, countIf(abs(s.total - e.return) > 1e-9) AS wrong
+       FROM scores AS s INNER JOIN episodes AS e ON s.run_id = e.run_id AND s.episode_id = e.episode_id
+       WHERE s.run_id = (SELECT max(run_id) FROM runs)`,
+      );
+      expect(found).toEqual({ num: 2000, unique: 2000, wrong: 0 });
+    },
+  );
 });

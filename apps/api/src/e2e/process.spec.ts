@@ -143,19 +143,23 @@ describe('the API as a process', () => {
     expect(rows).toEqual([{ numSealed: played.length, numLast: 1 }]);
   });
 
-  it('exits within seconds although the store is unreachable', async () => {
-    const line = await openLine(store.url);
-    const logDirectory = join(directory, 'other-log');
-    const role = start({ RETRACE_STORE_URL: line.url, RETRACE_LOG_DIRECTORY: logDirectory });
-    await role.said('ready');
-    line.cut();
-    const log = await openLmdbLog({ path: logDirectory, createdBy: 'test' });
-    await new RunRecorder(log).start();
-    role.child.kill('SIGTERM');
-    expect(await role.exited).toBe(0);
-    await log.close();
-    expect(role.output).toContain('stopped before the store had all of the log (after 5 s)');
-  }, 60_000);
+  it(
+    'exits within seconds although the store is unreachable',
+    { tags: 'release', timeout: 60_000 },
+    async () => {
+      const line = await openLine(store.url);
+      const logDirectory = join(directory, 'other-log');
+      const role = start({ RETRACE_STORE_URL: line.url, RETRACE_LOG_DIRECTORY: logDirectory });
+      await role.said('ready');
+      line.cut();
+      const log = await openLmdbLog({ path: logDirectory, createdBy: 'test' });
+      await new RunRecorder(log).start();
+      role.child.kill('SIGTERM');
+      expect(await role.exited).toBe(0);
+      await log.close();
+      expect(role.output).toContain('stopped before the store had all of the log (after 5 s)');
+    },
+  );
 
   it('exits when its supervisor has exited', async () => {
     const role = start();
@@ -178,7 +182,7 @@ describe('the API as a process', () => {
     expect(await role.exited).toBe(0);
   });
 
-  it('exits with one sentence when the port is in use', async () => {
+  it('exits with one sentence when the port is in use', { tags: 'release' }, async () => {
     const { port, server } = await occupyPort();
     const role = start({ RETRACE_API_PORT: String(port) });
     expect(await role.exited).toBe(1);
@@ -242,7 +246,7 @@ describe('the API as a process', () => {
     expect((await readFile(keyFile, 'utf8')).trim()).toBe(key);
   });
 
-  it('exits when the store refuses the password', async () => {
+  it('exits when the store refuses the password', { tags: 'release' }, async () => {
     const role = start({ RETRACE_STORE_PASSWORD: 'wrong' });
     expect(await role.exited).toBe(1);
     expect(role.output).toMatch(/refused the user or password/);

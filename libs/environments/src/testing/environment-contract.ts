@@ -5,14 +5,18 @@ import { Pcg32 } from '../random/pcg32.js';
 import { agentOf, playEpisode, type Playthrough } from './play.js';
 
 const SPLITS: readonly Split[] = ['train', 'validation', 'test'];
-const NUM_EPISODES = 500;
+/** A landing tries a fifth of what a release does (`test/README.md`). */
+const SHARE = process.env['RETRACE_TESTS'] === undefined ? 0.2 : 1;
+const NUM_EPISODES = 500 * SHARE;
+const NUM_REPEATED_EPISODES = 50 * SHARE;
+const NUM_TASKS_OF_SPLIT = 1000 * SHARE;
 
 /** Contract of every environment; run it in the spec of each one. */
 export function describeEnvironmentContract(spec: EnvironmentSpec): void {
   describe(`${spec.name} keeps the contract of an environment`, () => {
     it('gives equal episodes for equal tasks, seeds, members and actions, also on a reused instance', async () => {
       const used = spec.create();
-      for (let index = 0; index < 50; index++) {
+      for (let index = 0; index < NUM_REPEATED_EPISODES; index++) {
         const sampled = spec.sampleTask({ split: 'train', index, seed: 3 });
         const again = spec.sampleTask({ split: 'train', index, seed: 3 });
         expect(again).toEqual(sampled);
@@ -90,7 +94,7 @@ export function describeEnvironmentContract(spec: EnvironmentSpec): void {
     describeSnapshots(spec);
 
     it('lists its action words as legal where it stands', () => {
-      for (let index = 0; index < 50; index++) {
+      for (let index = 0; index < NUM_REPEATED_EPISODES; index++) {
         const observation = spec.create().reset(spec.sampleTask({ split: 'train', index, seed: 3 }));
         if (observation instanceof Promise || spec.actionWords === null) continue;
         expect(spec.actionWords).toEqual(expect.arrayContaining([...(observation.legalActions ?? [])]));
@@ -102,7 +106,7 @@ export function describeEnvironmentContract(spec: EnvironmentSpec): void {
       () => {
         const seen = new Map<string, Split>();
         for (const split of SPLITS) {
-          for (let index = 0; index < 1000; index++) {
+          for (let index = 0; index < NUM_TASKS_OF_SPLIT; index++) {
             const { task, seed } = spec.sampleTask({ split, index, seed: index % 7 });
             const content = JSON.stringify(spec.splitsAreDisjoint ? task : seed);
             expect(seen.get(content) ?? split).toBe(split);

@@ -161,7 +161,7 @@ describe('deleteEpisodes', () => {
     expect(await remove({ force: true })).toMatchObject({ numEpisodes: 2 });
   });
 
-  it('completes a deletion that was cut short, when it is called again', async () => {
+  it('completes a deletion that was cut short, when it is called again', { tags: 'release' }, async () => {
     const dies = new Proxy(store.log, {
       get(log, name) {
         if (name === 'release') return () => Promise.reject(new Error('killed'));
@@ -177,7 +177,7 @@ describe('deleteEpisodes', () => {
     expect(await verify()).toMatchObject({ ok: true });
   });
 
-  it('keeps them deleted after their run was deleted', async () => {
+  it('keeps them deleted after their run was deleted', { tags: 'release' }, async () => {
     await remove();
     await deleteRun({ log: store.log, client: store.client, runId, detail: 'test', force: false });
     expect(await verify()).toMatchObject({ ok: true, numEpisodes: 0 });
