@@ -56,17 +56,28 @@ const INSTALLATIONS = [
   },
 ];
 
-/** @type {readonly Stage[]} */
+/** Once, before stages that would build the page beside each other. @type {Stage} */
+const PAGE = {
+  name: 'page',
+  command: node('-e', "import('./scripts/build-if-stale.mjs').then((m) => m.buildIfStale())"),
+  after: ['types'],
+};
+
+/**
+ * The last three wait much of their time, for servers and for each other's answers, so they run beside the tests.
+ *
+ * @type {readonly Stage[]}
+ */
 export const STAGES = [
   ...CHECKS,
   ...INSTALLATIONS,
+  PAGE,
   {
     name: 'tests',
     command: ['npm', 'test', '--silent', '--', '--project', '!plain'],
-    after: SERVICES,
-    cores: 2,
+    after: [...SERVICES, PAGE.name],
   },
-  { name: 'packages', command: node('scripts/check-package.mjs'), after: ['tests'] },
-  { name: 'python client', command: npm('test:python'), after: ['tests'] },
-  { name: 'smoke', command: node('scripts/smoke.mjs'), after: ['tests'] },
+  { name: 'python client', command: npm('test:python'), after: [PAGE.name] },
+  { name: 'packages', command: node('scripts/check-package.mjs'), after: [PAGE.name] },
+  { name: 'smoke', command: node('scripts/smoke.mjs'), after: [PAGE.name] },
 ];

@@ -6,7 +6,7 @@ const MEBIBYTE = 1024 * 1024;
 /** With less free space, inserts are refused with NOT_ENOUGH_SPACE. */
 const MIN_FREE_BYTES = 64 * MEBIBYTE;
 
-/** What the engine compiles to machine code once it was used often. */
+/** Parts of statements that the engine compiles to machine code once they were used often. */
 const COMPILED = ['expression', 'aggregate_expression', 'sort_description'];
 
 /**
