@@ -36,7 +36,7 @@ describe('DataDirectoryLock', () => {
     let numEntries = 0;
     await Promise.all(
       Array.from({ length: 12 }, async () => {
-        const lock = await acquire(20_000);
+        const lock = await acquire(250_000);
         numHolders += 1;
         numEntries += 1;
         expect(numHolders).toBe(1);
@@ -53,7 +53,7 @@ describe('DataDirectoryLock', () => {
     setTimeout(() => {
       lock.release();
     }, 100);
-    (await acquire(5000)).release();
+    (await acquire(250_000)).release();
   });
 
   it('stays held while a child that inherited it lives, and is free once the child is killed', async () => {
