@@ -33,6 +33,7 @@ class Group:
         self.device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0))) if has_cuda else torch.device("cpu")
         if has_cuda:
             torch.cuda.set_device(self.device)
+            make_deterministic()
         else:
             # torch on CUDA stubs has no such function, and modules ask it while they are built.
             torch.cuda.is_current_stream_capturing = lambda: False
@@ -78,3 +79,13 @@ class Group:
         if self.size > 1:
             dist.all_reduce(total, group=self._control)
         return [float(value) for value in total]
+
+
+def make_deterministic() -> None:
+    """Make equal calls give equal bits on a GPU: attention adds up its gradients in a fixed order."""
+    if os.environ.get("RETRACE_ENGINE_NONDETERMINISTIC") == "1":
+        return
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    # It would only find reads of memory that nothing wrote.
+    torch.utils.deterministic.fill_uninitialized_memory = False
