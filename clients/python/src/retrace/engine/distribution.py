@@ -1,4 +1,4 @@
-"""The LM head's distribution at chosen hidden states, in chunks: nothing of tokens × vocabulary ever exists.
+"""The LM head's distribution at chosen hidden states, in chunks: no matrix of tokens by vocabulary ever exists.
 
 Legend: M hidden states · C of them in a chunk · h hidden size · V vocabulary.
 """
@@ -6,7 +6,7 @@ Legend: M hidden states · C of them in a chunk · h hidden size · V vocabulary
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -15,7 +15,7 @@ MAX_LOGITS = {"cpu": 2**24, "cuda": 2**28}
 
 
 class TokenDistribution(torch.autograd.Function):
-    """log p of each target, the entropy −Σ p·log p and Σ p² for p = softmax(hidden·headᵀ/temperature), float32 [M] each.
+    """log p of each target, the entropy -Σ p·log p and Σ p² for p = softmax(hidden·headᵀ/temperature), float32 [M] each.
 
     The gradient, which the last one hasn't, computes the logits of each chunk again.
     """
@@ -41,14 +41,17 @@ class TokenDistribution(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, d_logprobs: torch.Tensor, d_entropies: torch.Tensor, _: Any) -> tuple[Any, ...]:
-        """∂logits = ∂logprob·(1[target] − p) − ∂entropy·p·(log p + entropy), over the temperature."""
+        """∂logits = ∂logprob·(1[target] - p) - ∂entropy·p·(log p + entropy), over the temperature."""
         hidden, head, targets, entropies, sums = ctx.saved_tensors
+        d_logprobs, d_entropies = d_logprobs.contiguous(), d_entropies.contiguous()
         wants_hidden, wants_head = ctx.needs_input_grad[:2]
         d_hidden = torch.empty_like(hidden) if wants_hidden else None
         d_head = torch.zeros(head.shape, dtype=torch.float32, device=head.device) if wants_head else None
         for rows in chunks(len(targets), head, ctx.max_logits):
-            of_rows = (column[rows] for column in (targets, sums, entropies, d_logprobs, d_entropies))
-            d_logits = logits_gradient(raw_logits(hidden[rows], head), *of_rows, ctx.temperature)
+            columns = RowColumns(
+                targets[rows], sums[rows], entropies[rows], d_logprobs[rows], d_entropies[rows]
+            )
+            d_logits = logits_gradient(raw_logits(hidden[rows], head), columns, ctx.temperature)
             if d_hidden is not None:
                 torch.mm(d_logits, head, out=d_hidden[rows])
             if d_head is not None:
@@ -89,20 +92,23 @@ def token_statistics(logits: torch.Tensor, targets: torch.Tensor, temperature: f
     return torch.stack((chosen - sums, sums - (p * scaled).sum(1), sums, p.square_().sum(1)))
 
 
-def logits_gradient(
-    logits: torch.Tensor,
-    targets: torch.Tensor,
-    sums: torch.Tensor,
-    entropies: torch.Tensor,
-    d_logprobs: torch.Tensor,
-    d_entropies: torch.Tensor,
-    temperature: float,
-) -> torch.Tensor:
+class RowColumns(NamedTuple):
+    """What the gradient needs of each row of a chunk, [C] each."""
+
+    targets: torch.Tensor
+    sums: torch.Tensor
+    entropies: torch.Tensor
+    d_logprobs: torch.Tensor
+    d_entropies: torch.Tensor
+
+
+def logits_gradient(logits: torch.Tensor, columns: RowColumns, temperature: float) -> torch.Tensor:
     """Compute the gradient of the logits [C, V], in their precision; their memory may be used for it."""
     if logits.is_cuda:
         from . import kernels
 
-        return kernels.logits_gradient(logits, targets, sums, entropies, d_logprobs, d_entropies, temperature)
+        return kernels.logits_gradient(logits, columns, temperature)
+    targets, sums, entropies, d_logprobs, d_entropies = columns
     log_p = logits.float() / temperature - sums[:, None]
     factor = d_logprobs[:, None] + d_entropies[:, None] * (log_p + entropies[:, None])
     gradient = torch.exp(log_p).mul_(factor).neg_()

@@ -30,10 +30,11 @@ class Group:
     def __init__(self) -> None:
         has_cuda = torch.cuda.is_available()
         self.rank, self.size = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
-        self.device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0))) if has_cuda else torch.device("cpu")
+        self.device = (
+            torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0))) if has_cuda else torch.device("cpu")
+        )
         if has_cuda:
             torch.cuda.set_device(self.device)
-            make_deterministic()
         else:
             # torch on CUDA stubs has no such function, and modules ask it while they are built.
             torch.cuda.is_current_stream_capturing = lambda: False
@@ -43,7 +44,9 @@ class Group:
         else:
             # It speaks to nobody, so it needs no name that others can resolve.
             os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-            dist.init_process_group(backend, timeout=CALL_TIMEOUT, store=dist.HashStore(), rank=0, world_size=1)
+            dist.init_process_group(
+                backend, timeout=CALL_TIMEOUT, store=dist.HashStore(), rank=0, world_size=1
+            )
         self._control = dist.new_group(backend="gloo", timeout=IDLE_TIMEOUT)
         self.mesh = init_device_mesh(self.device.type, (self.size,))
 
@@ -79,13 +82,3 @@ class Group:
         if self.size > 1:
             dist.all_reduce(total, group=self._control)
         return [float(value) for value in total]
-
-
-def make_deterministic() -> None:
-    """Make equal calls give equal bits on a GPU: attention adds up its gradients in a fixed order."""
-    if os.environ.get("RETRACE_ENGINE_NONDETERMINISTIC") == "1":
-        return
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    # It would only find reads of memory that nothing wrote.
-    torch.utils.deterministic.fill_uninitialized_memory = False

@@ -13,15 +13,15 @@ BLOCK = 4096
 
 
 @triton.jit
-def _statistics(logits, targets, out, num_columns, num_rows, inverse_temperature, BLOCK: tl.constexpr):
+def _statistics(logits, targets, out, num_columns, num_rows, inverse_temperature, block: tl.constexpr):
     row = tl.program_id(0)
     start_of_row = logits + row.to(tl.int64) * num_columns
-    columns = tl.arange(0, BLOCK)
+    columns = tl.arange(0, block)
     # Sums relative to the greatest so far, which start small enough to vanish.
     greatest = tl.full((), -float("inf"), tl.float32)
     total = tl.full((), 0.0, tl.float32)
     weighted, squares = total, total
-    for start in range(0, num_columns, BLOCK):
+    for start in range(0, num_columns, block):
         inside = start + columns < num_columns
         raw = tl.load(start_of_row + start + columns, mask=inside, other=-float("inf"))
         z = raw.to(tl.float32) * inverse_temperature
@@ -42,10 +42,18 @@ def _statistics(logits, targets, out, num_columns, num_rows, inverse_temperature
 
 @triton.jit
 def _gradient(
-    logits, targets, sums, entropies, d_logprobs, d_entropies, num_columns, inverse_temperature, BLOCK: tl.constexpr
+    logits,
+    targets,
+    sums,
+    entropies,
+    d_logprobs,
+    d_entropies,
+    num_columns,
+    inverse_temperature,
+    block: tl.constexpr,
 ):
     row = tl.program_id(0)
-    columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    columns = tl.program_id(1) * block + tl.arange(0, block)
     inside = columns < num_columns
     places = logits + row.to(tl.int64) * num_columns + columns
     d_logprob, d_entropy = tl.load(d_logprobs + row), tl.load(d_entropies + row)
@@ -61,23 +69,16 @@ def token_statistics(logits: torch.Tensor, targets: torch.Tensor, temperature: f
     num_rows, num_columns = logits.shape
     out = torch.empty(4, num_rows, dtype=torch.float32, device=logits.device)
     _statistics[(num_rows,)](
-        logits, targets, out, num_columns, num_rows, 1 / temperature, BLOCK=BLOCK, num_warps=8
+        logits, targets, out, num_columns, num_rows, 1 / temperature, block=BLOCK, num_warps=8
     )
     return out
 
 
 def logits_gradient(
-    logits: torch.Tensor,
-    targets: torch.Tensor,
-    sums: torch.Tensor,
-    entropies: torch.Tensor,
-    d_logprobs: torch.Tensor,
-    d_entropies: torch.Tensor,
-    temperature: float,
+    logits: torch.Tensor, columns: tuple[torch.Tensor, ...], temperature: float
 ) -> torch.Tensor:
-    """Replace logits [C, V] by their gradient."""
+    """Replace logits [C, V] by their gradient; the columns are those of `RowColumns`."""
     num_rows, num_columns = logits.shape
-    of_rows = (targets, sums, entropies, d_logprobs, d_entropies)
     grid = (num_rows, triton.cdiv(num_columns, BLOCK))
-    _gradient[grid](logits, *of_rows, num_columns, 1 / temperature, BLOCK=BLOCK, num_warps=8)
+    _gradient[grid](logits, *columns, num_columns, 1 / temperature, block=BLOCK, num_warps=8)
     return logits

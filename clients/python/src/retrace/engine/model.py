@@ -118,9 +118,8 @@ class Attention(nn.Module):
         self.head_dim = shape.head_dim
         scale = lora_scale(shape)
         self.q_proj, self.k_proj, self.v_proj, self.o_proj = (Projection(scale) for _ in range(4))
-        self.q_norm, self.k_norm = (
-            (Norm(shape.rms_norm_eps), Norm(shape.rms_norm_eps)) if shape.query_key_norm else (None, None)
-        )
+        self.q_norm: Norm | None = Norm(shape.rms_norm_eps) if shape.query_key_norm else None
+        self.k_norm: Norm | None = Norm(shape.rms_norm_eps) if shape.query_key_norm else None
 
     def forward(self, x: torch.Tensor, pack: Pack, of_critic: bool) -> torch.Tensor:
         """Attend within each sequence: [N, h] to [N, h]."""
@@ -129,7 +128,7 @@ class Attention(nn.Module):
             projection(x, of_critic).view(-1, heads, self.head_dim)
             for projection, heads in zip(projections, self.heads, strict=True)
         )
-        if self.q_norm is not None:
+        if self.q_norm is not None and self.k_norm is not None:
             q, k = self.q_norm(q), self.k_norm(k)
         q, k = rotate(q, pack.cos, pack.sin), rotate(k, pack.cos, pack.sin)
         return self.o_proj(attend(q, k, v, pack.plan), of_critic)
