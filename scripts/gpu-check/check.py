@@ -237,6 +237,36 @@ def half_billion(check: Check) -> None:
         reset_memory()
 
 
+def half_billion_lora(check: Check) -> None:
+    """A LoRA step of 0.5 B parameters beside plain torch with peft."""
+    shape = {**(HALF_BILLION if ON_GPU else shape_of(2, 64, 4, 2, 96, 256)), "lora": LORA}
+    base = check.directory / "half-billion-base"
+    base.mkdir(exist_ok=True)
+    (base / "config.json").write_text("{}")
+    frozen = write_weights(shape, base / "model.safetensors", frozen=True)
+    weights = write_weights(shape, check.directory / "adapters.safetensors")
+    model = {"directory": str(base), "fingerprint": ModelDirectory(str(base)).fingerprint()}
+    batch = ppo_batch([1024] * (16 if has_much_memory() else 8) if ON_GPU else [32] * 4, shape["vocabSize"])
+    reset_memory()
+    loop = PlainLoop(shape, frozen, "autocast", DEVICE)
+    loop.put(batch)
+    check.open(shape, weights, precision="bfloat16", maxTokensPerMicroBatch=batch.num_tokens, model=model)
+    behavior = check.first_logprobs(batch) + batch.noise
+    pairs = [(loop.update(batch, behavior), check.update(batch, behavior)[0]) for _ in range(20 if ON_GPU else 3)]
+    timed = pairs[5 if ON_GPU else 1 :]
+    size = f"{'0.5 B' if ON_GPU else 'tiny'}, LoRA r {LORA['rank']}, {batch.num_tokens} tokens"
+    for i, name in enumerate(("plain torch with peft", "worker")):
+        check.record(f"{size}: {name}", batch.num_tokens / statistics.median(pair[i] for pair in timed), "tokens/s")
+    ratio = statistics.median(plain / worker for plain, worker in timed)
+    check.record(f"{size}: speed of the worker over plain torch with peft, median of pairs", ratio, "x")
+    memory = check.engine.get("metrics")["peakMemoryBytes"] / 2**30
+    check.record(f"{size}: peak memory of the worker", memory, "GiB")
+    if ON_GPU:
+        plain = torch.cuda.max_memory_allocated() / 2**30
+        check.record(f"{size}: peak memory of plain torch with peft", plain, "GiB")
+        check.record(f"{size}: memory of the worker over plain torch with peft", memory / plain, "x", 1.1)
+
+
 def large(check: Check) -> None:
     """1.5 B parameters: full with recomputed layers, and LoRA."""
     shape = ONE_AND_A_HALF_BILLION if ON_GPU else shape_of(2, 64, 4, 2, 96, 256)
@@ -305,6 +335,7 @@ PARTS: dict[str, Callable[[Check], None]] = {
     "parity": parity,
     "round-trips": round_trips,
     "half-billion": half_billion,
+    "half-billion-lora": half_billion_lora,
     "large": large,
     "killed": killed,
 }
