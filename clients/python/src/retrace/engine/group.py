@@ -35,9 +35,6 @@ class Group:
         )
         if has_cuda:
             torch.cuda.set_device(self.device)
-        else:
-            # torch on CUDA stubs has no such function, and modules ask it while they are built.
-            torch.cuda.is_current_stream_capturing = lambda: False
         backend = "cpu:gloo,cuda:nccl" if has_cuda else "gloo"
         if "RANK" in os.environ:
             dist.init_process_group(backend, timeout=CALL_TIMEOUT)
