@@ -1,0 +1,116 @@
+"""The LM head's distribution at chosen hidden states, in chunks: no matrix of tokens by vocabulary ever exists.
+
+Legend: M hidden states · C of them in a chunk · h hidden size · V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+
+# Most logits of one chunk: 64 MiB of float32 on a processor, 512 MiB of bfloat16 on a GPU.
+MAX_LOGITS = {"cpu": 2**24, "cuda": 2**28}
+
+
+class TokenDistribution(torch.autograd.Function):
+    """log p of each target, the entropy -Σ p·log p and Σ p² for p = softmax(hidden·headᵀ/temperature), float32 [M] each.
+
+    The gradient, which the last one hasn't, computes the logits of each chunk again.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        hidden: torch.Tensor,
+        head: torch.Tensor,
+        targets: torch.Tensor,
+        temperature: float,
+        max_logits: int,
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Compute them, keeping per token only the logarithm of the sum and the entropy."""
+        columns = torch.empty(4, len(targets), dtype=torch.float32, device=hidden.device)
+        for rows in chunks(len(targets), head, max_logits):
+            columns[:, rows] = token_statistics(raw_logits(hidden[rows], head), targets[rows], temperature)
+        logprobs, entropies, sums, squares = (column.clone() for column in columns)
+        ctx.save_for_backward(hidden, head, targets, entropies, sums)
+        ctx.temperature, ctx.max_logits = temperature, max_logits
+        ctx.mark_non_differentiable(squares)
+        return logprobs, entropies, squares
+
+    @staticmethod
+    def backward(ctx: Any, d_logprobs: torch.Tensor, d_entropies: torch.Tensor, _: Any) -> tuple[Any, ...]:
+        """∂logits = ∂logprob·(1[target] - p) - ∂entropy·p·(log p + entropy), over the temperature."""
+        hidden, head, targets, entropies, sums = ctx.saved_tensors
+        d_logprobs, d_entropies = d_logprobs.contiguous(), d_entropies.contiguous()
+        wants_hidden, wants_head = ctx.needs_input_grad[:2]
+        d_hidden = torch.empty_like(hidden) if wants_hidden else None
+        d_head = torch.zeros(head.shape, dtype=torch.float32, device=head.device) if wants_head else None
+        for rows in chunks(len(targets), head, ctx.max_logits):
+            columns = RowColumns(
+                targets[rows], sums[rows], entropies[rows], d_logprobs[rows], d_entropies[rows]
+            )
+            d_logits = logits_gradient(raw_logits(hidden[rows], head), columns, ctx.temperature)
+            if d_hidden is not None:
+                torch.mm(d_logits, head, out=d_hidden[rows])
+            if d_head is not None:
+                d_head += d_logits.t() @ hidden[rows]
+        return d_hidden, None if d_head is None else d_head.to(head.dtype), None, None, None
+
+
+def token_distribution(
+    hidden: torch.Tensor, head: torch.Tensor, targets: torch.Tensor, temperature: float
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Compute logprobs, entropies and Σ p² [M] of targets [M] from hidden [M, h] and head [V, h]."""
+    max_logits = MAX_LOGITS[hidden.device.type]
+    logprobs, entropies, squares = TokenDistribution.apply(hidden, head, targets, temperature, max_logits)
+    return logprobs, entropies, squares
+
+
+def chunks(num_rows: int, head: torch.Tensor, max_logits: int) -> Iterator[slice]:
+    """Cut rows so that each chunk has at most so many logits, and at least one row."""
+    size = max(1, max_logits // head.shape[0])
+    return (slice(start, min(start + size, num_rows)) for start in range(0, num_rows, size))
+
+
+def raw_logits(hidden: torch.Tensor, head: torch.Tensor) -> torch.Tensor:
+    """Compute hidden·headᵀ [C, V], before the temperature, in the precision of products."""
+    return hidden @ head.t()
+
+
+def token_statistics(logits: torch.Tensor, targets: torch.Tensor, temperature: float) -> torch.Tensor:
+    """Compute logprob, entropy, log Σ exp and Σ p² of each row: float32 [4, C]."""
+    if logits.is_cuda:
+        from . import kernels
+
+        return kernels.token_statistics(logits, targets, temperature)
+    scaled = logits.float() / temperature
+    sums = torch.logsumexp(scaled, 1)
+    chosen = scaled.gather(1, targets[:, None])[:, 0]
+    p = torch.exp(scaled - sums[:, None])
+    return torch.stack((chosen - sums, sums - (p * scaled).sum(1), sums, p.square_().sum(1)))
+
+
+class RowColumns(NamedTuple):
+    """What the gradient needs of each row of a chunk, [C] each."""
+
+    targets: torch.Tensor
+    sums: torch.Tensor
+    entropies: torch.Tensor
+    d_logprobs: torch.Tensor
+    d_entropies: torch.Tensor
+
+
+def logits_gradient(logits: torch.Tensor, columns: RowColumns, temperature: float) -> torch.Tensor:
+    """Compute the gradient of the logits [C, V], in their precision; their memory may be used for it."""
+    if logits.is_cuda:
+        from . import kernels
+
+        return kernels.logits_gradient(logits, columns, temperature)
+    targets, sums, entropies, d_logprobs, d_entropies = columns
+    log_p = logits.float() / temperature - sums[:, None]
+    factor = d_logprobs[:, None] + d_entropies[:, None] * (log_p + entropies[:, None])
+    gradient = torch.exp(log_p).mul_(factor).neg_()
+    gradient.scatter_add_(1, targets[:, None], d_logprobs[:, None])
+    return gradient.div_(temperature).to(logits.dtype)
