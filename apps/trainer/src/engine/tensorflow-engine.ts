@@ -176,9 +176,13 @@ export class TensorflowEngine implements UpdateEngine {
     return this.optimizer.takeNamedGradients();
   }
 
-  /** Stores the trained weights, with what a reader needs to rebuild the model. */
-  saveWeights(): Promise<CheckpointFile> {
-    return this.options.checkpoints.write(policyCheckpointContent(this.model, this.identity));
+  /**
+   * Stores the trained weights, with what a reader needs to rebuild the model.
+   *
+   * @param checkpoints by default those of the run
+   */
+  saveWeights(checkpoints = this.options.checkpoints): Promise<CheckpointFile> {
+    return checkpoints.write(policyCheckpointContent(this.model, this.identity));
   }
 
   /** The name that the current weights would be stored under; nothing is stored. */
@@ -222,11 +226,12 @@ export class TensorflowEngine implements UpdateEngine {
   }
 
   /** Frees the device memory. */
-  dispose(): void {
+  close(): Promise<void> {
     this.movingReference?.dispose();
     this.disposeReference();
     this.optimizer.dispose();
     this.model.dispose();
+    return Promise.resolve();
   }
 
   private async logprobsOf(
@@ -243,7 +248,7 @@ export class TensorflowEngine implements UpdateEngine {
   }
 
   /** Names what a reader needs beside the weights to rebuild the model. */
-  private get identity(): Parameters<typeof policyCheckpointContent>[1] {
+  get identity(): Parameters<typeof policyCheckpointContent>[1] {
     return { tokenizerHash: this.options.tokenizerHash, base: this.base };
   }
 

@@ -110,6 +110,15 @@ export interface UpdateEngine {
   /** Stores weights and optimizer. */
   save(): Promise<EngineState>;
 
+  /** The name that the current weights would be stored under; nothing is stored. */
+  nameWeights(): Promise<FileRef>;
+
+  /** The names that the current state would be stored under; nothing is stored. */
+  nameState(): Promise<EngineState>;
+
   /** Returns to a saved state, and drops what is accumulated. Rejects, with the engine as it was, when a file is missing or damaged. */
   load(state: EngineState): Promise<void>;
+
+  /** Frees what the engine holds and ends what it started; no call follows. */
+  close(): Promise<void>;
 }

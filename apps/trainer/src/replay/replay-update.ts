@@ -73,7 +73,7 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
       ...start,
     };
   } finally {
-    replayer.dispose();
+    await replayer.close();
   }
 }
 

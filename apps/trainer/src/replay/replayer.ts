@@ -150,9 +150,9 @@ export class Replayer {
     return sha256 === this.update(updateNumber).commit.weights.sha256;
   }
 
-  /** Frees the device memory. */
-  dispose(): void {
-    this.engine.dispose();
+  /** Frees what the engine holds. */
+  close(): Promise<void> {
+    return this.engine.close();
   }
 
   /** Returns the update's number, or 0 where the engine keeps the state that the recipe starts from. */

@@ -79,7 +79,20 @@ export class GradientProbe implements UpdateEngine {
     return this.engine.save();
   }
 
+  nameWeights(): Promise<FileRef> {
+    return this.engine.nameWeights();
+  }
+
+  nameState(): Promise<EngineState> {
+    return this.engine.nameState();
+  }
+
   load(state: EngineState): Promise<void> {
     return this.engine.load(state);
+  }
+
+  /** Does nothing: the engine behind it belongs to somebody else. */
+  close(): Promise<void> {
+    return Promise.resolve();
   }
 }

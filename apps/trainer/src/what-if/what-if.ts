@@ -87,7 +87,7 @@ export async function whatIf(options: WhatIfOptions): Promise<WhatIfResult> {
       }
       return { ...start, updates };
     } finally {
-      replayer.dispose();
+      await replayer.close();
     }
   } finally {
     await checkpoints.discard();
