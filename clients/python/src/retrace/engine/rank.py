@@ -1,0 +1,64 @@
+"""What every rank does: calls of rank 0, one after the other."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import Any
+
+import torch
+
+from .engine import Engine
+from .errors import EngineError
+from .group import Group
+from .options import OpenOptions
+
+CLOSE = "close"
+
+
+class Rank:
+    """Holds the engine of this rank, and makes the same calls on it as the other ranks do on theirs."""
+
+    def __init__(self, group: Group):
+        self.group = group
+        self.engine: Engine | None = None
+        self._options: OpenOptions | None = None
+
+    def call(self, name: str, /, **arguments: Any) -> Any:
+        """Make a call on all ranks, from rank 0; returns what it has there."""
+        self.group.broadcast((name, arguments))
+        return self._make(name, arguments)
+
+    def follow(self) -> None:
+        """Make the calls of rank 0 until it closes; an error that rank 0 doesn't have too ends this rank."""
+        while True:
+            name, arguments = self.group.broadcast()
+            if name == CLOSE:
+                return
+            try:
+                self._make(name, arguments)
+            except EngineError as error:
+                # All ranks have it, and rank 0 answers with it.
+                print(f"rank {self.group.rank}: {error}", file=sys.stderr, flush=True)
+
+    def abandon(self) -> None:
+        """Free the engine after an error in its midst; `load` makes it again."""
+        self.engine = None
+        gc.collect()
+        if self.group.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+    def _make(self, name: str, arguments: dict[str, Any]) -> Any:
+        if name == "open":
+            self.abandon()
+            self._options = arguments["options"]
+            self.engine = Engine(arguments["options"], self.group)
+            return [
+                {"name": sharded.part.name, "shape": list(sharded.part.shape)}
+                for sharded in self.engine.weights.trained
+            ]
+        if self.engine is None and name == "load" and self._options is not None:
+            self.engine = Engine(self._options, self.group)
+        if self.engine is None:
+            raise EngineError("NOT_OPEN", "the engine has no weights: it is not open, or a call failed; open or load")
+        return getattr(self.engine, name)(**arguments)
