@@ -8,6 +8,8 @@ export type { UpdateInputs } from './update/update-inputs.js';
 export { readsTexts } from './update/update-needs.js';
 export type { UpdateResult } from './update/update-result.js';
 export { TensorflowEngine, type TensorflowEngineOptions } from './engine/tensorflow-engine.js';
+export { engineCommand, pythonEnvironment } from './engine/torch/engine-process.js';
+export { TorchEngine } from './engine/torch/torch-engine.js';
 export type { EngineState, UpdateEngine } from './engine/update-engine.js';
 export { recipeModelConfig } from './engine/recipe-model.js';
 export {

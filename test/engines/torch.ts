@@ -1,0 +1,90 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { resolveRecipe, type Recipe, type RecipeOverrides } from '@retrace/config';
+import { CheckpointFiles } from '@retrace/policy';
+import { ServerProcess } from '@retrace/process';
+import { engineCommand, pythonEnvironment, TensorflowEngine, TorchEngine } from '@retrace/trainer';
+
+/** The Python that has torch: that of RETRACE_TORCH_PYTHON, or of the path. */
+export const PYTHON = process.env.RETRACE_TORCH_PYTHON ?? 'python3';
+
+/** Why the torch engine can't be tested here; null where it can. */
+export const obstacle = findObstacle();
+
+export const VOCAB_SIZE = 11;
+
+function findObstacle(): string | null {
+  try {
+    execFileSync(PYTHON, ['-c', 'import torch, pyarrow, aiohttp, safetensors'], { stdio: 'pipe' });
+    return null;
+  } catch (error) {
+    const { stderr, message } = error as { readonly stderr?: Buffer; readonly message: string };
+    const reason = stderr?.toString('utf8').trim().split('\n').pop() ?? message;
+    return `${PYTHON}: ${reason}; set RETRACE_TORCH_PYTHON to a Python that has the package retrace[engine]`;
+  }
+}
+
+/** A built-in recipe with a model that trains in milliseconds. */
+export function smallRecipe(name: string, { assignments = [], ...overrides }: RecipeOverrides = {}): Recipe {
+  const small = ['model.numLayers=1', 'model.hiddenSize=16', 'model.intermediateSize=16'];
+  return resolveRecipe(name, { ...overrides, assignments: [...small, ...assignments] });
+}
+
+/** The same recipe on the torch engine. */
+export function onTorch(recipe: Recipe, processes = 1): Recipe {
+  return { ...recipe, engine: { kind: 'torch', python: PYTHON, ...(processes > 1 ? { processes } : {}) } };
+}
+
+export function newDirectory(): string {
+  return mkdtempSync(join(tmpdir(), 'retrace-engines-'));
+}
+
+export function openTensorflow(recipe: Recipe, checkpoints: CheckpointFiles): Promise<TensorflowEngine> {
+  return TensorflowEngine.open({ recipe, checkpoints, vocabSize: VOCAB_SIZE, tokenizerHash: '' });
+}
+
+/** The engine in a process that the recipe starts. */
+export function openTorch(recipe: Recipe, checkpoints: CheckpointFiles, processes = 1): Promise<TorchEngine> {
+  const options = { checkpoints, vocabSize: VOCAB_SIZE, tokenizerHash: '' };
+  return TorchEngine.open({ ...options, recipe: onTorch(recipe, processes) });
+}
+
+/** A worker that was started as a user starts one, for any number of engines one after the other. */
+export class Worker {
+  private constructor(
+    private readonly server: ServerProcess,
+    private readonly url: string,
+    private readonly tokenFile: string,
+  ) {}
+
+  static async start(processes = 1): Promise<Worker> {
+    const tokenFile = join(newDirectory(), 'token');
+    writeFileSync(tokenFile, 'a token of the tests');
+    const server = new ServerProcess({
+      command: [
+        ...engineCommand({ python: PYTHON, processes }),
+        ...['--host', '127.0.0.1', '--port', '{port}', '--token-file', tokenFile],
+      ],
+      directory: undefined,
+      environment: pythonEnvironment(),
+      port: null,
+      startTimeoutMs: 240_000,
+      check: async (url, signal) => {
+        await fetch(`${url}/v1/engine`, { signal });
+      },
+    });
+    return new Worker(server, await server.start(), tokenFile);
+  }
+
+  open(recipe: Recipe, checkpoints: CheckpointFiles): Promise<TorchEngine> {
+    const { url, tokenFile } = this;
+    const options = { checkpoints, vocabSize: VOCAB_SIZE, tokenizerHash: '' };
+    return TorchEngine.open({ ...options, recipe: { ...recipe, engine: { kind: 'torch', url, tokenFile } } });
+  }
+
+  stop(): Promise<void> {
+    return this.server.stop();
+  }
+}
