@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { resolveRecipe, type Recipe, type RecipeOverrides } from '@retrace/config';
+import { resolveRecipe, type EngineRecipe, type Recipe, type RecipeOverrides } from '@retrace/config';
 import { CheckpointFiles } from '@retrace/policy';
 import { ServerProcess } from '@retrace/process';
 import { engineCommand, pythonEnvironment, TensorflowEngine, TorchEngine } from '@retrace/trainer';
@@ -41,8 +41,12 @@ export function newDirectory(): string {
   return mkdtempSync(join(tmpdir(), 'retrace-engines-'));
 }
 
-export function openTensorflow(recipe: Recipe, checkpoints: CheckpointFiles): Promise<TensorflowEngine> {
-  return TensorflowEngine.open({ recipe, checkpoints, vocabSize: VOCAB_SIZE, tokenizerHash: '' });
+export function openTensorflow(
+  recipe: Recipe,
+  checkpoints: CheckpointFiles,
+  vocabSize = VOCAB_SIZE,
+): Promise<TensorflowEngine> {
+  return TensorflowEngine.open({ recipe, checkpoints, vocabSize, tokenizerHash: '' });
 }
 
 /** The engine in a process that the recipe starts. */
@@ -78,10 +82,15 @@ export class Worker {
     return new Worker(server, await server.start(), tokenFile);
   }
 
-  open(recipe: Recipe, checkpoints: CheckpointFiles): Promise<TorchEngine> {
-    const { url, tokenFile } = this;
-    const options = { checkpoints, vocabSize: VOCAB_SIZE, tokenizerHash: '' };
-    return TorchEngine.open({ ...options, recipe: { ...recipe, engine: { kind: 'torch', url, tokenFile } } });
+  /** The engine of a recipe, in this worker. */
+  open(recipe: Recipe, checkpoints: CheckpointFiles, vocabSize = VOCAB_SIZE): Promise<TorchEngine> {
+    const ofWorker: Recipe = { ...recipe, engine: this.section };
+    return TorchEngine.open({ recipe: ofWorker, checkpoints, vocabSize, tokenizerHash: '' });
+  }
+
+  /** The section of a recipe that names this worker. */
+  get section(): EngineRecipe {
+    return { kind: 'torch', url: this.url, tokenFile: this.tokenFile };
   }
 
   stop(): Promise<void> {

@@ -320,7 +320,8 @@ export class InProcessRun {
     await this.log.close();
   }
 
-  private get source(): ReplaySource {
+  /** Where the updates of this run were recorded. */
+  get source(): ReplaySource {
     const { log, checkpoints, runId } = this;
     const reader = { ...this.episodes, readAssignedRewards: () => Promise.resolve([]) };
     return { log, checkpoints, runId, reader };
