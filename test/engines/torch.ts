@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { resolveRecipe, type EngineRecipe, type Recipe, type RecipeOverrides } from '@retrace/config';
 import { CheckpointFiles } from '@retrace/policy';
 import { ServerProcess } from '@retrace/process';
+import { findFreePort } from '../../libs/process/free-port.mjs';
 import { engineCommand, pythonEnvironment, TensorflowEngine, TorchEngine } from '@retrace/trainer';
 
 /** The Python that has torch: that of RETRACE_TORCH_PYTHON, or of the path. */
@@ -59,7 +60,7 @@ export function openTorch(recipe: Recipe, checkpoints: CheckpointFiles, processe
 export class Worker {
   private constructor(
     private readonly server: ServerProcess,
-    private readonly url: string,
+    readonly url: string,
     private readonly tokenFile: string,
   ) {}
 
@@ -73,7 +74,7 @@ export class Worker {
       ],
       directory: undefined,
       environment: pythonEnvironment(),
-      port: null,
+      port: await findFreePort(),
       startTimeoutMs: 240_000,
       check: async (url, signal) => {
         await fetch(`${url}/v1/engine`, { signal });
@@ -83,14 +84,23 @@ export class Worker {
   }
 
   /** The engine of a recipe, in this worker. */
-  open(recipe: Recipe, checkpoints: CheckpointFiles, vocabSize = VOCAB_SIZE): Promise<TorchEngine> {
-    const ofWorker: Recipe = { ...recipe, engine: this.section };
-    return TorchEngine.open({ recipe: ofWorker, checkpoints, vocabSize, tokenizerHash: '' });
+  open(
+    recipe: Recipe,
+    checkpoints: CheckpointFiles,
+    vocabSize = VOCAB_SIZE,
+    engine = this.section,
+  ): Promise<TorchEngine> {
+    return TorchEngine.open({ recipe: { ...recipe, engine }, checkpoints, vocabSize, tokenizerHash: '' });
   }
 
   /** The section of a recipe that names this worker. */
   get section(): EngineRecipe {
     return { kind: 'torch', url: this.url, tokenFile: this.tokenFile };
+  }
+
+  /** Starts it once more at the same address, after it ended. */
+  async restart(): Promise<void> {
+    await this.server.restart();
   }
 
   stop(): Promise<void> {

@@ -8,6 +8,7 @@ export type { UpdateInputs } from './update/update-inputs.js';
 export { readsTexts } from './update/update-needs.js';
 export type { UpdateResult } from './update/update-result.js';
 export { TensorflowEngine, type TensorflowEngineOptions } from './engine/tensorflow-engine.js';
+export { openEngine } from './engine/open-engine.js';
 export { engineCommand, pythonEnvironment } from './engine/torch/engine-process.js';
 export { TorchEngine } from './engine/torch/torch-engine.js';
 export type { EngineState, EvaluatedTokens, UpdateEngine } from './engine/update-engine.js';

@@ -58,17 +58,15 @@ export async function runTrainer(
   const client = createStoreClient(config.store);
   const reader = new TrajectoryReader(client);
   const checkpoints = checkpointsAt(config.checkpoints);
+  const { vocabSize, hash: tokenizerHash } = tokenizer;
+  const engineOptions = { recipe, checkpoints, vocabSize, tokenizerHash };
   const sources = rewardSources({ log, client, reader, runId }, apiKeys);
   const trainer = await Trainer.start({
     runId,
     trainerId: randomUUID(),
     recipe,
     rewards: await RewardScorer.load(recipe.reward, sources),
-    openEngine: () =>
-      openSharedEngine(
-        { recipe, checkpoints, vocabSize: tokenizer.vocabSize, tokenizerHash: tokenizer.hash },
-        { backend: backend.name, gpus, onNotice },
-      ),
+    openEngine: () => openSharedEngine(engineOptions, { backend: backend.name, gpus, onNotice }),
     log,
     control,
     checkpoints,
@@ -78,7 +76,11 @@ export async function runTrainer(
     warnings,
   });
   supervised.send({ type: 'ready', detail: backend.reason + (await serveMetrics(config, control)) });
-  await trainer.run();
+  try {
+    await trainer.run();
+  } finally {
+    await trainer.close();
+  }
   await warnings.flush();
   control.close();
   await client.close();

@@ -1,4 +1,10 @@
-import type { Baseline, ControlPayloads, CheckpointFile, GroupsClosed } from '../events/control-events.js';
+import type {
+  Baseline,
+  ControlPayloads,
+  CheckpointFile,
+  GroupsClosed,
+  UsedEngine,
+} from '../events/control-events.js';
 import type { DatasetCreated, DatasetSplitFile } from '../events/dataset-events.js';
 import { LINEAGE_CHECKS, LINEAGE_RULES } from './lineage-rules.js';
 import { findGroupProblem, findOffsetsProblem } from './group-rules.js';
@@ -33,6 +39,14 @@ const baseline = objectOf<Baseline>({
 });
 
 const file = objectOf<CheckpointFile>({ sha256, sizeBytes: integerAtLeast(0) });
+
+const usedEngine = objectOf<UsedEngine>({
+  kind: nonEmptyText,
+  version: text,
+  device: text,
+  numProcesses: integerAtLeast(1),
+  precision: text,
+});
 
 const splitFile = objectOf<DatasetSplitFile>({
   split: nonEmptyText,
@@ -124,6 +138,7 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
     optimizer: file,
     episodeRewards: nullable(typedArray(Float64Array)),
     groupPriorities: nullable(typedArray(Float64Array)),
+    engine: nullable(usedEngine),
     trainerState: json,
     metricNames: listOf(nonEmptyText),
     metricValues: typedArray(Float64Array),

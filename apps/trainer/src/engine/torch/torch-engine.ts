@@ -21,6 +21,7 @@ import {
   type TrainingBatch,
   type TransformerConfig,
 } from '@retrace/policy';
+import type { UsedEngine } from '@retrace/trajectory';
 import { TrainerError } from '../../trainer-error.js';
 import { TensorflowEngine, type TensorflowEngineOptions } from '../tensorflow-engine.js';
 import type {
@@ -43,6 +44,13 @@ interface Opened {
   readonly ratioTolerance: number;
 }
 
+/** What an engine says of itself. */
+interface EngineStatus {
+  readonly versions: { readonly torch: string };
+  readonly device: string;
+  readonly worldSize: number;
+}
+
 /** Names of files in the directory of a save. */
 interface Saved {
   readonly weights: { readonly file: string };
@@ -55,6 +63,7 @@ interface OpenedModel {
   readonly config: TransformerConfig;
   readonly modelHash: string;
   readonly ratioTolerance: number;
+  readonly used: UsedEngine;
   /** Text entries of a policy's file. */
   readonly metadata: Readonly<Record<string, string>>;
 }
@@ -69,6 +78,7 @@ interface OpenedModel {
 export class TorchEngine implements UpdateEngine {
   readonly modelHash: string;
   readonly ratioTolerance: number;
+  readonly used: UsedEngine;
   private numGraphs = 0;
   private hasGradients = false;
   private reference: FileRef | null = null;
@@ -83,6 +93,7 @@ export class TorchEngine implements UpdateEngine {
   ) {
     this.modelHash = model.modelHash;
     this.ratioTolerance = model.ratioTolerance;
+    this.used = model.used;
   }
 
   /**
@@ -109,7 +120,8 @@ export class TorchEngine implements UpdateEngine {
       await start.remove(weights.sha256);
       const ratioTolerance = Math.max(opened.ratioTolerance, first.ratioTolerance);
       const metadata = policyCheckpointMetadata(config, identity);
-      const model = { recipe, config, modelHash, ratioTolerance, metadata };
+      const used = usedEngine(await connection.read<EngineStatus>('engine'), recipe);
+      const model = { recipe, config, modelHash, ratioTolerance, used, metadata };
       return new TorchEngine(model, options.checkpoints, reached, connection, exchange);
     } catch (error) {
       await release(reached, connection, exchange);
@@ -246,17 +258,13 @@ export class TorchEngine implements UpdateEngine {
     return Promise.reject(new TrainerError('ENGINE_REFUSED', message));
   }
 
-  async saveWeights(): Promise<FileRef> {
-    const { weights } = await this.written('weights', (path) =>
-      this.checkpoints.write(createReadStream(path)),
-    );
+  async saveWeights(into = this.checkpoints): Promise<FileRef> {
+    const { weights } = await this.written('weights', (path) => into.write(createReadStream(path)));
     return weights;
   }
 
-  async save(): Promise<EngineState> {
-    return requireState(
-      await this.written('state', (path) => this.checkpoints.write(createReadStream(path))),
-    );
+  async save(into = this.checkpoints): Promise<EngineState> {
+    return requireState(await this.written('state', (path) => into.write(createReadStream(path))));
   }
 
   async nameWeights(): Promise<FileRef> {
@@ -268,10 +276,10 @@ export class TorchEngine implements UpdateEngine {
     return requireState(await this.written('state', (path) => nameContent(createReadStream(path))));
   }
 
-  async load(state: EngineState): Promise<void> {
+  async load(state: EngineState, from = this.checkpoints): Promise<void> {
     // Both files are verified before either is loaded.
-    const optimizer = await this.checkpoints.locate(state.optimizer);
-    const weights = await this.checkpoints.locate(state.weights);
+    const optimizer = await from.locate(state.optimizer);
+    const weights = await from.locate(state.weights);
     await this.connection.change('load', { weights, optimizer });
     this.hasGradients = false;
   }
@@ -390,6 +398,16 @@ function openRequest(
     offload: engine?.offload ?? false,
     maxTokensPerMicroBatch: optimizer.maxTokensPerMicroBatch,
     optimizer: { beta1, beta2, epsilon, weightDecay, separateCritic: typeof criticLearningRate === 'number' },
+  };
+}
+
+function usedEngine({ versions, device, worldSize }: EngineStatus, { engine }: Recipe): UsedEngine {
+  return {
+    kind: 'torch',
+    version: `torch ${versions.torch}`,
+    device,
+    numProcesses: worldSize,
+    precision: engine?.precision ?? 'float32',
   };
 }
 
