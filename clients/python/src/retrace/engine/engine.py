@@ -62,6 +62,8 @@ class Engine:
 
     def __init__(self, options: OpenOptions, group: Group):
         self._options, self._group = options, group
+        if group.device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats()
         self._dtype = torch.bfloat16 if options.is_bfloat16 else torch.float32
         self.weights = Weights(options, group)
         self._rotary = RotaryCache(options.shape, group.device, self._dtype)
@@ -184,8 +186,8 @@ class Engine:
 
     def _empty_pack(self) -> Pack:
         """One token whose outputs nobody reads."""
-        zero = torch.zeros(1, dtype=torch.long)
-        return make_pack([zero], zero, zero, self._rotary, self._group.device, self._dtype)
+        token, places = torch.zeros(1, dtype=torch.long), torch.zeros(2, dtype=torch.long)
+        return make_pack([token], places, places, self._rotary, self._group.device, self._dtype)
 
     def _collect(self, parts: list[tuple[NDArray[np.int64], Columns]], num_rows: int) -> Columns:
         """Bring the rows of all ranks in order, on rank 0."""
@@ -383,6 +385,9 @@ class Engine:
     def _timed(self, figure: str) -> Iterator[None]:
         start = time.perf_counter()
         yield
+        if figure == "stepSeconds" and self._group.device.type == "cuda":
+            # The passes of an update overlap with its calls; what comes after the step doesn't wait for it.
+            torch.cuda.synchronize()
         self.figures[figure] += time.perf_counter() - start
 
 

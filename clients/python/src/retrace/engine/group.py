@@ -40,6 +40,8 @@ class Group:
         if "RANK" in os.environ:
             dist.init_process_group(backend, timeout=CALL_TIMEOUT)
         else:
+            # It speaks to nobody, so it needs no name that others can resolve.
+            os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
             dist.init_process_group(backend, timeout=CALL_TIMEOUT, store=dist.HashStore(), rank=0, world_size=1)
         self._control = dist.new_group(backend="gloo", timeout=IDLE_TIMEOUT)
         self.mesh = init_device_mesh(self.device.type, (self.size,))

@@ -243,7 +243,7 @@ class Server:
         columns = self._rank.call("forward", sequences=sequences, wanted=wanted, options=options)
         if not wanted.any():
             columns = dict.fromkeys(self._column_names(options), np.empty(0, np.float32))
-        return write_columns(columns)
+        return write_columns({name: columns[name] for name in self._column_names(options)})
 
     def _column_names(self, options: ForwardOptions) -> list[str]:
         assert self._options is not None
