@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBackend } from '@retrace/compute';
 import type { Recipe } from '@retrace/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InProcessRun } from '../support/in-process-run.js';
+import { killAll, workersBelow } from './processes.js';
 import { newDirectory, obstacle, onTorch, PYTHON, smallRecipe, Worker } from './torch.js';
 
 /* Whole runs whose trainer has its gradients made by a worker: what is committed, resumed, replayed and lost. */
@@ -90,7 +91,7 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'a run on the torch engine', () =
       let numKilled = 0;
       await run.work({
         onPoint: (reached, updateNumber) => {
-          if (reached === point && updateNumber === 2) numKilled += killWorkers();
+          if (reached === point && updateNumber === 2) numKilled += killAll(workersBelow(process.pid));
         },
       });
       expect(numKilled).toBe(1);
@@ -100,7 +101,7 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'a run on the torch engine', () =
       expect(refused).toEqual([]);
       const [warning] = (await run.warnings()).map(({ message }) => message);
       expect(warning).toMatch(/engine.*starting it again from the last commit, to make update [23] again/);
-      expect(workers()).toEqual([]);
+      expect(workersBelow(process.pid)).toEqual([]);
       await run.close();
       await whole.close();
     },
@@ -116,7 +117,7 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'a run on the torch engine', () =
     await run.work({
       onPoint: (point, updateNumber) => {
         if (point !== 'planned' || updateNumber !== 2) return;
-        killWorkers();
+        killAll(workersBelow(process.pid));
         restarted = worker.restart();
       },
     });
@@ -132,31 +133,4 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'a run on the torch engine', () =
 async function returnsOf(run: InProcessRun): Promise<number> {
   const rewards = (await run.updates()).at(-1)?.episodeRewards ?? new Float64Array(0);
   return rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
-}
-
-/** Process ids of the workers that this process started, however far down. */
-function workers(): number[] {
-  const parents = new Map<number, number>();
-  const engines: number[] = [];
-  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      if (fields[0] === 'Z') continue;
-      parents.set(Number(name), Number(fields[1]));
-      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0');
-      if (command[1] === '-m' && command[2] === 'retrace.engine') engines.push(Number(name));
-    } catch {
-      // It ended meanwhile.
-    }
-  }
-  const isOwn = (pid: number | undefined): boolean =>
-    pid !== undefined && (pid === process.pid || (pid > 1 && isOwn(parents.get(pid))));
-  return engines.filter(isOwn);
-}
-
-function killWorkers(): number {
-  const found = workers();
-  for (const pid of found) process.kill(pid, 'SIGKILL');
-  return found.length;
 }

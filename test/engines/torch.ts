@@ -11,19 +11,25 @@ import { engineCommand, pythonEnvironment, TensorflowEngine, TorchEngine } from 
 /** The Python that has torch: that of RETRACE_TORCH_PYTHON, or of the path. */
 export const PYTHON = process.env.RETRACE_TORCH_PYTHON ?? 'python3';
 
+const ADVICE = 'set RETRACE_TORCH_PYTHON to a Python that has the package retrace[engine]';
+const FIND_MISSING = `
+from importlib.util import find_spec
+print(', '.join(name for name in ('torch', 'pyarrow', 'aiohttp', 'safetensors') if find_spec(name) is None))`;
+
 /** Why the torch engine can't be tested here; null where it can. */
 export const obstacle = findObstacle();
+
+if (obstacle !== null) process.stderr.write(`${obstacle}\n`);
 
 export const VOCAB_SIZE = 11;
 
 function findObstacle(): string | null {
   try {
-    execFileSync(PYTHON, ['-c', 'import torch, pyarrow, aiohttp, safetensors'], { stdio: 'pipe' });
-    return null;
+    // Finding is a hundredth of importing.
+    const missing = execFileSync(PYTHON, ['-c', FIND_MISSING], { stdio: 'pipe' }).toString('utf8').trim();
+    return missing === '' ? null : `skipped: ${PYTHON} has no ${missing}; ${ADVICE}`;
   } catch (error) {
-    const { stderr, message } = error as { readonly stderr?: Buffer; readonly message: string };
-    const reason = stderr?.toString('utf8').trim().split('\n').pop() ?? message;
-    return `${PYTHON}: ${reason}; set RETRACE_TORCH_PYTHON to a Python that has the package retrace[engine]`;
+    return `skipped: ${PYTHON} does not run (${(error as Error).message.split('\n')[0]}); ${ADVICE}`;
   }
 }
 

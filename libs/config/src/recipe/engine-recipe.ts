@@ -18,7 +18,7 @@ export class EngineRecipe {
   @IsOptional() @IsLine({ maxLength: 4096 }) readonly python?: string;
   /** Type in which the worker computes; weights and moments are float32 either way. @defaultValue "float32" */
   @IsOptional() @IsIn(['float32', 'bfloat16']) readonly precision?: 'float32' | 'bfloat16';
-  /** Whether layers are computed again for the gradient instead of keeping their activations. @defaultValue as `optimizer.recomputeLayers` says */
+  /** Whether layers are computed again for the gradient instead of keeping their activations; without it, as `optimizer.recomputeLayers` says. */
   @IsOptional() @IsBoolean() readonly recomputeLayers?: boolean;
   /** Whether weights and moments are in the host's memory while they are not used. @defaultValue false */
   @IsOptional() @IsBoolean() readonly offload?: boolean;
