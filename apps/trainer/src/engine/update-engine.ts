@@ -66,7 +66,7 @@ export interface UpdateEngine {
   readonly modelHash: string;
   /** Largest |ratio − 1| by which probabilities of equal weights may differ between this engine and the sampler. */
   readonly ratioTolerance: number;
-  /** What an update's commit says of the engine that made it. */
+  /** Description of the engine for the commits of its updates. */
   readonly used: UsedEngine;
 
   /** Evaluates tokens under the current weights. */

@@ -33,7 +33,7 @@ export interface ReplayResult extends ReplayOrigin {
   readonly metrics: readonly ReplayedMetric[];
   /** |replayed − recorded| / max(1, |recorded|) of the loss; 0 where both trained nothing, NaN where one did. */
   readonly lossDifference: number;
-  /** What made the update, and what made it again; null for an update from before commits named their engine. */
+  /** Engines that made the update, and made it again; null for an update from before commits named their engine. */
   readonly engine: { readonly recorded: UsedEngine; readonly replayed: UsedEngine } | null;
   /** Whether the replayed weights are the recorded ones, bit for bit. */
   readonly sameWeights: boolean;

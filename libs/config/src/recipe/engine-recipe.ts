@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { IsBoolean, IsIn, IsOptional } from 'class-validator';
 import { IsLine, IsWholeNumberFrom } from './field-rules.js';
 
-/** What computes gradients and makes optimizer steps. The same recipe gives the same update on each, apart from rounding, so this field is no part of a recipe's hash. */
+/** The engine that computes gradients and makes optimizer steps. The same recipe gives the same update on each, apart from rounding, so this field is no part of a recipe's hash. */
 export class EngineRecipe {
   /** `tensorflow`: TensorFlow.js in the trainer's process. `torch`: a worker in Python, which the trainer starts, or that answers at `url`. */
   @IsIn(['tensorflow', 'torch']) readonly kind!: 'tensorflow' | 'torch';

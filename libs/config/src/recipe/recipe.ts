@@ -229,7 +229,7 @@ export class Recipe {
   @IsOptional() @ValidateNested() @Type(() => InitRecipe) readonly initFrom?: InitRecipe | null;
   /** How the processes of a run compute. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => ComputeRecipe) readonly compute?: ComputeRecipe | null;
-  /** What computes gradients and makes optimizer steps; null is TensorFlow.js in the trainer's process. @defaultValue null */
+  /** Engine that computes gradients and makes optimizer steps; null is TensorFlow.js in the trainer's process. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => EngineRecipe) readonly engine?: EngineRecipe | null;
   /** How episodes are collected. */
   @IsDefined() @ValidateNested() @Type(() => CollectionRecipe) readonly collection!: CollectionRecipe;

@@ -158,7 +158,7 @@ export interface CheckpointFile {
   readonly sizeBytes: number;
 }
 
-/** What computed the gradients of an update and made its optimizer steps. */
+/** The engine that computed the gradients of an update and made its optimizer steps. */
 export interface UsedEngine {
   /** As a recipe names it: `tensorflow`, `torch`. */
   readonly kind: string;

@@ -1,12 +1,6 @@
-import type {
-  Baseline,
-  ControlPayloads,
-  CheckpointFile,
-  GroupsClosed,
-  UsedEngine,
-} from '../events/control-events.js';
+import type { Baseline, ControlPayloads, CheckpointFile, GroupsClosed } from '../events/control-events.js';
 import type { DatasetCreated, DatasetSplitFile } from '../events/dataset-events.js';
-import { LINEAGE_CHECKS, LINEAGE_RULES } from './lineage-rules.js';
+import { LINEAGE_CHECKS, LINEAGE_RULES, usedEngine } from './lineage-rules.js';
 import { findGroupProblem, findOffsetsProblem } from './group-rules.js';
 import { findPlanProblem } from './plan-rules.js';
 import { POLICY_VALIDATED_RULES } from './policy-validated-rules.js';
@@ -39,14 +33,6 @@ const baseline = objectOf<Baseline>({
 });
 
 const file = objectOf<CheckpointFile>({ sha256, sizeBytes: integerAtLeast(0) });
-
-const usedEngine = objectOf<UsedEngine>({
-  kind: nonEmptyText,
-  version: text,
-  device: text,
-  numProcesses: integerAtLeast(1),
-  precision: text,
-});
 
 const splitFile = objectOf<DatasetSplitFile>({
   split: nonEmptyText,

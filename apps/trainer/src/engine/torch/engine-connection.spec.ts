@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EngineConnection } from './engine-connection.js';
 
-/** What a server saw of a call. */
+/** A call, as a server saw it. */
 interface Seen {
   readonly path: string;
   readonly call: string | undefined;

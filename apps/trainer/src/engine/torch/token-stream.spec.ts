@@ -7,7 +7,7 @@ describe('encodeSequences', () => {
     const offsets = Int32Array.of(0, 2, 2, 5);
     const body = encodeSequences(Int32Array.of(4, 5, 6, 7, 8), offsets, Uint8Array.of(0, 1, 0, 1, 1));
     const table = tableFromIPC(body);
-    expect(table.schema.fields.map(({ name, type }) => `${name} ${String(type)}`)).toEqual([
+    expect(table.schema.fields.map(({ name, type }) => `${name} ${type}`)).toEqual([
       'tokens List<Int32>',
       'mask List<Uint8>',
     ]);

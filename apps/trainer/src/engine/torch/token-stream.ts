@@ -68,7 +68,7 @@ export function decodeNumbers(body: Uint8Array, numRows: number): ReadonlyMap<st
     for (const batch of RecordBatchReader.from(body)) {
       batch.schema.fields.forEach(({ name, type }, i) => {
         if (!DataType.isFloat(type) || type.precision !== 1)
-          throw new TypeError(`column ${name} is ${String(type)}, must be float32`);
+          throw new TypeError(`column ${name} is ${type}, must be float32`);
         const chunk = batch.data.children[i];
         const values = columns.get(name) ?? new Float32Array(numRows);
         columns.set(name, values);
