@@ -173,16 +173,21 @@ def round_trips(check: Check) -> None:
     for tokens in (1024, 16_384, 262_144) if ON_GPU else (1024, 4096):
         batch = ppo_batch([512] * (tokens // 512), SMALLEST["vocabSize"])
         times: dict[str, list[float]] = {"forward": [], "backward": []}
+        inside = []
         for i in range(8):
+            before = check.engine.get("metrics")["forwardSeconds"]
             start = time.perf_counter()
             columns = check.engine.forward(batch.tokens, batch.mask, graph=f"{i}")
             times["forward"].append(time.perf_counter() - start)
+            inside.append(check.engine.get("metrics")["forwardSeconds"] - before)
             _, derivatives = ppo_derivatives(columns, batch, batch.noise - 4)
             start = time.perf_counter()
             check.engine.backward(f"{i}", **derivatives)
             times["backward"].append(time.perf_counter() - start)
         for name, seconds in times.items():
             check.record(f"{name} call of {tokens} tokens", 1e3 * statistics.median(seconds[3:]), "ms")
+        wire = [call - engine for call, engine in zip(times["forward"], inside, strict=True)]
+        check.record(f"forward call of {tokens} tokens, outside of the engine", 1e3 * statistics.median(wire[3:]), "ms")
     check.engine.post("discard", numbered=True)
 
 
@@ -195,20 +200,20 @@ def half_billion(check: Check) -> None:
     check.open(shape, weights, precision="bfloat16", maxTokensPerMicroBatch=batch.num_tokens)
     behavior = check.first_logprobs(batch) + batch.noise
     numbers = f"{'0.5 B' if ON_GPU else 'tiny'}, full, {batch.num_tokens} tokens"
-    seconds: dict[str, list[float]] = {"worker": [], **{kind: [] for kind in KINDS}}
-    losses: dict[str, list[float]] = {name: [] for name in seconds}
+    seconds: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    losses: dict[str, list[float]] = {kind: [] for kind in KINDS}
     for kind in KINDS:
         reset_memory()
         loop = PlainLoop(shape, weights, kind, DEVICE)
         loop.put(batch)
         check.open(shape, weights, precision="bfloat16", maxTokensPerMicroBatch=batch.num_tokens)
-        worker_seconds = []
+        worker_seconds, worker_losses = [], []
         for _ in range(25 if ON_GPU else 3):
             seconds[kind].append(loop.update(batch, behavior))
             losses[kind].append(loop.figures[0])
             taken, loss, _ = check.update(batch, behavior)
             worker_seconds.append(taken)
-            losses["worker"].append(loss)
+            worker_losses.append(loss)
         warm = 5 if ON_GPU else 1
         ours, theirs = statistics.median(worker_seconds[warm:]), statistics.median(seconds[kind][warm:])
         pairs = [p / w for p, w in zip(seconds[kind][warm:], worker_seconds[warm:], strict=True)]
@@ -222,10 +227,44 @@ def half_billion(check: Check) -> None:
         pieces = check.engine.get("metrics")
         for piece in ("forwardSeconds", "backwardSeconds", "stepSeconds"):
             check.record(f"{numbers}: {piece} of an update, beside {kind}", 1e3 * pieces[piece] / len(worker_seconds), "ms")
-        last = losses["worker"][-1]
-        check.record(f"{numbers}: loss after the steps, relative difference to {kind}", abs(losses[kind][-1] / last - 1), "", 1e-2)
+        first = abs(losses[kind][0] / worker_losses[0] - 1)
+        check.record(f"{numbers}: first loss, relative difference to {kind}", first, "", 1e-2)
+        last = abs(losses[kind][-1] / worker_losses[-1] - 1)
+        # Autocast keeps norms and the residual stream in float32, so it sees steps that bfloat16 rounds away.
+        limit = 5e-2 if kind == "fsdp2" else None
+        check.record(f"{numbers}: loss after {len(worker_losses)} steps, relative difference to {kind}", last, "", limit)
         del loop
         reset_memory()
+
+
+def half_billion_lora(check: Check) -> None:
+    """A LoRA step of 0.5 B parameters beside plain torch with peft."""
+    shape = {**(HALF_BILLION if ON_GPU else shape_of(2, 64, 4, 2, 96, 256)), "lora": LORA}
+    base = check.directory / "half-billion-base"
+    base.mkdir(exist_ok=True)
+    (base / "config.json").write_text("{}")
+    frozen = write_weights(shape, base / "model.safetensors", frozen=True)
+    weights = write_weights(shape, check.directory / "adapters.safetensors")
+    model = {"directory": str(base), "fingerprint": ModelDirectory(str(base)).fingerprint()}
+    batch = ppo_batch([1024] * (16 if has_much_memory() else 8) if ON_GPU else [32] * 4, shape["vocabSize"])
+    reset_memory()
+    loop = PlainLoop(shape, frozen, "autocast", DEVICE)
+    loop.put(batch)
+    check.open(shape, weights, precision="bfloat16", maxTokensPerMicroBatch=batch.num_tokens, model=model)
+    behavior = check.first_logprobs(batch) + batch.noise
+    pairs = [(loop.update(batch, behavior), check.update(batch, behavior)[0]) for _ in range(20 if ON_GPU else 3)]
+    timed = pairs[5 if ON_GPU else 1 :]
+    size = f"{'0.5 B' if ON_GPU else 'tiny'}, LoRA r {LORA['rank']}, {batch.num_tokens} tokens"
+    for i, name in enumerate(("plain torch with peft", "worker")):
+        check.record(f"{size}: {name}", batch.num_tokens / statistics.median(pair[i] for pair in timed), "tokens/s")
+    ratio = statistics.median(plain / worker for plain, worker in timed)
+    check.record(f"{size}: speed of the worker over plain torch with peft, median of pairs", ratio, "x")
+    memory = check.engine.get("metrics")["peakMemoryBytes"] / 2**30
+    check.record(f"{size}: peak memory of the worker", memory, "GiB")
+    if ON_GPU:
+        plain = torch.cuda.max_memory_allocated() / 2**30
+        check.record(f"{size}: peak memory of plain torch with peft", plain, "GiB")
+        check.record(f"{size}: memory of the worker over plain torch with peft", memory / plain, "x", 1.1)
 
 
 def large(check: Check) -> None:
@@ -269,7 +308,8 @@ def killed(check: Check) -> None:
     start = time.perf_counter()
     saved = check.engine.save(check.directory)
     check.record(f"{size}: save weights and moments", time.perf_counter() - start, "s")
-    before = check.first_logprobs(batch)
+    check.update(batch, behavior, 1e-4)
+    expected = check.engine.save(check.directory)
     check.engine.forward(batch.tokens, batch.mask, graph="lost")
     check.worker.kill()
     start = time.perf_counter()
@@ -280,10 +320,14 @@ def killed(check: Check) -> None:
     start = time.perf_counter()
     check.engine.load(saved["weights"], saved["optimizer"])
     check.record(f"{size}: load weights and moments", time.perf_counter() - start, "s")
-    check.record(f"{size}: largest difference of a logprob after a kill", np.abs(check.first_logprobs(batch) - before).max(), "", 0)
-    again = check.engine.save(check.directory)
-    same = all(again[key].read_bytes() == path.read_bytes() for key, path in saved.items())
-    check.record(f"{size}: files saved again that differ", 0 if same else 1, "", 0)
+    for name, files in (("saved again", saved), ("after the update that was made again", expected)):
+        if files is expected:
+            check.update(batch, behavior, 1e-4)
+        found = check.engine.save(check.directory)
+        different = sum(found[key].read_bytes() != path.read_bytes() for key, path in files.items())
+        check.record(f"{size}: files that differ, {name}", different, "", 0)
+        for path in found.values():
+            path.unlink()
 
 
 PARTS: dict[str, Callable[[Check], None]] = {
@@ -291,6 +335,7 @@ PARTS: dict[str, Callable[[Check], None]] = {
     "parity": parity,
     "round-trips": round_trips,
     "half-billion": half_billion,
+    "half-billion-lora": half_billion_lora,
     "large": large,
     "killed": killed,
 }

@@ -31,7 +31,8 @@ class PlainPolicy(nn.Module):
     def forward(self, ids: Any, reads: Any, targets: Any) -> tuple[Any, Any, Any]:
         """ids [B, T]; reads and targets [M], of the flat batch."""
         hidden = self.model(input_ids=ids, use_cache=False).last_hidden_state.flatten(0, 1)[reads]
-        log_p = torch.log_softmax(linear(hidden, self.model.embed_tokens.weight).float(), -1)
+        head = self.model.get_input_embeddings().weight
+        log_p = torch.log_softmax(linear(hidden, head).float(), -1)
         logprobs = log_p.gather(1, targets[:, None])[:, 0]
         entropies = -(log_p.exp() * log_p).sum(1)
         values = (hidden.float() * self.value_head.weight.float()).sum(1)
@@ -51,16 +52,28 @@ class PlainLoop:
         tensors = load_file(weights)
         with torch.no_grad():
             for name, parameter in self.policy.named_parameters():
-                source = tensors[name].float().to(device)
+                source = tensors[name].float().to(device) if name in tensors else torch.zeros(parameter.shape)
                 local = parameter.to_local() if hasattr(parameter, "to_local") else parameter
                 local.copy_(source)
         # transformers computes its frequencies when a model is made, and this one was made without values.
         model = self.policy.model
         model.rotary_emb = type(model.rotary_emb)(model.config, device=device)
-        decays = [p for p in self.policy.parameters() if p.dim() > 1]
-        others = [p for p in self.policy.parameters() if p.dim() == 1]
+        if shape.get("lora"):
+            self._adapt(shape["lora"])
+        trained = [p for p in self.policy.parameters() if p.requires_grad]
+        decays, others = [p for p in trained if p.dim() > 1], [p for p in trained if p.dim() == 1]
         groups = [{"params": decays, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}]
         self.optimizer = torch.optim.AdamW(groups, lr=1e-6, betas=(0.9, 0.95), eps=1e-8, fused=True)
+
+    def _adapt(self, lora: dict[str, Any]) -> None:
+        from peft import LoraConfig, get_peft_model
+
+        config = LoraConfig(r=lora["rank"], lora_alpha=lora["alpha"], target_modules=lora["targets"])
+        # Frozen weights need no more digits than products have.
+        self.policy.model = get_peft_model(self.policy.model.bfloat16(), config).to(self.device)
+        for parameter in self.policy.model.parameters():
+            if parameter.requires_grad:
+                parameter.data = parameter.data.float()
 
     def _shard(self) -> None:
         from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
@@ -91,7 +104,7 @@ class PlainLoop:
         start = time.perf_counter()
         loss = ppo_loss(*self.evaluate(), batch, behavior)
         loss.backward()
-        norm = nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
+        norm = nn.utils.clip_grad_norm_([p for p in self.policy.parameters() if p.requires_grad], 1.0)
         self.optimizer.step()
         self.optimizer.zero_grad()
         self.figures = float(loss.detach()), float(norm.full_tensor() if hasattr(norm, "full_tensor") else norm)

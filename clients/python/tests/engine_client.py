@@ -31,7 +31,14 @@ class Worker:
         token.write_text(TOKEN)
         command = [sys.executable, "-m", "retrace.engine", "--token-file", str(token), "--follow-stdin"]
         if ranks > 1:
-            launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
+            launcher = [
+                sys.executable,
+                "-m",
+                "torch.distributed.run",
+                "--standalone",
+                "--nproc-per-node",
+                str(ranks),
+            ]
             command = [*launcher, *command[1:]]
         self.process = subprocess.Popen(
             command,
@@ -70,7 +77,7 @@ class Worker:
             raise
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """An answer that is an error."""
 
     def __init__(self, status: int, error: dict[str, Any]):
@@ -90,7 +97,12 @@ class EngineClient:
         return self._checked(self.http.get(f"/v1/{name}")).json()
 
     def post(
-        self, name: str, body: object = None, *, numbered: bool = False, query: Mapping[str, Any] | None = None
+        self,
+        name: str,
+        body: object = None,
+        *,
+        numbered: bool = False,
+        query: Mapping[str, Any] | None = None,
     ) -> httpx.Response:
         """Make a call; `number` counts those that are numbered."""
         if numbered:
@@ -105,7 +117,9 @@ class EngineClient:
         if name != "open":
             headers["Retrace-Instance"] = self.instance
         content = body if isinstance(body, bytes) else json.dumps(body or {}).encode()
-        return self._checked(self.http.post(f"/v1/{name}", content=content, headers=headers, params=dict(query or {})))
+        return self._checked(
+            self.http.post(f"/v1/{name}", content=content, headers=headers, params=dict(query or {}))
+        )
 
     def open(self, shape: Mapping[str, Any], **changes: Any) -> Any:
         """Make an instance; `changes` are of the body that `open_body` makes."""
@@ -119,11 +133,18 @@ class EngineClient:
         self.post("load", body, numbered=True)
 
     def forward(
-        self, tokens: Sequence[Sequence[int]], mask: Sequence[Sequence[int]], *, graph: str | None = None, **query: Any
+        self,
+        tokens: Sequence[Sequence[int]],
+        mask: Sequence[Sequence[int]],
+        *,
+        graph: str | None = None,
+        **query: Any,
     ) -> dict[str, FLOATS]:
         """Evaluate tokens; a graph's name keeps it."""
         kept = {"keepGraph": 1, "graph": graph} if graph is not None else {}
-        answer = self.post("forward", encode(tokens, mask), numbered=graph is not None, query={**query, **kept})
+        answer = self.post(
+            "forward", encode(tokens, mask), numbered=graph is not None, query={**query, **kept}
+        )
         return decode(answer.content)
 
     def ends(self, tokens: Sequence[Sequence[int]]) -> FLOATS:
@@ -137,14 +158,16 @@ class EngineClient:
         body = {"learningRate": learning_rate, "maxGradientNorm": None, "skipNormAbove": None, **options}
         return self.post("step", body, numbered=True).json()
 
-    def save(self, directory: Path, what: str = "state", metadata: Mapping[str, str] | None = None) -> dict[str, Path]:
+    def save(
+        self, directory: Path, what: str = "state", metadata: Mapping[str, str] | None = None
+    ) -> dict[str, Path]:
         body = {"directory": str(directory), "what": what, "metadata": metadata or {}}
         files = self.post("save", body).json()
         return {key: directory / value["file"] for key, value in files.items()}
 
     def _checked(self, answer: httpx.Response) -> httpx.Response:
         if answer.status_code != 200:
-            raise Refused(answer.status_code, answer.json()["error"])
+            raise RefusedError(answer.status_code, answer.json()["error"])
         return answer
 
 
@@ -199,7 +222,9 @@ def decode(body: bytes) -> dict[str, FLOATS]:
 
 
 @contextlib.contextmanager
-def running(directory: Path, ranks: int = 1, environment: Mapping[str, str] | None = None) -> Iterator[Worker]:
+def running(
+    directory: Path, ranks: int = 1, environment: Mapping[str, str] | None = None
+) -> Iterator[Worker]:
     """A worker that is ended afterwards, whatever happens."""
     worker = Worker(directory, ranks, environment)
     try:

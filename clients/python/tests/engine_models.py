@@ -85,7 +85,9 @@ class Batch:
     def loss(self, columns: dict[str, FLOATS]) -> float:
         """Σ derivative·output, whose gradient `backward` accumulates."""
         pairs = {"dLogprob": "logprob", "dEntropy": "entropy", "dValue": "value"}
-        sums = [np.dot(values.astype(float), columns[pairs[name]]) for name, values in self.derivatives.items()]
+        sums = [
+            np.dot(values.astype(float), columns[pairs[name]]) for name, values in self.derivatives.items()
+        ]
         return float(sum(sums))
 
 
@@ -125,5 +127,7 @@ def read_tensors(path: Path) -> dict[str, FLOATS]:
 
 def joined(tensors: dict[str, FLOATS], prefix: str = "") -> FLOATS:
     """All tensors with a prefix, end to end."""
-    values: FLOATS = np.concatenate([tensors[name].ravel() for name in sorted(tensors) if name.startswith(prefix)])
+    values: FLOATS = np.concatenate(
+        [tensors[name].ravel() for name in sorted(tensors) if name.startswith(prefix)]
+    )
     return values

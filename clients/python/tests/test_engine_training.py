@@ -23,7 +23,9 @@ from engine_models import (
 )
 
 for package in ("torch", "safetensors", "aiohttp"):
-    pytest.importorskip(package, reason=f"skipped, because {package} is not installed: pip install 'retrace[engine]'")
+    pytest.importorskip(
+        package, reason=f"skipped, because {package} is not installed: pip install 'retrace[engine]'"
+    )
 
 SEQUENCES = json.loads((GOLDEN / "golden.json").read_text())["sequences"]
 ALL_TOKENS = [[1] * len(row) for row in SEQUENCES]
@@ -68,7 +70,9 @@ def train(engine: EngineClient, golden: Any) -> list[float]:
         logprobs = engine.forward(SEQUENCES, ALL_TOKENS, graph=f"step {step}")["logprob"]
         assert -logprobs.mean() == pytest.approx(golden["losses"][step], abs=2e-5)
         engine.backward(f"step {step}", dLogprob=np.full(len(logprobs), -1 / len(logprobs), np.float32))
-        norms.append(engine.step(golden["learningRate"], maxGradientNorm=golden["maxGradientNorm"])["gradientNorm"])
+        norms.append(
+            engine.step(golden["learningRate"], maxGradientNorm=golden["maxGradientNorm"])["gradientNorm"]
+        )
     return norms
 
 
@@ -99,7 +103,7 @@ def test_gradients_of_all_parameters_are_those_of_transformers(
     engine: EngineClient, model: str, tmp_path: Path
 ) -> None:
     _, tensors = golden_of(model)
-    # After one step without a limit, the first moment is (1 − beta1) times the gradient.
+    # After one step without a limit, the first moment is (1 - beta1) times the gradient.
     engine.open(golden_shape(model), optimizer={"beta1": 0.5})
     engine.load(weights_of(model, tmp_path))
     num_rows = len(engine.forward(SEQUENCES, ALL_TOKENS, graph="g")["logprob"])
@@ -170,7 +174,9 @@ def gradients_of(engine: EngineClient, batch: Batch, directory: Path) -> dict[st
     engine.step(0.0)
     moments = read_tensors(engine.save(directory)["optimizer"])
     prefix = "first_moment."
-    return {name.removeprefix(prefix): 2 * values for name, values in moments.items() if name.startswith(prefix)}
+    return {
+        name.removeprefix(prefix): 2 * values for name, values in moments.items() if name.startswith(prefix)
+    }
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -298,7 +304,10 @@ def test_fixed_and_moving_references_are_other_weights(engine: EngineClient, tmp
     halfway = logprobs("moving")
     files = engine.save(tmp_path)
     average = read_tensors(files["optimizer"])
-    expected = {name: (read_tensors(weights)[name] + values) / 2 for name, values in read_tensors(files["weights"]).items()}
+    expected = {
+        name: (read_tensors(weights)[name] + values) / 2
+        for name, values in read_tensors(files["weights"]).items()
+    }
     for name, values in expected.items():
         np.testing.assert_allclose(average[f"average.{name}"], values, atol=1e-6)
     engine.post("move-reference", {"decay": 0}, numbered=True)

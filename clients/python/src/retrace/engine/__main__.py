@@ -18,7 +18,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m retrace.engine", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0, help="0 chooses a free one")
-    parser.add_argument("--token-file", required=True, type=Path, help="a file with the token that requests must bear")
+    parser.add_argument(
+        "--token-file", required=True, type=Path, help="a file with the token that requests must bear"
+    )
     parser.add_argument("--follow-stdin", action="store_true", help="end when standard input closes")
     arguments = parser.parse_args()
     token = arguments.token_file.read_text().strip()
@@ -39,7 +41,10 @@ def main() -> int:
     try:
         rank.follow()
     except RuntimeError as error:
-        print(f"rank {rank.group.rank}: another rank of the engine is gone ({error}); start again", file=sys.stderr)
+        print(
+            f"rank {rank.group.rank}: another rank of the engine is gone ({error}); start again",
+            file=sys.stderr,
+        )
         return 1
     return 0
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch.nn.functional import scaled_dot_product_attention
@@ -87,8 +88,29 @@ def _attend_packed(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, plan: Pack
     from torch.nn.attention.varlen import varlen_attn
 
     longest = plan.longest
+    q, k, v = InFixedOrder.apply(False, q, k, v)
     out = varlen_attn(q, k, v, plan.offsets, plan.offsets, longest, longest, window_size=(-1, 0))
-    return out.flatten(1)
+    return InFixedOrder.apply(True, out)[0].flatten(1)
+
+
+class InFixedOrder(torch.autograd.Function):
+    """Passes tensors on; from its backward on, gradients are added in a fixed order, or again in any.
+
+    Two of them enclose the kernel whose gradient would else have other bits each time. For the other operations, which have one order
+    anyway, the fixed order of all would take a sixth of the time (0.5 B parameters on an H200).
+    """
+
+    @staticmethod
+    def forward(ctx: Any, begins: bool, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """Return the tensors."""
+        ctx.begins = begins
+        return tuple(tensor.view_as(tensor) for tensor in tensors)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[Any, ...]:
+        """Return the gradients, after the order was chosen."""
+        torch.use_deterministic_algorithms(ctx.begins)
+        return None, *gradients
 
 
 def _attend_bucket(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bucket: Bucket) -> torch.Tensor:

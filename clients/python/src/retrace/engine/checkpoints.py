@@ -48,10 +48,10 @@ class TensorFile:
             has = "is missing" if found is None else f"has shape {list(found)}"
             raise damaged(self.path, f"tensor {name} {has}; the model needs {list(shape)}")
 
-    def rows(self, name: str, start: int, end: int) -> torch.Tensor:
-        """Read some rows of a tensor, as float32; they must be finite."""
+    def rows(self, name: str, start: int, end: int, device: torch.device) -> torch.Tensor:
+        """Read some rows of a tensor to a device, as float32; they must be finite."""
         try:
-            values = self._file.get_slice(name)[start:end].float()
+            values = self._file.get_slice(name)[start:end].to(device).float()
         except (SafetensorError, OSError) as error:
             raise damaged(self.path, f"tensor {name}: {error}") from error
         if not bool(torch.isfinite(values).all()):

@@ -1,13 +1,12 @@
-"""The LM head's distribution at chosen hidden states, in chunks: nothing of tokens × vocabulary ever exists.
+"""The LM head's distribution at chosen hidden states, in chunks: no matrix of tokens by vocabulary ever exists.
 
 Legend: M hidden states · C of them in a chunk · h hidden size · V vocabulary.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import torch
 
@@ -16,9 +15,9 @@ MAX_LOGITS = {"cpu": 2**24, "cuda": 2**28}
 
 
 class TokenDistribution(torch.autograd.Function):
-    """log p of each target and the entropy −Σ p·log p for p = softmax(hidden·headᵀ/temperature), float32 [M] each.
+    """log p of each target, the entropy -Σ p·log p and Σ p² for p = softmax(hidden·headᵀ/temperature), float32 [M] each.
 
-    The gradient computes the logits of each chunk again.
+    The gradient, which the last one hasn't, computes the logits of each chunk again.
     """
 
     @staticmethod
@@ -29,27 +28,30 @@ class TokenDistribution(torch.autograd.Function):
         targets: torch.Tensor,
         temperature: float,
         max_logits: int,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Compute both, keeping per token only the logarithm of the sum and the entropy."""
-        logprobs = torch.empty(len(targets), dtype=torch.float32, device=hidden.device)
-        entropies, sums = torch.empty_like(logprobs), torch.empty_like(logprobs)
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Compute them, keeping per token only the logarithm of the sum and the entropy."""
+        columns = torch.empty(4, len(targets), dtype=torch.float32, device=hidden.device)
         for rows in chunks(len(targets), head, max_logits):
-            statistics = token_statistics(raw_logits(hidden[rows], head), targets[rows], temperature)
-            logprobs[rows], entropies[rows], sums[rows] = statistics
+            columns[:, rows] = token_statistics(raw_logits(hidden[rows], head), targets[rows], temperature)
+        logprobs, entropies, sums, squares = (column.clone() for column in columns)
         ctx.save_for_backward(hidden, head, targets, entropies, sums)
         ctx.temperature, ctx.max_logits = temperature, max_logits
-        return logprobs, entropies
+        ctx.mark_non_differentiable(squares)
+        return logprobs, entropies, squares
 
     @staticmethod
-    def backward(ctx: Any, d_logprobs: torch.Tensor, d_entropies: torch.Tensor) -> tuple[Any, ...]:
-        """∂logits = ∂logprob·(1[target] − p) − ∂entropy·p·(log p + entropy), over the temperature."""
+    def backward(ctx: Any, d_logprobs: torch.Tensor, d_entropies: torch.Tensor, _: Any) -> tuple[Any, ...]:
+        """∂logits = ∂logprob·(1[target] - p) - ∂entropy·p·(log p + entropy), over the temperature."""
         hidden, head, targets, entropies, sums = ctx.saved_tensors
+        d_logprobs, d_entropies = d_logprobs.contiguous(), d_entropies.contiguous()
         wants_hidden, wants_head = ctx.needs_input_grad[:2]
         d_hidden = torch.empty_like(hidden) if wants_hidden else None
         d_head = torch.zeros(head.shape, dtype=torch.float32, device=head.device) if wants_head else None
         for rows in chunks(len(targets), head, ctx.max_logits):
-            of_rows = (column[rows] for column in (targets, sums, entropies, d_logprobs, d_entropies))
-            d_logits = logits_gradient(raw_logits(hidden[rows], head), *of_rows, ctx.temperature)
+            columns = RowColumns(
+                targets[rows], sums[rows], entropies[rows], d_logprobs[rows], d_entropies[rows]
+            )
+            d_logits = logits_gradient(raw_logits(hidden[rows], head), columns, ctx.temperature)
             if d_hidden is not None:
                 torch.mm(d_logits, head, out=d_hidden[rows])
             if d_head is not None:
@@ -59,22 +61,11 @@ class TokenDistribution(torch.autograd.Function):
 
 def token_distribution(
     hidden: torch.Tensor, head: torch.Tensor, targets: torch.Tensor, temperature: float
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Compute logprobs and entropies [M] of targets [M] from hidden [M, h] and head [V, h]; differentiable by hidden and head."""
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Compute logprobs, entropies and Σ p² [M] of targets [M] from hidden [M, h] and head [V, h]."""
     max_logits = MAX_LOGITS[hidden.device.type]
-    logprobs, entropies = TokenDistribution.apply(hidden, head, targets, temperature, max_logits)
-    return logprobs, entropies
-
-
-def squared_probabilities(hidden: torch.Tensor, head: torch.Tensor, temperature: float) -> torch.Tensor:
-    """Compute Σ_v p_v² [M], without a gradient."""
-    squares = torch.empty(len(hidden), dtype=torch.float32, device=hidden.device)
-    with torch.no_grad():
-        for rows in chunks(len(hidden), head, MAX_LOGITS[hidden.device.type]):
-            logits = raw_logits(hidden[rows], head)
-            sums = token_statistics(logits, torch.zeros_like(logits[:, 0], dtype=torch.long), temperature)[2]
-            squares[rows] = sum_of_squares(logits, sums, temperature)
-    return squares
+    logprobs, entropies, squares = TokenDistribution.apply(hidden, head, targets, temperature, max_logits)
+    return logprobs, entropies, squares
 
 
 def chunks(num_rows: int, head: torch.Tensor, max_logits: int) -> Iterator[slice]:
@@ -88,61 +79,38 @@ def raw_logits(hidden: torch.Tensor, head: torch.Tensor) -> torch.Tensor:
     return hidden @ head.t()
 
 
-class Fused:
-    """A function of logits that a GPU computes in one pass over them, compiled; without a compiler it is computed step by step."""
+def token_statistics(logits: torch.Tensor, targets: torch.Tensor, temperature: float) -> torch.Tensor:
+    """Compute logprob, entropy, log Σ exp and Σ p² of each row: float32 [4, C]."""
+    if logits.is_cuda:
+        from . import kernels
 
-    def __init__(self, function: Callable[..., Any]):
-        self._function = function
-        self._compiled: Callable[..., Any] | None = None
-        self._fails = False
-
-    def __call__(self, logits: torch.Tensor, *rest: Any) -> Any:
-        """Call the function."""
-        if not logits.is_cuda or self._fails:
-            return self._function(logits, *rest)
-        try:
-            self._compiled = self._compiled or torch.compile(self._function, dynamic=True)
-            return self._compiled(logits, *rest)
-        except torch.OutOfMemoryError:
-            raise
-        except Exception as error:
-            reason = str(error).strip().split("\n")[0]
-            print(f"engine: {self._function.__name__} is not compiled, and slower: {reason}", file=sys.stderr, flush=True)
-            self._fails = True
-            return self._function(logits, *rest)
-
-
-@Fused
-def token_statistics(
-    logits: torch.Tensor, targets: torch.Tensor, temperature: float
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Compute logprob, entropy and log Σ exp of each row."""
+        return kernels.token_statistics(logits, targets, temperature)
     scaled = logits.float() / temperature
     sums = torch.logsumexp(scaled, 1)
-    chosen = logits.gather(1, targets[:, None])[:, 0].float() / temperature
-    mean = (torch.exp(scaled - sums[:, None]) * scaled).sum(1)
-    return chosen - sums, sums - mean, sums
+    chosen = scaled.gather(1, targets[:, None])[:, 0]
+    p = torch.exp(scaled - sums[:, None])
+    return torch.stack((chosen - sums, sums - (p * scaled).sum(1), sums, p.square_().sum(1)))
 
 
-@Fused
-def logits_gradient(
-    logits: torch.Tensor,
-    targets: torch.Tensor,
-    sums: torch.Tensor,
-    entropies: torch.Tensor,
-    d_logprobs: torch.Tensor,
-    d_entropies: torch.Tensor,
-    temperature: float,
-) -> torch.Tensor:
-    """Compute the gradient of the logits [C, V], in their precision."""
+class RowColumns(NamedTuple):
+    """What the gradient needs of each row of a chunk, [C] each."""
+
+    targets: torch.Tensor
+    sums: torch.Tensor
+    entropies: torch.Tensor
+    d_logprobs: torch.Tensor
+    d_entropies: torch.Tensor
+
+
+def logits_gradient(logits: torch.Tensor, columns: RowColumns, temperature: float) -> torch.Tensor:
+    """Compute the gradient of the logits [C, V], in their precision; their memory may be used for it."""
+    if logits.is_cuda:
+        from . import kernels
+
+        return kernels.logits_gradient(logits, columns, temperature)
+    targets, sums, entropies, d_logprobs, d_entropies = columns
     log_p = logits.float() / temperature - sums[:, None]
-    of_all = torch.exp(log_p) * (d_logprobs[:, None] + d_entropies[:, None] * (log_p + entropies[:, None]))
-    is_target = torch.arange(logits.shape[1], device=logits.device) == targets[:, None]
-    gradient = torch.where(is_target, d_logprobs[:, None] - of_all, -of_all)
-    return (gradient / temperature).to(logits.dtype)
-
-
-@Fused
-def sum_of_squares(logits: torch.Tensor, sums: torch.Tensor, temperature: float) -> torch.Tensor:
-    """Compute Σ p² of each row."""
-    return torch.exp(2 * (logits.float() / temperature - sums[:, None])).sum(1)
+    factor = d_logprobs[:, None] + d_entropies[:, None] * (log_p + entropies[:, None])
+    gradient = torch.exp(log_p).mul_(factor).neg_()
+    gradient.scatter_add_(1, targets[:, None], d_logprobs[:, None])
+    return gradient.div_(temperature).to(logits.dtype)

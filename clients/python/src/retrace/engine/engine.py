@@ -64,6 +64,8 @@ class Engine:
         self._options, self._group = options, group
         if group.device.type == "cuda":
             torch.cuda.reset_peak_memory_stats()
+            # A backward that was cut off may have left it on.
+            torch.use_deterministic_algorithms(False)
         self._dtype = torch.bfloat16 if options.is_bfloat16 else torch.float32
         self.weights = Weights(options, group)
         self._rotary = RotaryCache(options.shape, group.device, self._dtype)
@@ -89,7 +91,7 @@ class Engine:
 
     @property
     def ratio_tolerance(self) -> float:
-        """Largest |ratio − 1| by which probabilities of equal weights may differ between this engine and the sampler."""
+        """Largest |ratio - 1| by which probabilities of equal weights may differ between this engine and the sampler."""
         return RATIO_TOLERANCE[self._dtype]
 
     # Evaluation
@@ -205,10 +207,14 @@ class Engine:
         graph = self._graph
         if graph is None or graph.name != name:
             kept = "none is kept" if graph is None else f"{graph.name!r} is kept"
-            raise EngineError("NO_GRAPH", f"there is no graph {name!r}: {kept}; make the forward pass again", "graph")
+            raise EngineError(
+                "NO_GRAPH", f"there is no graph {name!r}: {kept}; make the forward pass again", "graph"
+            )
         for column, values in derivatives.items():
             if len(values) != graph.num_rows:
-                raise invalid(column, f"{len(values)} rows", f"{graph.num_rows} rows, one for each token of the forward")
+                raise invalid(
+                    column, f"{len(values)} rows", f"{graph.num_rows} rows, one for each token of the forward"
+                )
             if column == "value" and not self._options.shape.value_head:
                 raise EngineError("UNSUPPORTED", "the policy has no critic; leave dValue out", "dValue")
         self._graph = None
@@ -260,7 +266,7 @@ class Engine:
         self._fixed = shards
 
     def move_reference(self, decay: float) -> None:
-        """a ← decay·a + (1 − decay)·w; begins at the current weights."""
+        """a ← decay·a + (1 - decay)·w; begins at the current weights."""
         self._require_loaded()
         self.drop_graph()
         if self._moving is None:
@@ -282,7 +288,9 @@ class Engine:
     def save(self, directory: str, what: str, metadata: Mapping[str, str]) -> dict[str, Any]:
         """Write weights, and for `state` the optimizer too, into files that are durable afterwards."""
         self._require_loaded()
-        self._group.agree(None if Path(directory).is_dir() or self._group.rank > 0 else no_directory(directory))
+        self._group.agree(
+            None if Path(directory).is_dir() or self._group.rank > 0 else no_directory(directory)
+        )
         names = {"weights": f"weights-{secrets.token_hex(8)}.safetensors"}
         if what == "state":
             names["optimizer"] = f"optimizer-{secrets.token_hex(8)}.safetensors"

@@ -30,19 +30,20 @@ class Group:
     def __init__(self) -> None:
         has_cuda = torch.cuda.is_available()
         self.rank, self.size = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
-        self.device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0))) if has_cuda else torch.device("cpu")
+        self.device = (
+            torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0))) if has_cuda else torch.device("cpu")
+        )
         if has_cuda:
             torch.cuda.set_device(self.device)
-        else:
-            # torch on CUDA stubs has no such function, and modules ask it while they are built.
-            torch.cuda.is_current_stream_capturing = lambda: False
         backend = "cpu:gloo,cuda:nccl" if has_cuda else "gloo"
         if "RANK" in os.environ:
             dist.init_process_group(backend, timeout=CALL_TIMEOUT)
         else:
             # It speaks to nobody, so it needs no name that others can resolve.
             os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-            dist.init_process_group(backend, timeout=CALL_TIMEOUT, store=dist.HashStore(), rank=0, world_size=1)
+            dist.init_process_group(
+                backend, timeout=CALL_TIMEOUT, store=dist.HashStore(), rank=0, world_size=1
+            )
         self._control = dist.new_group(backend="gloo", timeout=IDLE_TIMEOUT)
         self.mesh = init_device_mesh(self.device.type, (self.size,))
 

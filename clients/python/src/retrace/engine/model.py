@@ -14,7 +14,7 @@ from torch.nn.functional import embedding, linear, rms_norm, silu
 from torch.utils.checkpoint import checkpoint
 
 from .attention import Packed, Padded, attend, plan_attention
-from .distribution import squared_probabilities, token_distribution
+from .distribution import token_distribution
 from .layout import Part, parameter_specs
 from .options import Shape
 from .rotary import rotary_tables, rotate
@@ -118,9 +118,8 @@ class Attention(nn.Module):
         self.head_dim = shape.head_dim
         scale = lora_scale(shape)
         self.q_proj, self.k_proj, self.v_proj, self.o_proj = (Projection(scale) for _ in range(4))
-        self.q_norm, self.k_norm = (
-            (Norm(shape.rms_norm_eps), Norm(shape.rms_norm_eps)) if shape.query_key_norm else (None, None)
-        )
+        self.q_norm: Norm | None = Norm(shape.rms_norm_eps) if shape.query_key_norm else None
+        self.k_norm: Norm | None = Norm(shape.rms_norm_eps) if shape.query_key_norm else None
 
     def forward(self, x: torch.Tensor, pack: Pack, of_critic: bool) -> torch.Tensor:
         """Attend within each sequence: [N, h] to [N, h]."""
@@ -129,7 +128,7 @@ class Attention(nn.Module):
             projection(x, of_critic).view(-1, heads, self.head_dim)
             for projection, heads in zip(projections, self.heads, strict=True)
         )
-        if self.q_norm is not None:
+        if self.q_norm is not None and self.k_norm is not None:
             q, k = self.q_norm(q), self.k_norm(k)
         q, k = rotate(q, pack.cos, pack.sin), rotate(k, pack.cos, pack.sin)
         return self.o_proj(attend(q, k, v, pack.plan), of_critic)
@@ -187,6 +186,14 @@ class Trunk(nn.Module):
         return self.norm(x.index_select(0, pack.reads))
 
 
+class ValueHead(nn.Module):
+    """One number a state, in float32: values need more digits than bfloat16 has, and small steps too."""
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        """[M, h] to [M]."""
+        return (states.float() * self.weight).sum(-1)
+
+
 class Policy(nn.Module):
     """A policy with its critic. Parameters are registered by `parameter_specs`, on the meta device: they have no values yet."""
 
@@ -197,7 +204,7 @@ class Policy(nn.Module):
         # With adapters the critic's trunk is the same frozen one.
         has_own = shape.own_value_trunk and shape.lora is None
         self.critic = Trunk(shape, recompute) if has_own else None
-        self.lm_head, self.value_head = nn.Module(), nn.Module()
+        self.lm_head, self.value_head = nn.Module(), ValueHead()
         for spec in parameter_specs(shape):
             for part in spec.parts:
                 self._register(part, frozen_dtype if spec.is_frozen else torch.float32, spec.is_frozen)
@@ -216,10 +223,10 @@ class Policy(nn.Module):
         if wanted.logprobs:
             tied = self.shape.tie_word_embeddings
             head = self.model.embed_tokens.weight if tied else self.lm_head.weight
-            distribution = token_distribution(hidden, head, pack.targets, wanted.temperature)
-            columns["logprob"], columns["entropy"] = distribution
+            logprobs, entropies, squares = token_distribution(hidden, head, pack.targets, wanted.temperature)
+            columns = {"logprob": logprobs, "entropy": entropies}
             if wanted.squares:
-                columns["squaredProbabilities"] = squared_probabilities(hidden, head, wanted.temperature)
+                columns["squaredProbabilities"] = squares
         if wanted.values:
             columns["value"] = self._values(pack, hidden)
         return columns
@@ -228,8 +235,7 @@ class Policy(nn.Module):
         states = hidden
         if self.shape.own_value_trunk:
             states = self.model(pack, of_critic=True) if self.critic is None else self.critic(pack)
-        # One product a token costs nothing in float32, and values need more digits than bfloat16 has.
-        return (states.float() * self.value_head.weight.float()).sum(-1)
+        return self.value_head(states)
 
 
 def lora_scale(shape: Shape) -> float:

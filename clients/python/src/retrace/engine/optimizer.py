@@ -128,7 +128,9 @@ class Optimizer:
             self._weights.require_in(file, prefix)
         step = file.metadata.get("step", "")
         if not step.isdecimal():
-            raise EngineError("FILE_DAMAGED", f"{file.path}: metadata.step is {step!r}; it must be a whole number")
+            raise EngineError(
+                "FILE_DAMAGED", f"{file.path}: metadata.step is {step!r}; it must be a whole number"
+            )
 
     def read(self, file: TensorFile) -> None:
         """Replace the state with that of a file that was checked."""

@@ -126,7 +126,9 @@ def read_open(body: object) -> OpenOptions:
     directory, fingerprint = model.text("directory", None), model.text("fingerprint", None)
     model.finish()
     if shape.lora is not None and (directory is None or fingerprint is None):
-        raise invalid("open.model.directory", directory, "the directory of the frozen weights, with its fingerprint")
+        raise invalid(
+            "open.model.directory", directory, "the directory of the frozen weights, with its fingerprint"
+        )
     # They repeat what the shape says.
     for repeated in ("lora", "valueHead", "valueTrunk", "nonce"):
         fields.anything(repeated)

@@ -60,5 +60,7 @@ class Rank:
         if self.engine is None and name == "load" and self._options is not None:
             self.engine = Engine(self._options, self.group)
         if self.engine is None:
-            raise EngineError("NOT_OPEN", "the engine has no weights: it is not open, or a call failed; open or load")
+            raise EngineError(
+                "NOT_OPEN", "the engine has no weights: it is not open, or a call failed; open or load"
+            )
         return getattr(self.engine, name)(**arguments)

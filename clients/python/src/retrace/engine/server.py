@@ -8,6 +8,7 @@ import hmac
 import json
 import platform
 import secrets
+import signal
 import sys
 import traceback
 from collections.abc import Awaitable, Callable
@@ -132,7 +133,9 @@ class Server:
     def _authorize(self, request: web.Request) -> None:
         given = request.headers.get("Authorization", "")
         if not hmac.compare_digest(given.encode(), f"Bearer {self._token}".encode()):
-            raise EngineError("UNAUTHORIZED", "the request needs the header Authorization: Bearer and the engine's token")
+            raise EngineError(
+                "UNAUTHORIZED", "the request needs the header Authorization: Bearer and the engine's token"
+            )
 
     async def _read(self, name: str) -> Answer:
         if name == "engine":
@@ -149,18 +152,30 @@ class Server:
         if call.name == "close":
             self._end(0, "closed by its trainer")
             return Answer.of({})
-        if call.name != "open" and (self._instance is None or call.headers.get("retrace-instance") != self._instance):
+        if call.name != "open" and (
+            self._instance is None or call.headers.get("retrace-instance") != self._instance
+        ):
             given = call.headers.get("retrace-instance")
-            raise EngineError("WRONG_INSTANCE", f"Retrace-Instance is {given}; this engine's is {self._instance}; open it")
+            raise EngineError(
+                "WRONG_INSTANCE", f"Retrace-Instance is {given}; this engine's is {self._instance}; open it"
+            )
         if not call.is_numbered:
             return await self._make(call)
         number = self._number_of(call)
         if call.name == "open" and call.digest == self._opened_by and self._number > 1:
-            raise EngineError("WRONG_CALL", "this open was answered, and calls were made since", "Retrace-Call")
-        if self._kept is not None and number == self._number and (call.name != "open" or call.digest == self._opened_by):
+            raise EngineError(
+                "WRONG_CALL", "this open was answered, and calls were made since", "Retrace-Call"
+            )
+        if (
+            self._kept is not None
+            and number == self._number
+            and (call.name != "open" or call.digest == self._opened_by)
+        ):
             digest, answer = self._kept
             if digest != call.digest:
-                raise EngineError("WRONG_CALL", f"call {number} was another one; numbers are used once", "Retrace-Call")
+                raise EngineError(
+                    "WRONG_CALL", f"call {number} was another one; numbers are used once", "Retrace-Call"
+                )
             return answer
         if call.name != "open" and number != self._number + 1:
             message = f"Retrace-Call is {number}; the last call was {self._number}, so it must be {self._number + 1}"
@@ -189,10 +204,13 @@ class Server:
     async def _on_thread(self, make: Callable[[], Any]) -> Any:
         loop = asyncio.get_running_loop()
         work = loop.run_in_executor(self._thread, lambda: self._guarded(make))
-        lost = loop.create_task(self._lost.wait())
-        await asyncio.wait({work, lost}, return_when=asyncio.FIRST_COMPLETED)
+        lost = asyncio.ensure_future(self._lost.wait())
+        waiting: set[asyncio.Future[Any]] = {work, lost}
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
-            raise EngineError("RANK_LOST", "the launcher ended the group, since a rank was lost; start it again")
+            raise EngineError(
+                "RANK_LOST", "the launcher ended the group, since a rank was lost; start it again"
+            )
         lost.cancel()
         error, result = work.result()
         if error is None:
@@ -220,7 +238,9 @@ class Server:
             return EngineError("OUT_OF_MEMORY", f"the GPU's memory is full ({text}); {advice}")
         is_lost = isinstance(error, dist.DistError) or "gloo" in text or "Connection" in text
         if self._rank.group.size > 1 and is_lost:
-            return EngineError("RANK_LOST", f"another rank of the engine is gone ({text}); start the group again")
+            return EngineError(
+                "RANK_LOST", f"another rank of the engine is gone ({text}); start the group again"
+            )
         return EngineError("INTERNAL", f"{type(error).__name__}: {text}")
 
     # Calls, on the engine's thread
@@ -310,7 +330,11 @@ class Server:
         on_gpu = group.device.type == "cuda"
         found = {
             "protocol": PROTOCOL,
-            "versions": {"python": platform.python_version(), "torch": torch.__version__, "retrace": retrace_version()},
+            "versions": {
+                "python": platform.python_version(),
+                "torch": torch.__version__,
+                "retrace": retrace_version(),
+            },
             "device": f"cuda:{torch.cuda.get_device_name(group.device)}" if on_gpu else "cpu",
             "worldSize": group.size,
             "backend": "native",
@@ -368,7 +392,9 @@ def retrace_version() -> str | None:
         return None
 
 
-async def serve(rank: Rank, host: str, port: int, token: str, watch: Callable[[Callable[[str], None]], None]) -> int:
+async def serve(
+    rank: Rank, host: str, port: int, token: str, watch: Callable[[Callable[[str], None]], None]
+) -> int:
     """Serve until the trainer closes the engine, the launcher ends it or `watch` calls back; returns the exit code."""
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[tuple[int, str]] = loop.create_future()
@@ -383,8 +409,16 @@ async def serve(rank: Rank, host: str, port: int, token: str, watch: Callable[[C
     await web.TCPSite(runner, host, port).start()
     bound = runner.addresses[0]
     print(json.dumps({"event": "ready", "url": f"http://{host}:{bound[1]}"}), flush=True)
-    watch(lambda reason: loop.call_soon_threadsafe(end, 0, reason))
-    loop.add_signal_handler(15, lambda: (server.lose(), end(143, "ended by a signal")))
+
+    def end_soon(reason: str) -> None:
+        loop.call_soon_threadsafe(end, 0, reason)
+
+    def end_now() -> None:
+        server.lose()
+        end(128 + signal.SIGTERM, "ended by a signal")
+
+    watch(end_soon)
+    loop.add_signal_handler(signal.SIGTERM, end_now)
     code, reason = await ended
     print(f"engine: {reason}", file=sys.stderr, flush=True)
     await _soon(server.close() if code == 0 else asyncio.sleep(0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch.distributed.fsdp import (
@@ -68,20 +68,18 @@ class Weights:
         self.trained = [sharded for sharded in self.all if not sharded.spec.is_frozen]
 
     def _shard(self, options: OpenOptions, compute: torch.dtype) -> None:
-        precision = MixedPrecisionPolicy(
-            param_dtype=compute if options.is_bfloat16 else None,
-            reduce_dtype=torch.float32,
-            cast_forward_inputs=False,
-        )
+        in_float32 = MixedPrecisionPolicy(reduce_dtype=torch.float32, cast_forward_inputs=False)
+        precision = replace(in_float32, param_dtype=compute) if options.is_bfloat16 else in_float32
         on_gpu = self._group.device.type == "cuda"
         offload = CPUOffloadPolicy() if options.offload and on_gpu else OffloadPolicy()
         trunks = [trunk for trunk in (self.policy.model, self.policy.critic) if trunk is not None]
         layers = [layer for trunk in trunks for layer in trunk.layers]
-        for module in (*layers, self.policy):
+        heads = [self.policy.value_head] if options.shape.value_head else []
+        for module in (*layers, *heads, self.policy):
             fully_shard(
                 module,
                 mesh=self._group.mesh,
-                mp_policy=precision,
+                mp_policy=in_float32 if module in heads else precision,
                 offload_policy=offload,
                 # One rank has everything anyway; freeing and filling again would only take time.
                 reshard_after_forward=self._group.size > 1 or module is self.policy,
@@ -144,12 +142,15 @@ class Weights:
         for sharded in self.trained:
             file.require(prefix + sharded.part.name, sharded.part.shape)
         for sharded in self.trained:
-            file.rows(prefix + sharded.part.name, sharded.start, sharded.end)
+            self._rows(file, sharded, prefix)
 
     def read(self, file: TensorFile, into: Shards, prefix: str = "") -> None:
         """Fill tensors like `shards` from a file that was checked."""
         for sharded, target in zip(self.trained, into, strict=True):
-            target.copy_(file.rows(prefix + sharded.part.name, sharded.start, sharded.end))
+            target.copy_(self._rows(file, sharded, prefix))
+
+    def _rows(self, file: TensorFile, sharded: Sharded, prefix: str = "") -> torch.Tensor:
+        return file.rows(prefix + sharded.part.name, sharded.start, sharded.end, self._group.device)
 
     def read_frozen(self, directory: str, fingerprint: str) -> None:
         """Fill the frozen weights from a model directory."""
@@ -163,5 +164,4 @@ class Weights:
             )
         for sharded in self.all:
             if sharded.spec.is_frozen:
-                rows = files.file_of(sharded.part).rows(sharded.part.name, sharded.start, sharded.end)
-                sharded.shard.copy_(rows)
+                sharded.shard.copy_(self._rows(files.file_of(sharded.part), sharded))

@@ -29,7 +29,9 @@ def read_table(body: bytes, required: Sequence[str], optional: Sequence[str] = (
         raise EngineError("INVALID_REQUEST", f"the body is not an Arrow stream: {error}") from error
     for name in required:
         if name not in table.column_names:
-            raise invalid(name, None, f"a column of the body, which has {', '.join(table.column_names) or 'none'}")
+            raise invalid(
+                name, None, f"a column of the body, which has {', '.join(table.column_names) or 'none'}"
+            )
     for name in table.column_names:
         if name not in required and name not in optional:
             raise invalid(name, "a column", f"one of {', '.join([*required, *optional])}")
@@ -100,7 +102,9 @@ def read_step(body: object) -> StepOptions:
     fields = Fields(body, "step")
 
     def limit(name: str, default: Any) -> Any:
-        return fields.take(name, lambda v: v is None or (is_number(v) and v > 0), "a positive number or null", default)
+        return fields.take(
+            name, lambda v: v is None or (is_number(v) and v > 0), "a positive number or null", default
+        )
 
     rate = fields.number("learningRate", lambda v: v >= 0, "0 or more")
     critic_rate = fields.take("criticLearningRate", lambda v: is_number(v) and v >= 0, "0 or more", None)
