@@ -11,7 +11,7 @@ export interface EngineAddress {
 }
 
 interface ConnectionOptions {
-  /** Rejects once the engine's process is known to have ended, so that nobody waits for an answer; absent for one that others started. */
+  /** Aborts with the reason when the engine's process ends, so that nobody waits for an answer; absent for one that others started. */
   readonly ended?: AbortSignal;
   /** How long a call is repeated that finds nobody or loses its answer (default 30 s). */
   readonly patienceMs?: number;
@@ -109,10 +109,11 @@ export class EngineConnection {
         if (!(error instanceof NoAnswer)) throw error;
         const hasEnded = this.options.ended?.aborted === true;
         if (hasEnded || Date.now() + pauseMs > deadline) {
-          const what = `the engine at ${this.address.url} gave no answer to ${path} (${error.message})`;
+          const [called] = path.split('?');
+          const what = `the engine at ${this.address.url} gave no answer to ${called} (${error.message})`;
           throw new TrainerError(
             this.instance === null ? 'ENGINE_UNAVAILABLE' : 'ENGINE_LOST',
-            hasEnded ? `${what}: its process has ended` : what,
+            hasEnded ? `${what}: ${endingOf(this.options.ended)}` : what,
             { cause: error },
           );
         }
@@ -157,6 +158,12 @@ export class EngineConnection {
   }
 }
 
+/** How a process ended, as whoever started it tells. */
+function endingOf(ended: AbortSignal | undefined): string {
+  const reason: unknown = ended?.reason;
+  return reason instanceof Error && reason.name !== 'AbortError' ? reason.message : 'its process has ended';
+}
+
 /** The connection broke, or there was none; whether the engine got the call is unknown. */
 class NoAnswer extends Error {}
 
@@ -184,7 +191,7 @@ function requireSuccess({ status, body }: Answer, path: string): Buffer {
   const { code, message, field } = errorOf(body, status);
   if (code === 'NOT_FINITE') throw new PolicyError('NOT_FINITE', message);
   if (code === 'FILE_DAMAGED') throw new PolicyError('CHECKPOINT_CORRUPT', message);
-  const sentence = `engine, ${path}: ${field === undefined ? '' : `${field}: `}${message}`;
+  const sentence = `engine, ${path.split('?')[0]}: ${field === undefined ? '' : `${field}: `}${message}`;
   if (status >= 500 || LOST.has(code)) throw new TrainerError('ENGINE_LOST', `${sentence} (${code})`);
   throw new TrainerError('ENGINE_REFUSED', sentence);
 }

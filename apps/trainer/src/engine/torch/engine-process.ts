@@ -70,7 +70,8 @@ async function startEngine(recipe: EngineRecipe): Promise<ReachedEngine> {
     startTimeoutMs: START_TIMEOUT_MS,
     check: (url, signal) => requireAnswer({ url, token }, signal),
     onEnd: (lastLines) => {
-      ending.abort(new Error(`the engine's process ended; it said: ${lastLines.join(' | ')}`));
+      const said = lastLines.length === 0 ? '' : `; it said: ${lastLines.join(' | ')}`;
+      ending.abort(new Error(`its process has ended${said}`));
     },
   });
   try {
