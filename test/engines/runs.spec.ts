@@ -113,15 +113,15 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'a run on the torch engine', () =
     const whole = await begin('whole-url', recipe);
     await whole.work();
     const run = await begin('restarted', recipe);
-    let restarted: Promise<void> | null = null;
+    const restarts: Promise<void>[] = [];
     await run.work({
       onPoint: (point, updateNumber) => {
         if (point !== 'planned' || updateNumber !== 2) return;
         killAll(workersBelow(process.pid));
-        restarted = worker.restart();
+        restarts.push(worker.restart());
       },
     });
-    await restarted;
+    await Promise.all(restarts);
     expect(await weightsOf(run)).toEqual(await weightsOf(whole));
     await worker.stop();
     await run.close();

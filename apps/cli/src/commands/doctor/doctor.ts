@@ -37,9 +37,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     ...(await checkData(dataDir)),
     ...(server?.apiUrl ? [await (await import('./server-checks.js')).checkServer(server.apiUrl)] : []),
     ...(recipeCheck === null ? [] : await recipeCheck(dataDir)),
-    ...(engine === 'torch'
-      ? await (await import('./engine-checks.js')).checkTorchEngine(enginePython)
-      : []),
+    ...(engine === 'torch' ? await (await import('./engine-checks.js')).checkTorchEngine(enginePython) : []),
   ];
   if (json === true) {
     console.log(JSON.stringify(results, null, 2));

@@ -77,7 +77,9 @@ function checkGpus({ cuda, nccl, gpus }: Found): Promise<CheckResult> {
   return runCheck('gpu', () => {
     const never = 'the torch engine was never run on a GPU';
     if (gpus.length === 0) {
-      const reason = cuda ? `torch is built for CUDA ${cuda}, and sees no GPU` : 'torch is built without CUDA';
+      const reason = cuda
+        ? `torch is built for CUDA ${cuda}, and sees no GPU`
+        : 'torch is built without CUDA';
       return { verdict: 'warn', detail: `${reason}: the worker computes on the processor` };
     }
     const names = gpus.map(({ name, memoryBytes }) => `${name}, ${gibibytes(memoryBytes)} GiB`).join('; ');

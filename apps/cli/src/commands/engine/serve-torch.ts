@@ -45,5 +45,8 @@ export async function serveTorch({ nproc, python, host, port, tokenFile }: Serve
     { signals: ['SIGTERM', 'SIGINT'] },
   );
   if (isStopped) return;
-  throw new CliError('ENGINE_FAILED', `the torch worker ended: ${await ended}; see "retrace doctor --engine torch"`);
+  throw new CliError(
+    'ENGINE_FAILED',
+    `the torch worker ended: ${await ended}; see "retrace doctor --engine torch"`,
+  );
 }

@@ -45,7 +45,5 @@ export const trainCommand = () => {
     .addOption(acceptOtherLogOption())
     .addOption(backendOption());
   for (const option of engineOptions()) command.addOption(option);
-  return command.action(async (_, command) =>
-    (await import('./train.js')).train(command.optsWithGlobals()),
-  );
+  return command.action(async (_, command) => (await import('./train.js')).train(command.optsWithGlobals()));
 };

@@ -47,7 +47,5 @@ export const upCommand = () => {
     .addOption(acceptOtherLogOption())
     .addOption(backendOption());
   for (const option of engineOptions()) command.addOption(option);
-  return command.action(async (_, command) =>
-    (await import('./up.js')).up(command.optsWithGlobals()),
-  );
+  return command.action(async (_, command) => (await import('./up.js')).up(command.optsWithGlobals()));
 };
