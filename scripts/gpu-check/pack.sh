@@ -5,7 +5,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 target=${1:?usage: pack.sh FOLDER}
 mkdir -p "$target/src/retrace" "$target/tests"
-cp "$here"/{run.sh,check.py,models.py,plain.py,reference.py} "$target"
+cp "$here"/{run.sh,check.py,models.py,plain.py,reference.py,report.py} "$target"
 cp -r "$root/clients/python/src/retrace/engine" "$target/src/retrace"
 cp "$root/clients/python/tests/engine_client.py" "$target/tests"
 find "$target" -name __pycache__ -prune -exec rm -rf {} +

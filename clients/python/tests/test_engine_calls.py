@@ -137,6 +137,16 @@ def test_an_instance_without_weights_is_not_used(worker: str) -> None:
             {"model": {"shape": {**TINY, "slidingWindow": 4}}},
             "INVALID_REQUEST",
         ),
+        (
+            "open.model.shape.ropeScaling.type",
+            {"model": {"shape": {**TINY, "ropeScaling": {"type": "longrope"}}}},
+            "UNSUPPORTED",
+        ),
+        (
+            "open.model.shape.ropeScaling.factor",
+            {"model": {"shape": {**TINY, "ropeScaling": {"type": "linear"}}}},
+            "INVALID_REQUEST",
+        ),
         ("open.optimizer.beta1", {"optimizer": {"beta1": 1}}, "INVALID_REQUEST"),
         ("open.shards", {"shards": 2}, "INVALID_REQUEST"),
     ],

@@ -27,6 +27,7 @@ def main() -> int:
     if not token:
         parser.error(f"--token-file {arguments.token_file} is empty; it must hold the token")
     try:
+        from .errors import EngineError
         from .group import Group
         from .rank import Rank
         from .server import serve
@@ -40,11 +41,8 @@ def main() -> int:
         return asyncio.run(serve(rank, arguments.host, arguments.port, token, watch))
     try:
         rank.follow()
-    except RuntimeError as error:
-        print(
-            f"rank {rank.group.rank}: another rank of the engine is gone ({error}); start again",
-            file=sys.stderr,
-        )
+    except EngineError as error:
+        print(f"rank {rank.group.rank}: {error}", file=sys.stderr)
         return 1
     return 0
 

@@ -182,7 +182,7 @@ def read_shape(value: object) -> Shape:
         value_head=value_head,
         own_value_trunk=trunk == "own",
         lora=read_lora(fields.anything("lora")),
-        rope_scaling=fields.take("ropeScaling", lambda v: isinstance(v, Mapping), "an object", None),
+        rope_scaling=read_rope_scaling(fields.anything("ropeScaling")),
     )
     fields.finish()
     if shape.num_heads % shape.num_key_value_heads:
@@ -192,6 +192,29 @@ def read_shape(value: object) -> Shape:
     if trunk is not None and not value_head:
         raise invalid("open.model.shape.valueTrunk", trunk, "absent when valueHead is false")
     return shape
+
+
+ROPE_SCALINGS: dict[str, tuple[str, ...]] = {
+    "linear": ("factor",),
+    "dynamic": ("factor", "originalMaxPositions"),
+    "llama3": ("factor", "lowFrequencyFactor", "highFrequencyFactor", "originalMaxPositions"),
+    "yarn": ("factor", "originalMaxPositions", "attentionFactor", "betaFast", "betaSlow"),
+}
+
+
+def read_rope_scaling(value: object) -> Mapping[str, Any] | None:
+    """Check a `RopeScaling`; None stays None."""
+    if value is None:
+        return None
+    name = "open.model.shape.ropeScaling"
+    fields = Fields(value, name)
+    kind = fields.text("type")
+    if kind not in ROPE_SCALINGS:
+        raise unsupported(f"{name}.type", kind, ", ".join(ROPE_SCALINGS))
+    numbers = {key: fields.number(key, lambda v: v > 0, "a positive number") for key in ROPE_SCALINGS[kind]}
+    truncates = {"truncate": fields.flag("truncate")} if kind == "yarn" else {}
+    fields.finish()
+    return {"type": kind, **numbers, **truncates}
 
 
 def read_lora(value: object) -> Lora | None:

@@ -30,9 +30,17 @@ class Rank:
         return self._make(name, arguments)
 
     def follow(self) -> None:
-        """Make the calls of rank 0 until it closes; an error that rank 0 doesn't have too ends this rank."""
+        """Make the calls of rank 0 until it closes; an error that only this rank may have ends it.
+
+        Raises `RANK_LOST` when rank 0 is gone.
+        """
         while True:
-            name, arguments = self.group.broadcast()
+            try:
+                name, arguments = self.group.broadcast()
+            except RuntimeError as error:
+                raise EngineError(
+                    "RANK_LOST", f"rank 0 of the engine is gone ({error}); start again"
+                ) from error
             if name == CLOSE:
                 return
             try:

@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-from .errors import unsupported
 from .options import Shape
 
 
@@ -25,18 +24,16 @@ def rotary_frequencies(shape: Shape) -> tuple[torch.Tensor, float]:
     exponents = torch.arange(0, shape.head_dim, 2, dtype=torch.float64) / shape.head_dim
     plain = shape.rope_theta**-exponents
     scaling = shape.rope_scaling
-    kind = None if scaling is None else scaling.get("type")
-    if scaling is None or kind == "dynamic":
+    if scaling is None or scaling["type"] == "dynamic":
         return plain, 1.0
+    kind = scaling["type"]
     factor = float(scaling["factor"])
     if kind == "linear":
         return plain / factor, 1.0
     if kind == "llama3":
         return _llama3(plain, factor, scaling), 1.0
-    if kind == "yarn":
-        share = _yarn_shares(shape, scaling)
-        return plain * (share / factor + 1 - share), float(scaling["attentionFactor"])
-    raise unsupported("open.model.shape.ropeScaling.type", kind, "linear, dynamic, llama3 or yarn")
+    share = _yarn_shares(shape, scaling)
+    return plain * (share / factor + 1 - share), float(scaling["attentionFactor"])
 
 
 def _llama3(plain: torch.Tensor, factor: float, scaling: Mapping[str, Any]) -> torch.Tensor:
