@@ -9,7 +9,11 @@ const DRIVERS = [
   ['clickhouse', '^node_modules/@clickhouse/', '^libs/store/src/client/'],
   ['parquet', '^node_modules/hyparquet', '^libs/(datasets|rows)/src/'],
   ['aws', '^node_modules/@(aws-sdk|smithy)/', '^libs/policy/src/checkpoints/remote/'],
-  ['arrow', '^node_modules/apache-arrow/', '^libs/(store/src/(arrow|rows|run-file)|recording/src/body)/'],
+  [
+    'arrow',
+    '^node_modules/apache-arrow/',
+    '^(libs/(store/src/(arrow|rows|run-file)|recording/src/body)|apps/trainer/src/engine/torch)/',
+  ],
   ['tfjs', '^node_modules/@tensorflow/', '^libs/(compute|policy)/'],
   ['tfjs-backend', '^node_modules/@tensorflow/(?!tfjs-core/)', '^libs/compute/'],
 ];

@@ -26,6 +26,9 @@ const WHOLE_RUN_SPECS = [
   'libs/store/src/sink/crash.spec.ts',
 ];
 
+/** Engines in processes of their own; skipped with the reason where Python has no torch (`test/engines/README.md`). */
+const ENGINE_SPECS = ['test/engines/*.spec.ts'];
+
 /** Run by commands of their own. */
 const OTHERS = { long: 'test/long/**', frameworks: 'test/frameworks/**' };
 
@@ -81,7 +84,10 @@ export default defineConfig({
             'test/**/*.spec.ts',
             'scripts/**/*.spec.mjs',
           ],
-          exclude: [...leftOut, KAFKA_SPECS, S3_SPECS, ...OWN_PROCESS_SPECS, ...WHOLE_RUN_SPECS, ...plain],
+          exclude: [
+            ...[...leftOut, KAFKA_SPECS, S3_SPECS, ...OWN_PROCESS_SPECS, ...WHOLE_RUN_SPECS, ...plain],
+            ...ENGINE_SPECS,
+          ],
           ...storeTemplate,
         },
       },
@@ -103,6 +109,10 @@ export default defineConfig({
           exclude: [...leftOut, KAFKA_SPECS],
           globalSetup: ['scripts/store-template-setup.mjs', 'scripts/trained-directory-setup.mjs'],
         },
+      },
+      {
+        extends: true,
+        test: { name: 'engines', isolate: true, include: ENGINE_SPECS, exclude: leftOut },
       },
       {
         extends: true,

@@ -129,7 +129,7 @@ async function evaluate(
   const { logprobs, entropies, values } = await evaluateLogprobs(engine.model, batch, {
     ...{ temperature: 1, maxTokensPerMicroBatch: 4096, actionMask: batch.actionMask },
   });
-  engine.dispose();
+  await engine.close();
   const evaluated = new Map<string, { logprob: number; entropy: number; value: number }>();
   let action = 0;
   for (const [episodeId, events] of episodes) {

@@ -5,6 +5,7 @@ import {
   needsValidator,
   recipeHash,
   type DataContentsRecipe,
+  type EngineRecipe,
   type Recipe,
 } from '@retrace/config';
 import { openEnvironment, readEnvironment } from '@retrace/environment-sources';
@@ -14,7 +15,7 @@ import {
   replayRun,
   replayUpdate,
   whatIf,
-  TensorflowEngine,
+  openEngine,
   Trainer,
   type EpisodeSource,
   type TrainerOptions,
@@ -201,6 +202,7 @@ export class InProcessRun {
       stop.abort();
       await Promise.allSettled(working);
       clearInterval(sinking);
+      await trainer?.close();
       await warnings.flush();
       control.append = append;
       await writer.close();
@@ -218,7 +220,7 @@ export class InProcessRun {
       ...common,
       trainerId: crypto.randomUUID(),
       rewards: new RewardScorer(recipe.reward),
-      openEngine: () => TensorflowEngine.open({ recipe, checkpoints, vocabSize, tokenizerHash }),
+      openEngine: () => openEngine({ recipe, checkpoints, vocabSize, tokenizerHash }),
       reader: { ...this.source.reader, ...this.facts },
       warnings,
     });
@@ -290,12 +292,12 @@ export class InProcessRun {
     return (await this.checkpoints.list()).map(({ sha256 }) => sha256);
   }
 
-  replay(updateNumber: number): Promise<ReplayResult> {
-    return replayUpdate({ ...this.source, updateNumber });
+  replay(updateNumber: number, engine: Partial<EngineRecipe> = {}): Promise<ReplayResult> {
+    return replayUpdate({ ...this.source, engine, updateNumber });
   }
 
-  replayAll(): Promise<ReplayedRun> {
-    return replayRun(this.source);
+  replayAll(engine: Partial<EngineRecipe> = {}): Promise<ReplayedRun> {
+    return replayRun({ ...this.source, engine });
   }
 
   whatIf(updates: { readonly from: number; readonly to?: number }, ...assignments: string[]) {
@@ -320,7 +322,8 @@ export class InProcessRun {
     await this.log.close();
   }
 
-  private get source(): ReplaySource {
+  /** Where the updates of this run were recorded. */
+  get source(): ReplaySource {
     const { log, checkpoints, runId } = this;
     const reader = { ...this.episodes, readAssignedRewards: () => Promise.resolve([]) };
     return { log, checkpoints, runId, reader };

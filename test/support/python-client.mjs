@@ -23,9 +23,7 @@ export const CLIENT = join(root, 'clients', 'python');
  * @returns {Promise<{ python: string } | { unavailable: string }>} the reason completes "skipped, because …"
  */
 export async function makePythonEnvironment(name, install) {
-  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
-  const directory = join(cache, 'retrace', 'python', name);
-  const python = join(directory, 'bin', 'python');
+  const { directory, python } = environmentPaths(name);
   if (existsSync(python)) return { python };
   // An installation that was cut off is never used.
   const arriving = `${directory}.${process.pid}`;
@@ -45,6 +43,17 @@ export async function makePythonEnvironment(name, install) {
     if (/ResolutionImpossible/.test(error.stderr ?? error.message)) throw error;
     return { unavailable: `Python packages could not be installed: ${error.message.split('\n')[0]}` };
   }
+}
+
+/**
+ * Where the environment of that name is, or would be.
+ *
+ * @param {string} name
+ */
+export function environmentPaths(name) {
+  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
+  const directory = join(cache, 'retrace', 'python', name);
+  return { directory, python: join(directory, 'bin', 'python') };
 }
 
 /**

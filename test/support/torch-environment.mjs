@@ -1,14 +1,16 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { makePythonEnvironment, pipInstall } from './python-client.mjs';
+import { environmentPaths, makePythonEnvironment, pipInstall } from './python-client.mjs';
 
 const run = promisify(execFile);
 const STUBS = fileURLToPath(new URL('cuda-stubs.py', import.meta.url));
 
 const TORCH = 'torch==2.11.0';
+const NAME = 'torch-2.11.0';
 /** Of the torch worker and its tests, with what torch itself needs on a processor. */
 const PACKAGES = [
   ...['filelock', 'fsspec', 'jinja2', 'networkx', 'sympy', 'typing-extensions', 'setuptools<82'],
@@ -22,7 +24,7 @@ const PACKAGES = [
  * @returns {Promise<{ python: string } | { unavailable: string }>} the reason completes "skipped, because …"
  */
 export function torchEnvironment() {
-  return makePythonEnvironment('torch-2.11.0', async (python, directory) => {
+  return makePythonEnvironment(NAME, async (python, directory) => {
     await pipInstall(python, PACKAGES);
     if (process.platform !== 'linux' || process.arch !== 'x64') return pipInstall(python, [TORCH]);
     await pipInstall(python, ['--no-deps', TORCH]);
@@ -32,6 +34,16 @@ export function torchEnvironment() {
     await forgetCuda(packages);
     await run(python, ['-c', 'import torch; assert not torch.cuda.is_available()']);
   });
+}
+
+/**
+ * The Python of that environment, where `npm run test:python` has made it; else null. Makes nothing.
+ *
+ * @returns {string | null}
+ */
+export function madeTorchPython() {
+  const { python } = environmentPaths(NAME);
+  return existsSync(python) ? python : null;
 }
 
 /** Removes the CUDA packages from what torch says it needs, which pip would complain of with every installation. */

@@ -56,6 +56,23 @@ export const backendOption = () =>
     'cpu',
   ] as const satisfies readonly BackendChoice[]);
 
+/** Options that say what computes the gradients, in place of the recipe's section `engine`. */
+export const engineOptions = () => [
+  new Option(
+    '--engine <kind>',
+    'engine that computes the gradients, instead of the recipe’s: TensorFlow.js in the trainer, or a torch worker, which was never run on a GPU',
+  ).choices(['tensorflow', 'torch'] as const),
+  new Option('--nproc <number>', 'processes of the torch worker that the trainer starts').argParser(
+    wholeNumber(1, 1024),
+  ),
+  new Option('--engine-python <program>', 'Python with torch that the worker runs in (default: "python3")'),
+  new Option(
+    '--engine-url <url>',
+    'a torch worker that runs already (see "retrace engine torch --help")',
+  ).conflicts(['nproc', 'enginePython']),
+  new Option('--engine-token-file <path>', 'file with the token of the worker at --engine-url'),
+];
+
 export const collectorsOption = () =>
   new Option('--collectors <number>', 'number of collector processes; each plays its share of every round')
     .argParser(wholeNumber(1, 64))

@@ -33,6 +33,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandUnknownOpts>>> = {
   'save-policy': async () => (await import('./commands/save-policy/command.js')).savePolicyCommand(),
   recipes: async () => (await import('./commands/recipes/command.js')).recipesCommand(),
   backend: async () => (await import('./commands/backend/command.js')).backendCommand(),
+  engine: async () => (await import('./commands/engine/command.js')).engineCommand(),
   keys: async () => (await import('./commands/keys/command.js')).keysCommand(),
   store: async () => (await import('./commands/store/command.js')).storeCommand(),
   doctor: async () => (await import('./commands/doctor/command.js')).doctorCommand(),

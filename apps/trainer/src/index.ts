@@ -8,7 +8,10 @@ export type { UpdateInputs } from './update/update-inputs.js';
 export { readsTexts } from './update/update-needs.js';
 export type { UpdateResult } from './update/update-result.js';
 export { TensorflowEngine, type TensorflowEngineOptions } from './engine/tensorflow-engine.js';
-export type { EngineState, UpdateEngine } from './engine/update-engine.js';
+export { openEngine } from './engine/open-engine.js';
+export { engineCommand, pythonEnvironment } from './engine/torch/engine-process.js';
+export { TorchEngine } from './engine/torch/torch-engine.js';
+export type { EngineState, EvaluatedTokens, UpdateEngine } from './engine/update-engine.js';
 export { recipeModelConfig } from './engine/recipe-model.js';
 export {
   REPLAY_TOLERANCE,

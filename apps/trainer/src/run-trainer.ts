@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { matrixProducts, parseRecipe, type Recipe } from '@retrace/config';
-import type { RunRoleConfig, Supervised } from '@retrace/process';
+import type { RunRoleConfig, Supervised, TrainerConfig } from '@retrace/process';
 import { readEnvironment } from '@retrace/environment-sources';
 import { checkpointsAt, openPolicyText, type PolicyText } from '@retrace/policy';
 import { openBackend, readComputeEnvironment } from '@retrace/compute';
@@ -14,7 +14,7 @@ import {
 } from '@retrace/scoring';
 import { createStoreClient, TrajectoryReader, untilVisible, type StoreClient } from '@retrace/store';
 import { ControlTail, openLog, PatientLog, WarningLog, type EventLog } from '@retrace/log';
-import type { RunState } from '@retrace/trajectory';
+import type { Json, RunState } from '@retrace/trajectory';
 import { openSharedEngine } from './data-parallel/open-shared-engine.js';
 import { saveTokenizer } from './checkpoint/save-tokenizer.js';
 import { Trainer } from './trainer.js';
@@ -28,7 +28,7 @@ const LOG_PATIENCE_MS = 60 * 60 * 1000;
  * @param apiKeys of judges, by the names that recipes call them by
  */
 export async function runTrainer(
-  config: RunRoleConfig,
+  config: TrainerConfig,
   supervised: Supervised,
   apiKeys: JudgeClientOptions['apiKeys'],
 ): Promise<RunState> {
@@ -44,7 +44,7 @@ export async function runTrainer(
   const control = new ControlTail(log);
   const warnings = new WarningLog({ control, runId, show: supervised.warn });
   await control.catchUp();
-  const recipe = parseRecipe(control.run(runId).started.recipe);
+  const recipe = recipeWith(control.run(runId).started.recipe, config.engine);
   const environment = readComputeEnvironment();
   const gpus = (recipe.optimizer.dataParallel ?? 1) > 1 ? environment.gpus : [];
   const backend = await openBackend({
@@ -58,17 +58,15 @@ export async function runTrainer(
   const client = createStoreClient(config.store);
   const reader = new TrajectoryReader(client);
   const checkpoints = checkpointsAt(config.checkpoints);
+  const { vocabSize, hash: tokenizerHash } = tokenizer;
+  const engineOptions = { recipe, checkpoints, vocabSize, tokenizerHash };
   const sources = rewardSources({ log, client, reader, runId }, apiKeys);
   const trainer = await Trainer.start({
     runId,
     trainerId: randomUUID(),
     recipe,
     rewards: await RewardScorer.load(recipe.reward, sources),
-    openEngine: () =>
-      openSharedEngine(
-        { recipe, checkpoints, vocabSize: tokenizer.vocabSize, tokenizerHash: tokenizer.hash },
-        { backend: backend.name, gpus, onNotice },
-      ),
+    openEngine: () => openSharedEngine(engineOptions, { backend: backend.name, gpus, onNotice }),
     log,
     control,
     checkpoints,
@@ -78,12 +76,26 @@ export async function runTrainer(
     warnings,
   });
   supervised.send({ type: 'ready', detail: backend.reason + (await serveMetrics(config, control)) });
-  await trainer.run();
+  try {
+    await trainer.run();
+  } finally {
+    await trainer.close();
+  }
   await warnings.flush();
   control.close();
   await client.close();
   await log.close();
   return control.run(runId);
+}
+
+/**
+ * The recipe of a run, with the engine that the trainer was told in place of its own.
+ *
+ * @throws ConfigError `RECIPE_INVALID`
+ */
+function recipeWith(started: Json, engine: string | null): Recipe {
+  if (engine === null) return parseRecipe(started);
+  return parseRecipe({ ...(started as Record<string, Json>), engine: JSON.parse(engine) as Json });
 }
 
 async function openText({ context, environment, policy }: Recipe): Promise<PolicyText> {

@@ -25,7 +25,13 @@ export type TrainerErrorCode =
   /** More optimizer steps in a row were skipped than the recipe allows. */
   | 'STEPS_SKIPPED'
   /** A process that computes a part of the gradients ended, or has another model. */
-  | 'WORKER_LOST';
+  | 'WORKER_LOST'
+  /** The process that makes the gradients can't be started or reached. */
+  | 'ENGINE_UNAVAILABLE'
+  /** It refused a call: what was asked for it can't honour. */
+  | 'ENGINE_REFUSED'
+  /** It ended, or is another one: what it had since the last saved state is gone. */
+  | 'ENGINE_LOST';
 
 export class TrainerError extends Error {
   readonly retriable = false;

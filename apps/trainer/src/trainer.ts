@@ -37,13 +37,16 @@ import { RunMonitors } from './monitors/run-monitors.js';
 import { referencePolicy } from './update/reference-logprobs.js';
 import type { UpdateResult } from './update/update-result.js';
 
+/** One whose process ends over the same update each time ends the run. */
+const MOST_LOST_ENGINES = 3;
+
 export interface TrainerOptions {
   readonly runId: string;
   /** Unique to this process. */
   readonly trainerId: string;
   readonly recipe: Recipe;
   readonly rewards: RewardScorer;
-  /** Opens what makes the gradients, in the state that a run of this recipe starts from. Called once the run is claimed. */
+  /** Opens what makes the gradients, in the state that a run of this recipe starts from. Called once the run is claimed, and again where it was lost. */
   readonly openEngine: () => Promise<UpdateEngine>;
   readonly log: EventLog;
   readonly control: ControlTail;
@@ -61,12 +64,14 @@ export interface TrainerOptions {
  * so a killed trainer resumes to the result of one that was never killed.
  */
 export class Trainer {
+  /** Times in a row that the engine was lost without a commit. */
+  private numLostEngines = 0;
   private readonly retention: CheckpointRetention;
   private readonly monitors: RunMonitors;
 
   private constructor(
     private readonly options: TrainerOptions,
-    private readonly engine: UpdateEngine,
+    private engine: UpdateEngine,
     private readonly batches: BatchSource,
     private readonly epoch: number,
   ) {
@@ -117,8 +122,39 @@ export class Trainer {
         : Promise.resolve();
       // `perform` awaits it and rejects as it does; this is for an update that fails first.
       planned.catch(() => undefined);
-      await this.perform(episodes, { planned, waitSeconds, readSeconds });
+      try {
+        await this.perform(episodes, { planned, waitSeconds, readSeconds });
+        this.numLostEngines = 0;
+      } catch (error) {
+        if (!isEngineLost(error)) throw error;
+        await planned;
+        await this.replaceEngine(error);
+      }
     }
+  }
+
+  /** Ends what the engine started; the trainer is of no further use. */
+  async close(): Promise<void> {
+    await this.engine.close();
+  }
+
+  /**
+   * Opens the engine again after it was lost in the middle of an update, and returns to the last commit. The plan is in the log and without a
+   * commit, so it is made again next.
+   *
+   * @throws TrainerError `ENGINE_LOST` where it was lost too often without a commit between
+   */
+  private async replaceEngine(lost: TrainerError): Promise<void> {
+    this.numLostEngines += 1;
+    if (this.numLostEngines > MOST_LOST_ENGINES) throw lost;
+    const updateNumber = (this.view.updates.lastUpdate?.updateNumber ?? 0) + 1;
+    const message = `${lost.message}; starting it again from the last commit, to make update ${updateNumber} again`;
+    this.options.warnings.raise({ source: 'trainer', message });
+    await this.engine.close();
+    this.engine = await this.options.openEngine();
+    await this.options.control.catchUp();
+    this.requireClaim();
+    await this.restore();
   }
 
   private get view(): RunState {
@@ -253,6 +289,10 @@ export class Trainer {
       .map((warning) => this.options.warnings.entry({ source: 'trainer', step, ...warning }))
       .filter((entry): entry is ControlEntry => entry !== null);
   }
+}
+
+function isEngineLost(error: unknown): error is TrainerError {
+  return error instanceof TrainerError && error.code === 'ENGINE_LOST';
 }
 
 interface PerformedWith {

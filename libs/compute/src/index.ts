@@ -15,7 +15,7 @@ export {
 } from './backend/installer/wheels/tensorflow-version.js';
 export { type InstallationStatus, listBackends } from './backend/list-backends.js';
 export { multipliesInFloat32 } from './backend/node-addon.js';
-export { backendObstacle, openBackend } from './backend/open-backend.js';
+export { backendObstacle, openBackend, openedBackend } from './backend/open-backend.js';
 export { readsSynchronously } from './backend/webgpu.js';
 export { adamWStep } from './ops/optimizer/adamw-step.js';
 export { fusedAttention, fusesAttention } from './ops/layers/attention.js';

@@ -24,6 +24,7 @@ export {
   loadPolicyCheckpoint,
   openPolicyCheckpoint,
   policyCheckpointContent,
+  policyCheckpointMetadata,
   startFromCheckpoint,
 } from './hugging-face/policy-checkpoint.js';
 export { PolicySource } from './hugging-face/policy-source.js';
@@ -34,6 +35,14 @@ export {
   type PolicyText,
 } from './hugging-face/policy-text.js';
 export { saveHuggingFaceModel } from './hugging-face/save-model.js';
+export {
+  accumulateLoss,
+  cutMicroBatches,
+  type MicroBatch,
+  type OutputGradients,
+  type TokenPasses,
+} from './losses/accumulate-loss.js';
+export { type TokenColumns } from './losses/evaluate-loss.js';
 export { type LossOptions } from './losses/loss-options.js';
 export { averageTerms, type LossTerms, type LossTermValues } from './losses/loss-terms.js';
 export { type TokenFigures } from './losses/token-figures.js';

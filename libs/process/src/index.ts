@@ -18,6 +18,7 @@ export {
   type RunRoleConfig,
   type SinkConfig,
   type StoreServerConfig,
+  type TrainerConfig,
   type ValidatorConfig,
 } from './environment/role-config.js';
 export { roleEnvironment } from './environment/role-environment.js';

@@ -250,6 +250,7 @@ export class RunRecorder {
       optimizer: { sha256: sha256Like(round + 1_000), sizeBytes: 800_000 },
       episodeRewards: null,
       groupPriorities: null,
+      engine: null,
       trainerState: null,
       metricNames: metrics.names,
       metricValues: metrics.values,

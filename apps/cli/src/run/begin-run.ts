@@ -33,8 +33,12 @@ export async function beginRun(
   options: BeginRunOptions,
 ): Promise<BegunRun> {
   const unfinished = state.runs.findLast((run) => run.ended === null && isOf(options.recipe, run));
-  if (unfinished)
-    return { runId: unfinished.runId, isResumed: true, recipe: parseRecipe(unfinished.started.recipe) };
+  if (unfinished) {
+    // The engine is that of the request: a run may go on with another.
+    const { engine } = options.recipe;
+    const recipe = { ...parseRecipe(unfinished.started.recipe), engine };
+    return { runId: unfinished.runId, isResumed: true, recipe };
+  }
 
   const withData = (await options.completeData?.(options.recipe)) ?? options.recipe;
   const recipe = completeInit(withData, state);

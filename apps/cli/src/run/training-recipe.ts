@@ -21,10 +21,18 @@ export interface TrainingOptions extends CommonOptions, SourceOptions, MetricsOp
   readonly nice: number;
   readonly backend?: BackendChoice;
   readonly acceptOtherLog?: true;
+  readonly engine?: 'tensorflow' | 'torch';
+  readonly nproc?: number;
+  readonly enginePython?: string;
+  readonly engineUrl?: string;
+  readonly engineTokenFile?: string;
 }
 
+/** Options that say what computes the gradients. */
+export type EngineOption = 'engine' | 'nproc' | 'enginePython' | 'engineUrl' | 'engineTokenFile';
+
 /** Options that change a recipe. */
-type OverrideOption = 'updates' | 'seed' | 'set' | 'algorithm' | 'initFrom' | 'overrides';
+type OverrideOption = 'updates' | 'seed' | 'set' | 'algorithm' | 'initFrom' | 'overrides' | EngineOption;
 
 /**
  * Reads the recipe that the options name, with their overrides. Loads its modules before anything starts, so that a fault
@@ -51,12 +59,34 @@ export function overridesOf(
     overrides: overridesFile,
     initFrom,
     set = [],
+    ...others
   }: Pick<TrainingOptions, OverrideOption>,
   own: readonly string[],
 ): RecipeOverrides {
   const start = initFrom === undefined ? [] : [initAssignment(initFrom)];
-  const assignments = [...environmentAssignments(), ...own, ...start, ...set];
+  const assignments = [...environmentAssignments(), ...own, ...start, ...engineAssignments(others), ...set];
   return { seed, numUpdates, algorithm, overridesFile, assignments };
+}
+
+/** The assignments that the options of the engine stand for; those of a torch worker choose it, too. */
+export function engineAssignments({
+  engine,
+  nproc,
+  enginePython,
+  engineUrl,
+  engineTokenFile,
+}: Pick<TrainingOptions, EngineOption>): readonly string[] {
+  if (engine === 'tensorflow') return ['engine={"kind":"tensorflow"}'];
+  const fields = { processes: nproc, python: enginePython, url: engineUrl, tokenFile: engineTokenFile };
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  if (engine === undefined && given.length === 0) return [];
+  // An address replaces what the recipe says of a worker that the trainer starts.
+  const cleared = engineUrl === undefined ? [] : ['engine=null'];
+  return [
+    ...cleared,
+    'engine.kind=torch',
+    ...given.map(([field, value]) => `engine.${field}=${JSON.stringify(value)}`),
+  ];
 }
 
 /**

@@ -13,7 +13,7 @@ function nicenessOf(niceness: number) {
     hasRunEnded: () => false,
   };
   return [
-    trainerRole(options),
+    trainerRole({ ...options, engine: { kind: 'tensorflow' } }),
     collectorRole({ ...options, share: { index: 0, count: 1 } }),
     validatorRole({ ...options, numCollectors: 1 }),
   ].map((role) => role.niceness);

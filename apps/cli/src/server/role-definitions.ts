@@ -1,3 +1,4 @@
+import type { EngineRecipe } from '@retrace/config';
 import type { Share } from '@retrace/log';
 import {
   checkpointStorageVariables,
@@ -138,9 +139,13 @@ interface RunRoleOptions {
 }
 
 /** Defines the run's trainer. */
-export function trainerRole(options: RunRoleOptions): RoleDefinition {
+export function trainerRole({
+  engine,
+  ...options
+}: RunRoleOptions & { readonly engine: EngineRecipe }): RoleDefinition {
   return runRole('trainer', installation.scripts.trainer, options, {
     RETRACE_METRICS_PORT: options.metricsPort,
+    RETRACE_ENGINE: JSON.stringify(engine),
   });
 }
 

@@ -1,6 +1,6 @@
 import type { BackendChoice, DataDirectory } from '@retrace/process';
 import { checkpointStorageFor, logOf } from '../services/environment.js';
-import { needsCollector, needsValidator, type Recipe } from '@retrace/config';
+import { engineOf, needsCollector, needsValidator, type Recipe } from '@retrace/config';
 import type { ControlFold, RunState } from '@retrace/trajectory';
 import type { EventLog, WarningLog } from '@retrace/log';
 import { CliError } from '../cli-error.js';
@@ -146,11 +146,12 @@ export class TrainingServer {
       this.say('run', announceRun(begun));
       const hasRunEnded = () => state.run(runId)?.ended !== null;
       const { metricsPort } = metrics;
+      const engine = engineOf(recipe);
       const role = { directory, storeUrl, runId, backend, hasRunEnded, niceness, metricsPort };
       const count = needsCollector(recipe) ? numCollectors : 0;
       const shares = Array.from({ length: count }, (_, index) => ({ index, count }));
       const definitions = [
-        trainerRole(role),
+        trainerRole({ ...role, engine }),
         ...shares.map((share) => collectorRole({ ...role, share })),
         ...(needsValidator(recipe) ? [validatorRole({ ...role, numCollectors: count })] : []),
       ];

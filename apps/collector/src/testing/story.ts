@@ -87,6 +87,7 @@ export class Story {
       optimizer: file,
       episodeRewards: null,
       groupPriorities: null,
+      engine: null,
       trainerState: null,
       metricNames: [],
       metricValues: new Float64Array(0),

@@ -16,7 +16,7 @@ interface CommitOptions {
   readonly outcome: UpdateResult['outcome'];
   readonly shares: UpdateResult['shares'];
   readonly tokenTrace: UpdateResult['tokenTrace'];
-  readonly engine: Pick<UpdateEngine, 'save' | 'modelHash'>;
+  readonly engine: Pick<UpdateEngine, 'save' | 'modelHash' | 'used'>;
   /** Metrics that a replay must reproduce; recorded with the commit. */
   readonly metrics: MetricEntries;
   /** [E] Rewards that a replay starts from; null where rewards play no part. */
@@ -57,6 +57,7 @@ export async function commitUpdate(options: CommitOptions): Promise<void> {
         ...files,
         episodeRewards,
         groupPriorities,
+        engine: engine.used,
         trainerState,
         metricNames: metrics.map(([name]) => name),
         metricValues: Float64Array.from(metrics, ([, value]) => value),

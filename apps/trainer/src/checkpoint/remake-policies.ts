@@ -34,7 +34,7 @@ export async function remakePolicies(
     }
     if (made.length > 0) say(`weights were made again, bit for bit: ${made.join(', ')}`);
   } finally {
-    replayer.dispose();
+    await replayer.close();
   }
 }
 

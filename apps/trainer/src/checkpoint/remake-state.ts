@@ -24,6 +24,6 @@ export async function remakeState(source: ReplaySource, updateNumber: number): P
         'restore the file from a backup, or resume on the backend and processor that made it',
     );
   } finally {
-    replayer.dispose();
+    await replayer.close();
   }
 }

@@ -1,5 +1,7 @@
 import type { BackendName } from '@retrace/compute';
+import { openEngine } from '../engine/open-engine.js';
 import { TensorflowEngine, type TensorflowEngineOptions } from '../engine/tensorflow-engine.js';
+import type { UpdateEngine } from '../engine/update-engine.js';
 import { WorkerPool } from './worker-pool.js';
 
 interface WorkerOptions {
@@ -18,11 +20,11 @@ interface WorkerOptions {
 export async function openSharedEngine(
   options: TensorflowEngineOptions,
   workers: WorkerOptions,
-): Promise<TensorflowEngine> {
+): Promise<UpdateEngine> {
   const { recipe, vocabSize, tokenizerHash } = options;
-  const engine = await TensorflowEngine.open(options);
+  const engine = await openEngine(options);
   const numShards = recipe.optimizer.dataParallel ?? 1;
-  if (numShards === 1) return engine;
+  if (numShards === 1 || !(engine instanceof TensorflowEngine)) return engine;
   const { modelHash, numTrainedValues } = engine;
   const replica = { recipe, vocabSize, tokenizerHash, modelHash, numTrainedValues };
   engine.shareWith(await WorkerPool.start(numShards - 1, { ...replica, ...workers }));

@@ -52,10 +52,6 @@ const variants = {
 for (const [name, settings] of Object.entries(variants)) {
   describeUpdateEngine(name, {
     open: () => openEngine(...settings),
-    close: (engine) => {
-      (engine as TensorflowEngine).dispose();
-      return Promise.resolve();
-    },
     vocabSize: VOCAB_SIZE,
     isDeterministic: true,
   });
@@ -68,7 +64,7 @@ it('TensorflowEngine: frees all device memory when it is disposed of', async () 
   const options = { temperature: 1, mask: Uint8Array.of(0, 1) };
   await engine.evaluateReference(await engine.saveWeights(), batch, options);
   expect(countTensors()).toBeGreaterThan(before);
-  engine.dispose();
+  await engine.close();
   expect(countTensors()).toBe(before);
 });
 
@@ -96,7 +92,7 @@ it('TensorflowEngine: gives the same weights and optimizer state wherever the mo
     }
     const numTensors = countTensors();
     results.push({ state: await engine.save(), numTensors });
-    engine.dispose();
+    await engine.close();
   }
   const [device, host, disk] = results;
   expect(host.state).toEqual(device.state);

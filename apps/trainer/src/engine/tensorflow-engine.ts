@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { multipliesInFloat32 } from '@retrace/compute';
+import { multipliesInFloat32, openedBackend, type BackendName } from '@retrace/compute';
 import type { Recipe } from '@retrace/config';
 import {
   loadHuggingFaceModel,
@@ -24,7 +24,7 @@ import {
   type SequenceBatch,
   type TrainingBatch,
 } from '@retrace/policy';
-import type { CheckpointFile } from '@retrace/trajectory';
+import type { CheckpointFile, UsedEngine } from '@retrace/trajectory';
 import { directoryOptions, madeConfig } from './recipe-model.js';
 import type {
   EngineState,
@@ -104,6 +104,18 @@ export class TensorflowEngine implements UpdateEngine {
     return new TensorflowEngine(options, { model, base });
   }
 
+  get used(): UsedEngine {
+    const { optimizer, compute } = this.options.recipe;
+    const backend = openedBackend();
+    return {
+      kind: 'tensorflow',
+      version: backend === null ? '' : `${backend.name} ${backend.version}`,
+      device: isGpuBackend(backend?.name) ? 'gpu' : 'cpu',
+      numProcesses: optimizer.dataParallel ?? 1,
+      precision: compute?.matMulPrecision ?? 'float32',
+    };
+  }
+
   get ratioTolerance(): number {
     return multipliesInFloat32() ? FLOAT32_TOLERANCE : ROUNDED_TOLERANCE;
   }
@@ -176,9 +188,13 @@ export class TensorflowEngine implements UpdateEngine {
     return this.optimizer.takeNamedGradients();
   }
 
-  /** Stores the trained weights, with what a reader needs to rebuild the model. */
-  saveWeights(): Promise<CheckpointFile> {
-    return this.options.checkpoints.write(policyCheckpointContent(this.model, this.identity));
+  /**
+   * Stores the trained weights, with what a reader needs to rebuild the model.
+   *
+   * @param into by default the files of the run
+   */
+  saveWeights(into = this.options.checkpoints): Promise<CheckpointFile> {
+    return into.write(policyCheckpointContent(this.model, this.identity));
   }
 
   /** The name that the current weights would be stored under; nothing is stored. */
@@ -192,22 +208,21 @@ export class TensorflowEngine implements UpdateEngine {
     return { weights: await this.nameWeights(), optimizer };
   }
 
-  async save(): Promise<EngineState> {
+  async save(into = this.options.checkpoints): Promise<EngineState> {
     const [weights, optimizer] = await Promise.all([
-      this.saveWeights(),
-      this.options.checkpoints.write(this.optimizer.stateContent(this.movingReference)),
+      this.saveWeights(into),
+      into.write(this.optimizer.stateContent(this.movingReference)),
     ]);
     return { weights, optimizer };
   }
 
-  async load(state: EngineState): Promise<void> {
-    const { checkpoints } = this.options;
+  async load(state: EngineState, from = this.options.checkpoints): Promise<void> {
     // Both files are verified before either is loaded.
-    const optimizer = await checkpoints.open(state.optimizer);
+    const optimizer = await from.open(state.optimizer);
     try {
       const movingReference = await WeightAverage.read(optimizer, this.model);
       try {
-        await loadPolicyCheckpoint(this.model, checkpoints, state.weights);
+        await loadPolicyCheckpoint(this.model, from, state.weights);
         await this.optimizer.loadState(optimizer);
       } catch (error) {
         movingReference?.dispose();
@@ -222,11 +237,12 @@ export class TensorflowEngine implements UpdateEngine {
   }
 
   /** Frees the device memory. */
-  dispose(): void {
+  close(): Promise<void> {
     this.movingReference?.dispose();
     this.disposeReference();
     this.optimizer.dispose();
     this.model.dispose();
+    return Promise.resolve();
   }
 
   private async logprobsOf(
@@ -243,7 +259,7 @@ export class TensorflowEngine implements UpdateEngine {
   }
 
   /** Names what a reader needs beside the weights to rebuild the model. */
-  private get identity(): Parameters<typeof policyCheckpointContent>[1] {
+  get identity(): Parameters<typeof policyCheckpointContent>[1] {
     return { tokenizerHash: this.options.tokenizerHash, base: this.base };
   }
 
@@ -282,4 +298,10 @@ export class TensorflowEngine implements UpdateEngine {
     }
     return this.referenceModel.model;
   }
+}
+
+const GPU_BACKENDS: readonly (BackendName | undefined)[] = ['tensorflow-cuda', 'tfjs-node-gpu', 'webgpu'];
+
+function isGpuBackend(name: BackendName | undefined): boolean {
+  return GPU_BACKENDS.includes(name);
 }

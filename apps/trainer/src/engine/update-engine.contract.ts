@@ -6,11 +6,12 @@ import type { StepLoss, UpdateEngine } from './update-engine.js';
 interface EngineUnderTest {
   /** A new engine with a critic in the state that a run starts from, the same each time; all of them share one place for saved files. */
   readonly open: () => Promise<UpdateEngine>;
-  readonly close: (engine: UpdateEngine) => Promise<void>;
   /** The policy knows tokens 0 … vocabSize − 1. */
   readonly vocabSize: number;
   /** Whether equal calls give equal bits. */
   readonly isDeterministic: boolean;
+  /** Whether it hands out gradients (default true). */
+  readonly givesGradients?: boolean;
 }
 
 const TEMPERATURE = 1;
@@ -46,7 +47,7 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
       engine = await open();
     });
     afterEach(async () => {
-      await Promise.all(opened.splice(0).map((made) => subject.close(made)));
+      await Promise.all(opened.splice(0).map((made) => made.close()));
     });
 
     /** Sequences of these lengths with tokens that follow from their places. */
@@ -163,24 +164,40 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
       expect((await engine.step(STEP)).gradientNorm / gradientNorm).toBeCloseTo(1, 3);
     });
 
-    it('gives the accumulated gradients, whose norm a step reports, and clears them', async () => {
-      const batch = sequencesOf(5, 4, 6);
-      const single = await trainingBatch(batch, 0.1);
-      expect((await engine.takeGradients()).size).toBe(0);
-      await engine.accumulate(single, POLICY_ONLY);
-      const gradients = await engine.takeGradients();
-      expect(await engine.step(STEP)).toMatchObject({ gradientNorm: 0 });
-      await engine.accumulate(single, POLICY_ONLY);
-      await engine.accumulate(single, POLICY_ONLY);
-      const twice = await engine.takeGradients();
-      expect([...twice.keys()]).toEqual([...gradients.keys()]);
-      const squares = (named: ReadonlyMap<string, Float32Array>) =>
-        sum([...named.values()].map((values) => sum(values.map((value) => value ** 2))));
-      expect(Math.sqrt(squares(twice) / squares(gradients))).toBeCloseTo(2, 3);
-      await engine.accumulate(single, POLICY_ONLY);
-      const { gradientNorm } = await engine.step(STEP);
-      expect(Math.sqrt(squares(gradients)) / gradientNorm).toBeCloseTo(1, 3);
-    });
+    it.skipIf(subject.givesGradients === false)(
+      'gives the accumulated gradients, whose norm a step reports, and clears them',
+      async () => {
+        const batch = sequencesOf(5, 4, 6);
+        const single = await trainingBatch(batch, 0.1);
+        expect((await engine.takeGradients()).size).toBe(0);
+        await engine.accumulate(single, POLICY_ONLY);
+        const gradients = await engine.takeGradients();
+        expect(await engine.step(STEP)).toMatchObject({ gradientNorm: 0 });
+        await engine.accumulate(single, POLICY_ONLY);
+        await engine.accumulate(single, POLICY_ONLY);
+        const twice = await engine.takeGradients();
+        expect([...twice.keys()]).toEqual([...gradients.keys()]);
+        const squares = (named: ReadonlyMap<string, Float32Array>) =>
+          sum([...named.values()].map((values) => sum(values.map((value) => value ** 2))));
+        expect(Math.sqrt(squares(twice) / squares(gradients))).toBeCloseTo(2, 3);
+        await engine.accumulate(single, POLICY_ONLY);
+        const { gradientNorm } = await engine.step(STEP);
+        expect(Math.sqrt(squares(gradients)) / gradientNorm).toBeCloseTo(1, 3);
+      },
+    );
+
+    it.runIf(subject.givesGradients === false)(
+      'refuses to hand out gradients, which stay accumulated',
+      async () => {
+        const single = await trainingBatch(sequencesOf(5, 4, 6), 0.1);
+        const initial = await engine.save();
+        const { gradientNorm } = await trainOnce(engine, single, POLICY_ONLY);
+        await engine.load(initial);
+        await engine.accumulate(single, POLICY_ONLY);
+        await expect(engine.takeGradients()).rejects.toThrow();
+        expect((await engine.step(STEP)).gradientNorm / gradientNorm).toBeCloseTo(1, 3);
+      },
+    );
 
     it('makes tokens with a positive advantage more likely', async () => {
       const batch = sequencesOf(6);

@@ -1,12 +1,14 @@
 import type {
   AppliedGradients,
   ApplyOptions,
+  CheckpointFiles,
   FileRef,
   LossOptions,
   LossTerms,
   SequenceBatch,
   TrainingBatch,
 } from '@retrace/policy';
+import type { UsedEngine } from '@retrace/trajectory';
 
 /** How logprobs of given tokens are computed. */
 export interface EvaluationOptions {
@@ -55,6 +57,7 @@ export interface EngineState {
  *   it never uses the nearest thing instead.
  * - A rejected `accumulate` never leaves a part of its batch accumulated, and a rejected `step` leaves weights and optimizer as
  *   they were.
+ * - An engine whose process has ended rejects every call with TrainerError `ENGINE_LOST`; it never goes on with other weights.
  * - A saved state is durable when `save` resolves. Loaded again, here or in another process, it continues with the same results: the
  *   same bits where the engine is deterministic. What was not saved is scratch: after a crash only saved states count.
  */
@@ -63,6 +66,8 @@ export interface UpdateEngine {
   readonly modelHash: string;
   /** Largest |ratio − 1| by which probabilities of equal weights may differ between this engine and the sampler. */
   readonly ratioTolerance: number;
+  /** Description of the engine for the commits of its updates. */
+  readonly used: UsedEngine;
 
   /** Evaluates tokens under the current weights. */
   evaluate(batch: SequenceBatch, options: EvaluationOptions): Promise<EvaluatedTokens>;
@@ -104,12 +109,28 @@ export interface UpdateEngine {
    */
   takeGradients(): Promise<ReadonlyMap<string, Float32Array>>;
 
-  /** Stores the current weights only, as a policy version that samplers and readers can open. */
-  saveWeights(): Promise<FileRef>;
+  /**
+   * Stores the current weights only, as a policy version that samplers and readers can open.
+   *
+   * @param into by default the files of the run
+   */
+  saveWeights(into?: CheckpointFiles): Promise<FileRef>;
 
   /** Stores weights and optimizer. */
-  save(): Promise<EngineState>;
+  save(into?: CheckpointFiles): Promise<EngineState>;
 
-  /** Returns to a saved state, and drops what is accumulated. Rejects, with the engine as it was, when a file is missing or damaged. */
-  load(state: EngineState): Promise<void>;
+  /** The name that the current weights would be stored under; nothing is stored. */
+  nameWeights(): Promise<FileRef>;
+
+  /** The names that the current state would be stored under; nothing is stored. */
+  nameState(): Promise<EngineState>;
+
+  /**
+   * Returns to a saved state, and drops what is accumulated. Rejects, with the engine as it was, when a file is missing or damaged. Every
+   * engine with this `modelHash` loads the states of every other.
+   */
+  load(state: EngineState, from?: CheckpointFiles): Promise<void>;
+
+  /** Frees what the engine holds and ends what it started; no call follows. */
+  close(): Promise<void>;
 }

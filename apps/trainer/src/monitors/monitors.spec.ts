@@ -44,6 +44,15 @@ describe('monitors', () => {
     expect(new RunMonitors(null).observe({ updateNumber: 1, metrics: new Map() }, EPISODES)).toEqual([]);
   });
 
+  it('count an update once that is made again, as its engine was lost before it was committed', () => {
+    const monitors = new RunMonitors({});
+    const metrics = new Map([['train/clipFraction', 0.9]]);
+    const findings = [1, 2, 2, 3].map((updateNumber) =>
+      monitors.observe({ updateNumber, metrics }, EPISODES).map(({ rule }) => rule),
+    );
+    expect(findings).toEqual([[], [], [], ['clippedTokens']]);
+  });
+
   it('missingRewards: names the episodes without a reward when they are too many', () => {
     const episodes = { ...EPISODES, totals: Float64Array.of(1, NaN, 0, NaN) };
     const [[finding]] = observe([{}], { episodes });

@@ -51,6 +51,8 @@ export class RunMonitors {
   ): readonly (Finding & { readonly rule: MonitoredRule })[] {
     const { rules, past } = this;
     if (rules === null) return [];
+    // Made again, since its engine was lost before the commit.
+    if (past.at(-1)?.updateNumber === update.updateNumber) past.pop();
     const input = { update, episodes, before: past, rules };
     const findings = (Object.keys(MONITORS) as MonitoredRule[]).flatMap((rule) => {
       const finding = MONITORS[rule](input);

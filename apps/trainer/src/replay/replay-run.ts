@@ -66,6 +66,6 @@ export async function replayRun(options: ReplayRunOptions): Promise<ReplayedRun>
     const { sha256: weightsSha256 } = await replayer.engine.nameWeights();
     return { numUpdates, numPolicies, differing, weightsSha256 };
   } finally {
-    replayer.dispose();
+    await replayer.close();
   }
 }

@@ -1,4 +1,4 @@
-import type { UpdateApplied, UpdateTraced } from '@retrace/trajectory';
+import type { UpdateApplied, UpdateTraced, UsedEngine } from '@retrace/trajectory';
 import type { UpdateOutcome } from '../update/optimizer-steps.js';
 import type { MetricEntries } from '../update/metrics.js';
 import { TokenDigest } from './token-digest.js';
@@ -33,6 +33,8 @@ export interface ReplayResult extends ReplayOrigin {
   readonly metrics: readonly ReplayedMetric[];
   /** |replayed − recorded| / max(1, |recorded|) of the loss; 0 where both trained nothing, NaN where one did. */
   readonly lossDifference: number;
+  /** Engines that made the update, and made it again; null for an update from before commits named their engine. */
+  readonly engine: { readonly recorded: UsedEngine; readonly replayed: UsedEngine } | null;
   /** Whether the replayed weights are the recorded ones, bit for bit. */
   readonly sameWeights: boolean;
   /** Whether what was recorded of each trained token is the same again, bit for bit; null where nothing was (`updateTokens`). */
@@ -65,6 +67,7 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
     return {
       updateNumber,
       numEpisodes: plan.episodeIds.length,
+      engine: commit.engine && { recorded: commit.engine, replayed: replayer.engine.used },
       ...compareMetrics(commit, metrics),
       ...compareSteps(trace, outcome),
       sameWeights: await replayer.isExact(updateNumber),
@@ -73,7 +76,7 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
       ...start,
     };
   } finally {
-    replayer.dispose();
+    await replayer.close();
   }
 }
 

@@ -1,14 +1,18 @@
-import { parseRecipe, type Recipe } from '@retrace/config';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseRecipe, type EngineRecipe, type Recipe } from '@retrace/config';
 import { readEnvironment } from '@retrace/environment-sources';
 import type { EventLog } from '@retrace/log';
-import { isUnreadable, openPolicyText, PolicyError, type CheckpointFiles } from '@retrace/policy';
+import { CheckpointFiles, isUnreadable, openPolicyText, PolicyError } from '@retrace/policy';
 import {
   RewardScorer,
   VerdictStore,
   type AssignedRewardSource,
   type RewardScorerOptions,
 } from '@retrace/scoring';
-import { TensorflowEngine } from '../engine/tensorflow-engine.js';
+import type { UpdateApplied, UsedEngine } from '@retrace/trajectory';
+import { openEngine } from '../engine/open-engine.js';
 import type { UpdateEngine } from '../engine/update-engine.js';
 import { TrainerError } from '../trainer-error.js';
 import { computeUpdate } from '../update/compute-update.js';
@@ -28,6 +32,8 @@ export interface ReplaySource {
   /** Needed for rewards that count visits. */
   readonly visits?: RewardScorerOptions['visits'];
   readonly runId: string;
+  /** Settings of the engine; where they name no kind, each update is made again on the kind that made it. */
+  readonly engine?: Partial<EngineRecipe>;
 }
 
 /** The state that a replay begins with. */
@@ -59,7 +65,8 @@ export class Replayer {
     readonly recorded: RecordedUpdates,
     readonly recipe: Recipe,
     readonly rewards: RewardScorer,
-    readonly engine: TensorflowEngine,
+    private readonly open: (engine: EngineRecipe) => Promise<UpdateEngine>,
+    private opened: OpenedEngine,
   ) {}
 
   /** @throws TrainerError `RUN_UNKNOWN` */
@@ -73,8 +80,16 @@ export class Replayer {
       directory: recipe.policy?.model,
     });
     const { vocabSize, hash: tokenizerHash } = tokenizer;
-    const engine = await TensorflowEngine.open({ recipe, checkpoints, vocabSize, tokenizerHash });
-    return new Replayer(source, recorded, recipe, await loadRewards(source, recipe.reward), engine);
+    const open = (engine: EngineRecipe) =>
+      openEngine({ recipe: { ...recipe, engine }, checkpoints, vocabSize, tokenizerHash });
+    const rewards = await loadRewards(source, recipe.reward);
+    const first = replayEngine(recipe, recorded.updates.get(1)?.commit.engine ?? null, source.engine);
+    const opened = { recipe: first, engine: await open(first) };
+    return new Replayer(source, recorded, recipe, rewards, open, opened);
+  }
+
+  get engine(): UpdateEngine {
+    return this.opened.engine;
   }
 
   get newestUpdate(): number {
@@ -124,6 +139,7 @@ export class Replayer {
     const { reader, runId } = this.source;
     const { plan, commit } = this.update(updateNumber);
     const { recipe = this.recipe, rewards = this.rewards } = changes;
+    if (!changes.engine) await this.takeEngineOf(commit);
     try {
       return await computeUpdate({
         engine: this.engine,
@@ -150,9 +166,25 @@ export class Replayer {
     return sha256 === this.update(updateNumber).commit.weights.sha256;
   }
 
-  /** Frees the device memory. */
-  dispose(): void {
-    this.engine.dispose();
+  /** Frees what the engine holds. */
+  close(): Promise<void> {
+    return this.engine.close();
+  }
+
+  /** Goes on with the kind of engine that made an update, in the state that the present one is in. */
+  private async takeEngineOf(commit: UpdateApplied): Promise<void> {
+    const wanted = replayEngine(this.recipe, commit.engine, this.source.engine);
+    if (JSON.stringify(wanted) === JSON.stringify(this.opened.recipe)) return;
+    const directory = await mkdtemp(join(tmpdir(), 'retrace-replay-'));
+    try {
+      const files = new CheckpointFiles(directory);
+      const state = await this.engine.save(files);
+      await this.engine.close();
+      this.opened = { recipe: wanted, engine: await this.open(wanted) };
+      await this.engine.load(state, files);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
   }
 
   /** Returns the update's number, or 0 where the engine keeps the state that the recipe starts from. */
@@ -171,6 +203,28 @@ export class Replayer {
     }
     return 0;
   }
+}
+
+interface OpenedEngine {
+  readonly recipe: EngineRecipe;
+  readonly engine: UpdateEngine;
+}
+
+/**
+ * An engine of the kind that made an update, in as many processes and in the same precision. It is started here, since one that answers at an
+ * address may be training.
+ */
+function replayEngine(
+  { engine }: Recipe,
+  used: UsedEngine | null,
+  asked: Partial<EngineRecipe> = {},
+): EngineRecipe {
+  const { kind = used?.kind ?? 'tensorflow' } = asked;
+  if (kind !== 'torch') return { kind: 'tensorflow' };
+  const python = engine?.python === undefined ? {} : { python: engine.python };
+  if (used?.kind !== 'torch') return { ...python, ...asked, kind };
+  const precision = used.precision as 'float32' | 'bfloat16';
+  return { ...python, processes: used.numProcesses, precision, ...asked, kind };
 }
 
 function loadRewards(

@@ -179,7 +179,7 @@ describe('a whole update from given weights, batch and optimizer state is that o
       // Of the steps themselves, since small ones would hide in the weights.
       expect(missed / moved, tensor).toBeLessThan(1e-3);
     }
-    engine.dispose();
+    await engine.close();
   });
 });
 

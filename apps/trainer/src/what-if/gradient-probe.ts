@@ -6,6 +6,7 @@ import type {
   StepLoss,
   UpdateEngine,
 } from '../engine/update-engine.js';
+import type { UsedEngine } from '@retrace/trajectory';
 import { TrainerError } from '../trainer-error.js';
 
 /**
@@ -15,10 +16,12 @@ import { TrainerError } from '../trainer-error.js';
 export class GradientProbe implements UpdateEngine {
   readonly modelHash: string;
   readonly ratioTolerance: number;
+  readonly used: UsedEngine;
 
   constructor(private readonly engine: UpdateEngine) {
     this.modelHash = engine.modelHash;
     this.ratioTolerance = engine.ratioTolerance;
+    this.used = engine.used;
   }
 
   evaluate(batch: SequenceBatch, options: EvaluationOptions): Promise<EvaluatedTokens> {
@@ -79,7 +82,20 @@ export class GradientProbe implements UpdateEngine {
     return this.engine.save();
   }
 
+  nameWeights(): Promise<FileRef> {
+    return this.engine.nameWeights();
+  }
+
+  nameState(): Promise<EngineState> {
+    return this.engine.nameState();
+  }
+
   load(state: EngineState): Promise<void> {
     return this.engine.load(state);
+  }
+
+  /** Does nothing: the engine behind it belongs to somebody else. */
+  close(): Promise<void> {
+    return Promise.resolve();
   }
 }

@@ -26,6 +26,10 @@ export class ScratchCheckpoints extends CheckpointFiles {
     return this.base.open(ref).catch(this.ifMissing(() => super.open(ref)));
   }
 
+  override locate(ref: FileRef): Promise<string> {
+    return this.base.locate(ref).catch(this.ifMissing(() => super.locate(ref)));
+  }
+
   /** Lists the files of the run only. */
   override list(): Promise<FileRef[]> {
     return this.base.list();

@@ -73,7 +73,7 @@ export async function whatIf(options: WhatIfOptions): Promise<WhatIfResult> {
   const { from, to, assignments, signal, onUpdate, onRecompute } = options;
   const checkpoints = await ScratchCheckpoints.over(options.checkpoints);
   try {
-    const replayer = await Replayer.open({ ...options, checkpoints });
+    const replayer = await Replayer.open({ ...options, checkpoints, engine: { kind: 'tensorflow' } });
     try {
       const recipe = whatIfRecipe(replayer.recipe, assignments);
       for (const updateNumber of [from, to]) replayer.update(updateNumber);
@@ -87,7 +87,7 @@ export async function whatIf(options: WhatIfOptions): Promise<WhatIfResult> {
       }
       return { ...start, updates };
     } finally {
-      replayer.dispose();
+      await replayer.close();
     }
   } finally {
     await checkpoints.discard();

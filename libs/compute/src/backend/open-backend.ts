@@ -25,6 +25,13 @@ export interface OpenBackendOptions extends TensorflowSettings {
   readonly environment?: ComputeEnvironment;
 }
 
+let opened: Backend | null = null;
+
+/** The backend that `openBackend` opened last in this process; null before. */
+export function openedBackend(): Backend | null {
+  return opened;
+}
+
 /** The version that was opened, or a few words on why none was. */
 type Attempt = { readonly version: string } | { readonly refusal: string };
 
@@ -46,7 +53,8 @@ export async function openBackend({
     if ('version' in attempt) {
       const before = refusals.length === 0 ? 'the first choice' : `not ${refusals.join('; not ')}`;
       const lacks = name === 'tensorflow' && !nativeOpsAreLoaded() ? ' (slower: without the fused ops)' : '';
-      return { name, version: attempt.version, reason: `${name} ${attempt.version}${lacks}: ${before}.` };
+      opened = { name, version: attempt.version, reason: `${name} ${attempt.version}${lacks}: ${before}.` };
+      return opened;
     }
     refusals.push(`${name}, because ${attempt.refusal}`);
   }

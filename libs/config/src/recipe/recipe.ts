@@ -5,6 +5,7 @@ import { Type } from 'class-transformer';
 import { IsBoolean, IsDefined, IsIn, IsOptional, ValidateNested } from 'class-validator';
 import { AgentRecipe } from './agent-recipe.js';
 import { DataRecipe } from './data-recipe.js';
+import { EngineRecipe } from './engine-recipe.js';
 import { EnvironmentRecipe } from './environment-recipe.js';
 import { EndpointRecipe } from './endpoint-recipe.js';
 import { EvaluationRecipe } from './evaluation-recipe.js';
@@ -228,6 +229,8 @@ export class Recipe {
   @IsOptional() @ValidateNested() @Type(() => InitRecipe) readonly initFrom?: InitRecipe | null;
   /** How the processes of a run compute. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => ComputeRecipe) readonly compute?: ComputeRecipe | null;
+  /** Engine that computes gradients and makes optimizer steps; null is TensorFlow.js in the trainer's process. @defaultValue null */
+  @IsOptional() @ValidateNested() @Type(() => EngineRecipe) readonly engine?: EngineRecipe | null;
   /** How episodes are collected. */
   @IsDefined() @ValidateNested() @Type(() => CollectionRecipe) readonly collection!: CollectionRecipe;
   /** Data that updates are trained on; null is the episodes collected for the run. @defaultValue null */

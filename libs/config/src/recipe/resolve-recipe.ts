@@ -12,6 +12,7 @@ import { algorithmProblems } from './algorithm-problems.js';
 import { assignField } from './assign-field.js';
 import { dataProblems, withoutContents } from './data-problems.js';
 import { endpointProblems } from './endpoint-problems.js';
+import { engineProblems } from './engine-problems.js';
 import { environmentProblems } from './environment-problems.js';
 import { evaluationProblems } from './evaluation-problems.js';
 import { modelProblems } from './model-problems.js';
@@ -73,6 +74,7 @@ export function resolvePlainRecipe(recipe: unknown, overrides: RecipeOverrides =
     if (fault !== null) throw invalid(fault);
   }
   anchorModel(plain, process.cwd());
+  anchorEngine(plain, process.cwd());
   if (isRecord(plain.environment)) anchorEnvironment(plain.environment, process.cwd());
   anchorTasks(plain, process.cwd());
   if (isRecord(plain.agent)) anchorAgent(plain.agent, process.cwd());
@@ -134,14 +136,19 @@ export function parseRecipe(plain: unknown): Recipe {
   throw invalid(`Invalid recipe: ${shown.join('; ')}`);
 }
 
-/** SHA-256 over the recipe's canonical JSON (keys sorted), hex. */
+/** SHA-256 over the recipe's canonical JSON (keys sorted), hex: without its engine, so that a run of it may go on with another one. */
 export function recipeHash(recipe: Recipe): string {
-  return hashOf(recipe);
+  return hashOf(withoutEngine(recipe));
 }
 
 /** As `recipeHash`, of the recipe as its user wrote it: runs of one request have it in common, also when their data has grown since. */
 export function requestHash(recipe: Recipe): string {
-  return hashOf(withoutContents(recipe));
+  return hashOf(withoutEngine(withoutContents(recipe)));
+}
+
+function withoutEngine(recipe: object): object {
+  const { engine: _, ...others } = recipe as Pick<Recipe, 'engine'>;
+  return others;
 }
 
 function hashOf(recipe: object): string {
@@ -178,6 +185,7 @@ function loadFile(path: string): PlainObject {
   const directory = dirname(resolve(path));
   anchorModules(plain, directory);
   anchorModel(plain, directory);
+  anchorEngine(plain, directory);
   anchorTasks(plain, directory);
   return plain;
 }
@@ -239,6 +247,14 @@ function anchorModel({ policy }: PlainObject, directory: string): void {
   }
 }
 
+/** The paths of the worker's Python and of its token; a Python without a slash is a program of the path. */
+function anchorEngine({ engine }: PlainObject, directory: string): void {
+  if (!isRecord(engine)) return;
+  const { python, tokenFile } = engine;
+  if (typeof python === 'string' && python.includes('/')) engine.python = resolve(directory, python);
+  if (typeof tokenFile === 'string' && tokenFile !== '') engine.tokenFile = resolve(directory, tokenFile);
+}
+
 /** The paths of task files become absolute, since collectors read them from other directories. */
 function anchorTasks({ tasks }: PlainObject, directory: string): void {
   if (!isRecord(tasks)) return;
@@ -282,6 +298,7 @@ function crossFieldProblems(recipe: Recipe): string[] {
     ...environmentProblems(recipe),
     ...taskProblems(recipe),
     ...modelProblems(recipe),
+    ...engineProblems(recipe),
     ...endpointProblems(recipe),
     ...agentProblems(recipe),
     ...rewardProblems(recipe),

@@ -103,6 +103,16 @@ export class CheckpointFiles {
     return SafetensorsFile.open(this.pathOf(ref.sha256));
   }
 
+  /**
+   * Verifies a file and returns its path on this machine, for another process that reads it; it stays there as long as nobody removes it.
+   *
+   * @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`
+   */
+  async locate(ref: FileRef): Promise<string> {
+    await this.verify(ref);
+    return this.pathOf(ref.sha256);
+  }
+
   /** Removes a file; one that does not exist is no error. */
   async remove(sha256: string): Promise<void> {
     await rm(this.pathOf(sha256), { force: true });

@@ -32,15 +32,26 @@ export interface PolicyCheckpointOptions {
  */
 export function policyCheckpointContent(
   model: Transformer,
-  { tokenizerHash, base }: PolicyCheckpointOptions,
+  options: PolicyCheckpointOptions,
 ): AsyncGenerator<Uint8Array> {
-  if (model.config.lora && base === null) {
+  const metadata = policyCheckpointMetadata(model.config, options);
+  return model.parameters.encode(model.trainableSpecs, { metadata });
+}
+
+/**
+ * The text entries of a policy's file.
+ *
+ * @throws PolicyError `INVALID_REQUEST` as `policyCheckpointContent` does
+ */
+export function policyCheckpointMetadata(
+  config: TransformerConfig,
+  { tokenizerHash, base }: PolicyCheckpointOptions,
+): Readonly<Record<string, string>> {
+  if (config.lora && base === null) {
     throw new PolicyError('INVALID_REQUEST', 'a checkpoint of adapters must name the model they belong to');
   }
-  const metadata = { config: JSON.stringify(model.config), tokenizerHash };
-  return model.parameters.encode(model.trainableSpecs, {
-    metadata: model.config.lora ? { ...metadata, base: JSON.stringify(base) } : metadata,
-  });
+  const metadata = { config: JSON.stringify(config), tokenizerHash };
+  return config.lora ? { ...metadata, base: JSON.stringify(base) } : metadata;
 }
 
 /**

@@ -34,7 +34,10 @@ describe('configuration of roles', () => {
       tokenizerDirectory: 'data/tokenizers',
       backend: 'wasm',
       metricsAddress: null,
+      engine: null,
     });
+    const engine = '{"kind":"torch"}';
+    expect(readTrainerConfig({ ...written, RETRACE_ENGINE: engine }).engine).toBe(engine);
   });
 
   it('roleEnvironment: hides a broker that the parent inherited from the child', () => {

@@ -31,6 +31,12 @@ export interface RunRoleConfig {
   readonly metricsAddress: { readonly host: string; readonly port: number } | null;
 }
 
+/** The configuration of a trainer. */
+export interface TrainerConfig extends RunRoleConfig {
+  /** JSON of the recipe's section `engine`, for a run that goes on with another one; null takes that of the run. */
+  readonly engine: string | null;
+}
+
 /** The configuration of a collector. */
 export interface CollectorConfig extends ValidatorConfig {
   readonly share: Share;
@@ -75,8 +81,9 @@ const DEFAULT_SPOOL_BYTES = 1024 ** 3;
 const METRICS_HOST = '127.0.0.1';
 
 /** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables` */
-export function readTrainerConfig(environment: NodeJS.ProcessEnv): RunRoleConfig {
-  return readRunRole(environment, []).config;
+export function readTrainerConfig(environment: NodeJS.ProcessEnv): TrainerConfig {
+  const { config, variables } = readRunRole(environment, ['RETRACE_ENGINE']);
+  return { ...config, engine: variables.RETRACE_ENGINE ?? null };
 }
 
 /** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables` */

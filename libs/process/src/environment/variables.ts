@@ -123,6 +123,8 @@ export class EnvironmentVariables {
   @IsOptional() @IsString() RETRACE_CHECKPOINT_REGION?: string;
   @IsOptional() @IsString() RETRACE_TOKENIZER_DIRECTORY?: string;
   @IsOptional() @IsIn(BACKEND_NAMES) RETRACE_BACKEND?: (typeof BACKEND_NAMES)[number];
+  /** The section `engine` of a recipe as JSON, which the trainer takes instead of that of its run. */
+  @IsOptional() @IsString() RETRACE_ENGINE?: string;
   /** The part of a run's episodes that this collector plays. */
   @IsOptional() @Matches(SHARE, SHARE_RULE) RETRACE_COLLECTOR_SHARE?: string;
   /** Directory for the events of a collector while the log is unavailable; without it they are kept in memory. */

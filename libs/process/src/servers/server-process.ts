@@ -9,11 +9,15 @@ export interface ServerProcessOptions {
   /** Program and arguments; `{port}` is replaced. */
   readonly command: readonly string[];
   readonly directory: string | undefined;
+  /** Variables of the server beside those of this process. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Null: a free port for each start. */
   readonly port: number | null;
   readonly startTimeoutMs: number;
   /** Asks whether a server is ready; rejects with the reason why not. */
   readonly check: (url: string, signal: AbortSignal) => Promise<void>;
+  /** Called when a server that was ready ends without having been stopped, with its last lines. */
+  readonly onEnd?: (lastLines: readonly string[]) => void;
 }
 
 const STOP_GRACE_MS = 5_000;
@@ -42,6 +46,7 @@ export class ServerProcess {
     this.lastLines = [];
     const child = spawn(process.execPath, ['-e', WATCHDOG, '--', `${STOP_GRACE_MS}`, ...command], {
       cwd: this.options.directory,
+      env: { ...process.env, ...this.options.environment },
       // Its own group, so that the terminal's Ctrl-C and a signal to this process's group leave the order of ends to Retrace.
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -54,6 +59,9 @@ export class ServerProcess {
       });
     }
     await this.untilReady(child, command);
+    child.once('close', () => {
+      if (this.child === child) this.options.onEnd?.(this.lastLines);
+    });
     return this.url;
   }
 

@@ -20,6 +20,7 @@ import type {
   TrainerClaimed,
   UpdateApplied,
   UpdateTraced,
+  UsedEngine,
   WarningRaised,
 } from '@retrace/trajectory';
 import {
@@ -79,6 +80,12 @@ const numbers: JsonField<Float64Array> = {
 const presentDoubles: JsonField<Float64Array | null> = {
   toJson: (values) => (values === null ? undefined : doublesOrNull.toJson(values)),
   fromJson: doublesOrNull.fromJson,
+};
+
+/** Leaves it out where it is null, as rows of schema versions without the field do. */
+const presentEngine: JsonField<UsedEngine | null> = {
+  toJson: (engine) => (engine === null ? undefined : { ...engine }),
+  fromJson: (json) => (json ?? null) as UsedEngine | null,
 };
 
 /** Leaves a field out where it has this value, as rows of schema versions without the field do. */
@@ -152,7 +159,7 @@ export const controlEventFields: ControlFields = {
       metricNames: texts('metric_names'),
       metricValues: float64s('metric_values'),
     },
-    { episodeRewards: doublesOrNull, groupPriorities: presentDoubles },
+    { episodeRewards: doublesOrNull, groupPriorities: presentDoubles, engine: presentEngine },
   ),
 
   UpdateTraced: inColumnsAndJson<UpdateTraced>(

@@ -95,6 +95,7 @@ describe('migrate', () => {
         '0011_validations.sql',
         '0012_update_tokens.sql',
         '0013_large_groups.sql',
+        '0014_update_engines.sql',
       ],
     });
     expect(await tables()).toEqual(

@@ -14,6 +14,7 @@ export const UPCASTERS: UpcasterTable = {
   UpdateApplied: [
     (payload) => ({ ...payload, ...ADDED_FIELDS.UpdateApplied }),
     (payload) => ({ ...payload, groupPriorities: ADDED_FIELDS.UpdateApplied.groupPriorities }),
+    (payload) => ({ ...payload, engine: ADDED_FIELDS.UpdateApplied.engine }),
   ],
   WarningRaised: [(payload) => ({ ...payload, ...ADDED_FIELDS.WarningRaised })],
   RunStarted: [(payload) => ({ ...payload, ...ADDED_FIELDS.RunStarted })],

@@ -16,7 +16,7 @@ export const ADDED_FIELDS = {
     episodeGroups: null,
     groupWeights: null,
   },
-  UpdateApplied: { episodeRewards: null, groupPriorities: null },
+  UpdateApplied: { episodeRewards: null, groupPriorities: null, engine: null },
   RunStarted: { runKind: 'trained', tags: [], metadata: null },
   EpisodeStarted: {
     externalId: '',

@@ -158,6 +158,19 @@ export interface CheckpointFile {
   readonly sizeBytes: number;
 }
 
+/** The engine that computed the gradients of an update and made its optimizer steps. */
+export interface UsedEngine {
+  /** As a recipe names it: `tensorflow`, `torch`. */
+  readonly kind: string;
+  /** Of its library, with what it runs on: `tensorflow 2.21.0`, `torch 2.11.0`. */
+  readonly version: string;
+  /** `cpu`, or the name of a GPU. */
+  readonly device: string;
+  readonly numProcesses: number;
+  /** Type in which it multiplies matrices. */
+  readonly precision: string;
+}
+
 /** The commit of an update. */
 export interface UpdateApplied {
   readonly planId: string;
@@ -174,6 +187,8 @@ export interface UpdateApplied {
   readonly episodeRewards: Float64Array | null;
   /** [G] Priorities of the plan's groups for later draws; NaN = as before. Null where the sampler has none. */
   readonly groupPriorities: Float64Array | null;
+  /** Null in commits before schema version 4. */
+  readonly engine: UsedEngine | null;
   readonly trainerState: Json;
   readonly metricNames: readonly string[];
   readonly metricValues: Float64Array;

@@ -16,7 +16,7 @@ const CONTROL_VERSIONS: Readonly<Record<ControlEventKind, number>> = {
   GroupsDiscarded: 1,
   SamplingBlocked: 1,
   BatchPlanned: 2,
-  UpdateApplied: 3,
+  UpdateApplied: 4,
   UpdateTraced: 1,
   UpdateTokensTraced: 1,
   PolicyPublished: 1,

@@ -352,6 +352,15 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     optimizer: file,
     episodeRewards: fc.option(fc.nat(8).chain(doubles)),
     groupPriorities: fc.option(fc.nat(8).chain(doubles)),
+    engine: fc.option(
+      record({
+        kind: fc.constantFrom('tensorflow', 'torch'),
+        version: fc.string(),
+        device: fc.string(),
+        numProcesses: fc.integer({ min: 1, max: 64 }),
+        precision: fc.constantFrom('float32', 'bfloat16'),
+      }),
+    ),
     trainerState: json,
     metrics: named,
   }).map(({ metrics: { names, values }, ...others }) => ({

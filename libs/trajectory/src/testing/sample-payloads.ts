@@ -202,6 +202,13 @@ export const SAMPLE_PAYLOADS: { readonly [K in EventKind]: PayloadOf<K> } = {
     optimizer: OPTIMIZER,
     episodeRewards: Float64Array.of(0.75, NaN),
     groupPriorities: Float64Array.of(0.25),
+    engine: {
+      kind: 'torch',
+      version: 'torch 2.11.0',
+      device: 'cpu',
+      numProcesses: 2,
+      precision: 'float32',
+    },
     trainerState: { learningRate: 0.0003 },
     metricNames: ['train/loss', 'train/explainedVariance'],
     metricValues: Float64Array.of(0.125, NaN),

@@ -1,6 +1,6 @@
 import type { Baseline, ControlPayloads, CheckpointFile, GroupsClosed } from '../events/control-events.js';
 import type { DatasetCreated, DatasetSplitFile } from '../events/dataset-events.js';
-import { LINEAGE_CHECKS, LINEAGE_RULES } from './lineage-rules.js';
+import { LINEAGE_CHECKS, LINEAGE_RULES, usedEngine } from './lineage-rules.js';
 import { findGroupProblem, findOffsetsProblem } from './group-rules.js';
 import { findPlanProblem } from './plan-rules.js';
 import { POLICY_VALIDATED_RULES } from './policy-validated-rules.js';
@@ -124,6 +124,7 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
     optimizer: file,
     episodeRewards: nullable(typedArray(Float64Array)),
     groupPriorities: nullable(typedArray(Float64Array)),
+    engine: nullable(usedEngine),
     trainerState: json,
     metricNames: listOf(nonEmptyText),
     metricValues: typedArray(Float64Array),

@@ -1,6 +1,16 @@
+import type { UsedEngine } from '../events/control-events.js';
 import type { LineagePayloads, UpdateTokensTraced, UpdateTraced } from '../events/lineage-events.js';
 import { findLengthProblem, type Checks, type Problem } from './problem.js';
-import { integerAtLeast, listOf, nonEmptyText, typedArray, uuid, type PayloadRules } from './rules.js';
+import { integerAtLeast, listOf, nonEmptyText, objectOf, text, typedArray, uuid } from './rules.js';
+import type { PayloadRules } from './rules.js';
+
+export const usedEngine = objectOf<UsedEngine>({
+  kind: nonEmptyText,
+  version: text,
+  device: text,
+  numProcesses: integerAtLeast(1),
+  precision: text,
+});
 
 /** A rule for each field of the events of lineage. */
 export const LINEAGE_RULES: PayloadRules<LineagePayloads> = {

@@ -13,6 +13,8 @@ interface DoctorOptions extends CommonOptions {
   readonly port: number;
   readonly recipe?: string;
   readonly set?: readonly string[];
+  readonly engine?: 'torch';
+  readonly enginePython: string;
 }
 
 /**
@@ -20,7 +22,8 @@ interface DoctorOptions extends CommonOptions {
  *
  * @throws CliError `CHECK_FAILED` naming the checks that failed
  */
-export async function doctor({ dataDir, port, json, recipe, set }: DoctorOptions): Promise<void> {
+export async function doctor(options: DoctorOptions): Promise<void> {
+  const { dataDir, port, json, recipe, set, engine, enginePython } = options;
   const { RETRACE_IMAGE: isInImage } = readVariables(commandEnvironment, { reads: ['RETRACE_IMAGE'] });
   const recipeCheck = recipe === undefined ? null : await recipeChecks(recipe, set);
   const server = await findServer(dataDir);
@@ -34,6 +37,7 @@ export async function doctor({ dataDir, port, json, recipe, set }: DoctorOptions
     ...(await checkData(dataDir)),
     ...(server?.apiUrl ? [await (await import('./server-checks.js')).checkServer(server.apiUrl)] : []),
     ...(recipeCheck === null ? [] : await recipeCheck(dataDir)),
+    ...(engine === 'torch' ? await (await import('./engine-checks.js')).checkTorchEngine(enginePython) : []),
   ];
   if (json === true) {
     console.log(JSON.stringify(results, null, 2));

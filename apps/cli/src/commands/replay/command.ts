@@ -1,4 +1,4 @@
-import { Argument } from '@commander-js/extra-typings';
+import { Argument, Option } from '@commander-js/extra-typings';
 import type { BackendChoice } from '@retrace/process';
 import {
   backendOption,
@@ -12,6 +12,8 @@ import {
 interface WholeRunOptions {
   readonly run: string;
   readonly backend: BackendChoice;
+  readonly engine: 'tensorflow' | 'torch';
+  readonly enginePython: string;
 }
 
 export const replayCommand = () =>
@@ -26,6 +28,13 @@ export const replayCommand = () =>
       wholeNumberOrLatest(1),
     )
     .addOption(backendOption())
+    .addOption(
+      new Option(
+        '--engine <kind>',
+        'engine that makes the updates again, instead of the one that each had; prints how they differ',
+      ).choices(['tensorflow', 'torch'] as const),
+    )
+    .option('--engine-python <program>', 'Python with torch, for updates of the torch engine')
     .addCommand(replayRunCommand())
     .action(async (_, command) => (await import('./replay.js')).replay(command.optsWithGlobals()));
 

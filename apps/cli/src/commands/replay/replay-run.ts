@@ -10,6 +10,8 @@ import { openReplaySource } from './replay-source.js';
 interface ReplayRunOptions extends CommonOptions {
   readonly run: string;
   readonly backend?: BackendChoice;
+  readonly engine?: 'tensorflow' | 'torch';
+  readonly enginePython?: string;
 }
 
 /**

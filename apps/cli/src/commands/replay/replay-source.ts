@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { openBackend } from '@retrace/compute';
 import { matrixProducts, parseRecipe, type Recipe } from '@retrace/config';
 import type { BackendChoice } from '@retrace/process';
@@ -11,6 +12,8 @@ import { checkpointsOf } from '../../services/checkpoints.js';
 interface ReplayRequest {
   readonly run: string;
   readonly backend?: BackendChoice;
+  readonly engine?: 'tensorflow' | 'torch';
+  readonly enginePython?: string;
 }
 
 interface OpenedSource extends ReplaySource {
@@ -21,7 +24,7 @@ interface OpenedSource extends ReplaySource {
 /** Finds a run with updates, and opens the backend that makes them again. */
 export async function openReplaySource(
   { log, client, directory }: StoreSession,
-  { run, backend }: ReplayRequest,
+  { run, backend, engine: kind, enginePython: python }: ReplayRequest,
 ): Promise<OpenedSource> {
   const { runId, started, updates } = await findRun(log, run, {
     has: ({ updates: { numUpdates } }) => numUpdates > 0,
@@ -35,9 +38,15 @@ export async function openReplaySource(
     reader: new TrajectoryReader(client),
     visits: new StateVisits({ client, runId }),
     runId,
+    engine: { ...(kind ? { kind } : {}), ...(python === undefined ? {} : { python: programPath(python) }) },
     recipe,
     numUpdates: updates.numUpdates,
   };
+}
+
+/** A program of the path, or one of this directory. */
+function programPath(program: string): string {
+  return program.includes('/') ? resolve(program) : program;
 }
 
 /** Says on stderr that updates are made again first. */

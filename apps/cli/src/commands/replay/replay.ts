@@ -5,6 +5,7 @@ import {
   type ReplayResult,
 } from '@retrace/trainer';
 import type { BackendChoice } from '@retrace/process';
+import type { UsedEngine } from '@retrace/trajectory';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
 import type { StoreSession } from '../../services/connection.js';
@@ -17,6 +18,8 @@ interface ReplayOptions extends CommonOptions {
   /** `latest` is the newest of the run. */
   readonly update?: number | 'latest';
   readonly backend?: BackendChoice;
+  readonly engine?: 'tensorflow' | 'torch';
+  readonly enginePython?: string;
 }
 
 interface ReplayReport extends ReplayResult {
@@ -53,6 +56,7 @@ export async function replay({ dataDir, json, update, ...request }: ReplayOption
 function printReplay(report: ReplayReport): void {
   const rows = report.metrics.map(({ name, recorded, replayed }) => [name, recorded, replayed]);
   console.log(renderTable(['metric', 'recorded', 'replayed'], rows));
+  if (report.engine !== null) console.log(`engine: ${describeEngines(report.engine)}`);
   console.log(
     `weights: ${report.sameWeights ? 'bit-identical' : 'not bit-identical (rounding differs between backends and machines)'}`,
   );
@@ -66,6 +70,13 @@ function printReplay(report: ReplayReport): void {
   }
   if (report.steps !== null && report.firstDifferingStep !== null)
     printSteps(report.steps, report.firstDifferingStep);
+}
+
+function describeEngines({ recorded, replayed }: NonNullable<ReplayResult['engine']>): string {
+  const describe = ({ kind, version, device, numProcesses, precision }: UsedEngine) =>
+    `${kind} (${version}, ${device}, ${numProcesses} process${numProcesses === 1 ? '' : 'es'}, ${precision})`;
+  if (JSON.stringify(recorded) === JSON.stringify(replayed)) return describe(replayed);
+  return `recorded on ${describe(recorded)}, replayed on ${describe(replayed)}`;
 }
 
 /** Prints the optimizer steps from just before the first that differs. */
@@ -91,7 +102,7 @@ async function replayFrom(
     update,
     isQuiet,
     ...request
-  }: Pick<ReplayOptions, 'run' | 'backend'> & {
+  }: Pick<ReplayOptions, 'run' | 'backend' | 'engine' | 'enginePython'> & {
     readonly update: number | 'latest';
     readonly isQuiet: boolean;
   },

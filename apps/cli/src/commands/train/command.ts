@@ -3,6 +3,7 @@ import {
   algorithmOption,
   backendOption,
   collectorsOption,
+  engineOptions,
   initFromOption,
   metricsFileOption,
   metricsPortOption,
@@ -14,8 +15,8 @@ import {
   wholeNumber,
 } from '../../options.js';
 
-export const trainCommand = () =>
-  newCommand('train')
+export const trainCommand = () => {
+  const command = newCommand('train')
     .description(
       'run a recipe to its end, without API or dashboard; resumes an unfinished run of the same recipe. With --from it trains on stored episodes, by default with the recipe of their run',
     )
@@ -42,5 +43,7 @@ export const trainCommand = () =>
       ),
     )
     .addOption(acceptOtherLogOption())
-    .addOption(backendOption())
-    .action(async (_, command) => (await import('./train.js')).train(command.optsWithGlobals()));
+    .addOption(backendOption());
+  for (const option of engineOptions()) command.addOption(option);
+  return command.action(async (_, command) => (await import('./train.js')).train(command.optsWithGlobals()));
+};

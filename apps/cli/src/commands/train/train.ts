@@ -1,6 +1,6 @@
 import { commandEnvironment } from '../../services/environment.js';
 import { namesKafka } from '@retrace/process';
-import { needsCollector, needsValidator, type Recipe } from '@retrace/config';
+import { engineOf, needsCollector, needsValidator, type Recipe } from '@retrace/config';
 import { CliError } from '../../cli-error.js';
 import { announceRun } from '../../run/announce-run.js';
 import type { MetricsOptions } from '../../run/metrics-export.js';
@@ -60,10 +60,12 @@ async function trainOnServices(
   const services = requireServices('train', dataDir);
   const begun = await beginRunOn(services, recipe);
   const { runId } = begun;
+  const engine = engineOf(begun.recipe);
   await runRoleInProcess('trainer', services, {
     variables: {
       RETRACE_RUN_ID: runId,
       RETRACE_BACKEND: backend,
+      RETRACE_ENGINE: JSON.stringify(engine),
       RETRACE_METRICS_PORT: metricsPort === undefined ? undefined : `${metricsPort}`,
     },
     json: json === true,

@@ -4,6 +4,7 @@ import {
   algorithmOption,
   backendOption,
   collectorsOption,
+  engineOptions,
   initFromOption,
   metricsFileOption,
   metricsPortOption,
@@ -16,8 +17,8 @@ import {
   wholeNumber,
 } from '../../options.js';
 
-export const upCommand = () =>
-  newCommand('up')
+export const upCommand = () => {
+  const command = newCommand('up')
     .description(
       'start everything: store, API, dashboard and a training run; resumes an unfinished run of the same recipe',
     )
@@ -44,5 +45,7 @@ export const upCommand = () =>
       ),
     )
     .addOption(acceptOtherLogOption())
-    .addOption(backendOption())
-    .action(async (_, command) => (await import('./up.js')).up(command.optsWithGlobals()));
+    .addOption(backendOption());
+  for (const option of engineOptions()) command.addOption(option);
+  return command.action(async (_, command) => (await import('./up.js')).up(command.optsWithGlobals()));
+};

@@ -56,6 +56,12 @@ export class RemoteCheckpointFiles extends CheckpointFiles {
     return SafetensorsFile.open(this.pathOf(ref.sha256));
   }
 
+  /** @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`, `CHECKPOINT_STORAGE_FAILED` */
+  override async locate(ref: FileRef): Promise<string> {
+    await this.fetch(ref);
+    return this.pathOf(ref.sha256);
+  }
+
   override async remove(sha256: string): Promise<void> {
     await super.remove(sha256);
     await this.remote.delete(fileNameOf(sha256));

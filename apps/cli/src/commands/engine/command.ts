@@ -1,0 +1,35 @@
+import { newCommand, wholeNumber } from '../../options.js';
+
+/** Ways to start a worker without this command, each tried on processors; none was ever run on a GPU. */
+const LAUNCH_LINES = `
+Without this command, where Python has the package "retrace[engine]":
+  one process     python -m retrace.engine --host 127.0.0.1 --port 8100 --token-file token
+  several         torchrun --nproc-per-node 4 -m retrace.engine --host 127.0.0.1 --port 8100 --token-file token
+  several hosts   torchrun --nnodes 2 --nproc-per-node 4 --rdzv-backend c10d --rdzv-endpoint HOST:29500 \\
+                    -m retrace.engine --host 0.0.0.0 --port 8100 --token-file token   (on each; rank 0 serves)
+  Slurm           srun --nodes 2 --ntasks-per-node 1 torchrun … as above: srun starts the same line on each host
+
+Then:
+  retrace train --recipe R --engine-url http://RANK-0-HOST:8100 --engine-token-file token
+
+The worker reads and writes checkpoints by path: it must see the data directory and the directory for temporary files ($TMPDIR) of the
+trainer under the same paths. Whoever has the token can have it read and write files; give it an address that others can't reach.
+The torch engine was never run on a GPU.`;
+
+export const engineCommand = () =>
+  newCommand('engine')
+    .description('start a worker that computes gradients for a trainer')
+    .addCommand(torchCommand());
+
+const torchCommand = () =>
+  newCommand('torch')
+    .description(
+      'start a torch worker that serves trainers one after the other, until Ctrl-C; never run on a GPU',
+    )
+    .option('--nproc <number>', 'processes that share model and optimizer', wholeNumber(1, 1024), 1)
+    .option('--python <program>', 'Python that has torch', 'python3')
+    .option('--host <address>', 'address that it listens on', '127.0.0.1')
+    .option('--port <number>', 'port that it listens on', wholeNumber(1, 65_535), 8100)
+    .option('--token-file <path>', 'file with its token; made where it does not exist', 'engine-token')
+    .addHelpText('after', LAUNCH_LINES)
+    .action(async (_, command) => (await import('./serve-torch.js')).serveTorch(command.optsWithGlobals()));

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import type { Recipe } from '@retrace/config';
+import {
+  CheckpointFiles,
+  policyCheckpointMetadata,
+  type BaseModel,
+  type TransformerConfig,
+} from '@retrace/policy';
+import type { UsedEngine } from '@retrace/trajectory';
+import { TensorflowEngine, type TensorflowEngineOptions } from '../tensorflow-engine.js';
+import type { EngineConnection } from './engine-connection.js';
+
+/** The model as trainer and worker know it. */
+export interface OpenedModel {
+  readonly recipe: Recipe;
+  readonly config: TransformerConfig;
+  readonly modelHash: string;
+  readonly ratioTolerance: number;
+  readonly used: UsedEngine;
+  /** Text entries of a policy's file. */
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** Answer to an opening. */
+interface Opened {
+  readonly instance: string;
+  readonly ratioTolerance: number;
+}
+
+/** Answer of an engine that is asked for itself. */
+interface EngineStatus {
+  readonly versions: { readonly torch: string };
+  readonly device: string;
+  readonly worldSize: number;
+}
+
+/**
+ * Opens a recipe's model in a worker, with the weights that TensorFlow.js makes for it: the same bits, so the same first policy.
+ *
+ * @param exchange directory that the worker sees, for the file of these weights
+ * @throws TrainerError `ENGINE_REFUSED`, `ENGINE_LOST`; PolicyError as `TensorflowEngine.open`
+ */
+export async function openModel(
+  options: TensorflowEngineOptions,
+  connection: EngineConnection,
+  exchange: string,
+): Promise<OpenedModel> {
+  const first = await TensorflowEngine.open(options);
+  try {
+    const { recipe } = options;
+    const { modelHash, identity } = first;
+    const { config } = first.model;
+    const opened = await connection.open<Opened>(openRequest(recipe, config, identity.base));
+    const start = new CheckpointFiles(exchange);
+    const weights = await first.saveWeights(start);
+    await connection.change('load', { weights: await start.locate(weights), optimizer: null });
+    await start.remove(weights.sha256);
+    return {
+      recipe,
+      config,
+      modelHash,
+      ratioTolerance: Math.max(opened.ratioTolerance, first.ratioTolerance),
+      used: usedEngine(await connection.read<EngineStatus>('engine'), recipe),
+      metadata: policyCheckpointMetadata(config, identity),
+    };
+  } finally {
+    await first.close();
+  }
+}
+
+function openRequest(
+  { engine, optimizer }: Recipe,
+  config: TransformerConfig,
+  base: BaseModel | null,
+): object {
+  const { lora } = config;
+  const { beta1, beta2, epsilon, weightDecay, criticLearningRate } = optimizer;
+  return {
+    nonce: randomUUID(),
+    model: { shape: config, ...base },
+    lora: lora ? { rank: lora.rank, alpha: lora.alpha, targetModules: lora.targets } : null,
+    valueHead: config.valueHead,
+    valueTrunk: config.valueTrunk ?? null,
+    precision: engine?.precision ?? 'float32',
+    recomputeLayers: engine?.recomputeLayers ?? optimizer.recomputeLayers ?? false,
+    offload: engine?.offload ?? false,
+    maxTokensPerMicroBatch: optimizer.maxTokensPerMicroBatch,
+    optimizer: { beta1, beta2, epsilon, weightDecay, separateCritic: typeof criticLearningRate === 'number' },
+  };
+}
+
+function usedEngine({ versions, device, worldSize }: EngineStatus, { engine }: Recipe): UsedEngine {
+  return {
+    kind: 'torch',
+    version: `torch ${versions.torch}`,
+    device,
+    numProcesses: worldSize,
+    precision: engine?.precision ?? 'float32',
+  };
+}

@@ -1,0 +1,277 @@
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { engineOf } from '@retrace/config';
+import {
+  accumulateLoss,
+  nameContent,
+  type AppliedGradients,
+  type ApplyOptions,
+  type CheckpointFiles,
+  type FileRef,
+  type LossTerms,
+  type SequenceBatch,
+  type TokenPasses,
+  type TrainingBatch,
+} from '@retrace/policy';
+import type { UsedEngine } from '@retrace/trajectory';
+import { TrainerError } from '../../trainer-error.js';
+import type { TensorflowEngineOptions } from '../tensorflow-engine.js';
+import type {
+  EngineState,
+  EvaluatedTokens,
+  EvaluationOptions,
+  StepLoss,
+  UpdateEngine,
+} from '../update-engine.js';
+import { EngineConnection } from './engine-connection.js';
+import { reachEngine, type ReachedEngine } from './engine-process.js';
+import { openModel, type OpenedModel } from './open-model.js';
+import { TokenCalls } from './token-calls.js';
+
+/** Names of files in the directory of a save. */
+interface Saved {
+  readonly weights: { readonly file: string };
+  readonly optimizer?: { readonly file: string };
+}
+
+/**
+ * `UpdateEngine` in another process, which computes with torch: token ids go there, three numbers a token come back, and the loss's
+ * derivatives by them go there again (`libs/policy` → `losses/accumulate-loss.ts`), so that every loss is that of TensorFlow.js.
+ *
+ * The process keeps weights and optimizer. If it ends, or is another one, calls reject with `ENGINE_LOST`, and the engine is of no further
+ * use: whoever needs it opens another and loads the last state that was saved.
+ */
+export class TorchEngine implements UpdateEngine {
+  readonly modelHash: string;
+  readonly ratioTolerance: number;
+  readonly used: UsedEngine;
+  private readonly tokens: TokenCalls;
+  private hasGradients = false;
+  private reference: FileRef | null = null;
+
+  private constructor(
+    private readonly model: OpenedModel,
+    private readonly checkpoints: CheckpointFiles,
+    private readonly reached: ReachedEngine,
+    private readonly connection: EngineConnection,
+    /** Where the process writes files that become checkpoints. */
+    private readonly exchange: string,
+  ) {
+    this.modelHash = model.modelHash;
+    this.ratioTolerance = model.ratioTolerance;
+    this.used = model.used;
+    this.tokens = new TokenCalls(connection, model.recipe.optimizer.maxTokensPerMicroBatch);
+  }
+
+  /**
+   * The engine of a run that starts, with the weights that TensorFlow.js makes for its recipe. Its process is started, or waited for.
+   *
+   * @throws TrainerError `ENGINE_UNAVAILABLE`, `ENGINE_REFUSED`; PolicyError as `TensorflowEngine.open`
+   */
+  static async open(options: TensorflowEngineOptions): Promise<TorchEngine> {
+    const reached = await reachEngine(engineOf(options.recipe));
+    const connection = new EngineConnection(reached.address, { ended: reached.ended });
+    const exchange = await mkdtemp(join(tmpdir(), 'retrace-exchange-'));
+    try {
+      const model = await openModel(options, connection, exchange);
+      return new TorchEngine(model, options.checkpoints, reached, connection, exchange);
+    } catch (error) {
+      await release(reached, connection, exchange);
+      throw error;
+    }
+  }
+
+  async evaluate(
+    batch: SequenceBatch,
+    { temperature, mask, squaredProbabilities = false }: EvaluationOptions,
+  ): Promise<EvaluatedTokens> {
+    const { valueHead } = this.model.config;
+    const names = [
+      ...(['logprob', 'entropy'] as const),
+      ...(valueHead ? (['value'] as const) : []),
+      ...(squaredProbabilities ? (['squaredProbabilities'] as const) : []),
+    ];
+    const options = { temperature, mask, weights: 'current', squaredProbabilities } as const;
+    const columns = await this.tokens.evaluate(batch, names, options);
+    return {
+      logprobs: columns.logprob,
+      entropies: columns.entropy,
+      values: valueHead ? columns.value : null,
+      sumSquaredProbabilities: squaredProbabilities ? columns.squaredProbabilities : null,
+    };
+  }
+
+  async evaluateReference(
+    weights: FileRef,
+    batch: SequenceBatch,
+    { temperature, mask }: EvaluationOptions,
+  ): Promise<Float32Array> {
+    if (this.reference?.sha256 !== weights.sha256) {
+      await this.connection.repeatable('reference', { weights: await this.checkpoints.locate(weights) });
+      this.reference = weights;
+    }
+    const options = { temperature, mask, weights: 'reference' } as const;
+    return (await this.tokens.evaluate(batch, ['logprob'], options)).logprob;
+  }
+
+  async evaluateMovingReference(
+    batch: SequenceBatch,
+    { temperature, mask }: EvaluationOptions,
+  ): Promise<Float32Array> {
+    // Where there is none it begins here; where there is one it stays.
+    await this.moveReference(1);
+    const options = { temperature, mask, weights: 'moving' } as const;
+    return (await this.tokens.evaluate(batch, ['logprob'], options)).logprob;
+  }
+
+  async moveReference(decay: number): Promise<void> {
+    await this.connection.change('move-reference', { decay });
+  }
+
+  async evaluateEnds(batch: SequenceBatch): Promise<Float32Array> {
+    if (this.model.config.valueHead) return this.tokens.ends(batch);
+    const message = 'the model has no value head; set loss.valueCoefficient above 0 to have values';
+    throw new TrainerError('ENGINE_REFUSED', message);
+  }
+
+  async accumulate(batch: TrainingBatch, loss: StepLoss): Promise<LossTerms> {
+    let hasPassed = false;
+    const passes: TokenPasses = {
+      limits: this.model.config,
+      forward: (microBatch, options) => {
+        hasPassed ||= options.keepsGraph;
+        return this.tokens.outputs(microBatch, options);
+      },
+      backward: (gradients) => {
+        this.hasGradients = true;
+        return this.tokens.backward(gradients);
+      },
+    };
+    const { maxTokensPerMicroBatch } = this.model.recipe.optimizer;
+    try {
+      return await accumulateLoss(passes, batch, { ...loss, maxTokensPerMicroBatch });
+    } catch (error) {
+      if (hasPassed && !isLost(error)) await this.discard();
+      throw error;
+    }
+  }
+
+  async step({
+    learningRate,
+    criticLearningRate = learningRate,
+    maxGradientNorm,
+    skipNormAbove,
+  }: ApplyOptions): Promise<AppliedGradients> {
+    const hasCriticNorm = this.hasSeparateCritic;
+    if (!this.hasGradients)
+      return { isApplied: true, gradientNorm: 0, criticGradientNorm: hasCriticNorm ? 0 : null };
+    this.hasGradients = false;
+    const { isApplied, gradientNorm, criticGradientNorm } = await this.connection.change<AppliedGradients>(
+      'step',
+      {
+        learningRate,
+        criticLearningRate,
+        maxGradientNorm,
+        criticMaxGradientNorm: maxGradientNorm,
+        skipNormAbove: skipNormAbove ?? null,
+      },
+    );
+    // JSON has no NaN: null is a norm that is not finite.
+    const norm = (value: number | null) => value ?? Number.NaN;
+    return {
+      isApplied,
+      gradientNorm: norm(gradientNorm),
+      criticGradientNorm: hasCriticNorm ? norm(criticGradientNorm) : null,
+    };
+  }
+
+  async discard(): Promise<void> {
+    this.hasGradients = false;
+    await this.connection.change('discard', {});
+  }
+
+  /** Rejects: gradients stay in the engine's process, which may hold a part of them only. */
+  takeGradients(): Promise<ReadonlyMap<string, Float32Array>> {
+    const message = 'gradients stay in the process of engine "torch"; compare updates on engine "tensorflow"';
+    return Promise.reject(new TrainerError('ENGINE_REFUSED', message));
+  }
+
+  async saveWeights(into = this.checkpoints): Promise<FileRef> {
+    const { weights } = await this.written('weights', (path) => into.write(createReadStream(path)));
+    return weights;
+  }
+
+  async save(into = this.checkpoints): Promise<EngineState> {
+    return requireState(await this.written('state', (path) => into.write(createReadStream(path))));
+  }
+
+  async nameWeights(): Promise<FileRef> {
+    const { weights } = await this.written('weights', (path) => nameContent(createReadStream(path)));
+    return weights;
+  }
+
+  async nameState(): Promise<EngineState> {
+    return requireState(await this.written('state', (path) => nameContent(createReadStream(path))));
+  }
+
+  async load(state: EngineState, from = this.checkpoints): Promise<void> {
+    // Both files are verified before either is loaded.
+    const optimizer = await from.locate(state.optimizer);
+    const weights = await from.locate(state.weights);
+    await this.connection.change('load', { weights, optimizer });
+    this.hasGradients = false;
+  }
+
+  /** Ends the process where it was started here. */
+  close(): Promise<void> {
+    return release(this.reached, this.connection, this.exchange);
+  }
+
+  private get hasSeparateCritic(): boolean {
+    return typeof this.model.recipe.optimizer.criticLearningRate === 'number';
+  }
+
+  /** Has the process write its files, and makes references of them. */
+  private async written(
+    what: 'weights' | 'state',
+    take: (path: string) => Promise<FileRef>,
+  ): Promise<{ readonly weights: FileRef; readonly optimizer?: FileRef }> {
+    const directory = await mkdtemp(join(this.exchange, 'save-'));
+    try {
+      const { metadata } = this.model;
+      const saved = await this.connection.repeatable<Saved>('save', { directory, what, metadata });
+      const weights = await take(join(directory, saved.weights.file));
+      if (saved.optimizer === undefined) return { weights };
+      return { weights, optimizer: await take(join(directory, saved.optimizer.file)) };
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  }
+}
+
+async function release(
+  reached: ReachedEngine,
+  connection: EngineConnection,
+  exchange: string,
+): Promise<void> {
+  connection.close();
+  await reached.stop();
+  await rm(exchange, { recursive: true, force: true });
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof TrainerError && error.code === 'ENGINE_LOST';
+}
+
+function requireState({
+  weights,
+  optimizer,
+}: {
+  readonly weights: FileRef;
+  readonly optimizer?: FileRef;
+}): EngineState {
+  if (optimizer) return { weights, optimizer };
+  throw new TrainerError('ENGINE_LOST', "the engine's answer to save names no file of the optimizer");
+}

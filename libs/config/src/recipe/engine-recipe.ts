@@ -1,0 +1,25 @@
+import 'reflect-metadata';
+import { IsBoolean, IsIn, IsOptional } from 'class-validator';
+import { IsLine, IsWholeNumberFrom } from './field-rules.js';
+
+/** The engine that computes gradients and makes optimizer steps. The same recipe gives the same update on each, apart from rounding, so this field is no part of a recipe's hash. */
+export class EngineRecipe {
+  /** `tensorflow`: TensorFlow.js in the trainer's process. `torch`: a worker in Python, which the trainer starts, or that answers at `url`. */
+  @IsIn(['tensorflow', 'torch']) readonly kind!: 'tensorflow' | 'torch';
+  /** Address of a worker that somebody else started (torchrun, Ray, Slurm), without a path: `http://127.0.0.1:8100`. It must see the checkpoint directory and the directory for temporary files under the same paths. */
+  @IsOptional() @IsLine({ maxLength: 2000 }) readonly url?: string;
+  /** File with the token that the worker at `url` was started with; relative to the recipe file. */
+  @IsOptional() @IsLine({ maxLength: 4096 }) readonly tokenFile?: string;
+  /** Processes of the worker that the trainer starts; they share model and optimizer (FSDP). @defaultValue 1 */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 1024, { unit: 'processes', why: 'the trainer starts them on one machine' })
+  readonly processes?: number;
+  /** Python that has torch: a program of the path, or a path relative to the recipe file. @defaultValue "python3" */
+  @IsOptional() @IsLine({ maxLength: 4096 }) readonly python?: string;
+  /** Type in which the worker computes; weights and moments are float32 either way. @defaultValue "float32" */
+  @IsOptional() @IsIn(['float32', 'bfloat16']) readonly precision?: 'float32' | 'bfloat16';
+  /** Whether layers are computed again for the gradient instead of keeping their activations; without it, as `optimizer.recomputeLayers` says. */
+  @IsOptional() @IsBoolean() readonly recomputeLayers?: boolean;
+  /** Whether weights and moments are in the host's memory while they are not used. @defaultValue false */
+  @IsOptional() @IsBoolean() readonly offload?: boolean;
+}

@@ -1,0 +1,244 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { openBackend } from '@retrace/compute';
+import { CheckpointFiles, type FileRef } from '@retrace/policy';
+import type { EvaluatedTokens, UpdateEngine } from '@retrace/trainer';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Replayer } from '../../apps/trainer/src/replay/replayer.js';
+import { readPlanColumns } from '../../apps/trainer/src/update/plan-columns.js';
+import { readBatch } from '../../apps/trainer/src/update/read-batch.js';
+import { InProcessRun } from '../support/in-process-run.js';
+import { newDirectory, obstacle, openTensorflow, smallRecipe, Worker } from './torch.js';
+
+/* The same stored batches through both engines: recorded by TensorFlow.js, made again by torch. */
+
+const LOGPROB_TOLERANCE = 2e-5;
+const VALUE_TOLERANCE = 1e-4;
+const WEIGHT_TOLERANCE = 1e-4;
+const NUM_UPDATES = 3;
+
+interface Case {
+  readonly recipe: string;
+  readonly algorithm?: string;
+  readonly settings?: readonly string[];
+}
+
+const few = [
+  ...['evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=0', 'optimizer.learningRate=0.01'],
+  'collection.concurrentEpisodes=16',
+];
+const fewGroups = ['collection.groupsPerRound=4', 'collection.groupSize=4'];
+
+const CASES: Readonly<Record<string, Case>> = {
+  'PPO with a critic': { recipe: 'bandit-ppo', settings: ['collection.groupsPerRound=32'] },
+  'PPO with a critic of its own trunk and learning rate': {
+    recipe: 'bandit-ppo',
+    settings: [
+      ...['collection.groupsPerRound=32', 'model.valueTrunk=own'],
+      ...['optimizer.criticLearningRate=0.02', 'optimizer.maxGradientNorm=0.05', 'optimizer.weightDecay=0.1'],
+    ],
+  },
+  'GRPO with a KL to a fixed reference': {
+    recipe: 'memory-bandit-grpo',
+    algorithm: 'grpo',
+    settings: [...fewGroups, 'loss.klCoefficient=0.1', 'loss.entropyCoefficient=0.01'],
+  },
+  'GRPO with a moving reference': {
+    recipe: 'memory-bandit-grpo',
+    algorithm: 'grpo',
+    settings: [...fewGroups, 'loss.klCoefficient=0.1', 'loss.referenceDecay=0.5'],
+  },
+  GiGPO: { recipe: 'frozen-lake-grpo', algorithm: 'gigpo', settings: fewGroups },
+  'decoupled PPO': { recipe: 'memory-bandit-grpo', algorithm: 'decoupled-ppo', settings: fewGroups },
+  GSPO: { recipe: 'memory-bandit-grpo', algorithm: 'gspo', settings: fewGroups },
+  'M2PO, which evaluates the whole batch before it trains it': {
+    recipe: 'memory-bandit-grpo',
+    settings: [
+      ...fewGroups,
+      'loss.policyLoss=m2po',
+      'loss.policyLossOptions={"threshold":0.0001}',
+      'optimizer.epochs=3',
+    ],
+  },
+  DPO: { recipe: 'frozen-lake-dpo', settings: fewGroups },
+  imitation: {
+    recipe: 'frozen-lake-imitation',
+    settings: [
+      ...['collection.groupsPerRound=4', 'imitation.numUpdates=3', 'imitation.numEpisodes=16'],
+      'imitation.episodesPerUpdate=8',
+    ],
+  },
+};
+
+const MODELS = new URL('../golden/policy/models', import.meta.url).pathname;
+const LORA = '{"rank":4,"alpha":8,"targets":["q_proj","v_proj","down_proj"]}';
+
+/** Models of other makers, trained whole or by adapters. */
+const DIRECTORIES: Readonly<Record<string, readonly string[]>> = {
+  whole: [`policy={"model":"${MODELS}/llama","maxPositions":64}`],
+  'with adapters': [`policy={"model":"${MODELS}/qwen2","maxPositions":64,"lora":${LORA}}`],
+  'with adapters of a critic’s own, too': [
+    `policy={"model":"${MODELS}/llama","maxPositions":64,"lora":${LORA},"valueTrunk":"own"}`,
+  ],
+};
+
+describe.skipIf(obstacle !== null)(obstacle ?? 'torch beside TensorFlow.js', () => {
+  const directory = newDirectory();
+  const workers: Worker[] = [];
+  beforeAll(async () => {
+    await openBackend();
+    workers.push(await Worker.start(1), await Worker.start(2));
+  });
+  afterAll(async () => {
+    await Promise.all(workers.map((worker) => worker.stop()));
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it.each(Object.entries(CASES))(
+    '%s: evaluates the same tokens alike and has the same weights after three updates, in one process and in two',
+    async (name, { recipe: base, algorithm, settings = [] }) => {
+      const numUpdates = base.includes('imitation') ? 1 : NUM_UPDATES;
+      const recipe = smallRecipe(base, { algorithm, numUpdates, assignments: [...few, ...settings] });
+      const run = await InProcessRun.begin(join(directory, name.replaceAll(/\W+/g, '-')), recipe);
+      await run.work({ untilUpdate: NUM_UPDATES });
+      const replayer = await Replayer.open(run.source);
+      const { commit, plan } = replayer.update(NUM_UPDATES);
+      const columns = await readPlanColumns(run.source.reader, plan, run.id);
+      const needs = { greedyBaseline: false, behaviorLogprobs: false };
+      const { batch, sampled: mask } = readBatch(columns, { ...recipe.collection, needs });
+      const evaluate = (engine: UpdateEngine) =>
+        engine.evaluate(batch, {
+          temperature: recipe.collection.temperature,
+          mask,
+          squaredProbabilities: true,
+        });
+      await replayer.engine.load(commit);
+      const expected = await evaluate(replayer.engine);
+      const { vocabSize } = replayer.engine.model.config;
+      const { checkpoints } = run.source;
+      for (const worker of workers) {
+        const engine = await worker.open(recipe, checkpoints, vocabSize);
+        for (let n = 1; n <= NUM_UPDATES; n++) await replayer.makeAgain(n, { engine });
+        const made = await engine.saveWeights();
+        await engine.load(commit);
+        expectSameView(await evaluate(engine), expected);
+        expect(await weightDifference(checkpoints, made, commit.weights)).toBeLessThanOrEqual(
+          WEIGHT_TOLERANCE,
+        );
+        await engine.close();
+      }
+      await replayer.close();
+      await run.close();
+    },
+  );
+
+  it.each(Object.entries(DIRECTORIES))(
+    'a model of a directory, %s: begins with the same bits and has the same weights after three steps',
+    async (_, settings) => {
+      const recipe = smallRecipe('bandit-ppo', {
+        assignments: [...['model=null', 'context.tokenizer=model', 'optimizer.weightDecay=0.1'], ...settings],
+      });
+      const checkpoints = new CheckpointFiles(join(directory, 'models'));
+      const tensorflow = await openTensorflow(recipe, checkpoints, 32);
+      for (const worker of workers) {
+        const torch = await worker.open(recipe, checkpoints, 32);
+        const reference = await openTensorflow(recipe, checkpoints, 32);
+        expect(torch.modelHash).toBe(tensorflow.modelHash);
+        expect(await torch.saveWeights()).toEqual(await tensorflow.saveWeights());
+        const views: EvaluatedTokens[] = [];
+        for (const engine of [reference, torch]) {
+          for (let step = 0; step < 3; step++) await makeStep(engine);
+          views.push(await engine.evaluate(TOKENS, { temperature: 0.9, mask: MASK }));
+          views.push({ ...views[0], values: await engine.evaluateEnds(TOKENS) });
+        }
+        expectSameView(views[2], views[0]);
+        expectSameView(views[3], views[1]);
+        const [of, others] = [await torch.saveWeights(), await reference.saveWeights()];
+        expect(await weightDifference(checkpoints, of, others)).toBeLessThanOrEqual(WEIGHT_TOLERANCE);
+        await torch.close();
+        await reference.close();
+      }
+      await tensorflow.close();
+    },
+  );
+});
+
+const TOKENS = {
+  tokenIds: Int32Array.from({ length: 24 }, (_, n) => (5 * n + n * n) % 32),
+  sequenceOffsets: Int32Array.of(0, 9, 9, 11, 24),
+};
+const MASK = Uint8Array.from({ length: 24 }, (_, n) => Number(![0, 9, 11].includes(n) && n % 4 !== 1));
+
+async function makeStep(engine: UpdateEngine): Promise<void> {
+  const { logprobs, values } = await engine.evaluate(TOKENS, { temperature: 0.9, mask: MASK });
+  const column = (of: (n: number) => number) => Float32Array.from({ length: 24 }, (_, n) => of(n));
+  await engine.accumulate(
+    {
+      ...TOKENS,
+      lossWeights: column((n) => MASK[n] / 10),
+      advantages: column((n) => (n % 3) - 0.9),
+      proximalLogprobs: logprobs,
+      returns: column(Math.sin),
+      proximalValues: values,
+    },
+    {
+      policyLoss: 'ppo',
+      policyLossOptions: {},
+      valueCoefficient: 0.5,
+      valueClip: 0.2,
+      entropyCoefficient: 0.01,
+      klCoefficient: 0,
+      klEstimator: 'k3',
+      temperature: 0.9,
+    },
+  );
+  await engine.step({ learningRate: 0.01, maxGradientNorm: 0.5 });
+}
+
+function expectSameView(actual: EvaluatedTokens, expected: EvaluatedTokens): void {
+  expect(largestDifference(actual.logprobs, expected.logprobs)).toBeLessThanOrEqual(LOGPROB_TOLERANCE);
+  expect(largestDifference(actual.entropies, expected.entropies)).toBeLessThanOrEqual(LOGPROB_TOLERANCE);
+  expect(actual.values === null).toBe(expected.values === null);
+  if (expected.values && actual.values)
+    expect(largestDifference(actual.values, expected.values)).toBeLessThanOrEqual(VALUE_TOLERANCE);
+}
+
+/** Largest over the tensors of ‖torch − expected‖ / ‖expected‖. */
+async function weightDifference(
+  checkpoints: CheckpointFiles,
+  ofTorch: FileRef,
+  expected: FileRef,
+): Promise<number> {
+  const made = await tensorsOf(checkpoints, ofTorch);
+  const wanted = await tensorsOf(checkpoints, expected);
+  expect([...made.keys()]).toEqual([...wanted.keys()]);
+  const differences = [...wanted].map(([name, values]) => {
+    const other = made.get(name) ?? values;
+    return norm(values.map((value, i) => value - other[i])) / norm(values);
+  });
+  return Math.max(...differences);
+}
+
+async function tensorsOf(
+  checkpoints: CheckpointFiles,
+  ref: FileRef,
+): Promise<ReadonlyMap<string, Float32Array>> {
+  const file = await checkpoints.open(ref);
+  const tensors = new Map<string, Float32Array>();
+  for (const [name, { shape }] of file.header.entries) {
+    const values = new Float32Array(shape.reduce((product, size) => product * size, 1));
+    await file.read(name, values);
+    tensors.set(name, values);
+  }
+  await file.close();
+  return tensors;
+}
+
+function norm(values: Float32Array): number {
+  return Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
+}
+
+function largestDifference(actual: Float32Array, expected: Float32Array): number {
+  expect(actual.length).toBe(expected.length);
+  return expected.reduce((max, value, n) => Math.max(max, Math.abs(value - actual[n])), 0);
+}

@@ -1,0 +1,136 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { openBackend } from '@retrace/compute';
+import type { Recipe } from '@retrace/config';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { InProcessRun } from '../support/in-process-run.js';
+import { killAll, workersBelow } from './processes.js';
+import { newDirectory, obstacle, onTorch, PYTHON, smallRecipe, Worker } from './torch.js';
+
+/* Whole runs whose trainer has its gradients made by a worker: what is committed, resumed, replayed and lost. */
+
+const directory = newDirectory();
+
+function banditRecipe(numUpdates: number): Recipe {
+  return smallRecipe('bandit-ppo', {
+    numUpdates,
+    assignments: [
+      ...['collection.groupsPerRound=32', 'collection.concurrentEpisodes=32', 'optimizer.learningRate=0.01'],
+      ...['evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=0'],
+    ],
+  });
+}
+
+describe.skipIf(obstacle !== null)(obstacle ?? 'a run on the torch engine', () => {
+  beforeAll(async () => {
+    await openBackend();
+  });
+  afterAll(() => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const begin = (name: string, recipe: Recipe) => InProcessRun.begin(join(directory, name), recipe);
+  const weightsOf = async (run: InProcessRun) => (await run.updates()).map(({ weights }) => weights.sha256);
+
+  it('begins with the weights of TensorFlow.js, names its engine in each commit, and replays bit for bit', async () => {
+    const plain = await begin('plain', banditRecipe(2));
+    await plain.work();
+    const run = await begin('torch', onTorch(banditRecipe(2)));
+    await run.work();
+    const [first, ofPlain] = await Promise.all(
+      [run, plain].map(async (each) => (await each.folded()).run.policies.get(0)),
+    );
+    expect(first?.weights).toEqual(ofPlain?.weights);
+    expect(first?.modelHash).toBe(ofPlain?.modelHash);
+    const updates = await run.updates();
+    expect(updates.map(({ engine }) => engine?.kind)).toEqual(['torch', 'torch']);
+    expect(updates[0].engine).toMatchObject({ device: 'cpu', numProcesses: 1, precision: 'float32' });
+    expect((await plain.updates()).map(({ engine }) => engine?.kind)).toEqual(['tensorflow', 'tensorflow']);
+    expect(await run.replay(2)).toMatchObject({ sameWeights: true, lossDifference: 0 });
+    expect(await run.replayAll()).toMatchObject({ numUpdates: 2, differing: [] });
+    const elsewhere = await run.replay(2, { kind: 'tensorflow' });
+    expect(elsewhere.lossDifference).toBeLessThan(1e-5);
+    expect(elsewhere.firstDifferingStep).not.toBeNull();
+    await run.close();
+    await plain.close();
+  });
+
+  it('changes engines between two updates, to torch and back, and replays each on the engine that it had', async () => {
+    const recipe = banditRecipe(6);
+    const path = join(directory, 'changing');
+    let run = await InProcessRun.begin(path, recipe);
+    const runId = run.id;
+    for (const [until, next] of [
+      [2, recipe],
+      [4, onTorch(recipe)],
+      [6, recipe],
+    ] as const) {
+      await run.close();
+      run = await InProcessRun.reopen(path, next, runId);
+      await run.work({ untilUpdate: until });
+    }
+    expect((await run.updates()).map(({ engine }) => engine?.kind)).toEqual([
+      ...['tensorflow', 'tensorflow', 'torch', 'torch', 'tensorflow', 'tensorflow'],
+    ]);
+    expect(await run.replayAll({ python: PYTHON })).toMatchObject({ numUpdates: 6, differing: [] });
+    const plain = await begin('unchanging', recipe);
+    await plain.work();
+    const [ofRun, ofPlain] = await Promise.all([run, plain].map(returnsOf));
+    expect(Math.abs(ofRun - ofPlain)).toBeLessThan(0.15);
+    await run.close();
+    await plain.close();
+  });
+
+  it.each(['planned', 'filesWritten', 'committed'] as const)(
+    'goes on to the same weights when its worker is killed at the point "%s" of an update',
+    async (point) => {
+      const recipe = onTorch(banditRecipe(3));
+      const whole = await begin(`whole-${point}`, recipe);
+      await whole.work();
+      const run = await begin(`killed-${point}`, recipe);
+      let numKilled = 0;
+      await run.work({
+        onPoint: (reached, updateNumber) => {
+          if (reached === point && updateNumber === 2) numKilled += killAll(workersBelow(process.pid));
+        },
+      });
+      expect(numKilled).toBe(1);
+      expect(await weightsOf(run)).toEqual(await weightsOf(whole));
+      const { run: folded, refused } = await run.folded();
+      expect(folded.updates.numUpdates).toBe(3);
+      expect(refused).toEqual([]);
+      const [warning] = (await run.warnings()).map(({ message }) => message);
+      expect(warning).toMatch(/engine.*starting it again from the last commit, to make update [23] again/);
+      expect(workersBelow(process.pid)).toEqual([]);
+      await run.close();
+      await whole.close();
+    },
+  );
+
+  it('waits for a worker that others start again', async () => {
+    const worker = await Worker.start();
+    const recipe = { ...banditRecipe(3), engine: worker.section };
+    const whole = await begin('whole-url', recipe);
+    await whole.work();
+    const run = await begin('restarted', recipe);
+    const restarts: Promise<void>[] = [];
+    await run.work({
+      onPoint: (point, updateNumber) => {
+        if (point !== 'planned' || updateNumber !== 2) return;
+        killAll(workersBelow(process.pid));
+        restarts.push(worker.restart());
+      },
+    });
+    await Promise.all(restarts);
+    expect(await weightsOf(run)).toEqual(await weightsOf(whole));
+    await worker.stop();
+    await run.close();
+    await whole.close();
+  });
+});
+
+/** Mean reward of the last update's episodes. */
+async function returnsOf(run: InProcessRun): Promise<number> {
+  const rewards = (await run.updates()).at(-1)?.episodeRewards ?? new Float64Array(0);
+  return rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+}
