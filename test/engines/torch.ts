@@ -9,7 +9,7 @@ import { madeTorchPython } from '../support/torch-environment.mjs';
 import { findFreePort } from '../../libs/process/free-port.mjs';
 import { engineCommand, pythonEnvironment, TensorflowEngine, TorchEngine } from '@retrace/trainer';
 
-/** The Python that has torch: that of RETRACE_TORCH_PYTHON, of `npm run test:python`, or of the path. */
+/** The Python that has torch: that of RETRACE_TORCH_PYTHON, of `npm run test:engines`, or of the path. */
 export const PYTHON = process.env.RETRACE_TORCH_PYTHON ?? madeTorchPython() ?? 'python3';
 
 const ADVICE = 'set RETRACE_TORCH_PYTHON to a Python that has the package retrace[engine]';

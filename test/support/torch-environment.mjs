@@ -37,7 +37,7 @@ export function torchEnvironment() {
 }
 
 /**
- * The Python of that environment, where `npm run test:python` has made it; else null. Makes nothing.
+ * The Python of that environment, where `npm run test:engines` has made it; else null. Makes nothing.
  *
  * @returns {string | null}
  */
