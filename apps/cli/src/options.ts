@@ -60,7 +60,7 @@ export const backendOption = () =>
 export const engineOptions = () => [
   new Option(
     '--engine <kind>',
-    'engine that computes the gradients, instead of the recipe’s: TensorFlow.js in the trainer, or a torch worker, which was never run on a GPU',
+    'engine that computes the gradients, instead of the recipe’s: TensorFlow.js in the trainer, or a torch worker (on GPUs: only one at a time was ever tried)',
   ).choices(['tensorflow', 'torch'] as const),
   new Option('--nproc <number>', 'processes of the torch worker that the trainer starts').argParser(
     wholeNumber(1, 1024),

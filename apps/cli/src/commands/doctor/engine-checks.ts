@@ -75,7 +75,7 @@ function checkPackages(python: string, { python: version, missing, torch }: Foun
 
 function checkGpus({ cuda, nccl, gpus }: Found): Promise<CheckResult> {
   return runCheck('gpu', () => {
-    const never = 'the torch engine was never run on a GPU';
+    const never = 'the worker was tried on one GPU only, never on several';
     if (gpus.length === 0) {
       const reason = cuda
         ? `torch is built for CUDA ${cuda}, and sees no GPU`

@@ -1,6 +1,6 @@
 import { newCommand, wholeNumber } from '../../options.js';
 
-/** Ways to start a worker without this command, each tried on processors; none was ever run on a GPU. */
+/** Ways to start a worker without this command, each tried on processors; on GPUs only one process was. */
 const LAUNCH_LINES = `
 Without this command, where Python has the package "retrace[engine]":
   one process     python -m retrace.engine --host 127.0.0.1 --port 8100 --token-file token
@@ -14,7 +14,7 @@ Then:
 
 The worker reads and writes checkpoints by path: it must see the data directory and the directory for temporary files ($TMPDIR) of the
 trainer under the same paths. Whoever has the token can have it read and write files; give it an address that others can't reach.
-The torch engine was never run on a GPU.`;
+On GPUs the worker was tried on a single H200 (docs/results/gpu-check.md), never on several, and no whole run was made there.`;
 
 export const engineCommand = () =>
   newCommand('engine')
@@ -23,9 +23,7 @@ export const engineCommand = () =>
 
 const torchCommand = () =>
   newCommand('torch')
-    .description(
-      'start a torch worker that serves trainers one after the other, until Ctrl-C; never run on a GPU',
-    )
+    .description('start a torch worker that serves trainers one after the other, until Ctrl-C')
     .option('--nproc <number>', 'processes that share model and optimizer', wholeNumber(1, 1024), 1)
     .option('--python <program>', 'Python that has torch', 'python3')
     .option('--host <address>', 'address that it listens on', '127.0.0.1')
