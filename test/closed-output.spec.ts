@@ -16,7 +16,7 @@ async function runUnread(...args: readonly string[]): Promise<{ code: number; st
   return { code, stderr };
 }
 
-describe('retrace, when nobody reads its output', { timeout: 60_000 }, () => {
+describe('retrace, when nobody reads its output', () => {
   it.each([['--help'], ['up', '--help'], ['recipes'], ['recipes', 'bandit-ppo'], ['backend', 'list']])(
     'ends without a word as SIGPIPE would: %s %s',
     async (...args) => {

@@ -80,5 +80,5 @@ describe.skipIf(reason !== '')(`a collector's writer on Kafka${reason}`, () => {
       }
     }
     expect(stored).toEqual(written);
-  }, 90_000);
+  });
 });

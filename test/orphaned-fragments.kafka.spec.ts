@@ -55,6 +55,6 @@ describe.skipIf(reason !== '')(
       stop.abort();
       await running;
       expect(await verifyStore({ log, client: store.client })).toMatchObject({ ...verified, numEpisodes: 5 });
-    }, 60_000);
+    });
   },
 );

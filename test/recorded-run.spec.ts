@@ -81,7 +81,7 @@ describe('a server without a training run, into which an agent records', () => {
       },
       { timeout: 20_000, interval: 200 },
     );
-  }, 100_000);
+  });
 
   afterAll(async () => {
     await server.killTree();
@@ -110,7 +110,7 @@ describe('a server without a training run, into which an agent records', () => {
     beforeAll(async () => {
       browser = await DashboardBrowser.open('path' in found ? found.path : '');
       browser.page.setDefaultTimeout(20_000);
-    }, 60_000);
+    });
     afterAll(() => browser.close());
 
     it('shows totals of the run in an overview, and no tabs for updates and a recipe', async () => {
@@ -185,7 +185,7 @@ describe('a server without a training run, into which an agent records', () => {
         ['thumb', 1, 'human:Ada'],
       ]);
       expect(browser.complaints).toEqual([]);
-    }, 90_000);
+    });
 
     it('shows which episodes are stored poorer, and why one was abandoned', async () => {
       const { page } = browser;
@@ -213,6 +213,6 @@ describe('a server without a training run, into which an agent records', () => {
       await page.getByText('a call of it found no room').waitFor();
       await page.getByText(`no token ids; ${reason}`).waitFor();
       expect(browser.complaints).toEqual([]);
-    }, 90_000);
+    });
   });
 });

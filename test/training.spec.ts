@@ -172,7 +172,7 @@ describe('an update on fresh episodes', () => {
   });
 });
 
-describe('learning', { timeout: 120_000 }, () => {
+describe('learning', () => {
   async function successAfter(numUpdates: number, ...assignments: string[]) {
     const recipe = resolveRecipe('bandit-ppo', { numUpdates, assignments });
     const loop = new InMemoryLoop(recipe);

@@ -50,7 +50,7 @@ beforeAll(async () => {
     RETRACE_WHAT_IF_SCRIPT: SCRIPT,
   });
   await untilStored();
-}, 120_000);
+});
 
 afterAll(async () => {
   await fixture.close();

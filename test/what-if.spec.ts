@@ -36,7 +36,7 @@ describe('updates of a finished run', () => {
       `reward.components=${JSON.stringify(recipe.reward.components.map((part) => ({ ...part, weight })))}`;
     run = await InProcessRun.begin(directory, recipe);
     await run.work();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await run.close();

@@ -74,5 +74,5 @@ describe.skipIf(reason !== '')(`sinks between a log on Kafka and a store${reason
     expect(faults).toContainEqual(expect.stringMatching(/^LOG_TRUNCATED trajectories/));
     expect(faults).toContainEqual(expect.stringMatching(/acknowledged events are not in the log/));
     expect(faults).toContainEqual(expect.stringMatching(/acknowledged events are not in the store/));
-  }, 60_000);
+  });
 });

@@ -17,7 +17,7 @@ let undisturbed: KilledRun;
 
 beforeAll(async () => {
   undisturbed = await trainWithKills([...recipe, '--data-dir', undisturbedDir], [], options);
-}, 120_000);
+});
 afterAll(() => {
   directories.removeAll();
 });

@@ -7,7 +7,7 @@ import { FaultBench } from '../support/fault-bench.mjs';
 
 const STREAMS = ['control', 'trajectories'] as const;
 
-describe('a sink whose log, store or position was changed', { timeout: 120_000 }, () => {
+describe('a sink whose log, store or position was changed', () => {
   let bench: FaultBench;
   let logPath: string;
 

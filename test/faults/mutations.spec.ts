@@ -42,7 +42,6 @@ describe('the audit of the fault matrix', () => {
       expect(await bench.store.ended).toBe('SIGKILL');
       expectFaults(await goOnAndAudit(), expected);
     },
-    120_000,
   );
 
   it.each([
@@ -63,7 +62,6 @@ describe('the audit of the fault matrix', () => {
       await sleep(300);
       expectFaults(await goOnAndAudit(), expected);
     },
-    120_000,
   );
 });
 

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench.close());
 
-describe('producers', { timeout: 120_000 }, () => {
+describe('producers', () => {
   it(
     'producers: appending another producer’s events again, later and in another order, changes nothing',
     { tags: 'release' },
@@ -83,7 +83,7 @@ describe('producers', { timeout: 120_000 }, () => {
   );
 });
 
-describe('sinks', { timeout: 120_000 }, () => {
+describe('sinks', () => {
   it('sinks: two on the same partitions double nothing, although one is suspended while the other works', async () => {
     const sleeper = await bench.startSink();
     await bench.startSink();

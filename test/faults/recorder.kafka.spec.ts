@@ -115,5 +115,5 @@ describe.skipIf(reason !== '')(`recording into a log on Kafka${reason}`, () => {
     const ids = episodes.map(({ id }) => id).sort();
     expect(steps).toEqual(ids.map((episode_id) => ({ episode_id, actions })));
     expect(await verifyStore({ log, client })).toMatchObject({ ok: true, numFaults: 0, numEpisodes: 3 });
-  }, 180_000);
+  });
 });

@@ -84,5 +84,5 @@ describe.skipIf(reason !== '')(`roles started one by one on Kafka and a ClickHou
       code: 2,
       stderr: expect.stringContaining('RETRACE_KAFKA_BROKERS names a log on Kafka') as string,
     });
-  }, 60_000);
+  });
 });

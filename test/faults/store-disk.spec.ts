@@ -46,7 +46,6 @@ describe('a store whose disk fails', () => {
       await strace.detach();
       await expectAllOnDisk(bench);
     },
-    120_000,
   );
 
   /** The engine does not check the outcome of these writes: INSERT and merge would succeed with truncated parts. */
@@ -69,7 +68,6 @@ describe('a store whose disk fails', () => {
       await bench.client.command('OPTIMIZE TABLE events FINAL');
       expect((await bench.audit()).faults).toEqual([]);
     },
-    120_000,
   );
 });
 
@@ -105,5 +103,5 @@ describe('a store on a file system that is full', () => {
     } finally {
       await bench.close();
     }
-  }, 120_000);
+  });
 });

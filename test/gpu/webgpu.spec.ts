@@ -32,7 +32,7 @@ async function whyNotHere(): Promise<string | null> {
 const reason = await whyNotHere();
 
 describe.skipIf(reason !== null)(`WebGPU${reason === null ? '' : `: skipped, because ${reason}`}`, () => {
-  it('WebGPU on SwiftShader: trains and generates like plain JavaScript', { timeout: 120_000 }, async () => {
+  it('WebGPU on SwiftShader: trains and generates like plain JavaScript', async () => {
     const [webgpu, plain] = await Promise.all([outcomeOn('webgpu'), outcomeOn('cpu')]);
     expect(webgpu.greedyTokens).toEqual(plain.greedyTokens);
     expectClose(webgpu.losses, plain.losses);

@@ -32,7 +32,7 @@ interface Report {
   }[];
 }
 
-describe('retrace fork', { timeout: 120_000 }, () => {
+describe('retrace fork', () => {
   const directory = makeDataDirectory();
   const data = ['--data-dir', join(directory.path, 'data')];
   let store: ReturnType<typeof startRetrace>;
@@ -69,7 +69,7 @@ describe('retrace fork', { timeout: 120_000 }, () => {
     copyFileSync(join(root, 'test', 'support', 'slippery-lake.ts'), join(directory.path, 'slippery-lake.ts'));
     store = startRetrace(['store', '--port', '0', ...data]);
     await store.waitFor(/store at (http:\S+);/);
-  }, 120_000);
+  });
   afterAll(async () => {
     await store.stop('SIGTERM');
     directory.remove();

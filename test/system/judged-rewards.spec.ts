@@ -28,7 +28,7 @@ describe('two processes that score one run at the same time', () => {
       await appendEvents(store.log, episodeEvents({ logId: store.log.logId, runId, ordinal, step }));
     }
     await catchUp(store.log, store.client);
-  }, 60_000);
+  });
   afterAll(() => store.close());
 
   /** A judge that answers nobody before both have asked everything, and never the same twice. */
@@ -98,7 +98,7 @@ describe('two processes that score one run at the same time', () => {
   });
 });
 
-describe('training with a judge that answers only in part', { timeout: 180_000 }, () => {
+describe('training with a judge that answers only in part', () => {
   const directory = makeDataDirectory();
   const data = ['--data-dir', join(directory.path, 'data')];
   let isWhole = false;

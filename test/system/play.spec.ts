@@ -42,7 +42,7 @@ interface Played {
   readonly success: boolean;
 }
 
-describe('retrace play', { timeout: 180_000 }, () => {
+describe('retrace play', () => {
   const directory = makeDataDirectory();
   const data = ['--data-dir', join(directory.path, 'data')];
   const model = join(directory.path, 'model');
@@ -83,7 +83,7 @@ describe('retrace play', { timeout: 180_000 }, () => {
     server = await startOpenAiServer(({ input }) => ({ content: nextCraft(input) }));
     store = startRetrace(['store', '--port', '0', ...data]);
     await store.waitFor(/store at (http:\S+);/);
-  }, 120_000);
+  });
   afterAll(async () => {
     await server.close();
     await store.stop('SIGTERM');

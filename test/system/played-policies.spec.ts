@@ -35,12 +35,12 @@ async function placesOf(...policies: readonly string[]): Promise<readonly string
 beforeAll(async () => {
   bandit = await train('bandit-ppo');
   lake = await train('frozen-lake-ppo');
-}, 180_000);
+});
 afterAll(() => {
   data.remove();
 });
 
-describe('retrace play without an environment', { timeout: 180_000 }, () => {
+describe('retrace play without an environment', () => {
   it('plays where the stored policies were trained', async () => {
     expect(await placesOf('latest', 'random')).toEqual(['frozen-lake', 'frozen-lake']);
     expect(await placesOf(bandit)).toEqual(['bandit']);

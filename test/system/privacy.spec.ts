@@ -65,7 +65,7 @@ describe('deletion of episodes', () => {
       ]);
     }
     await log.close();
-  }, 120_000);
+  });
 
   afterAll(() => {
     data.remove();
@@ -105,5 +105,5 @@ describe('deletion of episodes', () => {
       expect(code).toBe(2);
       expect(stderr).toContain('EPISODE_UNKNOWN');
     }
-  }, 60_000);
+  });
 });

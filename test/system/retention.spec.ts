@@ -22,7 +22,7 @@ describe('retrace retain --run', () => {
     });
     writeFileSync(path, [1, 2, 3, 4, 5].map((n) => JSON.stringify(chat(n))).join('\n'));
     expect(await run('import', path, '--run', 'chats')).toMatchObject({ code: 0 });
-  }, 120_000);
+  });
 
   afterAll(() => {
     data.remove();

@@ -8,7 +8,7 @@ import { makeDataDirectory, root, runRetrace, startRetrace } from '../support/cl
 const document = readFileSync(join(root, 'docs', 'rewards.md'), 'utf8');
 const example = /<!-- brief-reward.mjs -->\n\n```js\n([\s\S]*?)```/.exec(document)?.[1] ?? '';
 
-describe('retrace score', { timeout: 120_000 }, () => {
+describe('retrace score', () => {
   const directory = makeDataDirectory();
   const data = ['--data-dir', join(directory.path, 'data')];
   const recipeFile = join(directory.path, 'mine.json');
@@ -44,7 +44,7 @@ describe('retrace score', { timeout: 120_000 }, () => {
     // One store for all commands: it is what takes the time.
     store = startRetrace(['store', '--port', '0', ...data]);
     await store.waitFor(/store at (http:\S+);/);
-  }, 120_000);
+  });
   afterAll(async () => {
     await store.stop('SIGTERM');
     directory.remove();

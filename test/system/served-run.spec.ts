@@ -39,7 +39,7 @@ describe('a run whose collector and trainer work at the same time', () => {
     url = await server.waitFor(/dashboard at (http:\S+)\/live/, 110_000);
     await server.waitFor(/the run has finished/, 110_000);
     await openBackend();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await server.killTree();
@@ -117,7 +117,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       browser = await DashboardBrowser.open('path' in found ? found.path : '');
       // The browser's first start on a machine may take longer than all that follows.
       browser.page.setDefaultTimeout(20_000);
-    }, 60_000);
+    });
 
     afterAll(async () => {
       await browser.close();
@@ -322,7 +322,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.getByRole('link', { name: 'Ask another' }).click();
       await page.getByRole('region', { name: 'What-ifs' }).getByText('finished').waitFor();
       expect(await browser.accessibilityFaults()).toEqual([]);
-    }, 120_000);
+    });
 
     it('cancels a comparison by its button', async () => {
       const { page } = browser;
@@ -335,7 +335,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.getByText('cancelled', { exact: true }).waitFor({ timeout: 30_000 });
       expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
       expect(await browser.accessibilityFaults()).toEqual([]);
-    }, 60_000);
+    });
 
     it('reports no error or warning in the console of the browser', () => {
       expect(browser.complaints).toEqual([]);
@@ -351,7 +351,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       await state.getByText('Server unavailable').waitFor({ timeout: 3_000 });
       server = startRetrace(['up', ...run, '--port', new URL(url).port, '--data-dir', data.path]);
       await state.getByText('Ready').waitFor({ timeout: 60_000 });
-    }, 90_000);
+    });
 
     it('asks for a key as soon as there is one, logs in and out by it, and has no accessibility fault', async () => {
       const { page } = browser;
@@ -379,6 +379,6 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.getByText('dead_letters').waitFor();
       await page.getByRole('button', { name: 'Log out' }).click();
       await page.getByRole('heading', { name: 'Log in' }).waitFor();
-    }, 60_000);
+    });
   });
 });

@@ -38,7 +38,7 @@ describe('training on the history of another run', () => {
     await history.work();
     contents = await history.trainingSet('history');
     last = history;
-  }, 60_000);
+  });
   afterAll(async () => {
     await last.close();
     rmSync(directory, { recursive: true });
@@ -102,7 +102,6 @@ describe('training on the history of another run', () => {
       expect((await killed.plans()).map(({ groupRows }) => [...(groupRows ?? [])])).toEqual(rows);
       expect(await finalWeights(killed)).toBe(weights);
     },
-    30_000,
   );
 
   it('draws by the priorities that commits record, with importance weights of at most 1', async () => {
@@ -241,7 +240,7 @@ describe('sampling from what a run collects', () => {
     const trained = new Set(plans.flatMap(({ groupIds }) => groupIds));
     expect(discarded.filter((groupId) => trained.has(groupId))).toEqual([]);
     await run.close();
-  }, 60_000);
+  });
 
   it('holds the ratio of samples to inserts within its bounds, and says in the log who waits', async () => {
     const limiter = { samplesPerInsert: 2, minDiff: 0, maxDiff: 24 };
@@ -266,5 +265,5 @@ describe('sampling from what a run collects', () => {
     expect(counts.numSampled).toBe(6 * GROUPS);
     expect(blocked.has('collector')).toBe(true);
     await run.close();
-  }, 60_000);
+  });
 });

@@ -159,7 +159,6 @@ describe('recorder, random batches', () => {
       for (const recorder of recorders) await recorder.close();
       expect(await verifyStore({ log, client })).toMatchObject({ faults: [] });
     },
-    120_000,
   );
 });
 
@@ -215,5 +214,5 @@ describe('recorder, a log that fails', () => {
     );
     expect(counts).toEqual({ episodes: 8, return: 48, steps: 48, stored: 48 });
     expect(await verifyStore({ log: store.log, client })).toMatchObject({ faults: [] });
-  }, 120_000);
+  });
 });

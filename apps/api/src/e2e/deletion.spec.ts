@@ -29,7 +29,7 @@ describe('deletion of episodes', () => {
       await appendEvents(fixture.log, episodeEvents({ ...ids, ordinal, started }));
     }
     await fixture.storeHasCaughtUp();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await fixture?.close();
@@ -80,7 +80,7 @@ describe('deletion of episodes', () => {
     expect(await listed()).toHaveLength(1);
     const none = await fixture.post(`/api/runs/${runId}/delete-episodes`, { tag: 'private' });
     expect(await none.json()).toEqual({ numEpisodes: 0, numRows: 0, numReleased: 0 });
-  }, 60_000);
+  });
 
   it.each<[string, () => Promise<Response>, number, string]>([
     ['an unknown episode', () => remove(`${runId}/episodes/${newRunId()}`), 404, 'NOT_FOUND'],
@@ -102,5 +102,5 @@ describe('deletion of episodes', () => {
     const path = `${training.runId}/episodes/${items[0].episodeId}`;
     expect(await (await remove(path)).json()).toMatchObject({ status: 409, code: 'EPISODES_REFERRED_TO' });
     expect((await remove(`${path}?force=true`)).status).toBe(200);
-  }, 60_000);
+  });
 });

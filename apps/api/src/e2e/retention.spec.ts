@@ -45,7 +45,7 @@ describe('retention of a run', () => {
     const client = createStoreClient({ url: fixture.store.url, username, password });
     expect(await verifyStore({ log: fixture.log, client })).toMatchObject({ ok: true, numEpisodes: 1 });
     await client.close();
-  }, 60_000);
+  });
 
   it.each([
     [{ maxEpisodes: 0 }, 'maxEpisodes'],

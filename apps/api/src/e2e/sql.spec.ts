@@ -130,7 +130,7 @@ describe('failures', () => {
         /memory limit exceeded.*this limit can not be raised by a query: read less/i,
       ) as string,
     });
-  }, 45_000);
+  });
 });
 
 describe('queries that are answered in Arrow', () => {

@@ -115,7 +115,7 @@ describe('admission', () => {
     });
     expect(after).toEqual(before);
     expect(await deadLetters()).toEqual(expected);
-  }, 120_000);
+  });
 });
 
 function withAction(event: AnyEvent & { readonly kind: 'StepRecorded' }, action: string): AnyEvent {
