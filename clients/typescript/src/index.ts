@@ -22,7 +22,7 @@ export type { DamagedEpisode } from './sender/damaged-episodes.js';
 export { Changes } from './storable/changes.js';
 export { cutText } from './storable/cut-text.js';
 export { storableJson, storableText } from './storable/storable-json.js';
-export { MADE_STORABLE, storableRecord, type Storable } from './storable/storable-record.js';
+export { MADE_STORABLE, poorerRecord, storableRecord, type Storable } from './storable/storable-record.js';
 export type { RecordQueue, ReadLimits } from './sender/record-queue.js';
 export { MemoryQueue } from './sender/memory-queue.js';
 export type { OutboxEntry } from './sender/outbox-entry.js';

@@ -19,6 +19,7 @@ export {
   EpisodeWriter,
   type ImportCounts,
   type RecordSink,
+  type Refusal,
   type RowOutcome,
   type SkippedReason,
   type VerifiedCounts,

@@ -2,14 +2,21 @@ import type { Found } from './import-rows.js';
 import type { Skip, SkipCode } from './skip.js';
 import type { ReplayEnvironment } from './verify/replay.js';
 import { type Verification, verifyEpisode } from './verify/verify-episode.js';
-import type { WireRecord } from '@retrace/recording';
+import type { RecordFault, WireRecord } from '@retrace/recording';
+
+/** Why records were not taken. */
+export interface Refusal {
+  readonly message: string;
+  /** The fault of one of the records; null where it is their place, or not known. */
+  readonly fault: RecordFault | null;
+}
 
 /** Takes records; `Recorder` of `@retrace/recording`, bound to a run. */
 export interface RecordSink {
   /** Takes all of these records or none; resolves when the log has them. */
   append(records: readonly WireRecord[]): Promise<{ readonly accepted: number; readonly duplicates: number }>;
   /** Why an error of `append` refuses the records; null where it is another error, which ends the import. */
-  refusalOf(error: unknown): string | null;
+  refusalOf(error: unknown): Refusal | null;
 }
 
 /** The outcome of one episode, or of something that was left out: a line of the report by rows. */
@@ -61,6 +68,8 @@ export interface WriteOptions {
     readonly content: WireRecord | null;
     readonly changes: readonly string[];
   };
+  /** Makes a record poorer that was refused for what is in it; null = no poorer one helps (default: its episode is left out). */
+  poorer?(record: WireRecord, fault: RecordFault): WireRecord | null;
   /** Replays each episode before it is written; null = none are. */
   replayOf?(records: readonly WireRecord[]): ReplayEnvironment | null;
   onRow?(outcome: RowOutcome): void | Promise<void>;
@@ -171,8 +180,11 @@ export class EpisodeWriter {
     const refusal = await this.append(batch);
     if (refusal === null) return;
     if (batch.length === 1) {
-      const [{ file, row, records }] = batch;
-      return this.skip(file, { code: 'REFUSED', detail: `${records[0].episode}: ${refusal}`, row });
+      const [episode] = batch;
+      const poorer = this.poorer(episode, refusal);
+      if (poorer !== null) return this.writeBatch([poorer]);
+      const detail = `${episode.records[0].episode}: ${refusal.message}`;
+      return this.skip(episode.file, { code: 'REFUSED', detail, row: episode.row });
     }
     // A batch is taken as a whole or not at all, so each half shows whether it has the fault.
     const middle = batch.length >> 1;
@@ -180,8 +192,19 @@ export class EpisodeWriter {
     await this.writeBatch(batch.slice(middle));
   }
 
+  /** The episode with a poorer record in place of the one at fault; null when there is none. */
+  private poorer(episode: Episode, { fault }: Refusal): Episode | null {
+    const record = fault === null ? undefined : episode.records[fault.index ?? -1];
+    if (fault === null || record === undefined) return null;
+    const made = this.options.poorer?.(record, fault) ?? null;
+    if (made === null) return null;
+    const records = episode.records.map((each) => (each === record ? made : each));
+    const change = `${fault.field === '' ? record.type : fault.field}: refused, as it ${fault.rule}`;
+    return { ...episode, records, changes: [...(episode.changes ?? []), change] };
+  }
+
   /** Appends episodes and counts them; returns why they are refused, if they are. */
-  private async append(batch: readonly Episode[]): Promise<string | null> {
+  private async append(batch: readonly Episode[]): Promise<Refusal | null> {
     const records = batch.flatMap((episode) => episode.records);
     try {
       const { accepted, duplicates } = await this.sink.append(records);

@@ -1,5 +1,5 @@
 import { RECORD_LIMITS } from '../storable/fit-size.js';
-import { withoutField, poorest, storableRecord } from '../storable/storable-record.js';
+import { poorerRecord, poorest, storableRecord } from '../storable/storable-record.js';
 import type { RetraceError } from '../wire/retrace-error.js';
 import type { RunRecord } from '../wire/records.js';
 import type { OutboxLine } from './outbox-entry.js';
@@ -37,8 +37,7 @@ export function poorerLine(line: OutboxLine, error: RetraceError): OutboxLine | 
       bytes > SMALL_BYTES ? storableRecord(record as unknown as RunRecord, limits).content : null;
     if (smaller !== null) return changed(line, smaller);
   }
-  const field = /^\w+/.exec(fault?.field ?? '')?.[0] ?? '';
-  return changed(line, withoutField(record, field, reason) ?? poorest(record, [reason]));
+  return changed(line, poorerRecord(record as unknown as RunRecord, { field: fault?.field ?? '', reason }));
 }
 
 function changed(line: OutboxLine, content: object | null): OutboxLine | null {

@@ -152,13 +152,26 @@ export function poorest(record: Fields, reasons: readonly string[]): Fields | nu
 }
 
 /** A record without a field, where it can be without it; else null. */
-export function withoutField(record: Fields, field: string, reason: string): Fields | null {
+function withoutField(record: Fields, field: string, reason: string): Fields | null {
   const isStep = record.type === 'step';
   if (record[field] === undefined || KEPT.has(field) !== (field === 'occurredAt')) return null;
   if (isStep && field === 'tokens' && hasNoTokens(record)) return null;
   const { [field]: _, ...others } = record;
   if (!isStep) return others;
   return withReason(field === 'tokens' ? { ...others, tokens: NO_TOKENS } : others, [reason]);
+}
+
+/**
+ * A record after the server has refused a field of it: without that field, or with nothing but its place in its episode.
+ *
+ * @param fault `field` is the path of the field at fault, such as `tokens.mask[3]`, or '' for the record as a whole
+ * @returns null when no poorer record helps
+ */
+export function poorerRecord(record: RunRecord, fault: { field: string; reason: string }): RunRecord | null {
+  const fields = record as unknown as Fields;
+  const field = /^\w+/.exec(fault.field)?.[0] ?? '';
+  const poorer = withoutField(fields, field, fault.reason) ?? poorest(fields, [fault.reason]);
+  return poorer as RunRecord | null;
 }
 
 function hasNoTokens({ tokens }: Fields): boolean {

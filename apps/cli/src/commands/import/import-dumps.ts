@@ -14,7 +14,7 @@ import {
   type RecordSink,
   type RowOutcome,
 } from '@retrace/importers';
-import { storableRecord, type RunRecord } from '@retrace/client';
+import { poorerRecord, storableRecord, type RunRecord } from '@retrace/client';
 import { readVariables } from '@retrace/process';
 import { Recorder, RecordingError, readRedactionRules, redact, type WireRecord } from '@retrace/recording';
 import { BackgroundSink } from '@retrace/store';
@@ -120,6 +120,11 @@ async function writeRows(
           const { content, changes } = storableRecord(record as RunRecord);
           return { content: content as WireRecord | null, changes };
         },
+        poorer: (record, { field, rule }) =>
+          poorerRecord(record as RunRecord, {
+            field,
+            reason: `refused: ${field} ${rule}`,
+          }) as WireRecord | null,
         ...(replay === null ? {} : { replayOf: (records) => replay.environmentOf(records) }),
         onRow: (outcome) => (rows === null ? undefined : writeRow(rows, outcome)),
       }).write(importRows(files, format)),
@@ -177,7 +182,9 @@ function sinkOf(recorder: Recorder, runId: string): RecordSink {
     refusalOf: (error) => {
       if (!(error instanceof RecordingError) || error.retriable || error.code === 'RUN_UNKNOWN') return null;
       const [fault] = error.faults;
-      return fault === undefined ? error.message : `${error.message} (${fault.field} ${fault.rule})`;
+      if (fault === undefined) return { message: error.message, fault: null };
+      const message = `${error.message} (${fault.field} ${fault.rule})`;
+      return { message, fault: error.code === 'INVALID_RECORDS' ? fault : null };
     },
   };
 }

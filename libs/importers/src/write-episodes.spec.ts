@@ -1,0 +1,73 @@
+import type { RecordFault, WireRecord } from '@retrace/recording';
+import { describe, expect, it } from 'vitest';
+import type { Found } from './import-rows.js';
+import { EpisodeWriter, type Refusal, type RowOutcome, type WriteOptions } from './write-episodes.js';
+
+/** Refuses batches with a step whose action is "bad", as a server with a rule that the importer does not know. */
+class StrictSink {
+  readonly records: WireRecord[] = [];
+
+  append(records: readonly WireRecord[]): Promise<{ accepted: number; duplicates: number }> {
+    const index = records.findIndex((record) => record.type === 'step' && record.action === 'bad');
+    if (index >= 0) return Promise.reject(new StrictError({ ...FAULT, index }));
+    this.records.push(...records);
+    return Promise.resolve({ accepted: records.length, duplicates: 0 });
+  }
+
+  refusalOf(error: unknown): Refusal | null {
+    return error instanceof StrictError ? { message: error.message, fault: error.fault } : null;
+  }
+}
+
+const FAULT: RecordFault = { index: 0, field: 'action', value: 'bad', rule: 'must not be bad' };
+
+class StrictError extends Error {
+  constructor(readonly fault: RecordFault) {
+    super('refused');
+  }
+}
+
+const step = (episode: string, n: number, action: string) =>
+  ({ type: 'step', episode, step: n, action }) as unknown as WireRecord;
+
+/** Three episodes of two steps, whose middle one has a step that is refused. */
+async function* found(): AsyncIterable<Found> {
+  for (const [row, episode] of ['a', 'b', 'c'].entries()) {
+    await Promise.resolve();
+    const records = [step(episode, 0, 'good'), step(episode, 1, row === 1 ? 'bad' : 'good')];
+    yield { kind: 'episode', file: 'rows.jsonl', row, records } as unknown as Found;
+  }
+}
+
+async function write(options: WriteOptions) {
+  const sink = new StrictSink();
+  const outcomes: RowOutcome[] = [];
+  const onRow = (outcome: RowOutcome) => void outcomes.push(outcome);
+  const counts = await new EpisodeWriter(sink, { ...options, onRow }).write(found());
+  return { counts, outcomes, steps: sink.records.map((record) => record as unknown as { action?: string }) };
+}
+
+describe('an imported record that is refused', () => {
+  it('is written poorer in its place, and its episode is taken whole', async () => {
+    const faults: RecordFault[] = [];
+    const { counts, outcomes, steps } = await write({
+      poorer: (record, fault) => {
+        faults.push(fault);
+        return { ...record, action: '' } as unknown as WireRecord;
+      },
+    });
+    expect(faults).toEqual([{ ...FAULT, index: 1 }]);
+    expect(counts).toMatchObject({ numEpisodes: 3, numSteps: 6, numPoorerEpisodes: 1, skipped: [] });
+    expect(steps.map(({ action }) => action)).toEqual(['good', 'good', 'good', '', 'good', 'good']);
+    expect(outcomes[1]).toMatchObject({ episode: 'b', changes: ['action: refused, as it must not be bad'] });
+  });
+
+  it.each([
+    ['nothing makes records poorer', {}],
+    ['no poorer record helps', { poorer: () => null }],
+  ])('costs its episode, and no other, where %s', async (_, options) => {
+    const { counts } = await write(options);
+    expect(counts).toMatchObject({ numEpisodes: 2, numPoorerEpisodes: 0 });
+    expect(counts.skipped).toMatchObject([{ code: 'REFUSED', count: 1, example: { row: 1 } }]);
+  });
+});
