@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { resolveRecipe, type EngineRecipe, type Recipe, type RecipeOverrides } from '@retrace/config';
 import { CheckpointFiles } from '@retrace/policy';
 import { ServerProcess } from '@retrace/process';
+import { afterAll } from 'vitest';
+import { DataDirectories } from '../support/cli.mjs';
 import { madeTorchPython } from '../support/torch-environment.mjs';
 import { findFreePort } from '../../libs/process/free-port.mjs';
 import { engineCommand, pythonEnvironment, TensorflowEngine, TorchEngine } from '@retrace/trainer';
@@ -45,8 +46,14 @@ export function onTorch(recipe: Recipe, processes = 1): Recipe {
   return { ...recipe, engine: { kind: 'torch', python: PYTHON, ...(processes > 1 ? { processes } : {}) } };
 }
 
+const directories = new DataDirectories();
+afterAll(() => {
+  directories.removeAll();
+});
+
+/** A directory that is removed after the spec file. */
 export function newDirectory(): string {
-  return mkdtempSync(join(tmpdir(), 'retrace-engines-'));
+  return directories.make();
 }
 
 export function openTensorflow(

@@ -17,7 +17,7 @@ from engine_models import TINY, Batch, random_batch, random_weights, read_tensor
 
 for package in ("torch", "safetensors", "aiohttp"):
     pytest.importorskip(
-        package, reason=f"skipped, because {package} is not installed: pip install 'retrace[engine]'"
+        package, reason=f"skipped, because {package} is not installed: npm run test:engines installs it"
     )
 
 BATCH = random_batch(1, TINY["vocabSize"])

@@ -24,7 +24,7 @@ from engine_models import (
 
 for package in ("torch", "safetensors", "aiohttp"):
     pytest.importorskip(
-        package, reason=f"skipped, because {package} is not installed: pip install 'retrace[engine]'"
+        package, reason=f"skipped, because {package} is not installed: npm run test:engines installs it"
     )
 
 SEQUENCES = json.loads((GOLDEN / "golden.json").read_text())["sequences"]

@@ -12,6 +12,9 @@ const TIMEOUT_MS = 300_000;
 /** Packages without which the worker does not start, as pip names them. */
 const PACKAGES = ['torch', 'numpy', 'safetensors', 'aiohttp', 'pyarrow'] as const;
 
+/** The package is on no index: `retrace` there is somebody else's. */
+const INSTALLATION = "pip install 'clients/python[engine]' in a checkout of Retrace";
+
 /** Prints one JSON object: what of the worker's needs this Python has. */
 const PROBE = `
 import importlib, json, platform
@@ -69,7 +72,7 @@ function checkPackages(python: string, { python: version, missing, torch }: Foun
     const detail = `${version} (${python})${torch === undefined ? '' : `, torch ${torch}`}`;
     if (lacking.length === 0) return { verdict: 'ok', detail };
     const names = lacking.map(([name, reason]) => `${name} (${reason})`).join(', ');
-    return { verdict: 'fail', detail: `${detail}; lacks ${names}: pip install 'retrace[engine]'` };
+    return { verdict: 'fail', detail: `${detail}; lacks ${names}: ${INSTALLATION}` };
   });
 }
 

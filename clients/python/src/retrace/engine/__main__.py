@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-MISSING = "the engine needs torch, safetensors and aiohttp: pip install 'retrace[engine]'"
+MISSING = "the engine needs torch, safetensors and aiohttp: pip install 'clients/python[engine]' in a checkout of Retrace"
 
 
 def main() -> int:

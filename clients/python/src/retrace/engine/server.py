@@ -1,4 +1,4 @@
-"""The HTTP server of rank 0. The wire: docs/engines.md."""
+"""The HTTP server of rank 0. The wire: README.md of this folder."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ async def serve_environment_async(
         from websockets.asyncio.server import serve
     except ImportError as error:
         raise ImportError(
-            "hosting an environment needs websockets 13 or newer: pip install 'retrace[environments]'"
+            "hosting an environment needs websockets 13 or newer: pip install 'clients/python[environments]' in a checkout of Retrace"
         ) from error
     hosted = adapt(environment, **adapter_options)
     server = EnvironmentServer(hosted, max_episodes=max_episodes, time_limit_s=time_limit_s)
