@@ -118,7 +118,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'kafka',
-          include: [`libs/${KAFKA_SPECS}`, `test/${KAFKA_SPECS}`],
+          include: [`{apps,libs,test}/${KAFKA_SPECS}`],
           exclude: leftOut,
           globalSetup: ['libs/log/kafka-broker/vitest-setup.mjs'],
         },

@@ -109,6 +109,7 @@ function traceOf(runId, updateNumber) {
     groupIds: Array.from({ length: EPISODES / GROUP_SIZE }, (_, g) => `round-${updateNumber}/task-${g}`),
     episodeGroups: counts((e) => Math.floor(e / GROUP_SIZE)),
     episodeIds: Array.from({ length: EPISODES }, (_, e) => episodeIdFor({ runId, ordinal: first + e })),
+    episodeDigests: [],
     firstSteps: counts(() => 0),
     numSteps: counts(() => 4 + Math.floor(7 * Math.random())),
     times: counts(() => 1),

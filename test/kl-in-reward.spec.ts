@@ -1,5 +1,6 @@
 import { resolveRecipe } from '@retrace/config';
 import { openBackend } from '@retrace/compute';
+import { replayUpdate } from '@retrace/trainer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeDataDirectory } from './support/cli.mjs';
 import { InProcessRun } from './support/in-process-run.js';
@@ -59,5 +60,22 @@ describe('KL in the reward', () => {
     const { lossDifference, sameWeights } = await penalised.run.replay(3);
     expect(lossDifference).toBeLessThan(1e-6);
     expect(sameWeights).toBe(true);
+  });
+
+  it('is not replayed from episodes that are not those it was computed from', async () => {
+    const { source } = penalised.run;
+    const readEpisodes = async (runId: string, episodeIds: readonly string[]) => {
+      const columns = await source.reader.readEpisodes(runId, episodeIds);
+      return {
+        ...columns,
+        tokenIds: columns.tokenIds.with(-1, 1 + columns.tokenIds[columns.tokenIds.length - 1]),
+      };
+    };
+    const reader = { ...source.reader, readEpisodes };
+    const [{ episodeIds }] = await penalised.run.plans();
+    await expect(replayUpdate({ ...source, reader, updateNumber: 1 })).rejects.toMatchObject({
+      code: 'EPISODES_CHANGED',
+      message: expect.stringContaining(episodeIds.at(-1) ?? '') as string,
+    });
   });
 });

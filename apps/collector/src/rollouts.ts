@@ -1,8 +1,8 @@
 import type { Recipe } from '@retrace/config';
 import type { EnvironmentSpec } from '@retrace/environments';
-import { LogError, type ControlTail, type EventLog, type WarningLog } from '@retrace/log';
+import { LogError, trajectoryEnds, type ControlTail, type EventLog, type WarningLog } from '@retrace/log';
 import type { CheckpointFiles, PolicyText } from '@retrace/policy';
-import { abandonUnfinished, trajectoryEnds, type RolloutProcess } from './episode/abandon-unfinished.js';
+import { abandonUnfinished, type RolloutProcess } from './episode/abandon-unfinished.js';
 import type { EpisodeLoops } from './loop/episode-loop.js';
 import type { TrajectoryWriter } from './writer/trajectory-writer.js';
 

@@ -21,6 +21,8 @@ export type TrainerErrorCode =
   | 'REWARD_NEEDS_OWN_EPISODES'
   /** Episodes of a plan that is in the log lack events which won't come, or so do all episodes there are to plan with. */
   | 'EPISODES_LOST'
+  /** An episode in the store is not what the update was computed from. */
+  | 'EPISODES_CHANGED'
   | 'NON_FINITE_LOSS'
   /** More optimizer steps in a row were skipped than the recipe allows. */
   | 'STEPS_SKIPPED'

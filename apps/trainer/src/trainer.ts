@@ -14,7 +14,13 @@
  */
 import { countTensors } from '@retrace/compute';
 import { dataSources, type Recipe } from '@retrace/config';
-import type { ControlEntry, ControlTail, EventLog, WarningLog } from '@retrace/log';
+import {
+  trajectoryEnds,
+  type ControlEntry,
+  type ControlTail,
+  type EventLog,
+  type WarningLog,
+} from '@retrace/log';
 import { isUnreadable, type CheckpointFiles } from '@retrace/policy';
 import type { RewardScorer } from '@retrace/scoring';
 import type { RunState, UpdateApplied } from '@retrace/trajectory';
@@ -24,6 +30,7 @@ import { neededPolicies } from './checkpoint/kept-checkpoints.js';
 import { remakePolicies } from './checkpoint/remake-policies.js';
 import { remakeState } from './checkpoint/remake-state.js';
 import type { UpdateEngine } from './engine/update-engine.js';
+import { FreshEpisodes } from './fresh-episodes/fresh-episodes.js';
 import { BatchSampler, type FactsSource } from './plan/batch-sampler.js';
 import { BatchSource, secondsSince } from './plan/batch-source.js';
 import { describeOrigin, type ReplaySource } from './replay/replayer.js';
@@ -35,6 +42,7 @@ import type { ReadEpisodes } from './update/read-episodes.js';
 import { episodeFigures } from './monitors/episode-figures.js';
 import { RunMonitors } from './monitors/run-monitors.js';
 import { referencePolicy } from './update/reference-logprobs.js';
+import { readsTexts } from './update/update-needs.js';
 import type { UpdateResult } from './update/update-result.js';
 
 /** One whose process ends over the same update each time ends the run. */
@@ -51,7 +59,10 @@ export interface TrainerOptions {
   readonly log: EventLog;
   readonly control: ControlTail;
   readonly checkpoints: CheckpointFiles;
+  /** Reads the store. Episodes of the run itself are read from it only where the log does not hand them over (`FreshEpisodes`). */
   readonly reader: EpisodeSource & FactsSource & ReplaySource['reader'];
+  /** Most bytes of fresh episodes that are kept (default 256 MiB). */
+  readonly maxFreshBytes?: number;
   /** Needed for rewards that count visits, where a damaged checkpoint is made again. */
   readonly visits?: ReplaySource['visits'];
   readonly signal: AbortSignal;
@@ -72,6 +83,7 @@ export class Trainer {
   private constructor(
     private readonly options: TrainerOptions,
     private engine: UpdateEngine,
+    private readonly fresh: FreshEpisodes,
     private readonly batches: BatchSource,
     private readonly epoch: number,
   ) {
@@ -81,7 +93,8 @@ export class Trainer {
 
   /** Claims the run, restores its last commit, and makes sure that a policy is published. */
   static async start(options: TrainerOptions): Promise<Trainer> {
-    const { control, runId, trainerId } = options;
+    const { control, runId, trainerId, log, recipe, rewards, reader, signal } = options;
+    const ends = await trajectoryEnds(log);
     await control.catchUp();
     const epoch = (control.run(runId).updates.claim?.epoch ?? -1) + 1;
     await control.append(runId, { kind: 'TrainerClaimed', payload: { epoch, trainerId } });
@@ -94,13 +107,16 @@ export class Trainer {
       await control.catchUp();
     }
     requireOwnRewards(options);
-    const sampler = await BatchSampler.open(options.recipe, options.reader, control.run(runId));
-    const trainer = new Trainer(
-      options,
-      await options.openEngine(),
-      new BatchSource({ ...options, sampler, epoch }),
-      epoch,
-    );
+    const sampler = await BatchSampler.open(recipe, reader, control.run(runId));
+    const engine = await options.openEngine();
+    const run = () => control.run(runId);
+    const keepsTexts = readsTexts(recipe, rewards);
+    const { maxFreshBytes: maxBytes } = options;
+    const fresh = await FreshEpisodes.open({
+      ...{ log, ends, run, keepsTexts, stored: reader, maxBytes, signal },
+    });
+    const batches = new BatchSource({ ...options, reader: fresh, sampler, epoch });
+    const trainer = new Trainer(options, engine, fresh, batches, epoch);
     trainer.requireClaim();
     await trainer.restore();
     return trainer;
@@ -135,6 +151,7 @@ export class Trainer {
 
   /** Ends what the engine started; the trainer is of no further use. */
   async close(): Promise<void> {
+    await this.fresh.close();
     await this.engine.close();
   }
 

@@ -15,4 +15,11 @@ export { describeLog, holdRole, type LogLocation, openLog } from './open-log.js'
 export { partitionOf } from './partitioner.js';
 export { PatientLog } from './patient-log.js';
 export { type Warning, WarningLog, type WarningLogOptions } from './warning-log.js';
-export { SINK_GROUP, trajectoriesStored } from './stored-position.js';
+export { announceReader, readerAwaits, SINK_GROUP, trajectoriesStored } from './stored-position.js';
+export {
+  collectorCursor,
+  markRoundStart,
+  readRoundStarts,
+  trajectoryEnds,
+  validatorCursor,
+} from './round-starts.js';

@@ -16,6 +16,7 @@ export {
   type SamplingFacts,
   type SamplingQuery,
 } from './reader/sampling-facts.js';
+export { readPlanColumns, readPlanTexts } from './reader/plan-columns.js';
 export { concatEpisodeColumns } from './reader/concat-episode-columns.js';
 export { type AssignedReward, type LostEpisode, TrajectoryReader } from './reader/trajectory-reader.js';
 export {
@@ -48,6 +49,7 @@ export {
   readExpiredEpisodes,
 } from './retention/expired-episodes.js';
 export { dropReplacedParts } from './retention/drop-replaced-parts.js';
+export { admitRecord, type RecordAdmission } from './admission/admit-record.js';
 export { readDeletedRuns } from './admission/deletion-watch.js';
 export { exportRun } from './run-file/export-run.js';
 export { checkRunFile, importRun } from './run-file/import-run.js';

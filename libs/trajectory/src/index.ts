@@ -5,6 +5,8 @@ export type * from './events/episode-events.js';
 export type * from './events/event.js';
 export type { UpdateTokensTraced, UpdateTraced } from './events/lineage-events.js';
 export type * from './events/validation-events.js';
+export { columnsOfEpisodes, type ColumnsStep, type SealedEpisode } from './batch/columns-of-episodes.js';
+export { episodeDigests } from './batch/episode-digests.js';
 export { END_REASONS, type EpisodeColumns } from './batch/episode-columns.js';
 export { buildTokenBatch, type TokenBatch } from './batch/token-batch.js';
 export { ContentBytes } from './checksum/content-bytes.js';
@@ -40,6 +42,7 @@ export {
   type PlaceFault,
   type PlaceOutcome,
 } from './fold/episode/episode-places.js';
+export { RankWindow } from './fold/episode/rank-window.js';
 export {
   type EpisodeTotals,
   episodeTotals,

@@ -229,6 +229,7 @@ export class RunRecorder {
         .map((_, group) => uuidLike(round * this.groupsPerRound + group)),
       episodeGroups: counts((i) => Math.floor(i / this.groupSize)),
       episodeIds: episodes.map(({ episodeId }) => episodeId),
+      episodeDigests: [],
       firstSteps: counts(() => 0),
       numSteps: Int32Array.from(episodes, ({ end }) => end.numSteps),
       times: counts(() => 1),

@@ -10,7 +10,7 @@ import {
   type RunState,
   type StepTotals,
 } from '@retrace/trajectory';
-import { type EventLog } from '@retrace/log';
+import { collectorCursor, readRoundStarts, validatorCursor, type EventLog } from '@retrace/log';
 import { isOwn, type Share } from '../round/round-share.js';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 
@@ -22,26 +22,6 @@ interface FoundEpisode {
   readonly partition: number;
   readonly steps: StepTotals[];
   isSealed: boolean;
-}
-
-/** Name under which a collector of a run remembers where its round begins. */
-export const collectorCursor = (runId: string, shareIndex: number): string =>
-  shareIndex === 0 ? `collector/${runId}` : `collector/${runId}/${shareIndex}`;
-
-/** Name under which the validator of a run does. */
-export const validatorCursor = (runId: string): string => `validator/${runId}`;
-
-/** Current end offset of each partition of the trajectories. */
-export function trajectoryEnds(log: EventLog): Promise<number[]> {
-  const partitions = Array.from({ length: log.numPartitions('trajectories') }, (_, partition) => partition);
-  return Promise.all(partitions.map((partition) => log.endOffset('trajectories', partition)));
-}
-
-/** Remembers where the trajectories of the coming round begin, so that recovery reads only that round. */
-export async function markRoundStart(log: EventLog, cursor: string): Promise<void> {
-  for (const [partition, end] of (await trajectoryEnds(log)).entries()) {
-    await log.commitCursor(cursor, 'trajectories', partition, end);
-  }
 }
 
 /** A process that plays episodes of a run: one of its collectors, or its validator. */
@@ -131,10 +111,9 @@ async function readMark(
   const mark = async (cursor: string) => (await log.readCursor(cursor, 'trajectories', partition)) ?? 0;
   if (of === 'validator') return mark(validatorCursor(run.runId));
   if (of.index > 0) return mark(collectorCursor(run.runId, of.index));
-  const others = Array.from({ length: run.rounds.maxShares }, (_, shareIndex) =>
-    mark(collectorCursor(run.runId, shareIndex)),
-  );
-  return Math.min(...(await Promise.all(others)));
+  const { maxShares: numShares } = run.rounds;
+  const starts = await readRoundStarts(log, { runId: run.runId, numShares, partition });
+  return Math.min(...starts.map((start) => start ?? 0));
 }
 
 function take(event: AnyEvent, partition: number, run: RunState, found: Map<string, FoundEpisode>): void {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EnvironmentSpec } from '@retrace/environments';
 import {
+  collectorCursor,
   PatientLog,
   WarningLog,
   type ControlTail,
@@ -9,7 +10,6 @@ import {
 } from '@retrace/log';
 import { episodeIdFor, newControlEventId, newRunId, type Json } from '@retrace/trajectory';
 import { CollectorError } from '../collector-error.js';
-import { collectorCursor } from '../episode/abandon-unfinished.js';
 import { maxAnswerCharacters } from '../episode/environment-answer.js';
 import { FailureStreak } from '../episode/failure-streak.js';
 import type { Player } from '../players/player.js';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EnvironmentSpec } from '@retrace/environments';
 import {
+  collectorCursor,
   PatientLog,
   WarningLog,
   type ControlTail,
@@ -8,7 +9,6 @@ import {
   type WarningLogOptions,
 } from '@retrace/log';
 import { newRunId, type Json, type Split } from '@retrace/trajectory';
-import { collectorCursor } from '../episode/abandon-unfinished.js';
 import { maxAnswerCharacters } from '../episode/environment-answer.js';
 import { FailureStreak } from '../episode/failure-streak.js';
 import { playRound } from '../round/play-round.js';

@@ -1,9 +1,8 @@
 import type { EpisodeLimits } from '@retrace/config';
 import type { EnvironmentSpec } from '@retrace/environments';
 import type { PolicyText } from '@retrace/policy';
-import type { EventLog } from '@retrace/log';
+import { markRoundStart, type EventLog } from '@retrace/log';
 import type { GroupsClosed } from '@retrace/trajectory';
-import { markRoundStart } from '../episode/abandon-unfinished.js';
 import type { Actor } from '../actors/actor.js';
 import type { EndedEpisode } from '../episode/episode-recorder.js';
 import type { SlotContext } from '../episode/episode-slot.js';

@@ -1,6 +1,6 @@
 import { episodeLimits } from '@retrace/config';
+import { validatorCursor } from '@retrace/log';
 import type { RunState, Split } from '@retrace/trajectory';
-import { validatorCursor } from '../episode/abandon-unfinished.js';
 import { maxAnswerCharacters } from '../episode/environment-answer.js';
 import { FailureStreak } from '../episode/failure-streak.js';
 import { playRound, type PlayedRound } from '../round/play-round.js';

@@ -1,10 +1,10 @@
-import type { BatchPlanned, Json } from '@retrace/trajectory';
+import type { BatchPlanned, EpisodeColumns, Json } from '@retrace/trajectory';
 import type { ControlEntry, ControlTail } from '@retrace/log';
 import type { UpdateEngine } from '../engine/update-engine.js';
 import type { MetricEntries } from '../update/metrics.js';
 import type { UpdateResult } from '../update/update-result.js';
 import { tokenEvents } from './token-events.js';
-import { traceUpdate, type TracedEpisodes } from './trace-update.js';
+import { traceUpdate } from './trace-update.js';
 
 interface CommitOptions {
   readonly runId: string;
@@ -12,7 +12,7 @@ interface CommitOptions {
   readonly epoch: number;
   readonly plan: BatchPlanned;
   /** The episodes of the plan, as they were read. */
-  readonly episodes: TracedEpisodes;
+  readonly episodes: EpisodeColumns;
   readonly outcome: UpdateResult['outcome'];
   readonly shares: UpdateResult['shares'];
   readonly tokenTrace: UpdateResult['tokenTrace'];

@@ -1,5 +1,6 @@
 import { numberGroups } from '@retrace/algorithms';
 import {
+  episodeDigests,
   episodesByRun,
   type BatchPlanned,
   type EpisodeColumns,
@@ -7,15 +8,13 @@ import {
 } from '@retrace/trajectory';
 import type { UpdateResult } from '../update/update-result.js';
 
-/** The episodes of a plan, as they were read. */
-export type TracedEpisodes = Pick<EpisodeColumns, 'episodeIds' | 'groupIds' | 'stepOffsets'>;
-
 interface TraceOptions {
   readonly runId: string;
   /** Of the trainer that commits, which may have taken the plan over. */
   readonly epoch: number;
   readonly plan: BatchPlanned;
-  readonly episodes: TracedEpisodes;
+  /** Of the plan, as they were read. */
+  readonly episodes: EpisodeColumns;
   readonly result: Pick<UpdateResult, 'shares' | 'outcome'>;
 }
 
@@ -40,6 +39,7 @@ export function traceUpdate({ runId, epoch, plan, episodes, result }: TraceOptio
     episodeIds,
     firstSteps: new Int32Array(numEpisodes),
     numSteps: Int32Array.from({ length: numEpisodes }, (_, e) => stepOffsets[e + 1] - stepOffsets[e]),
+    episodeDigests: episodeDigests(episodes),
     ...result.shares,
     stepLosses: result.outcome.stepLosses,
     stepGradientNorms: result.outcome.stepGradientNorms,

@@ -11,7 +11,13 @@ import {
   type AssignedRewardSource,
   type RewardScorerOptions,
 } from '@retrace/scoring';
-import type { UpdateApplied, UsedEngine } from '@retrace/trajectory';
+import { readPlanColumns, readPlanTexts } from '@retrace/store';
+import {
+  episodeDigests,
+  type EpisodeColumns,
+  type UpdateApplied,
+  type UsedEngine,
+} from '@retrace/trajectory';
 import { openEngine } from '../engine/open-engine.js';
 import type { UpdateEngine } from '../engine/update-engine.js';
 import { TrainerError } from '../trainer-error.js';
@@ -19,7 +25,6 @@ import { computeUpdate } from '../update/compute-update.js';
 import type { EpisodeSource } from '../update/episode-source.js';
 import { referencePolicy } from '../update/reference-logprobs.js';
 import type { UpdateInputs } from '../update/update-inputs.js';
-import { readPlanColumns, readPlanTexts } from '../update/plan-columns.js';
 import { readsTexts } from '../update/update-needs.js';
 import type { UpdateResult } from '../update/update-result.js';
 import { readRecordedUpdates, type RecordedUpdate, type RecordedUpdates } from './recorded-updates.js';
@@ -132,21 +137,24 @@ export class Replayer {
   /**
    * Makes a recorded update again, or one that differs from it by `changes`.
    *
-   * @throws TrainerError `NOT_REPLAYABLE` when the weights of the reference policy can't be read
+   * @throws TrainerError `EPISODES_CHANGED` when an episode is not what the update was computed from; `NOT_REPLAYABLE` when the weights of the
+   *   reference policy can't be read
    * @throws ScoringError `REWARD_CHANGED` when an episode has another reward than it had, as the code of a reward was changed
    */
   async makeAgain(updateNumber: number, changes: ReplayChanges = {}): Promise<UpdateResult> {
     const { reader, runId } = this.source;
-    const { plan, commit } = this.update(updateNumber);
+    const { plan, commit, trace } = this.update(updateNumber);
     const { recipe = this.recipe, rewards = this.rewards } = changes;
     if (!changes.engine) await this.takeEngineOf(commit);
+    const columns = await readPlanColumns(reader, plan, runId);
+    requireSameEpisodes(columns, updateNumber, trace);
     try {
       return await computeUpdate({
         engine: this.engine,
         recordedRewards: commit.episodeRewards,
         ...changes,
         plan,
-        columns: await readPlanColumns(reader, plan, runId),
+        columns,
         texts: readsTexts(recipe, rewards) ? await readPlanTexts(reader, plan, runId) : null,
         recipe,
         rewards,
@@ -202,6 +210,24 @@ export class Replayer {
       }
     }
     return 0;
+  }
+}
+
+/** @throws TrainerError `EPISODES_CHANGED` */
+function requireSameEpisodes(
+  columns: EpisodeColumns,
+  updateNumber: number,
+  trace: RecordedUpdate['trace'],
+): void {
+  if (trace === null || trace.episodeDigests.length === 0) return;
+  const recorded = new Map(trace.episodeIds.map((episodeId, e) => [episodeId, trace.episodeDigests[e]]));
+  for (const [e, digest] of episodeDigests(columns).entries()) {
+    const episodeId = columns.episodeIds[e];
+    if (recorded.get(episodeId) === digest) continue;
+    const what = `update ${updateNumber}: episode ${episodeId} is not what it was computed from`;
+    const rule =
+      'its columns in the store have another digest than its UpdateTraced states; `retrace verify` compares them all';
+    throw new TrainerError('EPISODES_CHANGED', `${what}: ${rule}`);
   }
 }
 

@@ -1,9 +1,8 @@
 import { trajectoriesStored, type EventLog } from '@retrace/log';
-import type { EpisodeTexts, LostEpisode } from '@retrace/store';
+import { readPlanColumns, readPlanTexts, type EpisodeTexts, type LostEpisode } from '@retrace/store';
 import { episodesByRun, type BatchPlanned, type EpisodeColumns } from '@retrace/trajectory';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EpisodeSource } from './episode-source.js';
-import { readPlanColumns, readPlanTexts } from './plan-columns.js';
 
 /** The episodes of a plan. */
 export interface ReadEpisodes {
@@ -27,28 +26,29 @@ const RETRY_MS = 10;
 /** How long to believe that the sink is behind before the store is read all the same. */
 const LONGEST_TRUST_MS = 1000;
 
-/** Reads the plan's episodes once the sink has stored them; null when the signal aborts first. */
+/** Reads the plan's episodes, of those that only the store can have once it has them; null when the signal aborts first. */
 export async function readEpisodes(
   asked: BatchPlanned,
   { log, reader, runId, withTexts, signal, leaveOut }: ReadEpisodesOptions,
 ): Promise<ReadEpisodes | null> {
   let plan = asked;
+  let isStored = false;
   while (!signal.aborted) {
-    const isStored = await trajectoriesStored(log, { timeoutMs: LONGEST_TRUST_MS, signal });
     try {
       const columns = await readPlanColumns(reader, plan, runId);
       const texts = withTexts ? await readPlanTexts(reader, plan, runId) : null;
       return { plan, columns, texts };
     } catch (error) {
       if (!isRetriable(error)) throw error;
-      const lost: LostEpisode[] = [];
-      if (isStored) {
-        for (const part of episodesByRun(plan, runId))
-          lost.push(...(await reader.findLost(log, part.runId, part.episodeIds)));
-      }
-      if (lost.length === 0) await sleep(RETRY_MS);
-      else plan = leaveOut(plan, lost);
     }
+    const lost: LostEpisode[] = [];
+    if (isStored) {
+      for (const part of episodesByRun(plan, runId))
+        lost.push(...(await reader.findLost(log, part.runId, part.episodeIds)));
+    }
+    if (lost.length > 0) plan = leaveOut(plan, lost);
+    else if (isStored) await sleep(RETRY_MS);
+    isStored = await trajectoriesStored(log, { timeoutMs: LONGEST_TRUST_MS, signal });
   }
   return null;
 }

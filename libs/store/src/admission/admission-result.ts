@@ -1,13 +1,13 @@
 import type { AnyEvent } from '@retrace/trajectory';
 import type { DeadLetterCode } from '@retrace/trajectory/codec';
-import type { RowOfEvent } from '../rows/event-rows.js';
 import type { AdmissionCode } from './admission-fault.js';
 
 /** The record is an event that counts. */
 export interface AcceptedRecord {
   readonly kind: 'accepted';
   readonly event: AnyEvent;
-  readonly row: RowOfEvent;
+  /** Its `contentChecksum`. */
+  readonly checksum: string;
 }
 
 /** The record is no valid event, or does not count beside the records before it. Its row keeps its bytes. */

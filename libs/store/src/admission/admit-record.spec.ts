@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AnyEvent, EpisodePlaces, newRunId } from '@retrace/trajectory';
+import { type AnyEvent, contentChecksum, EpisodePlaces, newRunId } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import type { Admission } from './admission.js';
@@ -27,9 +27,9 @@ function oneEpisode(changes: Partial<Admission> = {}): Admission {
 const recordOf = (event: AnyEvent, offset = 0) => ({ offset, bytes: encodeEvent(event) });
 
 describe('admitRecord', () => {
-  it('accepts an event with its row', () => {
+  it('accepts an event with its checksum', () => {
     const result = admitRecord(recordOf(started, 7), oneEpisode());
-    expect(result).toMatchObject({ kind: 'accepted', event: started, row: { offset: 7, event: started } });
+    expect(result).toEqual({ kind: 'accepted', event: started, checksum: contentChecksum(started) });
   });
 
   it('accepts an event again that comes twice', () => {

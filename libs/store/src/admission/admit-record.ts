@@ -1,27 +1,48 @@
 import type { LogRecord } from '@retrace/log';
-import { type AnyEvent, type EpisodeEventKind, fingerprintOf, isEpisodeEventKind } from '@retrace/trajectory';
+import {
+  type AnyEvent,
+  contentChecksum,
+  type EpisodeEventKind,
+  fingerprintOf,
+  isEpisodeEventKind,
+} from '@retrace/trajectory';
 import { decodeEvent } from '@retrace/trajectory/codec';
-import { eventRow } from '../rows/event-rows.js';
 import { describePlaceFault, describeUnknownRun, findTooLarge } from './admission-fault.js';
 import { type AdmissionResult, type DecidedRecord, DROPPED, RETRY } from './admission-result.js';
 import type { Admission } from './admission.js';
 
-/** Decides what becomes of the next record in log order. */
-export function admitRecord(record: LogRecord, admission: Admission): AdmissionResult {
+/** The part of an admission that the decision about a single record asks. */
+export type RecordAdmission = Pick<Admission, 'maxEventBytes' | 'isDeleted' | 'findPlaces' | 'admitControl'>;
+
+/**
+ * Decides what becomes of the next record in log order: for the sink, and for all who read the log as the store will show it.
+ *
+ * @param checksumOf by which events at one place are compared; a reader that keeps the first of a place, whatever comes later, needs none
+ */
+export function admitRecord(
+  record: LogRecord,
+  admission: RecordAdmission,
+  checksumOf: (event: AnyEvent) => string = contentChecksum,
+): AdmissionResult {
   if (admission.isDeleted(record)) return DROPPED;
   const tooLarge = findTooLarge(record, admission);
   if (tooLarge !== undefined) return { kind: 'deadLetter', ...tooLarge };
   const decoded = decodeEvent(record.bytes);
   if (!decoded.ok) return { kind: 'deadLetter', code: decoded.code, reason: decoded.reason };
   return isEpisodeEventKind(decoded.event.kind)
-    ? admitEpisodeEvent(record.offset, decoded.event, admission)
-    : admitControlEvent(record.offset, decoded.event, admission);
+    ? admitEpisodeEvent(decoded.event, { admission, checksumOf, offset: record.offset })
+    : admitControlEvent(decoded.event, { admission, checksumOf });
 }
 
-function admitControlEvent(offset: number, event: AnyEvent, admission: Admission): AdmissionResult {
+interface Deciding {
+  readonly admission: RecordAdmission;
+  readonly checksumOf: (event: AnyEvent) => string;
+}
+
+function admitControlEvent(event: AnyEvent, { admission, checksumOf }: Deciding): AdmissionResult {
   switch (admission.admitControl(event)) {
     case 'accepted':
-      return { kind: 'accepted', event, row: eventRow(offset, event) };
+      return { kind: 'accepted', event, checksum: checksumOf(event) };
     case 'unknownRun':
       return { kind: 'deadLetter', ...describeUnknownRun(event) };
     case 'retry':
@@ -29,14 +50,17 @@ function admitControlEvent(offset: number, event: AnyEvent, admission: Admission
   }
 }
 
-function admitEpisodeEvent(offset: number, event: AnyEvent, admission: Admission): AdmissionResult {
+function admitEpisodeEvent(
+  event: AnyEvent,
+  { admission, checksumOf, offset }: Deciding & { readonly offset: number },
+): AdmissionResult {
   const places = admission.findPlaces(event.runId, event.episodeId);
   if (places === undefined) return RETRY;
   const { kind, seq, episodeId } = event as AnyEvent & { readonly kind: EpisodeEventKind };
-  const row = eventRow(offset, event);
-  const placement = places.take(kind, seq, fingerprintOf(row.checksum));
+  const checksum = checksumOf(event);
+  const placement = places.take(kind, seq, fingerprintOf(checksum));
   places.lastOffset = offset;
-  if (placement === 'placed') return { kind: 'accepted', event, row };
+  if (placement === 'placed') return { kind: 'accepted', event, checksum };
   return { kind: 'deadLetter', ...describePlaceFault(placement, { kind, seq, episodeId }, places) };
 }
 

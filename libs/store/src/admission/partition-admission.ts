@@ -5,13 +5,13 @@ import {
   episodeRank,
   EpisodePlaces,
   fingerprintOf,
+  RankWindow,
 } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
 import type { StreamPartition } from '../position/stream-partition.js';
 import type { Admission, ControlAdmission, RecordOwner } from './admission.js';
 import { isDeleted } from './deletion-watch.js';
 import { namedEpisodes } from './named-episodes.js';
-import { RankWindow } from './rank-window.js';
 import { readNewestEpisode, readPlaces, readRunEdges } from './read-places.js';
 import { runEdgeOf, StartedRuns } from './started-runs.js';
 

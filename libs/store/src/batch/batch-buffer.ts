@@ -79,6 +79,12 @@ export class BatchBuffer<B extends BufferedBatch> {
     return { kind: 'batch', batch: first.batch };
   }
 
+  /** Resolves to the offset of the first record that waits to be taken, once there is one; to null when the source has ended or the signal aborts. */
+  async firstOffset(signal: AbortSignal): Promise<number | null> {
+    while (this.batches.length === 0 && !this.isEnded && !signal.aborted) await this.change(Infinity, signal);
+    return this.batches[0]?.batch.firstOffset ?? null;
+  }
+
   /** Tells that somebody waits for the record at this offset: the batch that holds it does not linger. */
   hurry(offset: number): void {
     this.awaitedOffset = Math.max(this.awaitedOffset, offset);
@@ -144,16 +150,18 @@ export class BatchBuffer<B extends BufferedBatch> {
     return Math.max(ripeMs, notBeforeMs) - performance.now();
   }
 
-  /** Resolves when the content changes, or after `timeoutMs`. */
-  private change(timeoutMs = Infinity): Promise<void> {
+  /** Resolves when the content changes, after `timeoutMs`, or when the signal aborts. */
+  private change(timeoutMs = Infinity, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
         clearTimeout(timer);
+        signal?.removeEventListener('abort', wake);
         this.waiting.delete(wake);
         resolve();
       };
       const timer = timeoutMs === Infinity ? undefined : setTimeout(wake, timeoutMs);
       this.waiting.add(wake);
+      signal?.addEventListener('abort', wake);
     });
   }
 

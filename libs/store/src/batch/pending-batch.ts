@@ -87,7 +87,7 @@ export class PendingBatch {
     const result = admitRecord(record, this.admission);
     switch (result.kind) {
       case 'accepted':
-        this.encoder.append(result.row);
+        this.encoder.append({ offset: record.offset, event: result.event, checksum: result.checksum });
         return this.noteEvent(record, result.event);
       case 'deadLetter':
         return this.appendDeadLetter(record, result);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventLog } from '@retrace/log';
+import { announceReader, type EventLog } from '@retrace/log';
 import type { StoreClient } from '../client/store-client.js';
 import { hasRecordIn } from '../position/backlog.js';
 import { readNextOffset } from '../position/store-position.js';
@@ -32,11 +32,14 @@ export class StoredPosition {
   async reaches(end: number, timeoutMs: number): Promise<boolean> {
     const deadlineMs = performance.now() + timeoutMs;
     let progressedMs = performance.now();
+    let isAnnounced = false;
     for (let pollMs = FIRST_POLL_MS; this.nextOffset < end; pollMs = Math.min(2 * pollMs, MAX_POLL_MS)) {
       const nextOffset = await readNextOffset(this.client, this.position);
       if (nextOffset > this.nextOffset) progressedMs = performance.now();
       this.nextOffset = Math.max(this.nextOffset, nextOffset);
       if (this.nextOffset >= end) return true;
+      if (!isAnnounced) await announceReader(this.log, { ...this.position, end });
+      isAnnounced = true;
       const now = performance.now();
       const isQuiet = now - progressedMs > QUIET_MS;
       if (isQuiet && !(await hasRecordIn(this.log, { ...this.position, from: nextOffset, end }))) return true;

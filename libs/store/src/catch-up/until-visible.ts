@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventLog } from '@retrace/log';
+import { announceReader, type EventLog } from '@retrace/log';
 import type { StoreClient } from '../client/store-client.js';
 import { hasRecordIn } from '../position/backlog.js';
 import { readNextOffset } from '../position/store-position.js';
@@ -37,11 +37,15 @@ export async function untilVisible(
     })),
   );
   let leastOffsets = Infinity;
+  let isAnnounced = false;
   let progressedMs = performance.now();
   for (;;) {
     const isQuiet = performance.now() - progressedMs > QUIET_MS;
     const backlog = await readBacklog(client, targets, isQuiet ? log : null);
     if (backlog.kind === 'empty') return;
+    if (!isAnnounced)
+      for (const { position, endOffset: end } of targets) await announceReader(log, { ...position, end });
+    isAnnounced = true;
     if (backlog.numOffsets < leastOffsets) progressedMs = performance.now();
     leastOffsets = backlog.numOffsets;
     if (performance.now() - progressedMs > stallMs) return catchUp(log, client);

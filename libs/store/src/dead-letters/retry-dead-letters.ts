@@ -133,7 +133,7 @@ async function decideSlice(
     const result = await decideRecord(records, i, admission);
     if (result.kind === 'deadLetter') refusedCodes.push(result.code);
     if (result.kind !== 'accepted') continue;
-    rows.append(result.row);
+    rows.append({ offset, event: result.event, checksum: result.checksum });
     offsets.push(offset);
   }
   return { offsets, rows, refusedCodes };

@@ -82,6 +82,12 @@ const presentDoubles: JsonField<Float64Array | null> = {
   fromJson: doublesOrNull.fromJson,
 };
 
+/** Leaves an empty list out, as rows of schema versions without the field do. */
+const presentTexts: JsonField<readonly string[]> = {
+  toJson: (list) => (list.length === 0 ? undefined : list),
+  fromJson: (json) => (json ?? []) as readonly string[],
+};
+
 /** Leaves it out where it is null, as rows of schema versions without the field do. */
 const presentEngine: JsonField<UsedEngine | null> = {
   toJson: (engine) => (engine === null ? undefined : { ...engine }),
@@ -101,10 +107,7 @@ export const controlEventFields: ControlFields = {
     { environment: text('environment') },
     {
       runKind: unless('trained'),
-      tags: {
-        toJson: (tags) => (tags.length === 0 ? undefined : tags),
-        fromJson: (json) => (json ?? []) as [],
-      },
+      tags: presentTexts,
       metadata: unless(null),
     },
   ),
@@ -138,10 +141,7 @@ export const controlEventFields: ControlFields = {
     },
     {
       numSteps: integers,
-      runIds: {
-        toJson: (runIds) => (runIds.length === 0 ? undefined : runIds),
-        fromJson: (json) => (json ?? []) as [],
-      },
+      runIds: presentTexts,
       groupRuns: integersOrNull,
       groupSources: integersOrNull,
       groupRows: integersOrNull,
@@ -174,6 +174,7 @@ export const controlEventFields: ControlFields = {
       episodeGroups: integers,
       firstSteps: integers,
       numSteps: integers,
+      episodeDigests: presentTexts,
       times: integers,
       numTokens: integers,
       weights: float32Numbers,

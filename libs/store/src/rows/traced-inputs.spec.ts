@@ -48,6 +48,7 @@ describe('update_inputs', () => {
     const traced: UpdateTraced = {
       ...{ ...key, policyVersionIn: updateNumber - 1, runIds: [runId], groupIds: ['group'] },
       ...{ episodeRuns: counts(0), episodeGroups: counts(0), episodeIds: ordinals.map(episodeId) },
+      episodeDigests: [],
       ...{ firstSteps: counts(0), numSteps: counts(3), times: counts(1), numTokens: counts(6) },
       weights: column((ordinal) => (ordinal === 2 ? NaN : 0.5)),
       advantageMeans: column((ordinal) => ordinal),

@@ -49,6 +49,7 @@ describe('update_tokens', () => {
     const traced: UpdateTraced = {
       ...{ ...key, policyVersionIn: updateNumber - 1, runIds: [runId], groupIds: ['group'] },
       ...{ episodeRuns: counts(0), episodeGroups: counts(0), episodeIds: [episodeId(0), episodeId(1)] },
+      episodeDigests: [],
       ...{ firstSteps: counts(0), numSteps: counts(3), times: counts(1), numTokens: counts(1) },
       ...{ weights: figures(1), advantageMeans: figures(1), advantageDeviations: figures(0) },
       ...{ advantageMins: figures(1), advantageMaxs: figures(1) },

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type EventLog, type LogRecord, SINK_GROUP } from '@retrace/log';
+import { type EventLog, readerAwaits, SINK_GROUP } from '@retrace/log';
 import { TrajectoryError } from '@retrace/trajectory';
 import type { DeletionWatch } from '../admission/deletion-watch.js';
 import { PartitionAdmission } from '../admission/partition-admission.js';
-import { BatchBuffer } from '../batch/batch-buffer.js';
+import { BatchBuffer, type TakeOptions, type TakeResult } from '../batch/batch-buffer.js';
 import { insertBatch } from '../batch/insert-batch.js';
 import { InsertPace } from '../batch/insert-pace.js';
 import { PendingBatch } from '../batch/pending-batch.js';
@@ -29,8 +29,6 @@ export interface PartitionSinkParts {
   /** The deletions that the log tells of. All partitions share one watch. */
   readonly watchDeletions: () => Promise<DeletionWatch>;
   readonly onProgress: () => void;
-  /** Called when records have arrived, before they are inserted. */
-  readonly onRecords?: () => void;
 }
 
 /**
@@ -50,7 +48,6 @@ export class PartitionSink {
   private readonly where: string;
   private readonly onePartCheck: OnePartCheck;
   private backoffMs: number;
-  private buffer: BatchBuffer<PendingBatch> | null = null;
   /** A batch that reaches this offset gets a watermark. */
   private nextWatermark = 0;
 
@@ -81,12 +78,6 @@ export class PartitionSink {
         this.backoffMs = Math.min(2 * this.backoffMs, options.maxBackoffMs);
       }
     }
-  }
-
-  /** Inserts what the log holds now without letting it linger. */
-  async hurry(): Promise<void> {
-    const { log, tracker } = this.parts;
-    this.buffer?.hurry((await log.endOffset(tracker.stream, tracker.partition)) - 1);
   }
 
   /** Reads where the store is and compares it with the log. Returns the offset to continue at. */
@@ -147,12 +138,11 @@ export class PartitionSink {
       maxRecords: maxBatchRecords,
       maxBytes: Math.min(maxBatchBytes, READ_BYTES),
     });
-    this.buffer = buffer;
-    const filled = buffer.fill(this.announced(source));
+    const filled = buffer.fill(source);
     try {
       let nextOffset = fromOffset;
       while (!signal.aborted) {
-        const taken = await buffer.take({ lingerMs, notBeforeMs: pace.notBeforeMs });
+        const taken = await this.take(buffer, { lingerMs, notBeforeMs: pace.notBeforeMs });
         if (taken.kind === 'ended') break;
         pace.started(performance.now());
         nextOffset = await this.insert(taken.batch, nextOffset);
@@ -165,11 +155,27 @@ export class PartitionSink {
     }
   }
 
-  private async *announced(source: AsyncIterable<LogRecord[]>): AsyncGenerator<LogRecord[]> {
-    for await (const records of source) {
-      this.parts.onRecords?.();
-      yield records;
+  /** Takes the next batch, which lingers unless a reader waits for it. */
+  private async take(
+    buffer: BatchBuffer<PendingBatch>,
+    options: TakeOptions,
+  ): Promise<TakeResult<PendingBatch>> {
+    const taken = new AbortController();
+    // If the log can't be read, the partition's own reads fail too.
+    this.hurryForReaders(buffer, taken.signal).catch(() => undefined);
+    try {
+      return await buffer.take(options);
+    } finally {
+      taken.abort();
     }
+  }
+
+  private async hurryForReaders(buffer: BatchBuffer<PendingBatch>, signal: AbortSignal): Promise<void> {
+    const { log, tracker } = this.parts;
+    const { stream, partition } = tracker;
+    const offset = await buffer.firstOffset(signal);
+    if (offset !== null && (await readerAwaits(log, { stream, partition, offset }, signal)))
+      buffer.hurry(offset);
   }
 
   /** Returns the offset that the store continues at after the batch. */

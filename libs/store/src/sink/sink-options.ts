@@ -1,8 +1,8 @@
 export interface SinkOptions {
   /**
-   * How long a record may wait for others to share its insert (default 500). Trajectories followed by a control event do not wait,
-   * because a trainer may be waiting for the round that the event closes. A shorter wait is slower: at 150 a round of 512 episodes took
-   * 2.7 inserts instead of one, and an update of frozen-lake-ppo a tenth longer.
+   * How long a record may wait for others to share its insert (default 500), unless a reader says that it waits for the store
+   * (`announceReader`). Training reads the log and waits for nobody. A shorter wait is slower: at 150 a round of 512 episodes took 2.7 inserts
+   * instead of one, and an update of frozen-lake-ppo a tenth longer.
    */
   readonly lingerMs?: number;
   /**

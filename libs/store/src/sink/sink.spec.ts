@@ -1,9 +1,12 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { trajectoriesStored } from '@retrace/log';
 import { appendEvents, overriding } from '@retrace/log/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
+import { untilVisible } from '../catch-up/until-visible.js';
 import { StoreError } from '../client/store-error.js';
 import type { SinkOptions } from './sink-options.js';
 import { Sink, type SinkRun } from './sink.js';
@@ -76,6 +79,26 @@ describe('Sink', () => {
       });
       expect(progress.visibleAfterMs?.p50).toBeLessThan(5_000);
     }
+  });
+
+  it('lets records linger, also behind a control event, until a reader says that it waits for them', async () => {
+    const ids = { logId: store.log.logId, runId: newRunId() };
+    const sink = startSink({ ...FAST, lingerMs: 600_000 });
+    await appendEvents(store.log, [controlEvent(ids, 'RunStarted')]);
+    const { partition, lastOffset } = await appendEvents(store.log, episodeEvents({ ...ids, ordinal: 0 }));
+    await appendEvents(store.log, [controlEvent(ids, 'GroupsClosed')]);
+    await setTimeout(300);
+    expect(await count('count()')).toBe(0);
+    const timeoutMs = 600_000;
+    const { signal } = stop;
+    expect(await trajectoriesStored(store.log, { timeoutMs, signal })).toBe(true);
+    await sink.caughtUpTo('trajectories', partition, lastOffset);
+    // It speaks for what it waits for, not for what comes later.
+    await appendEvents(store.log, episodeEvents({ ...ids, ordinal: 1 }));
+    await setTimeout(300);
+    expect(sink.progressOf('trajectories', partition).nextOffset).toBe(lastOffset + 1);
+    await untilVisible(store.log, store.client, { stallMs: 600_000 });
+    expect(await count('count()')).toBe(2 + 2 * 5 + 1);
   });
 
   it('makes a dead letter of a record that holds no event, and rows of its neighbours', async () => {

@@ -68,18 +68,8 @@ export class Sink {
     const parts = { log, client, options: this.options, checkLogs, watchDeletions, onProgress: report };
     const sinks = this.trackers.map((tracker) => ({
       tracker,
-      sink: new PartitionSink({
-        ...parts,
-        tracker,
-        onRecords: tracker.stream === 'control' ? hurryTrajectories : undefined,
-      }),
+      sink: new PartitionSink({ ...parts, tracker }),
     }));
-    function hurryTrajectories(): void {
-      for (const { tracker, sink } of sinks) {
-        // If the log can't be read, the partition's own reads fail too.
-        if (tracker.stream === 'trajectories') sink.hurry().catch(() => undefined);
-      }
-    }
     const runs = sinks.map(async ({ tracker, sink }) => {
       try {
         await this.keepRunning(sink, tracker, { ...run, signal: stop });

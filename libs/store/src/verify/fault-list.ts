@@ -19,6 +19,8 @@ export type FaultCode =
   | 'EPISODE_INCONSISTENT'
   /** A view differs from the fold of an episode's events. */
   | 'EPISODE_VIEW_DIFFERS'
+  /** An update was computed from other content of an episode than the store shows. */
+  | 'TRAINED_EPISODE_DIFFERS'
   /** A view differs from the fold of a run's control events. */
   | 'RUN_VIEW_DIFFERS';
 

@@ -181,14 +181,14 @@ function expectedRow(record: LogRecord, result: DecidedRecord): ExpectedRow {
     case 'deadLetter':
       return deadLetterOf(record);
     case 'accepted': {
-      const { event, row } = result;
+      const { event, checksum } = result;
       return {
         offset: record.offset,
         isDeleted: false,
         kind: event.kind,
         runId: event.runId,
         eventIdHex: uuidToBytes(event.eventId).toString('hex'),
-        checksumHex: row.checksum,
+        checksumHex: checksum,
         occurredAtUs: event.occurredAtUs,
         raw: new Uint8Array(0),
       };

@@ -3,12 +3,26 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { appendEvents, overriding } from '@retrace/log/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
-import { newRunId, type StepRecorded } from '@retrace/trajectory';
+import {
+  episodeDigests,
+  episodeIdFor,
+  newRunId,
+  type StepRecorded,
+  type UpdateTraced,
+} from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
-import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
+import { columnsFromEvents, controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { catchUp } from '../catch-up/catch-up.js';
 import { refuseOtherLogs } from '../position/other-logs.js';
 import { type VerifyReport, verifyStore } from './verify-store.js';
+
+const STATISTICS = [
+  'weights',
+  'advantageMeans',
+  'advantageDeviations',
+  'advantageMins',
+  'advantageMaxs',
+] as const;
 
 describe('verifyStore', () => {
   let store: StoreFixture;
@@ -130,6 +144,38 @@ describe('verifyStore', () => {
         message: 'steps 1 to 1 are missing',
       },
     ]);
+  });
+
+  it('names each episode that an update was computed from with other content than the store shows', async () => {
+    const ids = { logId: store.log.logId, runId };
+    const episodes = [0, 1, 2].map((ordinal) => episodeEvents({ ...ids, ordinal }));
+    await appendRun();
+    const byId = new Map(episodes.map((events) => [events[0].episodeId, events]));
+    const episodeIds = [...byId.keys()];
+    const digests = episodeDigests(columnsFromEvents(episodeIds, byId));
+    const none = new Int32Array(3);
+    const traced = (updateNumber: number, changes: Partial<UpdateTraced>) =>
+      controlEvent(ids, 'UpdateTraced', {
+        ...{ updateNumber, runIds: [runId], episodeRuns: none, episodeGroups: none, episodeIds },
+        ...{ firstSteps: none, numSteps: Int32Array.of(3, 3, 3), times: none, numTokens: none },
+        ...Object.fromEntries(STATISTICS.map((name) => [name, new Float32Array(3)])),
+        ...changes,
+      });
+    const absent = episodeIdFor({ runId, ordinal: 77 });
+    await appendEvents(store.log, [
+      traced(1, { episodeDigests: digests }),
+      traced(2, { episodeDigests: digests.with(1, '0'.repeat(16)) }),
+      traced(3, { episodeDigests: digests, episodeIds: episodeIds.with(2, absent) }),
+      // As older code wrote them.
+      traced(4, { episodeDigests: [], episodeIds: episodeIds.with(2, absent) }),
+    ]);
+    await sinkEverything();
+    const found = (await verify()).faults.filter(({ code }) => code === 'TRAINED_EPISODE_DIFFERS');
+    expect(found.map(({ where }) => where)).toEqual([`run ${runId}`, `run ${runId}`]);
+    expect(found[0].message).toContain(
+      `update 2 was computed from other content of episode ${episodeIds[1]}`,
+    );
+    expect(found[1].message).toContain(absent);
   });
 
   it('finds a changed column', async () => {

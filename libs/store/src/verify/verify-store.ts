@@ -7,6 +7,7 @@ import { describeOtherLog, readOtherLogs } from '../position/other-logs.js';
 import { streamPartitionsOf } from '../position/stream-partition.js';
 import { FaultList, type StoreFault } from './fault-list.js';
 import { readRunHashes, type RunHash } from './row-hash.js';
+import { verifyDigests } from './verify-digests.js';
 import { type EpisodeCounts, verifyEpisodes } from './verify-episodes.js';
 import { type RecordCounts, verifyRecords } from './verify-records.js';
 import { verifyRuns } from './verify-runs.js';
@@ -41,7 +42,8 @@ const OF_UNKNOWN_RUNS =
  *
  * The store may have events of this log only. Three comparisons, each in slices of limited size: (1) every record of the log with the rows at its offset, which must exist and hold
  * the same event and checksum; (2) every episode, folded from its rows, with the views; the columns of each row must match its checksum;
- * (3) every run, folded from its control events, with the views. Dead letters (conflicts among them) and repeated rows are counted, but
+ * (3) every run, folded from its control events, with the views, and what
+ * its updates were computed from with what the store shows of those episodes. Dead letters (conflicts among them) and repeated rows are counted, but
  * are not faults.
  *
  * @throws StoreError or LogError when either can't be read; the reason of `signal` when it aborts
@@ -83,15 +85,16 @@ export async function verifyStore({
       },
     });
   }
-  for (const other of await readOtherLogs(client, log.logId)) {
-    faults.add('STORE_OF_OTHER_LOG', `log ${other.logId}`, describeOtherLog(other, log.logId));
-  }
+  await findOtherLogs(client, log, faults);
   const [{ numOfUnknownRuns }] = await client.queryRows<{ numOfUnknownRuns: number }>(OF_UNKNOWN_RUNS);
   records.numDeadLetters += numOfUnknownRuns;
   await verifyEpisodes({ client, faults, counts: episodes, signal });
   const runFaults = new FaultList(maxFaults);
   await verifyRuns(client, fold, runFaults);
   await traces.finish(client, runFaults, log.logId);
+  // Episodes that are still to come into the store are no fault.
+  if (records.numPending === 0)
+    await verifyDigests({ log, client, deletedRuns, fold, faults: runFaults, signal });
   const controlEnd = await log.endOffset('control', 0);
   const rest = { stream: 'control', partition: 0, from: fold.nextOffset, end: controlEnd } as const;
   const runsCompared = !(await hasRecordIn(log, rest));
@@ -105,4 +108,9 @@ export async function verifyStore({
     runsCompared,
     runHashes: await readRunHashes(client, { ...(signal && { signal }) }),
   };
+}
+
+async function findOtherLogs(client: StoreClient, { logId }: EventLog, faults: FaultList): Promise<void> {
+  for (const other of await readOtherLogs(client, logId))
+    faults.add('STORE_OF_OTHER_LOG', `log ${other.logId}`, describeOtherLog(other, logId));
 }

@@ -16,6 +16,7 @@ export const UPCASTERS: UpcasterTable = {
     (payload) => ({ ...payload, groupPriorities: ADDED_FIELDS.UpdateApplied.groupPriorities }),
     (payload) => ({ ...payload, engine: ADDED_FIELDS.UpdateApplied.engine }),
   ],
+  UpdateTraced: [(payload) => ({ ...payload, ...ADDED_FIELDS.UpdateTraced })],
   WarningRaised: [(payload) => ({ ...payload, ...ADDED_FIELDS.WarningRaised })],
   RunStarted: [(payload) => ({ ...payload, ...ADDED_FIELDS.RunStarted })],
   EpisodeStarted: [

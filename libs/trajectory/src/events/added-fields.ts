@@ -17,6 +17,7 @@ export const ADDED_FIELDS = {
     groupWeights: null,
   },
   UpdateApplied: { episodeRewards: null, groupPriorities: null, engine: null },
+  UpdateTraced: { episodeDigests: [] },
   RunStarted: { runKind: 'trained', tags: [], metadata: null },
   EpisodeStarted: {
     externalId: '',

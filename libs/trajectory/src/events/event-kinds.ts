@@ -17,7 +17,7 @@ const CONTROL_VERSIONS: Readonly<Record<ControlEventKind, number>> = {
   SamplingBlocked: 1,
   BatchPlanned: 2,
   UpdateApplied: 4,
-  UpdateTraced: 1,
+  UpdateTraced: 2,
   UpdateTokensTraced: 1,
   PolicyPublished: 1,
   PolicyValidated: 1,

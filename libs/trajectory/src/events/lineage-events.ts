@@ -28,6 +28,8 @@ export interface UpdateTraced {
   /** [E] The steps firstSteps … firstSteps + numSteps − 1 were read. */
   readonly firstSteps: Int32Array;
   readonly numSteps: Int32Array;
+  /** [E] `episodeDigests` of the columns that it was computed from; empty = not recorded. */
+  readonly episodeDigests: readonly string[];
   /** [E] How often each epoch of optimizer steps trains it; 0: it was left out, as without a reward. */
   readonly times: Int32Array;
   /** [E] Action tokens that the loss counts: trained, and not rejected. */

@@ -381,6 +381,10 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
       episodeIds: fc.array(uuid, { minLength: numEpisodes, maxLength: numEpisodes }),
       firstSteps: int32s(numEpisodes),
       numSteps: int32s(numEpisodes),
+      episodeDigests: fc.oneof(
+        fc.constant([]),
+        fc.array(fc.stringMatching(/^[0-9a-f]{16}$/), { minLength: numEpisodes, maxLength: numEpisodes }),
+      ),
       times: int32s(numEpisodes),
       numTokens: int32s(numEpisodes),
       weights: statistics(numEpisodes),

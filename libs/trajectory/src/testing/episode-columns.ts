@@ -1,4 +1,5 @@
-import { END_REASONS, type EpisodeColumns } from '../batch/episode-columns.js';
+import { columnsOfEpisodes } from '../batch/columns-of-episodes.js';
+import type { EpisodeColumns } from '../batch/episode-columns.js';
 import type { EpisodeEnded, StepRecorded } from '../events/episode-events.js';
 import type { AnyEvent, PayloadOf } from '../events/event.js';
 import { sealEpisode } from './seal-episode.js';
@@ -27,7 +28,7 @@ export interface EpisodeTokens {
 
 /** Builds columns as the store's reader gives them for episodes with these tokens. */
 export function columnsFromTokens(episodes: readonly EpisodeTokens[]): EpisodeColumns {
-  return columnsOf(
+  return columnsOfEpisodes(
     episodes.map(({ episodeId, groupId = 'group', steps: tokens, ended }, e) => {
       const steps = stepsFromTokens(tokens);
       const sealed = sealEpisode(steps, {
@@ -44,7 +45,7 @@ export function columnsFromEvents(
   episodeIds: readonly string[],
   eventsByEpisode: ReadonlyMap<string, readonly AnyEvent[]>,
 ): EpisodeColumns {
-  return columnsOf(
+  return columnsOfEpisodes(
     episodeIds.map((episodeId) => {
       const events = eventsByEpisode.get(episodeId) ?? [];
       const payloads = <K extends AnyEvent['kind']>(kind: K) =>
@@ -73,66 +74,4 @@ function stepsFromTokens(tokens: readonly StepTokens[]): StepRecorded[] {
       ...fields,
     };
   });
-}
-
-interface SealedEpisode {
-  readonly episodeId: string;
-  readonly groupId: string;
-  readonly steps: readonly StepRecorded[];
-  readonly ended: EpisodeEnded;
-}
-
-function columnsOf(episodes: readonly SealedEpisode[]): EpisodeColumns {
-  const steps = episodes.flatMap((episode) => episode.steps);
-  const ends = episodes.map(({ ended }) => ended);
-  const tokenOffsets = offsetsOf(steps.map(({ tokenIds }) => tokenIds.length));
-  const finalTokenOffsets = offsetsOf(ends.map(({ finalTokenIds }) => finalTokenIds.length));
-  const ofTokens = <T extends Int32Array | Uint8Array | Float32Array>(
-    Type: new (length: number) => T,
-    columnOf: (step: StepRecorded) => T,
-  ): T => joined(Type, tokenOffsets, steps.map(columnOf));
-  return {
-    episodeIds: episodes.map(({ episodeId }) => episodeId),
-    groupIds: episodes.map(({ groupId }) => groupId),
-    endReasons: Uint8Array.from(ends, ({ endReason }) => END_REASONS.indexOf(endReason)),
-    successes: Int8Array.from(ends, ({ success }) => (success === null ? -1 : Number(success))),
-    stepOffsets: offsetsOf(episodes.map((episode) => episode.steps.length)),
-    steps: Int32Array.from(steps, ({ step }) => step),
-    rewards: Float64Array.from(steps, ({ reward }) => reward ?? Number.NaN),
-    anchors: steps.map(({ anchor }) => anchor),
-    actionValid: Uint8Array.from(steps, ({ actionValid }) => Number(actionValid ?? true)),
-    keptPrefixTokens: Int32Array.from(steps, ({ keptPrefixTokens }) => keptPrefixTokens),
-    temperatures: Float32Array.from(steps, ({ sampling }) => sampling?.temperature ?? Number.NaN),
-    greedy: Uint8Array.from(steps, ({ sampling }) => Number(sampling?.greedy ?? false)),
-    tokenOffsets,
-    tokenIds: ofTokens(Int32Array, ({ tokenIds }) => tokenIds),
-    actionMask: ofTokens(Uint8Array, ({ actionMask }) => actionMask),
-    tokenLogprobs: ofTokens(Float32Array, ({ tokenLogprobs }) => tokenLogprobs),
-    tokenPolicyVersions: ofTokens(Int32Array, ({ tokenPolicyVersions }) => tokenPolicyVersions),
-    finalTokenOffsets,
-    finalTokenIds: joined(
-      Int32Array,
-      finalTokenOffsets,
-      ends.map(({ finalTokenIds }) => finalTokenIds),
-    ),
-    finalKeptPrefixTokens: Int32Array.from(ends, ({ finalKeptPrefixTokens }) => finalKeptPrefixTokens),
-  };
-}
-
-function joined<T extends Int32Array | Uint8Array | Float32Array>(
-  Type: new (length: number) => T,
-  offsets: Int32Array,
-  rows: readonly T[],
-): T {
-  const values = new Type(offsets[rows.length]);
-  rows.forEach((row, i) => {
-    values.set(row, offsets[i]);
-  });
-  return values;
-}
-
-function offsetsOf(lengths: readonly number[]): Int32Array {
-  const offsets = new Int32Array(lengths.length + 1);
-  lengths.forEach((length, i) => (offsets[i + 1] = offsets[i] + length));
-  return offsets;
 }

@@ -225,6 +225,7 @@ export const SAMPLE_PAYLOADS: { readonly [K in EventKind]: PayloadOf<K> } = {
     episodeIds: [EPISODE_ID, PEER_EPISODE_ID],
     firstSteps: Int32Array.of(0, 0),
     numSteps: Int32Array.of(1, 4),
+    episodeDigests: ['0123456789abcdef', 'fedcba9876543210'],
     times: Int32Array.of(1, 0),
     numTokens: Int32Array.of(2, 0),
     weights: Float32Array.of(0.75, NaN),

@@ -26,6 +26,7 @@ export const LINEAGE_RULES: PayloadRules<LineagePayloads> = {
     episodeIds: listOf(uuid),
     firstSteps: typedArray(Int32Array),
     numSteps: typedArray(Int32Array),
+    episodeDigests: listOf(nonEmptyText),
     times: typedArray(Int32Array),
     numTokens: typedArray(Int32Array),
     weights: typedArray(Float32Array),
@@ -88,6 +89,11 @@ export const LINEAGE_CHECKS: Checks<LineagePayloads> = {
           value: payload[name][negative],
           rule: 'must be ≥ 0',
         };
+    }
+    const { episodeDigests } = payload;
+    if (episodeDigests.length > 0) {
+      const problem = findLengthProblem({ episodeDigests }, { episodeIds });
+      if (problem !== null) return problem;
     }
     return (
       findReferenceProblem(payload, 'episodeRuns', 'runIds') ??

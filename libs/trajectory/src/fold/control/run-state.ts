@@ -49,6 +49,7 @@ export class RunState {
   private readonly metricsByName = new Map<string, LatestMetric>();
   private readonly validations = new Map<number, number>();
   private readonly validated = new Set<string>();
+  private readonly deleted = new Set<string>();
   private evaluationOrdinal = 0;
   private runEnded: RunEnded | null = null;
   private endBefore: RunEnded | null = null;
@@ -68,6 +69,11 @@ export class RunState {
   /** The end from which a claim resumed the run, until something new is planned; null when there was none. */
   get endBeforeClaim(): RunEnded | null {
     return this.endBefore;
+  }
+
+  /** Ids of its episodes that were deleted. */
+  get deletedEpisodes(): ReadonlySet<string> {
+    return this.deleted;
   }
 
   /** Whether its baselines are known. */
@@ -134,6 +140,9 @@ export class RunState {
         return APPLIED;
       case 'BaselinesMeasured':
         this.baselinesMeasured = true;
+        return APPLIED;
+      case 'EpisodesDeleted':
+        for (const episodeId of event.payload.episodeIds) this.deleted.add(episodeId);
         return APPLIED;
       default:
         return APPLIED;

@@ -1,6 +1,7 @@
-import { concatEpisodeColumns, type EpisodeTexts } from '@retrace/store';
-import { episodesByRun, type BatchPlanned, type EpisodeColumns } from '@retrace/trajectory';
-import type { EpisodeSource } from './episode-source.js';
+import { type BatchPlanned, type EpisodeColumns, episodesByRun } from '@retrace/trajectory';
+import { concatEpisodeColumns } from './concat-episode-columns.js';
+import type { EpisodeTexts } from './episode-texts.js';
+import type { TrajectoryReader } from './trajectory-reader.js';
 
 type Manifest = Pick<BatchPlanned, 'groupIds' | 'episodeIds' | 'runIds' | 'groupRuns' | 'episodeGroups'>;
 
@@ -8,17 +9,17 @@ type Manifest = Pick<BatchPlanned, 'groupIds' | 'episodeIds' | 'runIds' | 'group
  * Reads the episodes of a plan, in its order. No policy of this run sampled those of other runs, whatever the numbers of their versions, and two
  * runs may have groups of one id, which stay apart.
  *
- * @throws as `EpisodeSource.readEpisodes`
+ * @throws as `TrajectoryReader.readEpisodes`
  */
 export async function readPlanColumns(
-  reader: Pick<EpisodeSource, 'readEpisodes'>,
+  reader: Pick<TrajectoryReader, 'readEpisodes'>,
   plan: Manifest,
   ownRunId: string,
 ): Promise<EpisodeColumns> {
   const parts = await Promise.all(
     episodesByRun(plan, ownRunId).map(async ({ runId, episodeIds }) => {
       const columns = await reader.readEpisodes(runId, episodeIds);
-      return runId === ownRunId ? columns : asOfOtherRun(columns, runId);
+      return asOfRun(columns, runId, ownRunId);
     }),
   );
   return concatEpisodeColumns(parts);
@@ -26,7 +27,7 @@ export async function readPlanColumns(
 
 /** Reads the texts of a plan's episodes, in its order. */
 export async function readPlanTexts(
-  reader: Pick<EpisodeSource, 'readEpisodeTexts'>,
+  reader: Pick<TrajectoryReader, 'readEpisodeTexts'>,
   plan: Manifest,
   ownRunId: string,
 ): Promise<EpisodeTexts[]> {
@@ -36,7 +37,9 @@ export async function readPlanTexts(
   return parts.flat();
 }
 
-function asOfOtherRun(columns: EpisodeColumns, runId: string): EpisodeColumns {
+/** Columns of a run's episodes, as an update of this run reads them. */
+export function asOfRun(columns: EpisodeColumns, runId: string, ownRunId: string): EpisodeColumns {
+  if (runId === ownRunId) return columns;
   return {
     ...columns,
     groupIds: columns.groupIds.map((groupId) => `${runId}/${groupId}`),

@@ -1,0 +1,76 @@
+import { readRoundStarts, type EventLog } from '@retrace/log';
+import { concatEpisodeColumns, type EpisodeTexts, type LostEpisode } from '@retrace/store';
+import type { EpisodeColumns, RunState } from '@retrace/trajectory';
+import type { EpisodeSource } from '../update/episode-source.js';
+import type { WholeEpisode } from './episode-in-log.js';
+import { EpisodeTail } from './episode-tail.js';
+
+export interface FreshEpisodesOptions {
+  readonly log: EventLog;
+  /** Ends of the partitions of `trajectories`, taken before the control stream was read: what is in the log later begins behind them. */
+  readonly ends: readonly number[];
+  /** The run as the control stream told it then, and as it goes on. */
+  readonly run: () => RunState;
+  readonly keepsTexts: boolean;
+  /** Has what the log no longer hands over: other runs, earlier rounds, episodes that were removed from memory. */
+  readonly stored: EpisodeSource;
+  readonly maxBytes?: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The episodes that a trainer reads: those of its own run out of the log, as soon as they are acknowledged there, and all others from the store.
+ * Columns are the same, bit for bit, from either.
+ */
+export class FreshEpisodes implements EpisodeSource {
+  private constructor(
+    private readonly options: FreshEpisodesOptions,
+    private readonly tail: EpisodeTail,
+  ) {}
+
+  /** Begins to follow the log where the round under way began, so that a trainer that resumes has it, too. */
+  static async open(options: FreshEpisodesOptions): Promise<FreshEpisodes> {
+    const { log, ends, run, keepsTexts, maxBytes } = options;
+    const { runId, rounds } = run();
+    const from = ends.map(async (end, partition) => {
+      const starts = await readRoundStarts(log, {
+        runId,
+        numShares: Math.max(1, rounds.maxShares),
+        partition,
+      });
+      return Math.min(end, ...starts.filter((start) => start !== null));
+    });
+    const tail = new EpisodeTail({ log, runId, from: await Promise.all(from), keepsTexts, maxBytes });
+    return new FreshEpisodes(options, tail);
+  }
+
+  async readEpisodes(runId: string, episodeIds: readonly string[]): Promise<EpisodeColumns> {
+    const fresh = await this.find(runId, episodeIds);
+    if (fresh === null) return this.options.stored.readEpisodes(runId, episodeIds);
+    return concatEpisodeColumns(fresh.map(({ columns }) => columns));
+  }
+
+  async readEpisodeTexts(runId: string, episodeIds: readonly string[]): Promise<EpisodeTexts[]> {
+    const fresh = await this.find(runId, episodeIds);
+    const texts = fresh?.flatMap((episode) => episode.texts ?? []);
+    if (texts?.length === episodeIds.length) return texts;
+    return this.options.stored.readEpisodeTexts(runId, episodeIds);
+  }
+
+  findLost(log: EventLog, runId: string, episodeIds: readonly string[]): Promise<readonly LostEpisode[]> {
+    return this.options.stored.findLost(log, runId, episodeIds);
+  }
+
+  /** Nothing can be read afterwards. */
+  close(): Promise<void> {
+    return this.tail.close();
+  }
+
+  /** The episodes where the log hands over all of them; else null. */
+  private async find(runId: string, episodeIds: readonly string[]): Promise<readonly WholeEpisode[] | null> {
+    const { run, signal } = this.options;
+    const { runId: ownRunId, deletedEpisodes } = run();
+    if (runId !== ownRunId || episodeIds.some((episodeId) => deletedEpisodes.has(episodeId))) return null;
+    return this.tail.read(episodeIds, signal);
+  }
+}

@@ -1,0 +1,37 @@
+import type { EventLog } from './event-log.js';
+
+/** Name under which a collector of a run remembers where its round begins. */
+export const collectorCursor = (runId: string, shareIndex: number): string =>
+  shareIndex === 0 ? `collector/${runId}` : `collector/${runId}/${shareIndex}`;
+
+/** Name under which the validator of a run does. */
+export const validatorCursor = (runId: string): string => `validator/${runId}`;
+
+/** Current end offset of each partition of the trajectories. */
+export function trajectoryEnds(log: EventLog): Promise<number[]> {
+  const partitions = Array.from({ length: log.numPartitions('trajectories') }, (_, partition) => partition);
+  return Promise.all(partitions.map((partition) => log.endOffset('trajectories', partition)));
+}
+
+/** Remembers where the trajectories of the coming round begin, so that recovery reads only that round. */
+export async function markRoundStart(log: EventLog, cursor: string): Promise<void> {
+  for (const [partition, end] of (await trajectoryEnds(log)).entries()) {
+    await log.commitCursor(cursor, 'trajectories', partition, end);
+  }
+}
+
+/** Where the round begins that each collector of a run plays, in one partition; null where it has begun none, or where that is forgotten. */
+export function readRoundStarts(
+  log: EventLog,
+  {
+    runId,
+    numShares,
+    partition,
+  }: { readonly runId: string; readonly numShares: number; readonly partition: number },
+): Promise<(number | null)[]> {
+  return Promise.all(
+    Array.from({ length: numShares }, (_, shareIndex) =>
+      log.readCursor(collectorCursor(runId, shareIndex), 'trajectories', partition),
+    ),
+  );
+}
