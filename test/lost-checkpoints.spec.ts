@@ -136,6 +136,7 @@ describe('a trainer that finds the weights of earlier policies damaged, which wa
       readEpisodes: () => Promise.reject(new Error('the store is gone')),
       readEpisodeTexts: () => Promise.reject(new Error('the store is gone')),
       findLost: () => Promise.resolve([]),
+      untilCaughtUp: () => Promise.resolve(true),
       readAssignedRewards: () => Promise.resolve([]),
     };
     await remakePolicies(

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DataDirectories, runRetrace } from '../support/cli.mjs';
@@ -100,6 +100,36 @@ describe('a run that is killed or stopped, and started again', () => {
     ]);
     expect(removed.code).toBe(3);
     expect(removed.stderr).toMatch(/policy 1 of run .*: its weights are not kept; .*: 0, 3–7$/m);
+  }, 600_000);
+
+  it('a run without a store: ends with the same policy, and `rebuild` makes the store that it would have had', async () => {
+    const kills: Kill[] = [
+      { target: 'trainer', afterUpdate: 1, delayMs: 300 },
+      { target: 'tree', afterUpdate: 3, delayMs: 200 },
+      { target: 'collector', afterUpdate: 5, delayMs: 100 },
+    ];
+    const dataDir = directories.make();
+    const killed = await trainWithKills([...recipe, '--no-store', '--data-dir', dataDir], kills, options);
+    expect(readdirSync(join(dataDir, 'store'))).toEqual([]);
+    // Another one makes its store as any does: a sink follows the log.
+    const sunkDir = directories.make();
+    cpSync(join(dataDir, 'log'), join(sunkDir, 'log'), { recursive: true });
+    expect(await runRetrace(['rebuild', '--data-dir', dataDir])).toMatchObject({ code: 0, stderr: '' });
+    await expectUndisturbed(killed, dataDir);
+    const hashes = async (directory: string) => {
+      const { stdout } = await runRetrace(['verify', '--json', '--data-dir', directory]);
+      return (JSON.parse(stdout) as { readonly runHashes: unknown }).runHashes;
+    };
+    expect(await hashes(dataDir)).toEqual(await hashes(sunkDir));
+  }, 600_000);
+
+  it('a run whose store is away goes on, and the store has everything once it is back', async () => {
+    const dataDir = directories.make();
+    const away = await trainWithKills([...recipe, '--data-dir', dataDir], [], {
+      ...options,
+      storeAwayUntil: 5,
+    });
+    await expectUndisturbed(away, dataDir);
   }, 600_000);
 
   it(

@@ -24,7 +24,7 @@ import {
   type ReplayResult,
   type ReplaySource,
 } from '@retrace/trainer';
-import { SINK_GROUP, type EventLog } from '@retrace/log';
+import type { EventLog } from '@retrace/log';
 import {
   ControlFold,
   type AnyEvent,
@@ -187,10 +187,6 @@ export class InProcessRun {
     };
     const collector = new Collector({ ...played, share: { index: 0, count: 1 }, endpoint: null });
     const validator = new Validator(played);
-    // Episodes are read from the log, so everything in the log counts as stored.
-    const sinking = setInterval(() => {
-      void this.commitStored();
-    }, 5);
     const working = [
       ...(trainer ? [trainer.run()] : []),
       ...(roles.includes('collector') && needsCollector(recipe) ? [collector.run()] : []),
@@ -201,7 +197,6 @@ export class InProcessRun {
     } finally {
       stop.abort();
       await Promise.allSettled(working);
-      clearInterval(sinking);
       await trainer?.close();
       await warnings.flush();
       control.append = append;
@@ -342,11 +337,6 @@ export class InProcessRun {
     }
   }
 
-  private async commitStored(): Promise<void> {
-    const end = await this.log.endOffset('trajectories', 0);
-    await this.log.commitCursor(SINK_GROUP, 'trajectories', 0, end);
-  }
-
   private get facts(): FactsSource {
     const read = async (chosen: readonly string[]): Promise<SamplingFacts> => {
       const wanted = new Set(chosen);
@@ -403,6 +393,7 @@ export class InProcessRun {
     };
     return {
       findLost: () => Promise.resolve([]),
+      untilCaughtUp: () => Promise.resolve(true),
       readEpisodes: async (_runId, episodeIds) => columnsFromEvents(episodeIds, await byEpisode()),
       readEpisodeTexts: async (_runId, episodeIds) => {
         const events = await byEpisode();

@@ -27,15 +27,20 @@ const PATIENCE_MS = 20_000;
  *
  * @param {readonly string[]} args Arguments of `retrace train`.
  * @param {readonly Kill[]} kills In this order.
- * @param {{ withinMs: number, command?: 'train' | 'up', onKill?: (description: string) => void }} options `up` has the role `api` with the sink
- *   in it, `train` (default) the role `sink`.
+ * @param {{ withinMs: number, command?: 'train' | 'up', storeAwayUntil?: number, onKill?: (description: string) => void }} options `up` has the
+ *   role `api` with the sink in it, `train` (default) the role `sink`. Until update `storeAwayUntil` the store is killed whenever it lives.
  * @returns {Promise<KilledRun>}
  */
-export async function trainWithKills(args, kills, { withinMs, command = 'train', onKill = () => undefined }) {
+export async function trainWithKills(
+  args,
+  kills,
+  { withinMs, command = 'train', storeAwayUntil = 0, onKill = () => undefined },
+) {
   const start = () =>
     startRetrace([command, ...args, ...(command === 'up' ? ['--port', '0'] : []), '--json']);
   let session = start();
   const sessions = [session];
+  const away = keepStoreAway(() => session, storeAwayUntil);
   try {
     for (const { target, afterUpdate = 0, duringValidation, delayMs } of kills) {
       const [moment, pattern] =
@@ -66,6 +71,22 @@ export async function trainWithKills(args, kills, { withinMs, command = 'train',
     return { ...summary, updatesTold };
   } finally {
     await session.killTree();
+    await away;
+  }
+}
+
+/**
+ * Kills the store whenever it lives, until an update is told or the session has ended.
+ *
+ * @param {() => import('./cli.mjs').Session} session
+ * @param {number} untilUpdate
+ */
+async function keepStoreAway(session, untilUpdate) {
+  const isOver = () => session().lines.some((line) => updateFrom(untilUpdate).test(line));
+  while (untilUpdate > 0 && !isOver() && isAlive(session().pid)) {
+    const pid = session().roles().store;
+    if (pid !== undefined && isAlive(pid)) kill(pid);
+    await sleep(50);
   }
 }
 

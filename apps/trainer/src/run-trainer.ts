@@ -17,6 +17,7 @@ import { ControlTail, openLog, PatientLog, WarningLog, type EventLog } from '@re
 import type { Json, RunState } from '@retrace/trajectory';
 import { openSharedEngine } from './data-parallel/open-shared-engine.js';
 import { saveTokenizer } from './checkpoint/save-tokenizer.js';
+import { LoggedEpisodes, needsStore } from './fresh-episodes/logged-episodes.js';
 import { Trainer } from './trainer.js';
 
 /** How long the trainer keeps what it has computed and waits for an unavailable log, before it ends with an error. */
@@ -33,14 +34,12 @@ export async function runTrainer(
   apiKeys: JudgeClientOptions['apiKeys'],
 ): Promise<RunState> {
   const { runId } = config;
+  const { signal } = supervised;
   const onNotice = (message: string): void => {
     warnings.raise({ source: 'trainer', message });
   };
-  const log = new PatientLog(await openLog(config.log, 'trainer'), {
-    signal: supervised.signal,
-    patienceMs: LOG_PATIENCE_MS,
-    onNotice,
-  });
+  const patience = { signal, patienceMs: LOG_PATIENCE_MS, onNotice };
+  const log = new PatientLog(await openLog(config.log, 'trainer'), patience);
   const control = new ControlTail(log);
   const warnings = new WarningLog({ control, runId, show: supervised.warn });
   await control.catchUp();
@@ -55,24 +54,25 @@ export async function runTrainer(
   });
   const { tokenizer } = await openText(recipe);
   await saveTokenizer(config.tokenizerDirectory, tokenizer);
-  const client = createStoreClient(config.store);
-  const reader = new TrajectoryReader(client);
+  const client = config.store && createStoreClient(config.store);
+  const reader = client ? new TrajectoryReader(client) : new LoggedEpisodes(log, signal);
   const checkpoints = checkpointsAt(config.checkpoints);
   const { vocabSize, hash: tokenizerHash } = tokenizer;
   const engineOptions = { recipe, checkpoints, vocabSize, tokenizerHash };
-  const sources = rewardSources({ log, client, reader, runId }, apiKeys);
+  const sources = client ? rewardSources({ log, client, reader, runId }, apiKeys) : {};
+  const rewards = await loadRewards(recipe, sources, client !== null);
   const trainer = await Trainer.start({
     runId,
     trainerId: randomUUID(),
     recipe,
-    rewards: await RewardScorer.load(recipe.reward, sources),
+    rewards,
     openEngine: () => openSharedEngine(engineOptions, { backend: backend.name, gpus, onNotice }),
     log,
     control,
     checkpoints,
     reader,
     visits: sources.visits,
-    signal: supervised.signal,
+    signal,
     warnings,
   });
   supervised.send({ type: 'ready', detail: backend.reason + (await serveMetrics(config, control)) });
@@ -83,7 +83,7 @@ export async function runTrainer(
   }
   await warnings.flush();
   control.close();
-  await client.close();
+  await client?.close();
   await log.close();
   return control.run(runId);
 }
@@ -101,6 +101,18 @@ function recipeWith(started: Json, engine: string | null): Recipe {
 async function openText({ context, environment, policy }: Recipe): Promise<PolicyText> {
   const { words } = await readEnvironment(environment);
   return openPolicyText({ tokenizer: context.tokenizer, words, directory: policy?.model });
+}
+
+/** @throws TrainerError `STORE_NEEDED` */
+async function loadRewards(
+  { reward }: Recipe,
+  sources: RewardScorerOptions,
+  hasStore: boolean,
+): Promise<RewardScorer> {
+  const rewards = await RewardScorer.load(reward, sources);
+  if (!hasStore && rewards.asksJudge) throw needsStore('verdicts of judges');
+  if (!hasStore && rewards.countsVisits) throw needsStore('counts of visits');
+  return rewards;
 }
 
 /** Serves the metrics of this process until it ends, where the configuration says so; returns what tells the address. */
@@ -127,7 +139,7 @@ function rewardSources(
   }: {
     readonly log: EventLog;
     readonly client: StoreClient;
-    readonly reader: TrajectoryReader;
+    readonly reader: Pick<TrajectoryReader, 'readAssignedRewards'>;
     readonly runId: string;
   },
   apiKeys: JudgeClientOptions['apiKeys'],

@@ -23,6 +23,8 @@ export type TrainerErrorCode =
   | 'EPISODES_LOST'
   /** An episode in the store is not what the update was computed from. */
   | 'EPISODES_CHANGED'
+  /** The recipe reads what only a store has, and there is none. */
+  | 'STORE_NEEDED'
   | 'NON_FINITE_LOSS'
   /** More optimizer steps in a row were skipped than the recipe allows. */
   | 'STEPS_SKIPPED'

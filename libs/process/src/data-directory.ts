@@ -4,6 +4,7 @@ import {
   constants,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -138,6 +139,11 @@ export class DataDirectory {
   runningServer(): ServerAddress | null {
     const address = readJson(this.serverFile) as Partial<ServerAddress> | null;
     return typeof address?.pid === 'number' && isAlive(address.pid) ? (address as ServerAddress) : null;
+  }
+
+  /** Whether a store was ever made in it. */
+  get hasStore(): boolean {
+    return readdirSync(this.store).length > 0;
   }
 
   /** @throws ProcessError `DATA_DIRECTORY_IN_USE` when another running process holds it. */

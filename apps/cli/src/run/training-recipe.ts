@@ -21,6 +21,8 @@ export interface TrainingOptions extends CommonOptions, SourceOptions, MetricsOp
   readonly nice: number;
   readonly backend?: BackendChoice;
   readonly acceptOtherLog?: true;
+  /** False: without a store. */
+  readonly store?: boolean;
   readonly engine?: 'tensorflow' | 'torch';
   readonly nproc?: number;
   readonly enginePython?: string;

@@ -127,7 +127,8 @@ export function sinkRole({ directory, storeUrl }: SinkRoleOptions): RoleDefiniti
 
 interface RunRoleOptions {
   readonly directory: DataDirectory;
-  readonly storeUrl: string;
+  /** Null without a store. */
+  readonly storeUrl: string | null;
   readonly runId: string;
   readonly backend: BackendChoice | undefined;
   /** Steps of priority below log, store and API, so that these answer while compute uses every core. */
@@ -207,12 +208,13 @@ function runRole(
 /** The variables of a role that works on the log and the store of a data directory. */
 function storeEnvironment(
   directory: DataDirectory,
-  storeUrl: string,
+  storeUrl: string | null,
   variables: Parameters<typeof roleEnvironment>[1],
 ): Record<string, string> {
   const { user, password } = directory.credentials();
   return roleEnvironment(logOf(directory), {
-    RETRACE_STORE_URL: storeUrl,
+    // Also hides one that this process inherited.
+    RETRACE_STORE_URL: storeUrl ?? '',
     RETRACE_STORE_USER: user,
     RETRACE_STORE_PASSWORD: password,
     RETRACE_CHECKPOINT_DIRECTORY: directory.checkpoints,

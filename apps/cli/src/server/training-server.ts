@@ -20,12 +20,14 @@ import { Supervisor } from '../supervisor/supervisor.js';
 import { WarningRecorder } from '../supervisor/warning-recorder.js';
 import { assertDiskSpace, watchDisk } from './disk-watch.js';
 import { prepareBackend } from './prepare-backend.js';
-import { startStore } from './start-store.js';
-import { apiRole, collectorRole, sinkRole, trainerRole, validatorRole } from './role-definitions.js';
+import { collectorRole, trainerRole, validatorRole } from './role-definitions.js';
+import { StoreSide } from './store-side.js';
 
 export interface TrainingServerOptions {
   readonly dataDirectory: string;
   readonly log: LogStream;
+  /** Whether there is no store: then a run has its log, its checkpoints and its files of metrics (default: there is one). */
+  readonly withoutStore?: boolean;
   /** The API's port; with null there is no API and the sink has its own process. */
   readonly apiPort: number | null;
   /** Whether to go on with a store that has events of another log. */
@@ -47,55 +49,57 @@ interface TrainingRequest {
 interface TrainingServerParts {
   readonly dataDirectory: string;
   readonly held: HeldDataDirectory;
+  /** Of the roles of a run. */
   readonly supervisor: Supervisor;
   readonly eventLog: EventLog;
   readonly log: WarningRecorder;
-  readonly storeUrl: string;
-  readonly apiUrl: string | null;
+  /** Null without a store. */
+  readonly storeSide: StoreSide | null;
 }
 
-/** Holds a data directory, starts all roles on it in order of dependency, runs a recipe, and stops the roles in reverse order. */
+/** Holds a data directory, starts the store side beside the roles of a run, and stops the roles of the run before it. */
 export class TrainingServer {
   private readonly ending = new AbortController();
   private measuring: Promise<void> | null = null;
   private warnings: WarningLog | null = null;
   private metricsExport: MetricsExport | null = null;
 
-  private constructor(private readonly parts: TrainingServerParts) {}
+  private constructor(
+    private readonly parts: TrainingServerParts,
+    private readonly run: { goesOnWithoutStore: boolean },
+  ) {}
 
-  get apiUrl(): string | null {
-    return this.parts.apiUrl;
+  /** Resolves to the API's address once store and API are up; to null without an API. */
+  async whenServing(): Promise<string | null> {
+    const serving = await this.parts.storeSide?.serving;
+    return serving?.apiUrl ?? null;
   }
 
   /** @throws CliError, ProcessError or LogError when the server can't start; nothing is left running then */
   static async start(options: TrainingServerOptions): Promise<TrainingServer> {
-    const { dataDirectory, acceptsOtherLog } = options;
+    const { dataDirectory } = options;
     const log = new WarningRecorder(options.log);
     const held = await holdDataDirectory(dataDirectory, (message) => {
       log.write({ role: 'retrace', level: 'info', message });
     });
     const { directory, lock } = held;
-    const supervisor = new Supervisor({ log, lockFileDescriptor: lock.fileDescriptor });
+    const { fileDescriptor: lockFileDescriptor } = lock;
+    const supervisor = new Supervisor({ log, lockFileDescriptor });
+    const run = { goesOnWithoutStore: false };
     let eventLog: EventLog | null = null;
+    let storeSide: StoreSide | null = null;
     try {
       await assertDiskSpace({ path: directory.root, shownAs: dataDirectory });
       const storage = checkpointStorageFor(directory);
       if (storage !== null) directory.keepCheckpointStorage(storage);
-      log.write({ role: 'retrace', level: 'info', message: describeStart(options.apiPort) });
+      log.write({ role: 'retrace', level: 'info', message: describeStart(options) });
       eventLog = await openLog(directory);
-      const store = await startStore(supervisor, directory, { log });
-      const storeUrl = store.url ?? '';
-      if (!acceptsOtherLog) await refuseOtherLogsAt({ directory, storeUrl, logId: eventLog.logId });
-      const addresses = await startServing(supervisor, { apiPort: options.apiPort, directory, storeUrl });
-      directory.announceServer({
-        pid: process.pid,
-        apiUrl: addresses.apiUrl ?? '',
-        storeUrl: addresses.storeUrl,
-        startedAt: new Date().toISOString(),
-      });
-      return new TrainingServer({ dataDirectory, held, supervisor, eventLog, log, ...addresses });
+      const runGoesOn = () => run.goesOnWithoutStore;
+      const side = { ...options, directory, eventLog, log, lockFileDescriptor, runGoesOn };
+      if (options.withoutStore !== true) storeSide = await StoreSide.start(side);
+      return new TrainingServer({ dataDirectory, held, supervisor, eventLog, log, storeSide }, run);
     } catch (error) {
-      await supervisor.stop();
+      await storeSide?.stop();
       await eventLog?.close();
       lock.release();
       throw error;
@@ -113,9 +117,10 @@ export class TrainingServer {
    * @throws CliError `ROLE_FAILED` once a role has failed permanently, `DISK_FULL`
    */
   async watch(): Promise<void> {
-    const { held, supervisor, dataDirectory } = this.parts;
+    const { held, supervisor, storeSide, dataDirectory } = this.parts;
     const { signal } = this.ending;
-    const failed = supervisor.failure.then((error) => Promise.reject(error));
+    const failures = [supervisor.failure, ...(storeSide ? [storeSide.failure] : [])];
+    const failed = Promise.race(failures).then((error) => Promise.reject(error));
     await Promise.race([failed, watchDisk({ path: held.directory.root, shownAs: dataDirectory }, signal)]);
   }
 
@@ -125,8 +130,9 @@ export class TrainingServer {
     { backend, numCollectors, niceness, metrics }: TrainingRequest,
   ): Promise<RunSummary> {
     const { ending } = this;
-    const { held, log, eventLog, storeUrl, supervisor } = this.parts;
+    const { held, log, eventLog, storeSide, supervisor } = this.parts;
     const { directory, lock } = held;
+    const storeUrl = storeSide?.url ?? null;
     const state = await readControlState(eventLog);
     const [begun] = await Promise.all([
       this.beginRun(asked, state),
@@ -135,6 +141,7 @@ export class TrainingServer {
         : undefined,
     ]);
     const { runId, recipe } = begun;
+    this.run.goesOnWithoutStore = !recipe.data;
     await this.recordWarnings(runId);
     this.metricsExport = await this.exportMetrics(begun, metrics);
     const roles: string[] = [];
@@ -166,16 +173,23 @@ export class TrainingServer {
     await ended;
     await Promise.all(roles.map((name) => supervisor.whenEnded(name)));
     await this.metricsExport.end();
+    if (!ending.signal.aborted) await storeSide?.followEndedRun();
+    this.run.goesOnWithoutStore = false;
     return summarizeRun(runOf(state, runId));
   }
 
   /** Begins a run, or finds the one to resume. A recipe on stored data finds out what data there is. */
   private async beginRun(asked: Recipe | RecipeOfData, state: ControlFold): Promise<BegunRun> {
-    const { held, eventLog, storeUrl } = this.parts;
+    const { held, eventLog, storeSide } = this.parts;
     const { directory } = held;
     const codeVersion = await readCodeVersion();
     if (typeof asked !== 'function' && !asked.data)
       return beginRun(eventLog, state, { recipe: asked, codeVersion });
+    if (storeSide === null) {
+      const rule = 'stored episodes are in the store; leave out --no-store';
+      throw new CliError('OPTION_INVALID', `--no-store: got it with a recipe on stored episodes; ${rule}`);
+    }
+    const { storeUrl } = await storeSide.serving;
     const client = await openStoreClient(directory, { storeUrl });
     try {
       const { untilVisible } = await import('@retrace/store');
@@ -198,9 +212,10 @@ export class TrainingServer {
 
   /** Stops collectors, validator, trainer, API or sink, and store, in this order, and releases the data directory. */
   async stop(): Promise<void> {
-    const { held, eventLog, supervisor } = this.parts;
+    const { held, eventLog, supervisor, storeSide } = this.parts;
     this.ending.abort();
     await supervisor.stop();
+    await storeSide?.stop();
     await this.metricsExport?.end();
     await this.measuring;
     await this.warnings?.flush();
@@ -211,6 +226,7 @@ export class TrainingServer {
 
   killAll(): void {
     this.parts.supervisor.killAll();
+    this.parts.storeSide?.killAll();
   }
 
   /** Logs the progress of the run; resolves when the run or this server has ended. */
@@ -267,44 +283,12 @@ function runOf(state: ControlFold, runId: string): RunState {
   return run;
 }
 
-function describeStart(apiPort: number | null): string {
+function describeStart({ apiPort, withoutStore }: TrainingServerOptions): string {
+  if (withoutStore === true) return 'starting without a store';
   return apiPort === null ? 'starting the store and the sink' : 'starting the store and the API';
-}
-
-/** @throws StoreError `STORE_OF_OTHER_LOG` */
-async function refuseOtherLogsAt({
-  directory,
-  storeUrl,
-  logId,
-}: Pick<ServingOptions, 'directory' | 'storeUrl'> & { readonly logId: string }): Promise<void> {
-  const { refuseOtherLogs } = await import('@retrace/store');
-  const client = await openStoreClient(directory, { storeUrl });
-  try {
-    await refuseOtherLogs(client, logId);
-  } finally {
-    await client.close();
-  }
 }
 
 async function openLog(directory: DataDirectory): Promise<EventLog> {
   const { openLog: openLogAt } = await import('@retrace/log');
   return openLogAt(logOf(directory), CREATED_BY);
-}
-
-interface ServingOptions extends Pick<TrainingServerOptions, 'apiPort'> {
-  readonly directory: DataDirectory;
-  readonly storeUrl: string;
-}
-
-async function startServing(
-  supervisor: Supervisor,
-  { apiPort, ...options }: ServingOptions,
-): Promise<{ storeUrl: string; apiUrl: string | null }> {
-  const { storeUrl } = options;
-  if (apiPort === null) {
-    await supervisor.start(sinkRole(options));
-    return { storeUrl, apiUrl: null };
-  }
-  const api = await supervisor.start(apiRole({ ...options, port: apiPort }));
-  return { storeUrl, apiUrl: api.url ?? null };
 }

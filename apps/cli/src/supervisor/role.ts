@@ -38,6 +38,8 @@ interface RoleOptions {
   readonly onFailed: (error: CliError) => void;
   /** Whether other roles of its group still work, so that this one must not give up (default false). */
   readonly othersWork?: () => boolean;
+  /** Whether others work that do not need it, so that it must not end them, even if it says that it will always end in the same way (default false). */
+  readonly othersGoOn?: () => boolean;
 }
 
 type State = 'starting' | 'ready' | 'waiting' | 'stopping' | 'stopped' | 'finished' | 'failed';
@@ -228,7 +230,7 @@ export class Role {
       healthyMs: this.readyAt === 0 ? 0 : Date.now() - this.readyAt,
     });
     this.isExhausted = limitedMs === null;
-    const canWait = !isFinal && options.othersWork?.() === true;
+    const canWait = options.othersGoOn?.() === true || (!isFinal && options.othersWork?.() === true);
     const delayMs = limitedMs ?? (canWait ? this.policy.longestDelayMs : null);
     if (delayMs === null) {
       const error = new CliError('ROLE_FAILED', `${this.name} failed: ${sentence}`);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getPriority, tmpdir } from 'node:os';
@@ -114,6 +114,22 @@ describe('Supervisor', () => {
     const failed = supervisor.failure.then(({ message }) => message);
     expect(await Promise.race([failed, Promise.resolve('goes on')])).toBe('goes on');
     expect(supervisor.pids().collector).toBeDefined();
+  });
+
+  it('starts a role again however it ends while others go on without it, and then gives up as always', async () => {
+    let othersGoOn = true;
+    supervisor = new Supervisor({
+      log: { write: (entry) => entries.push(entry), progress: () => undefined },
+      lockFileDescriptor: null,
+      othersGoOn: () => othersGoOn,
+    });
+    const store = supervisor.start(role('store', 'fail-for-good'));
+    store.catch(() => undefined);
+    await until(() => existsSync(notes) && numStarts() > QUICK.maxFailures + 2);
+    expect(entries.at(-1)).toMatchObject({ role: 'store', level: 'warn' });
+    othersGoOn = false;
+    await expect(store).rejects.toMatchObject({ code: 'ROLE_FAILED' });
+    await expect(supervisor.failure).resolves.toMatchObject({ code: 'ROLE_FAILED' });
   });
 
   it('never restarts a role that ended for good, though another role of its group works', async () => {

@@ -7,6 +7,8 @@ interface SupervisorOptions {
   readonly log: LogStream;
   /** Inherited by every child; see `DataDirectoryLock`. */
   readonly lockFileDescriptor: number | null;
+  /** Whether others work that need none of these roles: while they do, each is started again however it ends (default: nobody does). */
+  readonly othersGoOn?: () => boolean;
 }
 
 /** The process tree of one data directory. Roles are started in order of dependency and stopped in the reverse order. */

@@ -11,6 +11,8 @@ export interface EpisodeTailOptions {
   readonly from: readonly number[];
   /** Whether texts are kept too, for rewards that read them. */
   readonly keepsTexts: boolean;
+  /** The episodes that are read; all of the run where it is left out. */
+  readonly only?: ReadonlySet<string>;
   /** Of the episodes that are kept; the oldest go first (default 256 MiB). */
   readonly maxBytes?: number;
 }
@@ -72,6 +74,21 @@ export class EpisodeTail {
     if (found !== null) return found;
     await this.reachEnd(signal);
     return this.find(episodeIds);
+  }
+
+  /** Those of these episodes that are whole once all that the log holds now has been read. */
+  async readAll(
+    episodeIds: Iterable<string>,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, WholeEpisode>> {
+    await this.reachEnd(signal);
+    if (this.failure !== null) throw this.failure;
+    const found = new Map<string, WholeEpisode>();
+    for (const episodeId of episodeIds) {
+      const whole = this.episodes.get(episodeId)?.whole;
+      if (whole) found.set(episodeId, whole);
+    }
+    return found;
   }
 
   /** Ends the following; nothing can be read afterwards. */
@@ -144,6 +161,7 @@ export class EpisodeTail {
     const envelope = peekEnvelope(record.bytes);
     if (envelope?.runId !== this.options.runId) return;
     const { episodeId } = envelope;
+    if (this.options.only?.has(episodeId) === false) return;
     const known = this.episodes.get(episodeId);
     // Rewards and annotations may come at any time, and are no part of what is read here.
     if (known?.whole) return;

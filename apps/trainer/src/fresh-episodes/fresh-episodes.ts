@@ -57,6 +57,13 @@ export class FreshEpisodes implements EpisodeSource {
     return this.options.stored.readEpisodeTexts(runId, episodeIds);
   }
 
+  untilCaughtUp(
+    log: EventLog,
+    options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ): Promise<boolean> {
+    return this.options.stored.untilCaughtUp(log, options);
+  }
+
   findLost(log: EventLog, runId: string, episodeIds: readonly string[]): Promise<readonly LostEpisode[]> {
     return this.options.stored.findLost(log, runId, episodeIds);
   }

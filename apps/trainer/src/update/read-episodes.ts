@@ -1,4 +1,4 @@
-import { trajectoriesStored, type EventLog } from '@retrace/log';
+import type { EventLog } from '@retrace/log';
 import { readPlanColumns, readPlanTexts, type EpisodeTexts, type LostEpisode } from '@retrace/store';
 import { episodesByRun, type BatchPlanned, type EpisodeColumns } from '@retrace/trajectory';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -48,7 +48,7 @@ export async function readEpisodes(
     }
     if (lost.length > 0) plan = leaveOut(plan, lost);
     else if (isStored) await sleep(RETRY_MS);
-    isStored = await trajectoriesStored(log, { timeoutMs: LONGEST_TRUST_MS, signal });
+    isStored = await reader.untilCaughtUp(log, { timeoutMs: LONGEST_TRUST_MS, signal });
   }
   return null;
 }

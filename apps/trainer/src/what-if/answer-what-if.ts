@@ -2,7 +2,7 @@ import { openBackend } from '@retrace/compute';
 import { matrixProducts, parseRecipe, type Recipe } from '@retrace/config';
 import { ControlTail, openLog } from '@retrace/log';
 import { checkpointsAt } from '@retrace/policy';
-import type { RunRoleConfig, WhatIfMessage, WhatIfQuestion } from '@retrace/process';
+import type { RunRoleConfig, SinkConfig, WhatIfMessage, WhatIfQuestion } from '@retrace/process';
 import { findVersion, StateVisits, StoredRewards } from '@retrace/scoring';
 import { createStoreClient, TrajectoryReader, type StoreClient } from '@retrace/store';
 import { whatIf } from './what-if.js';
@@ -19,7 +19,7 @@ interface AnswerOptions {
  * @throws TrainerError, ConfigError and ScoringError as `whatIf`; ScoringError `VERSION_UNKNOWN`
  */
 export async function answerWhatIf(
-  config: Omit<RunRoleConfig, 'metricsAddress' | 'tokenizerDirectory'>,
+  config: Pick<RunRoleConfig, 'log' | 'runId' | 'checkpoints' | 'backend'> & Pick<SinkConfig, 'store'>,
   question: WhatIfQuestion,
   { signal, send }: AnswerOptions,
 ): Promise<void> {

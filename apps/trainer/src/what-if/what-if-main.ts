@@ -3,6 +3,7 @@
  * environment. It takes one question over its channel, answers it, and ends; also when its parent does.
  */
 import { readTrainerConfig, type WhatIfMessage, type WhatIfQuestion } from '@retrace/process';
+import { needsStore } from '../fresh-episodes/logged-episodes.js';
 import { answerWhatIf } from './answer-what-if.js';
 
 const stop = new AbortController();
@@ -24,7 +25,11 @@ function failureOf(error: unknown): WhatIfMessage {
 async function answer(question: WhatIfQuestion): Promise<WhatIfMessage> {
   try {
     const config = readTrainerConfig(process.env);
-    await answerWhatIf(config, question, { signal: stop.signal, send: (message) => void send(message) });
+    if (config.store === null) throw needsStore('recorded episodes');
+    await answerWhatIf({ ...config, store: config.store }, question, {
+      signal: stop.signal,
+      send: (message) => void send(message),
+    });
     return { type: 'finished' };
   } catch (error) {
     return failureOf(error);

@@ -36,6 +36,10 @@ describe('configuration of roles', () => {
       metricsAddress: null,
       engine: null,
     });
+    expect(readTrainerConfig({ ...written, RETRACE_STORE_URL: '' }).store).toBe(null);
+    expect(() => readTrainerConfig({ ...written, RETRACE_STORE_USER: '' })).toThrow(
+      'RETRACE_STORE_USER: required',
+    );
     const engine = '{"kind":"torch"}';
     expect(readTrainerConfig({ ...written, RETRACE_ENGINE: engine }).engine).toBe(engine);
   });
@@ -101,11 +105,13 @@ describe('configuration of roles', () => {
     const wrong = {
       ...ENVIRONMENT,
       RETRACE_LOG_DIRECTORY: '',
-      RETRACE_STORE_URL: 'nowhere',
       RETRACE_BACKEND: 'abacus',
     };
     expect(() => readTrainerConfig(wrong)).toThrow(
-      /RETRACE_BACKEND: got "abacus", must be one of.*RETRACE_LOG_DIRECTORY: required.*RETRACE_STORE_URL: got "nowhere", must be http/s,
+      /RETRACE_BACKEND: got "abacus", must be one of.*RETRACE_LOG_DIRECTORY: required/s,
+    );
+    expect(() => readTrainerConfig({ ...ENVIRONMENT, RETRACE_STORE_URL: 'nowhere' })).toThrow(
+      'RETRACE_STORE_URL: got "nowhere", must be http',
     );
   });
 

@@ -20,7 +20,6 @@ export type BackendChoice = NonNullable<EnvironmentVariables['RETRACE_BACKEND']>
 /** The configuration of a process that works on a run: a collector, a validator or a trainer. */
 export interface RunRoleConfig {
   readonly log: LogLocation;
-  readonly store: StoreAccess;
   readonly runId: string;
   /** The directory of checkpoints, and the object storage in its place; null keeps them in the directory. */
   readonly checkpoints: { readonly directory: string; readonly storage: CheckpointStorageConfig | null };
@@ -33,6 +32,8 @@ export interface RunRoleConfig {
 
 /** The configuration of a trainer. */
 export interface TrainerConfig extends RunRoleConfig {
+  /** Where episodes of other runs and of the past are read; null trains on what the log hands over. */
+  readonly store: StoreAccess | null;
   /** JSON of the recipe's section `engine`, for a run that goes on with another one; null takes that of the run. */
   readonly engine: string | null;
 }
@@ -71,7 +72,6 @@ export interface StoreServerConfig {
 }
 
 const RUN_ROLE_VARIABLES = [
-  ...STORE_VARIABLES,
   'RETRACE_RUN_ID',
   'RETRACE_CHECKPOINT_DIRECTORY',
   'RETRACE_TOKENIZER_DIRECTORY',
@@ -83,7 +83,14 @@ const METRICS_HOST = '127.0.0.1';
 /** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables` */
 export function readTrainerConfig(environment: NodeJS.ProcessEnv): TrainerConfig {
   const { config, variables } = readRunRole(environment, ['RETRACE_ENGINE']);
-  return { ...config, engine: variables.RETRACE_ENGINE ?? null };
+  return { ...config, store: optionalStore(environment), engine: variables.RETRACE_ENGINE ?? null };
+}
+
+/** A trainer has a store where its URL is set; then it needs all of it. */
+function optionalStore(environment: NodeJS.ProcessEnv): StoreAccess | null {
+  if ((environment.RETRACE_STORE_URL ?? '') === '') return null;
+  const reads = OPTIONAL_STORE_VARIABLES;
+  return storeAccessOf(readVariables(environment, { opensLog: false, reads, requires: STORE_VARIABLES }));
 }
 
 /** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables` */
@@ -114,7 +121,6 @@ function readRunRole(environment: NodeJS.ProcessEnv, reads: readonly VariableNam
   const variables = readVariables(environment, {
     opensLog: true,
     reads: [
-      ...OPTIONAL_STORE_VARIABLES,
       ...CHECKPOINT_STORAGE_VARIABLES,
       'RETRACE_BACKEND',
       'RETRACE_METRICS_PORT',
@@ -126,7 +132,6 @@ function readRunRole(environment: NodeJS.ProcessEnv, reads: readonly VariableNam
   const port = variables.RETRACE_METRICS_PORT;
   const config: RunRoleConfig = {
     log: logLocationOf(variables),
-    store: storeAccessOf(variables),
     runId: variables.RETRACE_RUN_ID,
     checkpoints: {
       directory: variables.RETRACE_CHECKPOINT_DIRECTORY,

@@ -1,5 +1,5 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
-import type { EventLog } from '@retrace/log';
+import { type EventLog, trajectoriesStored } from '@retrace/log';
 import { type EpisodeColumns, TrajectoryError } from '@retrace/trajectory';
 import { ArrowColumns } from '../arrow/arrow-columns.js';
 import type { StoreClient } from '../client/store-client.js';
@@ -118,6 +118,17 @@ export class TrajectoryReader {
     } finally {
       abort.abort();
     }
+  }
+
+  /**
+   * Resolves true once the sinks say that the store has all trajectories which the log holds at the time of the call; false after `timeoutMs`, or
+   * when the signal aborts.
+   */
+  untilCaughtUp(
+    log: EventLog,
+    options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ): Promise<boolean> {
+    return trajectoriesStored(log, options);
   }
 
   /**

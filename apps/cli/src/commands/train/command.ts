@@ -42,6 +42,10 @@ export const trainCommand = () => {
         'metrics of the trainer, and at the next ones those of the collectors and the validator,',
       ),
     )
+    .option(
+      '--no-store',
+      'train without a store: log, checkpoints and files of metrics; "retrace rebuild" makes the store afterwards',
+    )
     .addOption(acceptOtherLogOption())
     .addOption(backendOption());
   for (const option of engineOptions()) command.addOption(option);

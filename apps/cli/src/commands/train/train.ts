@@ -28,6 +28,7 @@ export async function train(options: TrainingOptions): Promise<void> {
     dataDirectory: options.dataDir,
     log: createLogStream({ json: isJson, out: process.stderr }),
     apiPort: null,
+    withoutStore: options.store === false,
     acceptsOtherLog: options.acceptOtherLog === true,
     work: async (server, stopped) => {
       const summary = await server.train(recipe, {

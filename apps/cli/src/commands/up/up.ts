@@ -38,8 +38,11 @@ export async function up(options: UpOptions): Promise<void> {
     apiPort: options.port,
     acceptsOtherLog: options.acceptOtherLog === true,
     work: async (server, stopped) => {
-      const apiUrl = server.apiUrl ?? '';
-      say(`dashboard at ${apiUrl}/live, API at ${apiUrl}/api (data in ${options.dataDir})`);
+      const serving = server.whenServing().then((url) => {
+        say(`dashboard at ${url ?? ''}/live, API at ${url ?? ''}/api (data in ${options.dataDir})`);
+      });
+      // Where it fails, the server does or the run goes on.
+      serving.catch(() => undefined);
       let isTraining = recipe !== null;
       const sayHowToGoOn = () => {
         say(howToGoOn(isTraining));

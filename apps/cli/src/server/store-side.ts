@@ -1,0 +1,179 @@
+import type { DataDirectory } from '@retrace/process';
+import type { EventLog } from '@retrace/log';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CliError } from '../cli-error.js';
+import { openStoreClient } from '../services/connection.js';
+import type { LogStream } from '../supervisor/log-stream.js';
+import { Supervisor } from '../supervisor/supervisor.js';
+import { findFreePort } from './free-port.js';
+import { apiRole, LOOPBACK, sinkRole } from './role-definitions.js';
+import { startStore } from './start-store.js';
+
+interface StoreSideOptions {
+  readonly directory: DataDirectory;
+  readonly eventLog: EventLog;
+  readonly log: LogStream;
+  readonly lockFileDescriptor: number | null;
+  /** The API's port; with null there is no API and the sink has its own process. */
+  readonly apiPort: number | null;
+  /** Whether to go on with a store that has events of another log. */
+  readonly acceptsOtherLog: boolean;
+  /** Whether a run works that hands its episodes over through the log, so that it does not end with the store. */
+  readonly runGoesOn: () => boolean;
+}
+
+/** How long a command waits for the store once its run has ended. */
+const PATIENCE_MS = 60_000;
+
+/** Addresses of a store side that is up. */
+interface Serving {
+  readonly storeUrl: string;
+  /** Null without an API. */
+  readonly apiUrl: string | null;
+}
+
+/**
+ * The store of a data directory with what fills and shows it: store, then sink, or the API that hosts one. It starts beside a run, which waits for
+ * it only where it reads stored episodes, and what it lacks of the log comes whenever it works again.
+ */
+export class StoreSide {
+  /** Resolves once all of it is up; rejects where it can't be, and no run goes on without it. */
+  readonly serving: Promise<Serving>;
+  private readonly supervisor: Supervisor;
+  private isStopping = false;
+
+  private constructor(
+    /** Known before the store listens there. */
+    readonly url: string,
+    private readonly options: StoreSideOptions,
+    port: number,
+  ) {
+    const { log, lockFileDescriptor, runGoesOn } = options;
+    this.supervisor = new Supervisor({ log, lockFileDescriptor, othersGoOn: runGoesOn });
+    this.serving = this.open(port);
+    // Those who need it await it; `failure` tells the others.
+    this.serving.catch(() => undefined);
+  }
+
+  /** @throws StoreError `STORE_OF_OTHER_LOG`, where this log is new and the store may be that of a lost one */
+  static async start(options: StoreSideOptions): Promise<StoreSide> {
+    const port = await findFreePort(LOOPBACK);
+    const isUnsure = await isNewBesideOldStore(options);
+    const side = new StoreSide(`http://${LOOPBACK}:${port}`, options, port);
+    try {
+      if (isUnsure) await side.serving;
+      return side;
+    } catch (error) {
+      await side.stop();
+      throw error;
+    }
+  }
+
+  /** Resolves with the reason once it has failed for good, and a run can't go on without it. */
+  get failure(): Promise<Error> {
+    return new Promise((resolve) => {
+      void this.supervisor.failure.then(resolve);
+      this.serving.catch((error: unknown) => {
+        const reason = error instanceof Error ? error : new Error(String(error));
+        if (this.isStopping) return;
+        if (!this.options.runGoesOn() || isOfOtherLog(reason)) resolve(reason);
+        else this.warn(`${reason.message}; the run goes on without a store`);
+      });
+    });
+  }
+
+  /**
+   * Waits for it after a run has ended, so that it is brought up to date when it stops. Where it does not come, a warning says how much of the log it
+   * lacks.
+   */
+  async followEndedRun(): Promise<void> {
+    const patience = new AbortController();
+    const waited = sleep(PATIENCE_MS, false, { signal: patience.signal }).catch(() => false);
+    const isServing = await Promise.race([
+      waited,
+      this.serving.then(
+        () => true,
+        () => false,
+      ),
+    ]);
+    patience.abort();
+    if (isServing || this.isStopping) return;
+    const numWaiting = await countWaiting(this.options.eventLog);
+    this.warn(
+      `the store is not there, and ${numWaiting} records wait in the log for it; "retrace rebuild" makes it`,
+    );
+  }
+
+  /** Stops API or sink, and then the store. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    await this.supervisor.stop();
+    await this.serving.catch(() => undefined);
+  }
+
+  killAll(): void {
+    this.isStopping = true;
+    this.supervisor.killAll();
+  }
+
+  private warn(message: string): void {
+    this.options.log.write({ role: 'store', level: 'warn', message });
+  }
+
+  private async open(port: number): Promise<Serving> {
+    const { supervisor, url: storeUrl } = this;
+    const { directory, eventLog, log, apiPort, acceptsOtherLog } = this.options;
+    await startStore(supervisor, directory, { log, port });
+    if (!acceptsOtherLog) await refuseOtherLogsAt({ directory, storeUrl, logId: eventLog.logId });
+    if (this.isStopping) throw new CliError('ROLE_FAILED', 'the store was stopped before it was ready');
+    const role = { directory, storeUrl };
+    if (apiPort === null) await supervisor.start(sinkRole(role));
+    const api = apiPort === null ? null : await supervisor.start(apiRole({ ...role, port: apiPort }));
+    const apiUrl = api?.url ?? null;
+    directory.announceServer({
+      ...{ pid: process.pid, apiUrl: apiUrl ?? '', storeUrl },
+      startedAt: new Date().toISOString(),
+    });
+    return { storeUrl, apiUrl };
+  }
+}
+
+function isOfOtherLog(error: Error): boolean {
+  return 'code' in error && error.code === 'STORE_OF_OTHER_LOG';
+}
+
+/** Records that no sink has said the store has. */
+async function countWaiting(log: EventLog): Promise<number> {
+  const { SINK_GROUP } = await import('@retrace/log');
+  let numWaiting = 0;
+  for (const stream of ['control', 'trajectories'] as const)
+    for (let partition = 0; partition < log.numPartitions(stream); partition++) {
+      const stored = (await log.readCursor(SINK_GROUP, stream, partition)) ?? 0;
+      numWaiting += Math.max(0, (await log.endOffset(stream, partition)) - stored);
+    }
+  return numWaiting;
+}
+
+/** A log without a run beside a store that is there already: the one that the store is of may have been lost. */
+async function isNewBesideOldStore({ directory, eventLog }: StoreSideOptions): Promise<boolean> {
+  return directory.hasStore && (await eventLog.endOffset('control', 0)) <= 1;
+}
+
+/** @throws StoreError `STORE_OF_OTHER_LOG` */
+async function refuseOtherLogsAt({
+  directory,
+  storeUrl,
+  logId,
+}: {
+  readonly directory: DataDirectory;
+  readonly storeUrl: string;
+  readonly logId: string;
+}): Promise<void> {
+  const { refuseOtherLogs } = await import('@retrace/store');
+  const client = await openStoreClient(directory, { storeUrl });
+  try {
+    await refuseOtherLogs(client, logId);
+  } finally {
+    await client.close();
+  }
+}
