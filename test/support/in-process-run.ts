@@ -217,6 +217,7 @@ export class InProcessRun {
       rewards: new RewardScorer(recipe.reward),
       openEngine: () => openEngine({ recipe, checkpoints, vocabSize, tokenizerHash }),
       reader: { ...this.source.reader, ...this.facts },
+      hasStore: false,
       warnings,
     });
   }

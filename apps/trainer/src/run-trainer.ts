@@ -71,6 +71,7 @@ export async function runTrainer(
     control,
     checkpoints,
     reader,
+    hasStore: client !== null,
     visits: sources.visits,
     signal,
     warnings,

@@ -1,15 +1,15 @@
 /*
  * Who waits for whom:
  *
- *   collector ──episodes──▶ log ──sink──▶ store (with episodes of other runs)
- *       ▲                    │              │
- *       │                    │ groups       │ episodes stored
- *       │                    ▼              ▼
- *       │    ┌──────────▶  plan  ───────▶  read  ──▶ compute the update ──▶ commit ──┐
- *       │    │               │                        (update/policy-update.ts) ▲    │
- *       │    │               └── BatchPlanned is appended meanwhile ─────────────┘    │
- *       │    └────────────────────────────── next update ────────────────────────────┤
- *       ├─────────────────────────────── PolicyPublished ────────────────────────────┘
+ *   collector ──episodes, groups──▶ log ──sink, at its own pace──▶ store (with episodes of other runs)
+ *       ▲                            │                               ┆
+ *       │             fresh episodes │      stored ones, where a plan has them, or after a restart
+ *       │                            ▼                               ▼
+ *       │    ┌──────────▶  plan ──▶ read (fresh-episodes/) ──▶ compute the update ──▶ commit ──┐
+ *       │    │               │                                 (update/policy-update.ts) ▲    │
+ *       │    │               └── BatchPlanned is appended meanwhile ─────────────────────┘    │
+ *       │    └────────────────────────────── next update ─────────────────────────────────────┤
+ *       ├─────────────────────────────── PolicyPublished ─────────────────────────────────────┘
  *       └──▶ validator ──episodes, PolicyValidated──▶ log
  */
 import { countTensors } from '@retrace/compute';
@@ -41,6 +41,7 @@ import type { EpisodeSource } from './update/episode-source.js';
 import type { ReadEpisodes } from './update/read-episodes.js';
 import { episodeFigures } from './monitors/episode-figures.js';
 import { RunMonitors } from './monitors/run-monitors.js';
+import { StoreLag } from './monitors/store-lag.js';
 import { referencePolicy } from './update/reference-logprobs.js';
 import { readsTexts } from './update/update-needs.js';
 import type { UpdateResult } from './update/update-result.js';
@@ -61,6 +62,8 @@ export interface TrainerOptions {
   readonly checkpoints: CheckpointFiles;
   /** Reads the store. Episodes of the run itself are read from it only where the log does not hand them over (`FreshEpisodes`). */
   readonly reader: EpisodeSource & FactsSource & ReplaySource['reader'];
+  /** Whether a sink brings the log into a store (default true). */
+  readonly hasStore?: boolean;
   /** Most bytes of fresh episodes that are kept (default 256 MiB). */
   readonly maxFreshBytes?: number;
   /** Needed for rewards that count visits, where a damaged checkpoint is made again. */
@@ -79,6 +82,8 @@ export class Trainer {
   private numLostEngines = 0;
   private readonly retention: CheckpointRetention;
   private readonly monitors: RunMonitors;
+  /** Null without a store. */
+  private readonly storeLag: StoreLag | null;
 
   private constructor(
     private readonly options: TrainerOptions,
@@ -88,6 +93,8 @@ export class Trainer {
     private readonly epoch: number,
   ) {
     this.monitors = new RunMonitors(options.recipe.monitors === undefined ? {} : options.recipe.monitors);
+    const warn = (message: string) => void options.warnings.raise({ source: 'trainer', message });
+    this.storeLag = options.hasStore === false ? null : new StoreLag(options.log, warn);
     this.retention = new CheckpointRetention(options.checkpoints, options.runId);
   }
 
@@ -265,6 +272,7 @@ export class Trainer {
       ['time/update', updateSeconds],
       ['memory/trainerTensors', countTensors()],
       ['train/numGroupsTooStale', this.view.groups.numForgotten + this.view.sampling.numTooStale],
+      ...(this.storeLag ? [['store/recordsBehind', await this.storeLag.observe()] as const] : []),
       ...(rewards.asksJudge ? judgeMetrics(rewards.judgeUsage) : []),
     ];
     const { updateNumber, stage } = plan;

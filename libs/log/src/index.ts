@@ -23,3 +23,4 @@ export {
   trajectoryEnds,
   validatorCursor,
 } from './round-starts.js';
+export { countStoreBacklog } from './store-backlog.js';

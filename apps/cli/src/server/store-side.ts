@@ -98,7 +98,8 @@ export class StoreSide {
     ]);
     patience.abort();
     if (isServing || this.isStopping) return;
-    const numWaiting = await countWaiting(this.options.eventLog);
+    const { countStoreBacklog } = await import('@retrace/log');
+    const numWaiting = await countStoreBacklog(this.options.eventLog);
     this.warn(
       `the store is not there, and ${numWaiting} records wait in the log for it; "retrace rebuild" makes it`,
     );
@@ -140,18 +141,6 @@ export class StoreSide {
 
 function isOfOtherLog(error: Error): boolean {
   return 'code' in error && error.code === 'STORE_OF_OTHER_LOG';
-}
-
-/** Records that no sink has said the store has. */
-async function countWaiting(log: EventLog): Promise<number> {
-  const { SINK_GROUP } = await import('@retrace/log');
-  let numWaiting = 0;
-  for (const stream of ['control', 'trajectories'] as const)
-    for (let partition = 0; partition < log.numPartitions(stream); partition++) {
-      const stored = (await log.readCursor(SINK_GROUP, stream, partition)) ?? 0;
-      numWaiting += Math.max(0, (await log.endOffset(stream, partition)) - stored);
-    }
-  return numWaiting;
 }
 
 /** A log without a run beside a store that is there already: the one that the store is of may have been lost. */
