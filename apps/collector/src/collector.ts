@@ -2,7 +2,7 @@ import type { EnvironmentSpec } from '@retrace/environments';
 import { episodeLimits, playsGreedyBaseline, type Recipe } from '@retrace/config';
 import { countTensors } from '@retrace/compute';
 import type { PolicyPublished, RunState } from '@retrace/trajectory';
-import { BlockReports, collectorCursor } from '@retrace/log';
+import { BlockReports, collectorCursor, type ControlEntry } from '@retrace/log';
 import { maxAnswerCharacters } from './episode/environment-answer.js';
 import { FailureStreak } from './episode/failure-streak.js';
 import type { Actor } from './actors/actor.js';
@@ -107,10 +107,10 @@ export class Collector {
   private async perform(task: CollectorTask, idleSeconds: number): Promise<void> {
     switch (task.kind) {
       case 'rollOut': {
-        const metrics = await this.playRound(this.trainingRound(task.round), idleSeconds);
-        if (!metrics) return;
-        const tensors = ['memory/collectorTensors', countTensors()] as const;
-        await this.logMetrics(task.round, [...metrics.entries(), tensors]);
+        await this.playRound(this.trainingRound(task.round), idleSeconds, (metrics) => {
+          const tensors = ['memory/collectorTensors', countTensors()] as const;
+          return [this.metricsEntry(task.round, [...metrics.entries(), tensors])];
+        });
         return;
       }
       case 'demonstrate': {
@@ -135,10 +135,15 @@ export class Collector {
     }
   }
 
-  private async playRound(plan: RoundSpec, idleSeconds: number): Promise<RoundMetrics | null> {
+  /** Plays a round and closes its groups; events of its metrics go into the same append. */
+  private async playRound(
+    plan: RoundSpec,
+    idleSeconds: number,
+    metricsOf: (metrics: RoundMetrics) => readonly ControlEntry[] = () => [],
+  ): Promise<void> {
     const { recipe } = this.options;
     const episodes = await this.planEpisodes(plan);
-    if (!episodes) return null;
+    if (!episodes) return;
     const decoding = { greedy: false, temperature: recipe.collection.temperature };
     const actor =
       plan.agent === 'policy'
@@ -153,10 +158,10 @@ export class Collector {
       idleSeconds,
       beforeTurns: swaps ? () => this.swapIfNewer() : undefined,
     });
-    if (played === null) return null;
+    if (played === null) return;
     const { runId, control } = this.options;
-    await control.append(runId, { kind: 'GroupsClosed', payload: played.closings });
-    return played.metrics;
+    const closed = { kind: 'GroupsClosed', payload: played.closings } as const;
+    await control.append(runId, closed, ...metricsOf(played.metrics));
   }
 
   /** Plans a round and claims it where the run is shared; null when the claim came too late, so the next task must be decided again. */
@@ -226,14 +231,11 @@ export class Collector {
     };
   }
 
-  private async logMetrics(step: number, entries: readonly (readonly [string, number])[]): Promise<void> {
-    const { control, runId, share } = this.options;
+  private metricsEntry(step: number, entries: readonly (readonly [string, number])[]): ControlEntry {
+    const { share } = this.options;
     // Each collector knows only its own part.
     const names = entries.map(([name]) => (share.index === 0 ? name : `share${share.index + 1}/${name}`));
     const values = Float64Array.from(entries, ([, value]) => value);
-    await control.append(runId, {
-      kind: 'MetricsLogged',
-      payload: { source: 'collector', step, names, values },
-    });
+    return { kind: 'MetricsLogged', payload: { source: 'collector', step, names, values } };
   }
 }

@@ -13,11 +13,21 @@ export function trajectoryEnds(log: EventLog): Promise<number[]> {
   return Promise.all(partitions.map((partition) => log.endOffset('trajectories', partition)));
 }
 
-/** Remembers where the trajectories of the coming round begin, so that recovery reads only that round. */
-export async function markRoundStart(log: EventLog, cursor: string): Promise<void> {
-  for (const [partition, end] of (await trajectoryEnds(log)).entries()) {
-    await log.commitCursor(cursor, 'trajectories', partition, end);
-  }
+/**
+ * Remembers where the trajectories of the coming round begin, so that recovery reads only that round. Resolves once the place is known, before any
+ * record of the round; `written` once it is remembered, which need not be waited for: until then recovery begins at an earlier round.
+ */
+export async function markRoundStart(
+  log: EventLog,
+  cursor: string,
+): Promise<{ readonly written: Promise<unknown> }> {
+  const ends = await trajectoryEnds(log);
+  const written = Promise.all(
+    ends.map((end, partition) => log.commitCursor(cursor, 'trajectories', partition, end)),
+  );
+  // Whoever awaits it learns of a failure.
+  written.catch(() => undefined);
+  return { written };
 }
 
 /** Where the round begins that each collector of a run plays, in one partition; null where it has begun none, or where that is forgotten. */

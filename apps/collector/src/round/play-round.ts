@@ -63,7 +63,7 @@ export interface PlayedRound {
  */
 export async function playRound(setting: RoundSetting, round: Round): Promise<PlayedRound | null> {
   const { log, writer, spec, text, signal } = setting;
-  await markRoundStart(log, setting.cursor);
+  const mark = await markRoundStart(log, setting.cursor);
   const closer = new GroupCloser(new Set(round.episodes.map(({ group }) => group)), round.policyVersion);
   const order = new EpisodeOrder();
   const waitedBefore = writer.waitedSeconds;
@@ -110,6 +110,7 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Pl
     for (const slot of slots) slot.close();
   });
   const isAcknowledged = await writer.flush();
+  if (isAcknowledged) await mark.written;
   metrics.logSeconds = writer.waitedSeconds - waitedBefore;
   metrics.spoolBytes = writer.takePeakSpoolBytes();
   if (!isAcknowledged || !closer.isComplete) return null;
