@@ -8,6 +8,7 @@ const DRIVERS = [
   ['chdb', '^node_modules/(chdb|lz4-napi)/', '^libs/store-server/src/'],
   ['clickhouse', '^node_modules/@clickhouse/', '^libs/store/src/client/'],
   ['parquet', '^node_modules/hyparquet', '^libs/(datasets|rows)/src/'],
+  ['rules', '^node_modules/(class-validator|class-transformer)/', '^libs/validation/src/'],
   ['aws', '^node_modules/@(aws-sdk|smithy)/', '^libs/policy/src/checkpoints/remote/'],
   [
     'arrow',
@@ -39,9 +40,10 @@ const ARROWS = {
   importers: ['trajectory', 'environments', 'environment-sources', 'recording', 'rows'],
   compute: [],
   policy: ['algorithms', 'compute'],
-  config: ['agents', 'algorithms', 'rewards', 'sampling', 'environments'],
+  config: ['agents', 'algorithms', 'rewards', 'sampling', 'environments', 'validation'],
   'page-guard': [],
-  process: ['log'],
+  validation: [],
+  process: ['log', 'validation'],
   recording: ['trajectory', 'log', 'store'],
 };
 

@@ -83,11 +83,6 @@ export default tseslint.config(
               message:
                 'Import @tensorflow/tfjs-core: the union package is not installed (stand-ins/README.md).',
             },
-            {
-              name: 'class-validator',
-              importNames: ['IsPhoneNumber', 'isPhoneNumber'],
-              message: 'libphonenumber-js is not installed (stand-ins/README.md).',
-            },
           ],
         },
       ],

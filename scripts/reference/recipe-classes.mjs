@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as config from '@retrace/config';
-import { getMetadataStorage } from 'class-validator';
+import { getMetadataStorage } from '@retrace/validation';
 import ts from 'typescript';
 import { root } from '../run-tool.mjs';
 

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsString, Length, ValidateIf } from 'class-validator';
+import { IsBoolean, IsString, Length, ValidateIf } from '@retrace/validation';
 import { QueryBoolean } from '../http/query-decorators.js';
 import { ApiInteger, ApiNullableInteger } from '../openapi/properties.js';
 

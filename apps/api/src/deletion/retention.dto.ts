@@ -1,5 +1,5 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsInt, Max, Min, ValidateIf } from 'class-validator';
+import { IsInt, Max, Min, ValidateIf } from '@retrace/validation';
 import { ApiNullableInteger } from '../openapi/properties.js';
 
 const MAX_DAYS = 36_500;

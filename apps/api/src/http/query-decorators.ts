@@ -1,11 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform, type TransformFnParams } from 'class-transformer';
 import {
   IsBoolean,
   IsIn,
-  IsISO8601,
   IsInt,
+  IsISO8601,
   IsNumber,
   IsOptional,
   IsString,
@@ -13,9 +12,11 @@ import {
   Matches,
   Max,
   Min,
+  Transform,
+  type TransformFnParams,
   type ValidationArguments,
   type ValidationOptions,
-} from 'class-validator';
+} from '@retrace/validation';
 import { shown } from '../problems/violations.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { KEY_SCOPES, type KeyScope } from '@retrace/process';
-import { IsString, MaxLength } from 'class-validator';
+import { IsString, MaxLength } from '@retrace/validation';
 import { ApiBoolean, ApiNullableText, ApiNullableTime } from '../openapi/properties.js';
 
 const MAX_KEY_LENGTH = 200;

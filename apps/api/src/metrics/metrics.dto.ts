@@ -1,6 +1,12 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform, type TransformFnParams } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsString, Length } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsString,
+  Length,
+  Transform,
+  type TransformFnParams,
+} from '@retrace/validation';
 import { QueryInteger, QueryWord } from '../http/query-decorators.js';
 import { ApiText, ApiWord } from '../openapi/properties.js';
 

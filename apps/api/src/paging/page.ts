@@ -1,5 +1,5 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { IsOptional, IsString, MaxLength } from '@retrace/validation';
 import { encodeCursor, type CursorKey } from './cursor.js';
 import { QueryInteger } from '../http/query-decorators.js';
 

@@ -1,4 +1,5 @@
 import { ValidationPipe, type ArgumentMetadata } from '@nestjs/common';
+import * as validation from '@retrace/validation';
 import { ProblemError } from './problem.js';
 import { describeViolations } from './violations.js';
 
@@ -16,6 +17,8 @@ class BodyCheckingPipe extends ValidationPipe {
 /** Checks every query, path and body against its class, and refuses parameters that the class does not have. */
 export function createValidationPipe(): ValidationPipe {
   return new BodyCheckingPipe({
+    validatorPackage: validation,
+    transformerPackage: validation,
     transform: true,
     whitelist: true,
     forbidNonWhitelisted: true,

@@ -1,4 +1,4 @@
-import type { ValidationError } from 'class-validator';
+import type { ValidationError } from '@retrace/validation';
 
 /** A rule that a field of the request breaks. */
 export interface Violation {

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { Json } from '@retrace/trajectory';
-import { IsInt, IsNotEmpty, IsString, Max, MaxLength, Min } from 'class-validator';
+import { IsInt, IsNotEmpty, IsString, Max, MaxLength, Min } from '@retrace/validation';
 import { ApiJsonRows } from '../openapi/any-json.js';
 import { ApiBoolean, ApiInteger, ApiText } from '../openapi/properties.js';
 

@@ -10,7 +10,7 @@ import {
   Max,
   Min,
   ValidateIf,
-} from 'class-validator';
+} from '@retrace/validation';
 import { Uuid } from '../http/query-decorators.js';
 import {
   ApiInteger,

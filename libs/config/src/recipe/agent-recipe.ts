@@ -1,7 +1,5 @@
-import 'reflect-metadata';
 import { HISTORY_POLICIES, type HistoryPolicy } from '@retrace/agents';
-import { Type } from 'class-transformer';
-import { IsBoolean, IsIn, IsOptional, ValidateNested } from 'class-validator';
+import { IsBoolean, IsIn, IsOptional, Type, ValidateNested } from '@retrace/validation';
 import { IsLine, IsList, IsName, IsOptions, IsText, IsWholeNumberFrom } from './field-rules.js';
 
 const MAX_TEMPLATE = { maxLength: 100_000, minLength: 0 };

@@ -1,5 +1,4 @@
-import { plainToInstance } from 'class-transformer';
-import { getMetadataStorage } from 'class-validator';
+import { getMetadataStorage, plainToInstance } from '@retrace/validation';
 import { isRecord, type PlainObject } from './plain-object.js';
 import { isReserved } from './recipe-shape.js';
 import { Recipe } from './recipe.js';

@@ -1,6 +1,4 @@
-import 'reflect-metadata';
-import { Type } from 'class-transformer';
-import { IsIn, IsOptional, IsString, Length, Matches, ValidateNested } from 'class-validator';
+import { IsIn, IsOptional, IsString, Length, Matches, Type, ValidateNested } from '@retrace/validation';
 import { IsLine, IsList, IsNumberFrom, IsText, IsWholeNumberFrom } from './field-rules.js';
 
 export const DATA_ORIGINS = ['own', 'run', 'dataset', 'query'] as const;

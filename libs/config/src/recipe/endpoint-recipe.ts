@@ -1,5 +1,4 @@
-import 'reflect-metadata';
-import { IsIn, IsOptional } from 'class-validator';
+import { IsIn, IsOptional } from '@retrace/validation';
 import { IsLine, IsList, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 
 /** A server that samples the policy's turns in place of the collector, and gets each new policy version from it. */

@@ -1,5 +1,4 @@
-import 'reflect-metadata';
-import { IsBoolean, IsIn, IsOptional } from 'class-validator';
+import { IsBoolean, IsIn, IsOptional } from '@retrace/validation';
 import { IsLine, IsWholeNumberFrom } from './field-rules.js';
 
 /** The engine that computes gradients and makes optimizer steps. The same recipe gives the same update on each, apart from rounding, so this field is no part of a recipe's hash. */

@@ -1,6 +1,4 @@
-import 'reflect-metadata';
-import { Type } from 'class-transformer';
-import { IsIn, IsOptional, ValidateNested } from 'class-validator';
+import { IsIn, IsOptional, Type, ValidateNested } from '@retrace/validation';
 import { IsLine, IsList, IsName, IsOptions, IsWholeNumberFrom } from './field-rules.js';
 
 const PROTOCOLS = ['retrace', 'agentgym', 'openenv'] as const;

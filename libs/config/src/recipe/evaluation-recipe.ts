@@ -1,6 +1,4 @@
-import 'reflect-metadata';
-import { Type } from 'class-transformer';
-import { IsBoolean, IsOptional, ValidateNested } from 'class-validator';
+import { IsBoolean, IsOptional, Type, ValidateNested } from '@retrace/validation';
 import { IsList, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 import { MAX_UPDATES, UPDATES } from './update-counts.js';
 

@@ -1,4 +1,3 @@
-import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -11,10 +10,11 @@ import {
   Matches,
   Max,
   Min,
+  Type,
   ValidateBy,
   ValidateIf,
   ValidateNested,
-} from 'class-validator';
+} from '@retrace/validation';
 import { optionsFault } from './options-fault.js';
 
 interface Bounds {

@@ -1,6 +1,4 @@
-import 'reflect-metadata';
-import { Type } from 'class-transformer';
-import { IsOptional, Matches, ValidateNested } from 'class-validator';
+import { IsOptional, Matches, Type, ValidateNested } from '@retrace/validation';
 import { IsLine, IsWholeNumberFrom } from './field-rules.js';
 
 /** The policy version that a run started from, as it was when the run began. */

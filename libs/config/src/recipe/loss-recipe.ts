@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import {
   AGGREGATIONS,
   IMPORTANCE_LEVELS,
@@ -9,8 +8,7 @@ import {
   type ImportanceLevel,
   type ProximalPolicy,
 } from '@retrace/algorithms';
-import { Type } from 'class-transformer';
-import { IsBoolean, IsIn, IsOptional, ValidateNested } from 'class-validator';
+import { IsBoolean, IsIn, IsOptional, Type, ValidateNested } from '@retrace/validation';
 import { IsList, IsName, IsNumberFrom, IsOptions } from './field-rules.js';
 
 const TERM = { why: 'a larger one outweighs the loss of the policy' };

@@ -1,6 +1,4 @@
-import 'reflect-metadata';
-import { Type } from 'class-transformer';
-import { ArrayUnique, IsBoolean, IsIn, IsOptional, ValidateNested } from 'class-validator';
+import { ArrayUnique, IsBoolean, IsIn, IsOptional, Type, ValidateNested } from '@retrace/validation';
 import { IsLine, IsList, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 
 const LARGEST = 'no dense model that is published has more';

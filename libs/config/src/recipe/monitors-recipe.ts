@@ -1,5 +1,4 @@
-import 'reflect-metadata';
-import { IsOptional } from 'class-validator';
+import { IsOptional } from '@retrace/validation';
 import { IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 
 const FRACTION = { why: 'it is a fraction' };

@@ -1,6 +1,4 @@
-import 'reflect-metadata';
-import { Type } from 'class-transformer';
-import { IsBoolean, IsIn, IsOptional, ValidateNested } from 'class-validator';
+import { IsBoolean, IsIn, IsOptional, Type, ValidateNested } from '@retrace/validation';
 import { IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 
 const FRACTION = { why: 'it is a fraction' };

@@ -1,6 +1,5 @@
-import 'reflect-metadata';
 import { PREFERENCE_LOSSES, type PreferenceLossName } from '@retrace/algorithms';
-import { IsBoolean, IsIn, IsOptional } from 'class-validator';
+import { IsBoolean, IsIn, IsOptional } from '@retrace/validation';
 import { IsNumberFrom } from './field-rules.js';
 
 /**

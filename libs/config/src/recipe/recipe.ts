@@ -1,8 +1,6 @@
-import 'reflect-metadata';
 import { RESAMPLING_RULES, type ResamplingRule } from '@retrace/algorithms';
 import { ALLOCATION_RULES, type AllocationRule } from '@retrace/rewards';
-import { Type } from 'class-transformer';
-import { IsBoolean, IsDefined, IsIn, IsOptional, ValidateNested } from 'class-validator';
+import { IsBoolean, IsDefined, IsIn, IsOptional, Type, ValidateNested } from '@retrace/validation';
 import { AgentRecipe } from './agent-recipe.js';
 import { DataRecipe } from './data-recipe.js';
 import { EngineRecipe } from './engine-recipe.js';

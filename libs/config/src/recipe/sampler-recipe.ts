@@ -1,6 +1,4 @@
-import 'reflect-metadata';
-import { Type } from 'class-transformer';
-import { IsIn, IsOptional, ValidateNested } from 'class-validator';
+import { IsIn, IsOptional, Type, ValidateNested } from '@retrace/validation';
 import { IsLine, IsNameOr, IsNumberFrom, IsText, IsWholeNumberFrom } from './field-rules.js';
 
 export const SAMPLER_RULES = ['fifo', 'newest', 'uniform', 'prioritized'] as const;

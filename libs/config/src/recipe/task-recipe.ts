@@ -1,6 +1,4 @@
-import 'reflect-metadata';
-import { Type } from 'class-transformer';
-import { IsBoolean, IsOptional, IsString, Length, Matches, ValidateNested } from 'class-validator';
+import { IsBoolean, IsOptional, IsString, Length, Matches, Type, ValidateNested } from '@retrace/validation';
 import { IsLine, IsList, IsWholeNumberFrom } from './field-rules.js';
 
 const FILES = { maxLength: 4096, each: true };

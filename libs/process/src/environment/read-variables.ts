@@ -1,5 +1,4 @@
-import { plainToInstance } from 'class-transformer';
-import { validateSync, type ValidationError } from 'class-validator';
+import { plainToInstance, validateSync, type ValidationError } from '@retrace/validation';
 import { ProcessError } from '../process-error.js';
 import { EnvironmentVariables, type VariableName } from './variables.js';
 

@@ -1,6 +1,15 @@
-import 'reflect-metadata';
-import { Transform } from 'class-transformer';
-import { IsIn, IsInt, IsOptional, IsString, IsUrl, IsUUID, Matches, Max, Min } from 'class-validator';
+import {
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  IsUrl,
+  IsUUID,
+  Matches,
+  Max,
+  Min,
+  Transform,
+} from '@retrace/validation';
 
 export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 export const KAFKA_COMPRESSIONS = ['none', 'gzip', 'zstd'] as const;

@@ -1,0 +1,31 @@
+export {
+  ArrayMaxSize,
+  ArrayMinSize,
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsDefined,
+  IsISO8601,
+  IsIn,
+  IsInt,
+  IsNotEmpty,
+  IsNumber,
+  IsOptional,
+  IsString,
+  IsUUID,
+  IsUrl,
+  Length,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  ValidateBy,
+  ValidateIf,
+  ValidateNested,
+  getMetadataStorage,
+  validate,
+  validateSync,
+} from './rules.js';
+export { Transform, Type, classToPlain, plainToInstance } from './transforms.js';
+export type { TransformFnParams } from 'class-transformer';
+export type { ValidationArguments, ValidationError, ValidationOptions } from 'class-validator';
