@@ -15,8 +15,7 @@ const DRIVERS = [
     '^node_modules/apache-arrow/',
     '^(libs/(store/src/(arrow|rows|run-file)|recording/src/body)|apps/trainer/src/engine/torch)/',
   ],
-  ['tfjs', '^node_modules/@tensorflow/', '^libs/(compute|policy)/'],
-  ['tfjs-backend', '^node_modules/@tensorflow/(?!tfjs-core/)', '^libs/compute/'],
+  ['tfjs', '^node_modules/@tensorflow/', '^libs/compute/'],
 ];
 
 /** Other libraries that each library may import. */

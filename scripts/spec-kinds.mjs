@@ -65,6 +65,8 @@ export function listReleaseSpecs() {
 }
 
 const IMPORT = /^\s*(?:import|export)\s+(?!type\b)(?:[^'";]*?\sfrom\s+)?'([^']+)'/gm;
+/** Products load a driver's CommonJS files where Node would take long to read the names that its module exports. */
+const REQUIRE = /\brequire\('([^']+)(?<!\.json)'\)/g;
 /** Specs load what they replace or start late. */
 const LATE_IMPORT = /\bimport\(\s*'([^']+)'/g;
 
@@ -98,9 +100,11 @@ export function specsThatStartNothing(specs, read = (path) => readFileSync(join(
     if (seen) return seen;
     const text = read(file);
     const isSupport = TEST_SUPPORT.test(file);
-    const names = [...text.matchAll(IMPORT), ...(isSupport ? text.matchAll(LATE_IMPORT) : [])].map(
-      ([, name]) => name,
-    );
+    const names = [
+      ...text.matchAll(IMPORT),
+      ...text.matchAll(REQUIRE),
+      ...(isSupport ? text.matchAll(LATE_IMPORT) : []),
+    ].map(([, name]) => name);
     const starts = names.some((name) => DRIVERS.test(name) || (isSupport && STARTERS.test(name)));
     const files = names.flatMap((name) => entries.get(name) ?? sourceOf(file, name) ?? []);
     const found = { files, starts };

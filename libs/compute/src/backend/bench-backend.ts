@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../tensorflow.js';
 import { linear } from '../ops/products/linear.js';
 import { logSoftmax } from '../ops/distribution/log-softmax.js';
 import { matMul } from '../ops/products/mat-mul.js';

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import util from 'node:util';
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../tensorflow.js';
 import type { NodeJSKernelBackend } from '@tensorflow/tfjs-node/dist/nodejs_kernel_backend.js';
 import type { TFJSBinding } from '@tensorflow/tfjs-node/dist/tfjs_binding.js';
 

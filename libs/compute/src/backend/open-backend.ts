@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../tensorflow.js';
 import { registerGradients } from '../gradients/register-gradients.js';
 import type { Backend, BackendName } from './backend.js';
 import { type ComputeEnvironment, readComputeEnvironment } from './compute-environment.js';
@@ -114,11 +114,11 @@ async function activate(
     case 'webgpu':
       return activateWebGpu(environment.cacheDirectory);
     case 'wasm':
-      await import('@tensorflow/tfjs-backend-wasm');
+      require('@tensorflow/tfjs-backend-wasm');
       registerWasmKernels();
       return activatePackaged('wasm');
     case 'cpu':
-      await import('@tensorflow/tfjs-backend-cpu');
+      require('@tensorflow/tfjs-backend-cpu');
       return activatePackaged('cpu');
   }
 }

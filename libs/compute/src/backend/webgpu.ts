@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { compileFunction } from 'node:vm';
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../tensorflow.js';
 import type { ComputeEnvironment } from './compute-environment.js';
 import {
   findWebGpu,

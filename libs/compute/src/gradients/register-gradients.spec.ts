@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../tensorflow.js';
 import { describe, expect, it } from 'vitest';
 import { normal } from '../testing/index.js';
 import { onEachBackend } from '../testing/on-each-backend.js';

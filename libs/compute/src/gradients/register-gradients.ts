@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../tensorflow.js';
 
 /** A kernel's inputs that its gradient needs, by name (`all`: a list of them), and the gradient of each input. */
 interface Gradient {

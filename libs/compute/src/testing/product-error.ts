@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../tensorflow.js';
 import { openBackend } from '../backend/open-backend.js';
 import { matMul } from '../ops/products/mat-mul.js';
 

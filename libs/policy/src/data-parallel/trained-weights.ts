@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { numElements } from '../model/parameter-spec.js';
 import type { Transformer } from '../model/transformer.js';
 import { PolicyError } from '../policy-error.js';

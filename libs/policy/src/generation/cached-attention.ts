@@ -4,7 +4,7 @@
  * Legend: N new tokens · B rows (contexts) · Q queries a row · L cached columns · H query heads · K key/value heads · D head width ·
  * W = (H + 2K)·D.
  */
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { attentionBias, attentionWeights, joinHeads, splitHeads } from '../model/attention-weights.js';
 import { rotate } from '../model/rotary.js';
 import type { Transformer } from '../model/transformer.js';

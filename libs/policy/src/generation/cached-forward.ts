@@ -3,7 +3,7 @@
  *
  * Legend: N new tokens · B rows (contexts) · V vocabulary · h hidden size.
  */
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { adapterDeltas, isAdapted } from '../model/adapted-projection.js';
 import { normQueriesAndKeys } from '../model/forward.js';
 import { EMBEDDING_KEY, FINAL_NORM_KEY, layerKeys } from '../model/parameter-layout.js';

@@ -3,7 +3,7 @@
  *
  * Legend: S slots · N new tokens · B rows · L cached columns · K key/value heads · T longest context · D head width.
  */
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import type { TransformerConfig } from '../model/transformer-config.js';
 import { hasNativeOps, nativeOp } from '@retrace/compute';
 

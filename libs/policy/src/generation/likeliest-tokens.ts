@@ -3,7 +3,7 @@
  *
  * Legend: B samples · V vocabulary · K tokens reported.
  */
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { logSoftmax } from '@retrace/compute';
 import { scaledAndCut, type BatchSampling } from './sampling.js';
 import type { LikelyToken } from './turn.js';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { expect, it } from 'vitest';
 import { onEachBackend } from '@retrace/compute/testing';
 import { expectClose } from '../testing/turns.js';

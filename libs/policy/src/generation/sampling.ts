@@ -3,7 +3,7 @@
  *
  * Legend: R rows of logits · B samples · V vocabulary.
  */
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { hasNativeOps, logSoftmax, nativeOp, sampleCategorical } from '@retrace/compute';
 
 /** All [B]. */

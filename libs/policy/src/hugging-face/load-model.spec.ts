@@ -1,6 +1,6 @@
 import { cp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openBackend } from '@retrace/compute';
 import { decodeSafetensors, encodeSafetensors } from '../testing/safetensors.js';

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openBackend } from '@retrace/compute';
 import { CheckpointFiles } from '../checkpoints/checkpoint-files.js';

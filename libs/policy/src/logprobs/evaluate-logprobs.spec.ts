@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { expect, it } from 'vitest';
 import { Transformer } from '../model/transformer.js';
 import type { SequenceBatch } from '../packing/sequence-batch.js';

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { hiddenAtReads, toDevice } from '../model/forward.js';
 import type { Transformer } from '../model/transformer.js';
 import { predictingPositions } from '../packing/read-mask.js';

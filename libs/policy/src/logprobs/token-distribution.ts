@@ -3,7 +3,7 @@
  *
  * Legend: M hidden states · h hidden size · V vocabulary.
  */
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { matMul, targetStatistics, targetStatisticsGradient, withGradient } from '@retrace/compute';
 import type { Backward } from '@retrace/compute';
 

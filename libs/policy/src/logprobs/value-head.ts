@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { hiddenAtReads } from '../model/forward.js';
 import type { DevicePack, ForwardOptions } from '../model/forward.js';
 import { VALUE_HEAD_KEY } from '../model/parameter-layout.js';

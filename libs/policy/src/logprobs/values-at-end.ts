@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { toDevice } from '../model/forward.js';
 import type { Transformer } from '../model/transformer.js';
 import { lastPositions } from '../packing/read-mask.js';

@@ -1,6 +1,6 @@
 import { listPolicyLosses } from '@retrace/algorithms';
 import { onEachBackend } from '@retrace/compute/testing';
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { expect, it } from 'vitest';
 import { tokenDistribution } from '../logprobs/token-distribution.js';
 import { valuesOf } from '../logprobs/value-head.js';

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { expect, it } from 'vitest';
 import { normal, onEachBackend } from '@retrace/compute/testing';
 import { freeze } from '@retrace/compute';

@@ -3,7 +3,7 @@
  *
  * Legend: M trained tokens · h hidden size · V vocabulary.
  */
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { isFrozen, matMul, targetStatistics, targetStatisticsGradient, withGradient } from '@retrace/compute';
 import type { EvaluatedLoss, TokenColumns } from './evaluate-loss.js';
 

@@ -3,7 +3,7 @@
  *
  * Legend: M trained tokens.
  */
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { withGradient } from '@retrace/compute';
 import { columnGradients } from './chunked-loss.js';
 import type { EvaluatedLoss, TokenColumns } from './evaluate-loss.js';

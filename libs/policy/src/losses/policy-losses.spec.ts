@@ -1,5 +1,5 @@
 import { getPolicyLoss, listPolicyLosses } from '@retrace/algorithms';
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { expect, it } from 'vitest';
 import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
 import { Transformer } from '../model/transformer.js';

@@ -3,7 +3,7 @@
  *
  * Legend: N cells · I width of the input · O rows of the joined projection · r rank · n targets among its parts.
  */
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { linear, matMul } from '@retrace/compute';
 import { isTarget, loraAKey, loraBKey } from './adapter-layout.js';
 import type { LoraConfig } from './lora-config.js';

@@ -3,7 +3,7 @@
  *
  * Legend: N cells · M queries · W width of the joined projections · R rows, L columns, Q query columns of a bucket.
  */
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { fusesAttention } from '@retrace/compute';
 import { bucketByLength } from '../packing/length-buckets.js';
 import type { LengthBucket } from '../packing/length-buckets.js';

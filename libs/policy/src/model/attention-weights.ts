@@ -3,7 +3,7 @@
  *
  * Legend: B rows · T key columns · Q query columns · H query heads · K key/value heads · G = H/K · D head width.
  */
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { matMul } from '@retrace/compute';
 import type { TransformerConfig } from './transformer-config.js';
 

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { describe, expect, it } from 'vitest';
 import { attend } from './attention.js';
 import { planAttention } from './attention-plan.js';

@@ -4,7 +4,7 @@
  * Legend: N cells · M queries · R rows, L key columns and Q query columns of a bucket · H query heads · K key/value heads ·
  * G = H/K · E = G·Q · D head width · W = (H + 2K)·D.
  */
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { fusedAttention, matMul, withGradient } from '@retrace/compute';
 import type { AttentionPlan, BucketPlan, BucketedPlan } from './attention-plan.js';
 import { attentionWeights, joinHeads, splitHeads } from './attention-weights.js';

@@ -3,7 +3,7 @@
  *
  * Legend: N cells · M reads · W width of the joined projections · h hidden size.
  */
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import type { PackLayout } from '../packing/sequence-pack.js';
 import { applyNormWeight, linear, lookup, normHeads, recomputed, rmsNorm, swiGlu } from '@retrace/compute';
 import { loraAKey, loraBKey } from './adapter-layout.js';

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { describe, expect, it } from 'vitest';
 import { readAdapter } from '../hugging-face/adapter-files.js';
 import type { LoraConfig } from './lora-config.js';

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { encodeParameters } from '../checkpoints/parameter-file.js';
 import type { ParameterFileOptions } from '../checkpoints/parameter-file.js';
 import { readParameter, requireParameters } from '../checkpoints/tensor-source.js';

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { rotatePairs } from '@retrace/compute';
 import { rotaryFrequencies } from './rope-scaling.js';
 import type { TransformerConfig } from './transformer-config.js';

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { describe, expect, it } from 'vitest';
 import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
 import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import type { TensorSource } from '../checkpoints/tensor-source.js';
 import { mergedWeight, withoutAdapters } from './adapted-projection.js';
 import { initialTensors } from './initialization.js';

@@ -1,4 +1,4 @@
-import type * as tf from '@tensorflow/tfjs-core';
+import type * as tf from '@retrace/compute/tensorflow';
 import { CRITIC_PREFIX } from './parameter-layout.js';
 import type { ParameterSet } from './parameter-set.js';
 import type { RotaryTable } from './rotary.js';

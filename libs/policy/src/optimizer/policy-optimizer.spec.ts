@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { describe, expect, it } from 'vitest';
 import { mapLossColumns, type TrainingBatch } from '../losses/training-batch.js';
 import type { NamedTensors } from '../model/named-tensors.js';

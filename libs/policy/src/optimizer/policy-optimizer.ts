@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { getPolicyLoss } from '@retrace/algorithms';
 import { readsSynchronously, squaredNorm } from '@retrace/compute';
 import type { SafetensorsFile } from '../checkpoints/safetensors-file.js';

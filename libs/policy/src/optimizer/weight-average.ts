@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import type { ParameterGroup } from '../checkpoints/parameter-file.js';
 import type { SafetensorsFile } from '../checkpoints/safetensors-file.js';
 import { readParameter, requireParameters } from '../checkpoints/tensor-source.js';

@@ -1,5 +1,6 @@
-import { DataType, tableFromIPC, Vector } from 'apache-arrow';
+import type { DataType, Vector } from 'apache-arrow';
 import { RecordingError } from '../recording-error.js';
+import { apacheArrow } from './apache-arrow.js';
 import { checkArrowStream } from './check-arrow.js';
 import { ValueBudget } from './value-budget.js';
 
@@ -41,7 +42,7 @@ type PutValue = (record: Fields, value: unknown) => void;
  */
 export function arrowRecords(bytes: Uint8Array, maxRecords: number): Fields[] {
   try {
-    const table = tableFromIPC(checkArrowStream(bytes));
+    const table = apacheArrow().tableFromIPC(checkArrowStream(bytes));
     const budget = new ValueBudget(bytes.length);
     const numRows = Math.min(table.numRows, maxRecords);
     const records: Fields[] = Array.from({ length: numRows }, () => ({ type: 'step' }));
@@ -105,11 +106,12 @@ const MICROSECONDS_PER_MS = 1000;
 /** The value as JSON would have it: lists as arrays, wide integers as numbers, times in microseconds. */
 function plain(value: unknown, type: DataType, budget: ValueBudget): unknown {
   if (value === null || value === undefined) return null;
-  if (DataType.isTimestamp(type)) return Math.round(Number(value) * MICROSECONDS_PER_MS);
+  const arrow = apacheArrow();
+  if (arrow.DataType.isTimestamp(type)) return Math.round(Number(value) * MICROSECONDS_PER_MS);
   if (typeof value === 'bigint') return Number(value);
   if (typeof value === 'number') return Number.isNaN(value) ? null : value;
   if (typeof value === 'string') budget.takeText(value);
-  if (value instanceof Vector) {
+  if (value instanceof arrow.Vector) {
     const items = value as Vector<DataType>;
     budget.takeItems(items.length);
     return Array.from({ length: items.length }, (_, i) => plain(items.get(i) as unknown, items.type, budget));

@@ -1,4 +1,5 @@
-import { DataType, type Field } from 'apache-arrow';
+import type { DataType, Field } from 'apache-arrow';
+import { apacheArrow } from './apache-arrow.js';
 import { FormatFault } from './check-flatbuffer.js';
 
 /** Declared contents of a batch. Lengths and offsets are in rows and bytes. */
@@ -62,6 +63,7 @@ class BatchCheck {
     if (node === undefined) throw new FormatFault('a batch has fewer columns than its schema');
     const { length, nullCount } = node;
     checkCount(length, 'values of a column');
+    const { DataType } = apacheArrow();
     if (DataType.isNull(type)) return length;
     checkCount(nullCount, 'nulls of a column');
     this.nextBuffer(nullCount > 0 ? Math.ceil(length / 8) : 0);

@@ -1,4 +1,5 @@
-import { type DataType, Message, type Schema } from 'apache-arrow';
+import type { DataType, Message, Schema } from 'apache-arrow';
+import { apacheArrow } from './apache-arrow.js';
 import { MESSAGE } from './arrow-metadata.js';
 import { type BatchHeader, checkArrowBatch } from './check-arrow-batch.js';
 import { checkFlatbuffer, FormatFault } from './check-flatbuffer.js';
@@ -78,7 +79,7 @@ function part(bytes: Uint8Array, from: number, length: number, what: string): Ui
 
 function decodeMetadata(bytes: Uint8Array): Message {
   checkFlatbuffer(bytes, MESSAGE);
-  const message = Message.decode(bytes);
+  const message = apacheArrow().Message.decode(bytes);
   if (message.version < FIRST_VERSION) throw new FormatFault('its format is older than version 4');
   return message;
 }

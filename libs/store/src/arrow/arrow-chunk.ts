@@ -1,5 +1,5 @@
 /** Converts one column of one record batch to plain arrays, without the padding and bitmaps of Arrow's buffers. */
-import { type Data, DataType } from 'apache-arrow';
+import { type Data, DataType } from './apache-arrow.js';
 
 /** Flat numbers; 64-bit integers are converted to float64, exact within ±2⁵³. */
 export type FlatNumbers =

@@ -1,4 +1,4 @@
-import { type Data, DataType, type RecordBatch, RecordBatchReader } from 'apache-arrow';
+import { type Data, DataType, type RecordBatch, RecordBatchReader } from './apache-arrow.js';
 import {
   appendTexts,
   bytesOf,

@@ -1,4 +1,4 @@
-import { type Data, type DataType, makeData } from 'apache-arrow';
+import { type Data, type DataType, makeData } from './apache-arrow.js';
 import { GrowingArray } from './growing-array.js';
 import type { NumberArray } from './number-array.js';
 

@@ -1,4 +1,4 @@
-import { type Data, Dictionary, Int32, makeVector, Utf8 } from 'apache-arrow';
+import { type Data, Dictionary, Int32, makeVector, Utf8 } from './apache-arrow.js';
 import { type ColumnBuilder, INITIAL_ROWS, newData } from './column-builder.js';
 import { GrowingArray } from './growing-array.js';
 import { BytesColumn, newList, RowOffsets } from './ragged-columns.js';

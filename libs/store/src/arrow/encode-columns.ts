@@ -1,4 +1,4 @@
-import { type Data, Field, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from 'apache-arrow';
+import { type Data, Field, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from './apache-arrow.js';
 import { type ColumnBuilder, newData } from './column-builder.js';
 
 /** Rows on their way into a table. */

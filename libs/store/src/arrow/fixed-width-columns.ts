@@ -1,4 +1,4 @@
-import { type Data, type DataType, FixedSizeBinary, TimestampMicrosecond } from 'apache-arrow';
+import { type Data, type DataType, FixedSizeBinary, TimestampMicrosecond } from './apache-arrow.js';
 import { type ColumnBuilder, INITIAL_ROWS, newData, Validity } from './column-builder.js';
 import { GrowingArray } from './growing-array.js';
 import type { NumberArray, TypedArrayConstructor } from './number-array.js';

@@ -1,4 +1,4 @@
-import { Binary, type Data, type DataType, Field, List, Utf8 } from 'apache-arrow';
+import { Binary, type Data, type DataType, Field, List, Utf8 } from './apache-arrow.js';
 import { copyBytes } from '@retrace/trajectory';
 import { type ColumnBuilder, INITIAL_ROWS, newData, Validity } from './column-builder.js';
 import { GrowingArray } from './growing-array.js';

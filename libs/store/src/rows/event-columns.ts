@@ -1,4 +1,4 @@
-import { Binary, Float32, Float64, Int32, Uint16, Uint8, Utf8 } from 'apache-arrow';
+import { Binary, Float32, Float64, Int32, Uint16, Uint8, Utf8 } from '../arrow/apache-arrow.js';
 import { DictionaryColumn, DictionaryListColumn } from '../arrow/dictionary-columns.js';
 import { Binary16Column, MicrosecondColumn, NumberColumn } from '../arrow/fixed-width-columns.js';
 import { BytesColumn, ListColumn } from '../arrow/ragged-columns.js';

@@ -1,4 +1,4 @@
-import { Float32, Float64, Int32, Utf8 } from 'apache-arrow';
+import { Float32, Float64, Int32, Utf8 } from '../arrow/apache-arrow.js';
 import type { RetraceEvent } from '@retrace/trajectory';
 import type { ColumnBuilder } from '../arrow/column-builder.js';
 import { DictionaryColumn } from '../arrow/dictionary-columns.js';

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { type RecordBatch, RecordBatchReader, type Schema } from 'apache-arrow';
+import { type RecordBatch, RecordBatchReader, type Schema } from '../arrow/apache-arrow.js';
 import { TrajectoryError } from '@retrace/trajectory';
 import { ArrowColumns } from '../arrow/arrow-columns.js';
 import { RunFileError } from './run-file-error.js';

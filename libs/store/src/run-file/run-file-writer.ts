@@ -10,7 +10,7 @@ import {
   Struct,
   Uint16,
   Utf8,
-} from 'apache-arrow';
+} from '../arrow/apache-arrow.js';
 import { type ColumnBuilder, newData } from '../arrow/column-builder.js';
 import { MicrosecondColumn, NumberColumn } from '../arrow/fixed-width-columns.js';
 import { BytesColumn } from '../arrow/ragged-columns.js';

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../../tensorflow.js';
 import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm';
 import { copyBlocks, fillOneHot, gatherBlocks, multiplyPairs, sumBlocks, transpose } from './memory-loops.js';
 

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../../tensorflow.js';
 import { expect, it } from 'vitest';
 import { expectSameFunction, normal } from '../../testing/expect-same-function.js';
 import { onEachBackend } from '../../testing/on-each-backend.js';

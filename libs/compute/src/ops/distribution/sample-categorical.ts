@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../../tensorflow.js';
 
 /** Largest float32 below 1. */
 const BELOW_ONE = 1 - 2 ** -24;

@@ -3,7 +3,7 @@
  *
  * Legend: M rows · V vocabulary.
  */
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../../tensorflow.js';
 import { logSoftmax } from './log-softmax.js';
 import { hasNativeOps, nativeOp } from '../kernels/native-op.js';
 

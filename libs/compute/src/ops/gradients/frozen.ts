@@ -1,4 +1,4 @@
-import type * as tf from '@tensorflow/tfjs-core';
+import type * as tf from '../../tensorflow.js';
 
 const frozen = new WeakSet<tf.Tensor>();
 

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../../tensorflow.js';
 import { withGradient } from './with-gradient.js';
 
 /** The result of `compute`, as a constant when these inputs are differentiated; its ops need no gradients. */

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../../tensorflow.js';
 import { freeze, isFrozen } from './frozen.js';
 
 export interface ForwardResult {

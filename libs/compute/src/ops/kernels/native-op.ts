@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../../tensorflow.js';
 import type { NodeJSKernelBackend } from '@tensorflow/tfjs-node/dist/nodejs_kernel_backend.js';
 import { nativeOpsAreLoaded } from '../../backend/node-addon.js';
 import { runsTensorflow } from './raw-op.js';

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../../tensorflow.js';
 import type { NodeJSKernelBackend } from '@tensorflow/tfjs-node/dist/nodejs_kernel_backend.js';
 import type { TFEOpAttr } from '@tensorflow/tfjs-node/dist/tfjs_binding.js';
 import { ADDON_BACKEND } from '../../backend/node-addon.js';

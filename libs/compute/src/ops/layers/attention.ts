@@ -3,7 +3,7 @@
  *
  * Legend: N cells · S sequences · M queries · H query heads · K key/value heads · D head width · W = (H + 2K)·D.
  */
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../../tensorflow.js';
 import { hasNativeOps, nativeOp } from '../kernels/native-op.js';
 import { withGradient } from '../gradients/with-gradient.js';
 

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../../tensorflow.js';
 import { MULTIPLY_PAIRS_KERNEL } from '../../backend/wasm/register-kernels.js';
 import { rawOp, runsTensorflow, runsWasm } from '../kernels/raw-op.js';
 

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../../tensorflow.js';
 import { hasNativeOps, nativeOp } from '../kernels/native-op.js';
 
 /** Tensors of one shape. */

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../../tensorflow.js';
 import { rawOp, runsTensorflow } from '../kernels/raw-op.js';
 
 /** Σ x² over all elements, a scalar; 0 for none. Not differentiable. TensorFlow's own op stores no squares. */

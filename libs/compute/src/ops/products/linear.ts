@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../../tensorflow.js';
 import { columnSum } from './column-sum.js';
 import { isFrozen } from '../gradients/frozen.js';
 import { matMul } from './mat-mul.js';

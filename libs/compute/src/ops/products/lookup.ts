@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../../tensorflow.js';
 import { matMul } from './mat-mul.js';
 import { withGradient } from '../gradients/with-gradient.js';
 

@@ -3,7 +3,7 @@
  *
  * Legend: N rows · I inputs · O outputs.
  */
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '../../tensorflow.js';
 import { hasNativeOps, nativeOp } from '../kernels/native-op.js';
 import { linear } from './linear.js';
 import { rmsNorm } from '../layers/rms-norm.js';

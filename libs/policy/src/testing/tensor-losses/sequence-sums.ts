@@ -3,7 +3,7 @@
  *
  * Legend: N action tokens · S sequences.
  */
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import type { TensorLossInput } from './tensor-loss.js';
 
 /** Σ of x over the weighted tokens of each sequence, at each of its tokens `[N]`. */

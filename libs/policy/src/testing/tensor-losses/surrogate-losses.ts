@@ -10,7 +10,7 @@ import {
   sapo,
   sapoSequence,
 } from '@retrace/algorithms';
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { constantOf, stopGradient } from '@retrace/compute';
 import { sequenceMeans } from './sequence-sums.js';
 import { columnOf, tensorLoss, type TensorLoss, type TensorLossInput } from './tensor-loss.js';

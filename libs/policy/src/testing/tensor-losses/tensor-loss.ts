@@ -1,6 +1,6 @@
 import type { PolicyLoss } from '@retrace/algorithms';
 import type { OptionSchema, OptionsOf } from '@retrace/algorithms/registry';
-import type * as tf from '@tensorflow/tfjs-core';
+import type * as tf from '@retrace/compute/tensorflow';
 import { PolicyError } from '../../policy-error.js';
 
 /** As `PolicyLossInput` of `@retrace/algorithms`, with the columns as float32 tensors `[N]` over action tokens. */

@@ -14,7 +14,7 @@ import {
   valueLoss,
   type PolicyLossInput,
 } from '@retrace/algorithms';
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { describe, expect, it } from 'vitest';
 import { onEachBackend } from '@retrace/compute/testing';
 import { seededRandom } from '../random-batch.js';

@@ -1,5 +1,5 @@
 import { AlgorithmError, getPolicyLoss, resolvePolicyLossOptions } from '@retrace/algorithms';
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { PolicyError } from '../../policy-error.js';
 import { surrogateLosses } from './surrogate-losses.js';
 import type { TensorLossInput } from './tensor-loss.js';

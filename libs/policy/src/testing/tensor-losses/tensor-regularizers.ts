@@ -4,7 +4,7 @@
  * Legend: N action tokens · V vocabulary.
  */
 import type { KlEstimator } from '@retrace/algorithms';
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { logSoftmax, stopGradient } from '@retrace/compute';
 import { PolicyError } from '../../policy-error.js';
 import { held, ratioOf } from './token-ratio.js';

@@ -1,4 +1,4 @@
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import type { TensorLossInput } from './tensor-loss.js';
 
 /** Log ratios are held inside ±this, so that no ratio overflows; what is held has no gradient. */

@@ -1,5 +1,5 @@
 import { cispo, crossEntropy, dppoKl, dppoTv, dro, gpgLoss, topr, vespo } from '@retrace/algorithms';
-import * as tf from '@tensorflow/tfjs-core';
+import * as tf from '@retrace/compute/tensorflow';
 import { constantOf, stopGradient } from '@retrace/compute';
 import { sequenceSums } from './sequence-sums.js';
 import { columnOf, tensorLoss, type TensorLoss, type TensorLossInput } from './tensor-loss.js';
