@@ -1,5 +1,4 @@
-import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, type FileMetaData } from 'hyparquet';
-import { compressors } from 'hyparquet-compressors';
+import type { AsyncBuffer, FileMetaData } from 'hyparquet';
 import type { RowRead } from './row.js';
 
 /** Rows that are decoded at a time. A reader decodes their row group from its start each time, so few pieces matter more than small ones. */
@@ -18,6 +17,7 @@ export async function* readParquetRows(
   path: string,
   columns: readonly string[] | null,
 ): AsyncGenerator<RowRead> {
+  const { asyncBufferFromFile, parquetMetadataAsync } = await import('hyparquet');
   const file = await asyncBufferFromFile(path);
   let metadata: FileMetaData;
   try {
@@ -43,13 +43,15 @@ export async function* readParquetRows(
 }
 
 interface OpenFile {
-  readonly file: Awaited<ReturnType<typeof asyncBufferFromFile>>;
+  readonly file: AsyncBuffer;
   readonly metadata: FileMetaData;
   readonly columns: readonly string[];
 }
 
 async function* readRowGroup(open: OpenFile, first: number, end: number): AsyncGenerator<RowRead> {
   const { file, metadata, columns } = open;
+  const { parquetReadObjects } = await import('hyparquet');
+  const { compressors } = await import('hyparquet-compressors');
   for (let start = first; start < end; start += ROWS_AT_ONCE) {
     const rowEnd = Math.min(end, start + ROWS_AT_ONCE);
     let rows: Record<string, unknown>[];

@@ -1,4 +1,4 @@
-import { TrajectoryError } from '@retrace/trajectory';
+import { TrajectoryError } from '@retrace/trajectory/error';
 
 /** Reasons why a store server could not start or must stop; a failure of a statement is an HTTP answer, never one of these. */
 export type StoreServerErrorCode =

@@ -1,4 +1,4 @@
-import { checkpointsAt, type CheckpointFiles } from '@retrace/policy';
+import { checkpointsAt, type CheckpointFiles } from '@retrace/policy/checkpoints';
 import type { DataDirectory } from '@retrace/process';
 import { checkpointStorageFor } from './environment.js';
 

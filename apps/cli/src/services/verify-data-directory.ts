@@ -1,4 +1,4 @@
-import { keptCheckpoints } from '@retrace/trainer';
+import { keptCheckpoints } from '@retrace/trainer/kept-checkpoints';
 import type { CheckpointFile } from '@retrace/trajectory';
 import { verifyStore, type VerifyReport } from '@retrace/store';
 import { renderTable } from '../terminal/table.js';

@@ -1,4 +1,4 @@
-import { WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import { EnvironmentSourceError } from '../errors.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -38,6 +38,7 @@ export class OpenEnvConnection {
   /** @throws EnvironmentSourceError `SERVER_UNREACHABLE` */
   static async open(url: string): Promise<OpenEnvConnection> {
     const address = `${url.replace(/^http/, 'ws').replace(/\/$/, '')}/ws`;
+    const { WebSocket } = await import('ws');
     const socket = new WebSocket(address, {
       handshakeTimeout: CONNECT_TIMEOUT_MS,
       maxPayload: MAX_MESSAGE_BYTES,
@@ -73,7 +74,7 @@ export class OpenEnvConnection {
   }
 
   close(): void {
-    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ type: 'close' }));
+    if (this.socket.readyState === this.socket.OPEN) this.socket.send(JSON.stringify({ type: 'close' }));
     this.socket.close();
   }
 

@@ -1,4 +1,4 @@
-import { WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import { EnvironmentSourceError, type EnvironmentSourceErrorCode } from '../errors.js';
 import type { HostAnswer, Request } from './messages.js';
 
@@ -38,6 +38,7 @@ export class ProtocolConnection {
   /** @throws EnvironmentSourceError `SERVER_UNREACHABLE` */
   static async open(url: string): Promise<ProtocolConnection> {
     const address = `${url.replace(/^http/, 'ws').replace(/\/$/, '')}/ws`;
+    const { WebSocket } = await import('ws');
     const socket = new WebSocket(address, {
       handshakeTimeout: CONNECT_TIMEOUT_MS,
       maxPayload: MAX_MESSAGE_BYTES,
@@ -52,7 +53,7 @@ export class ProtocolConnection {
   }
 
   get isOpen(): boolean {
-    return this.socket.readyState === WebSocket.OPEN;
+    return this.socket.readyState === this.socket.OPEN;
   }
 
   /**

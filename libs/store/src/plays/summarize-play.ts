@@ -1,4 +1,4 @@
-import { attemptFigures, comparePaired } from '@retrace/algorithms';
+import { attemptFigures, comparePaired } from '@retrace/algorithms/success-rates';
 import type { Split } from '@retrace/trajectory';
 import type { PlayComparison, PlayPrice, PlayRow } from './play-report.js';
 

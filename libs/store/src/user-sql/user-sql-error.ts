@@ -1,4 +1,4 @@
-import { TrajectoryError } from '@retrace/trajectory';
+import { TrajectoryError } from '@retrace/trajectory/error';
 
 /** The SQL can not be parsed, or it is not one SELECT over readable tables. */
 export type UserSqlErrorCode = 'USER_SQL_SYNTAX' | 'USER_SQL_NOT_ALLOWED';

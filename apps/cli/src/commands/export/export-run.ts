@@ -1,4 +1,4 @@
-import { PolicyError, type CheckpointFiles } from '@retrace/policy';
+import { PolicyError, type CheckpointFiles } from '@retrace/policy/checkpoints';
 import { exportRun, readDeletedRuns, readRunHashes } from '@retrace/store';
 import type { CommonOptions } from '../../options.js';
 import { findRunId } from '../../run/find-run.js';

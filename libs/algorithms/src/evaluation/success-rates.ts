@@ -1,0 +1,2 @@
+export { attemptFigures } from './attempt-figures.js';
+export { comparePaired } from './paired-comparison.js';
