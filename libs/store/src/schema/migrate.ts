@@ -36,6 +36,9 @@ const LEDGER = `
   ORDER BY (migration, statement)
   SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
 
+/** The rows of several files are written together, since a write takes as long as a statement; but so often, for those who wait for a sign of life. */
+const WRITE_EVERY_MS = 1_000;
+
 interface LedgerRow {
   readonly migration: number;
   readonly statement: number;
@@ -62,12 +65,9 @@ export async function migrate(
   for (const sql of render(client, LEDGER)) await client.command(sql);
   if ((await findPending(client, migrations)).length === 0) return { applied: [] };
   return withMigrationLock(client, async (assertHeld) => {
-    const applied: string[] = [];
-    for (const { migration, numApplied } of await findPending(client, migrations)) {
-      await apply(client, migration, numApplied, assertHeld);
-      applied.push(migration.name);
-    }
-    return { applied };
+    const pending = await findPending(client, migrations);
+    await applyAll(client, pending, assertHeld);
+    return { applied: pending.map(({ migration }) => migration.name) };
   });
 }
 
@@ -123,44 +123,69 @@ function assertUnedited({ number, name, statements }: Migration, ledger: readonl
   );
 }
 
-async function apply(
+async function applyAll(
   client: StoreClient,
-  { number, name, statements }: Migration,
-  from: number,
+  pending: readonly PendingMigration[],
   assertHeld: AssertHeld,
 ): Promise<void> {
-  await assertHeld();
-  let end = from;
-  const recordWhatRan = () => record(client, { number, name, statements }, from, end);
-  try {
-    for (; end < statements.length; end++) {
-      for (const rendered of render(client, statements[end].sql)) await client.command(rendered);
+  let unwritten: LedgerRow[] = [];
+  let writtenAt = performance.now();
+  const write = async () => {
+    const rows = unwritten;
+    unwritten = [];
+    if (rows.length > 0) await writeLedger(client, rows);
+    writtenAt = performance.now();
+  };
+  for (const { migration, numApplied } of pending) {
+    if (performance.now() - writtenAt >= WRITE_EVERY_MS) {
+      await write();
+      await assertHeld();
     }
-  } catch (error) {
-    // A statement without a row runs again, so a failure to write the rows is harmless. The statement's own error is the one to report.
-    if (end > from) await recordWhatRan().catch(() => undefined);
-    const cause = asStoreError(error, 'a migration');
-    const message = `Statement ${end + 1} of migration ${name} failed: ${cause.message}`;
-    throw new StoreError('MIGRATION_FAILED', message, { cause, retriable: cause.retriable });
+    try {
+      for await (const row of apply(client, migration, numApplied)) unwritten.push(row);
+    } catch (error) {
+      // A statement without a row runs again, so a failure to write the rows is harmless. The statement's own error is the one to report.
+      await write().catch(() => undefined);
+      throw error;
+    }
   }
-  await recordWhatRan();
+  await write();
 }
 
-/** Writes into the ledger that the statements [from, end) of a file ran. */
-async function record(
+/** Runs the statements of a file from one on; yields the row of each that ran. */
+async function* apply(
   client: StoreClient,
   { number, name, statements }: Migration,
   from: number,
-  end: number,
-): Promise<void> {
-  const checksums = statements.slice(from, end).map(({ checksum }) => checksum);
+): AsyncGenerator<LedgerRow> {
+  for (const [i, { sql, checksum }] of statements.entries()) {
+    if (i < from) continue;
+    try {
+      for (const rendered of render(client, sql)) await client.command(rendered);
+    } catch (error) {
+      const cause = asStoreError(error, 'a migration');
+      const message = `Statement ${i + 1} of migration ${name} failed: ${cause.message}`;
+      throw new StoreError('MIGRATION_FAILED', message, { cause, retriable: cause.retriable });
+    }
+    yield { migration: number, statement: i, name, num_statements: statements.length, checksum };
+  }
+}
+
+async function writeLedger(client: StoreClient, rows: readonly LedgerRow[]): Promise<void> {
   await client.command(
     `INSERT INTO schema_migrations (migration, statement, name, num_statements, checksum)
-     SELECT {migration:UInt32}, {from:UInt32} + ordinal - 1, {name:String}, {numStatements:UInt32}, checksum
-     FROM (SELECT {checksums:Array(String)} AS checksums)
-     ARRAY JOIN checksums AS checksum, arrayEnumerate(checksums) AS ordinal`,
+     SELECT migration, statement, name, num_statements, checksum
+     FROM (SELECT 1)
+     ARRAY JOIN {migrations:Array(UInt32)} AS migration, {statements:Array(UInt32)} AS statement, {names:Array(String)} AS name,
+       {sizes:Array(UInt32)} AS num_statements, {checksums:Array(String)} AS checksum`,
     {
-      params: { migration: number, from, name, numStatements: statements.length, checksums },
+      params: {
+        migrations: rows.map((row) => row.migration),
+        statements: rows.map((row) => row.statement),
+        names: rows.map((row) => row.name),
+        sizes: rows.map((row) => row.num_statements),
+        checksums: rows.map((row) => row.checksum),
+      },
       settings: client.layout.insertSettings,
     },
   );
