@@ -19,8 +19,8 @@ export interface MigrateResult {
 }
 
 /**
- * The ledger has one row for each statement, written once its file has run, or has run up to a statement that the engine refused. A
- * statement that ran without its row runs again, so statements must be idempotent (`IF NOT EXISTS`, `CREATE OR REPLACE`).
+ * The ledger has one row for each statement, written a moment after it ran. A statement that ran without its row runs again, so statements
+ * must be idempotent (`IF NOT EXISTS`, `CREATE OR REPLACE`).
  */
 const LEDGER = `
   CREATE TABLE IF NOT EXISTS schema_migrations
@@ -36,7 +36,7 @@ const LEDGER = `
   ORDER BY (migration, statement)
   SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
 
-/** The rows of several files are written together, since a write takes as long as a statement; but so often, for those who wait for a sign of life. */
+/** A write takes as long as a statement, so rows are written together; but this often, since those who wait take it for a sign of life. */
 const WRITE_EVERY_MS = 1_000;
 
 interface LedgerRow {
@@ -137,12 +137,13 @@ async function applyAll(
     writtenAt = performance.now();
   };
   for (const { migration, numApplied } of pending) {
-    if (performance.now() - writtenAt >= WRITE_EVERY_MS) {
-      await write();
-      await assertHeld();
-    }
     try {
-      for await (const row of apply(client, migration, numApplied)) unwritten.push(row);
+      for await (const row of apply(client, migration, numApplied)) {
+        unwritten.push(row);
+        if (performance.now() - writtenAt < WRITE_EVERY_MS) continue;
+        await write();
+        await assertHeld();
+      }
     } catch (error) {
       // A statement without a row runs again, so a failure to write the rows is harmless. The statement's own error is the one to report.
       await write().catch(() => undefined);
