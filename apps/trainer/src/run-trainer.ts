@@ -17,7 +17,7 @@ import { ControlTail, openLog, PatientLog, WarningLog, type EventLog } from '@re
 import type { Json, RunState } from '@retrace/trajectory';
 import { openSharedEngine } from './data-parallel/open-shared-engine.js';
 import { saveTokenizer } from './checkpoint/save-tokenizer.js';
-import { LoggedEpisodes, needsStore } from './fresh-episodes/logged-episodes.js';
+import { WholeLogEpisodes, needsStore } from './fresh-episodes/whole-log-episodes.js';
 import { Trainer } from './trainer.js';
 
 /** How long the trainer keeps what it has computed and waits for an unavailable log, before it ends with an error. */
@@ -55,7 +55,7 @@ export async function runTrainer(
   const { tokenizer } = await openText(recipe);
   await saveTokenizer(config.tokenizerDirectory, tokenizer);
   const client = config.store && createStoreClient(config.store);
-  const reader = client ? new TrajectoryReader(client) : new LoggedEpisodes(log, signal);
+  const reader = client ? new TrajectoryReader(client) : new WholeLogEpisodes(log, signal);
   const checkpoints = checkpointsAt(config.checkpoints);
   const { vocabSize, hash: tokenizerHash } = tokenizer;
   const engineOptions = { recipe, checkpoints, vocabSize, tokenizerHash };

@@ -2,7 +2,7 @@ import type { EventLog } from '@retrace/log';
 import type { EpisodeTexts, LostEpisode } from '@retrace/store';
 import type { EpisodeColumns } from '@retrace/trajectory';
 
-/** Where the trainer reads whole episodes: `FreshEpisodes`, and behind it the store (`TrajectoryReader`) or the whole log (`LoggedEpisodes`). */
+/** Where the trainer reads whole episodes: `FreshEpisodes`, and behind it the store (`TrajectoryReader`) or the whole log (`WholeLogEpisodes`). */
 export interface EpisodeSource {
   /** Rejects with a retriable error while an episode is not visible yet. */
   readEpisodes(runId: string, episodeIds: readonly string[]): Promise<EpisodeColumns>;

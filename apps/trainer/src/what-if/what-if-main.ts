@@ -3,7 +3,7 @@
  * environment. It takes one question over its channel, answers it, and ends; also when its parent does.
  */
 import { readTrainerConfig, type WhatIfMessage, type WhatIfQuestion } from '@retrace/process';
-import { needsStore } from '../fresh-episodes/logged-episodes.js';
+import { needsStore } from '../fresh-episodes/whole-log-episodes.js';
 import { answerWhatIf } from './answer-what-if.js';
 
 const stop = new AbortController();

@@ -12,7 +12,7 @@ import { EpisodeTail } from './episode-tail.js';
  * Stands in for the store where there is none: looks for episodes in the whole log, which takes as long as the log is long. A run asks for few,
  * since what is fresh comes from `FreshEpisodes`: those of a batch that a trainer before this one had not committed.
  */
-export class LoggedEpisodes implements EpisodeSource, FactsSource {
+export class WholeLogEpisodes implements EpisodeSource, FactsSource {
   constructor(
     private readonly log: EventLog,
     private readonly signal: AbortSignal,
