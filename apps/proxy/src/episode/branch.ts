@@ -38,7 +38,6 @@ export interface Branch extends BranchHead {
   lastAtMs: number;
   /** Whether a call is under way: no other call may continue it. */
   isBusy: boolean;
-  hasEnded: boolean;
 }
 
 /** A place that later prompts may begin with. */
@@ -60,6 +59,5 @@ export function newBranch(head: BranchHead, system: string, nowMs: number): Bran
     hasPendingCalls: false,
     lastAtMs: nowMs,
     isBusy: false,
-    hasEnded: false,
   };
 }

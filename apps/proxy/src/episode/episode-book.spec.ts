@@ -147,6 +147,27 @@ describe('EpisodeBook', () => {
     });
   });
 
+  it(
+    'places a call as fast among 4,000 open episodes with the same prompt as among few',
+    { timeout: 14_000 },
+    () => {
+      const calls = new Calls();
+      const prompt = [system('s'), user('the same task')];
+      const startedAtMs = performance.now();
+      // Half of the answers are equal, as they are at temperature 0.
+      const answers = Array.from({ length: 4_000 }, (_, i) => assistant(`answer ${i % 2 === 0 ? i : 1}`));
+      const episodes = answers.map((answer) => calls.call(null, prompt, answer).branch.episode);
+      const second = answers.map((answer) =>
+        calls.call(null, [...prompt, answer, user('more')], assistant('b')),
+      );
+      for (const episode of episodes) calls.add({ type: 'end', run: RUN, episode });
+      // Ten times of what it takes; it was a minute when each call looked at all episodes.
+      expect(performance.now() - startedAtMs).toBeLessThan(5_000);
+      expect(new Set(second.map(({ branch }) => branch.episode))).toEqual(new Set(episodes));
+      expect(calls.book.numOpen).toBe(0);
+    },
+  );
+
   it('begins another episode of a name that has ended, and remembers the one that ended', () => {
     const calls = new Calls();
     const { branch } = calls.call('n', [user('u')], assistant('0'));

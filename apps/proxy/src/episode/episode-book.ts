@@ -59,7 +59,7 @@ export class EpisodeBook {
         : newBranch(this.newHead(scope, decision.origin), keys.system, nowMs);
     const { episode, numSteps: step, tip: before } = branch;
     const point = { length: keys.length, key: keys.keyAt(keys.length), episode, step, isAnswer: false };
-    branch.isBusy = true;
+    scope.hold(branch);
     this.add(scope, branch);
     scope.addPoint(point);
     return { branch, step, before, point };
@@ -67,8 +67,8 @@ export class EpisodeBook {
 
   /** Ends the hold of a placement; a new episode without a step is forgotten. */
   release({ branch, point }: CallPlace): void {
-    branch.isBusy = false;
     const scope = this.scopeOf(branch.run, branch.scope);
+    scope.letGo(branch);
     scope.removePoint(point);
     if (branch.numSteps === 0) this.remove(branch);
   }
@@ -135,8 +135,7 @@ export class EpisodeBook {
     const scope = this.scopeOf(head.run, head.scope);
     const branch = scope.branches.get(head.episode) ?? newBranch(head, event.system, event.atMs);
     this.add(scope, branch);
-    branch.numSteps = step + 1;
-    branch.tip = tip;
+    scope.moveTip(branch, tip, step + 1);
     if (tokens) branch.tokens = [...branch.tokens.slice(0, tokens.keptPrefix), ...tokens.ids];
     branch.toolsKey = event.toolsKey;
     branch.hasPendingCalls = event.hasPendingCalls;
@@ -153,7 +152,6 @@ export class EpisodeBook {
     const branch = this.branches.get(keyOf(run, episode));
     if (!branch) return;
     const { scope: name, generation } = branch;
-    branch.hasEnded = true;
     this.remove(branch);
     // The id of a later episode must be another one, by whichever of its names an agent asks for it.
     this.endedNames.set(keyOf(run, episode), { type: 'name', run, name: episode, generation, episode });
@@ -164,13 +162,13 @@ export class EpisodeBook {
   }
 
   private add(scope: Scope, branch: Branch): void {
-    scope.branches.set(branch.episode, branch);
+    scope.add(branch);
     this.branches.set(keyOf(branch.run, branch.episode), branch);
   }
 
   private remove(branch: Branch): void {
     const scope = this.scopeOf(branch.run, branch.scope);
-    scope.remove(branch.episode);
+    scope.remove(branch);
     this.branches.delete(keyOf(branch.run, branch.episode));
     if (scope.branches.size === 0) this.scopes.delete(keyOf(branch.run, branch.scope ?? ''));
   }

@@ -22,7 +22,7 @@ export interface PromptKeys {
   /** Key of the first `length` messages, or characters. */
   keyAt(length: number): string;
   /** Lengths at which a known place may be, the longest first. */
-  lengths(known: ReadonlySet<number>): readonly number[];
+  lengths(known: Iterable<number>): readonly number[];
   /** The place after an answer. */
   after(output: ChatMessage): Place;
   /** The messages after the first `length`. */
@@ -79,7 +79,7 @@ class TextKeys implements PromptKeys {
     return textKey(this.text.slice(0, length));
   }
 
-  lengths(known: ReadonlySet<number>): readonly number[] {
+  lengths(known: Iterable<number>): readonly number[] {
     return [...known].filter((length) => length > 0 && length <= this.length).sort((a, b) => b - a);
   }
 

@@ -1,5 +1,6 @@
 import type { Branch, Origin, Point } from './branch.js';
-import type { PromptKeys } from './prompt-keys.js';
+import { NewestFirst } from './newest-first.js';
+import type { Place, PromptKeys } from './prompt-keys.js';
 
 /** Where a call belongs: the branch that it continues, or the origin of a new one. */
 export type BranchDecision =
@@ -15,7 +16,11 @@ export type BranchDecision =
  */
 export class Scope {
   readonly branches = new Map<string, Branch>();
-  private readonly points = new Map<string, Point[]>();
+  /** Episodes that the next call may continue, by the key of their whole conversation: those without a call under way. */
+  private readonly tips = new NewestFirst<Branch>();
+  private readonly points = new NewestFirst<Point>();
+  /** Of the points, those after an answer. */
+  private readonly answers = new NewestFirst<Point>();
   private readonly pointsByEpisode = new Map<string, Point[]>();
   private readonly lengths = new Map<number, number>();
 
@@ -25,63 +30,88 @@ export class Scope {
     readonly generation: number,
   ) {}
 
+  /** Of the known places that the prompt begins with the longest counts, and of equally long ones the newest. */
   decide(keys: PromptKeys): BranchDecision {
-    const shared = this.sharedPoints(keys);
-    for (const point of shared) {
-      const branch = this.branches.get(point.episode);
-      if (branch && !branch.isBusy && !branch.hasEnded && branch.tip.key === point.key && branch.numSteps > 0)
-        return { kind: 'continue', branch };
+    const starts = this.name === null ? this.answers : this.points;
+    let shared: Point | undefined;
+    for (const length of this.lengths.size === 0 ? [] : keys.lengths(this.lengths.keys())) {
+      const key = keys.keyAt(length);
+      const branch = this.tips.newest(key);
+      if (branch) return { kind: 'continue', branch };
+      shared ??= starts.newest(key);
     }
-    const origin =
-      this.name === null ? forkOf(shared.find(({ isAnswer }) => isAnswer)) : this.namedOrigin(shared, keys);
+    const origin = forkOf(shared) ?? (this.name === null ? null : this.namedOrigin(keys));
     return { kind: 'begin', origin: origin ?? { kind: 'root' } };
   }
 
+  add(branch: Branch): void {
+    this.branches.set(branch.episode, branch);
+    this.offer(branch);
+  }
+
+  /** Marks that a call of the episode is under way: no other one may continue it. */
+  hold(branch: Branch): void {
+    branch.isBusy = true;
+    this.tips.remove(branch.tip.key, branch);
+  }
+
+  /** Ends what `hold` began. */
+  letGo(branch: Branch): void {
+    branch.isBusy = false;
+    this.offer(branch);
+  }
+
+  /** Changes the end of an episode's conversation, with its number of steps. */
+  moveTip(branch: Branch, tip: Place, numSteps: number): void {
+    this.tips.remove(branch.tip.key, branch);
+    branch.tip = tip;
+    branch.numSteps = numSteps;
+    this.offer(branch);
+  }
+
   addPoint(point: Point): void {
-    const points = this.points.get(point.key);
+    this.points.add(point.key, point);
+    if (point.isAnswer) this.answers.add(point.key, point);
+    const points = this.pointsByEpisode.get(point.episode);
     if (points) points.push(point);
-    else this.points.set(point.key, [point]);
-    this.pointsByEpisode.set(point.episode, [...this.pointsOf(point.episode), point]);
+    else this.pointsByEpisode.set(point.episode, [point]);
     this.lengths.set(point.length, (this.lengths.get(point.length) ?? 0) + 1);
   }
 
   removePoint(point: Point): void {
-    const left = (this.points.get(point.key) ?? []).filter((other) => other !== point);
-    if (left.length > 0) this.points.set(point.key, left);
-    else this.points.delete(point.key);
-    this.pointsByEpisode.set(
-      point.episode,
-      this.pointsOf(point.episode).filter((other) => other !== point),
-    );
-    const numAtLength = (this.lengths.get(point.length) ?? 0) - 1;
-    if (numAtLength > 0) this.lengths.set(point.length, numAtLength);
-    else this.lengths.delete(point.length);
+    this.forget(point);
+    const left = this.pointsOf(point.episode).filter((other) => other !== point);
+    this.pointsByEpisode.set(point.episode, left);
   }
 
   /** Forgets an episode. */
-  remove(episode: string): void {
-    this.branches.delete(episode);
-    for (const point of this.pointsOf(episode)) this.removePoint(point);
-    this.pointsByEpisode.delete(episode);
+  remove(branch: Branch): void {
+    this.branches.delete(branch.episode);
+    this.tips.remove(branch.tip.key, branch);
+    for (const point of this.pointsOf(branch.episode)) this.forget(point);
+    this.pointsByEpisode.delete(branch.episode);
   }
 
   pointsOf(episode: string): readonly Point[] {
     return this.pointsByEpisode.get(episode) ?? [];
   }
 
-  /** Points that the prompt begins with: the longest first, of equally long ones the newest. */
-  private sharedPoints(keys: PromptKeys): Point[] {
-    if (this.points.size === 0) return [];
-    return keys
-      .lengths(new Set(this.lengths.keys()))
-      .flatMap((length) =>
-        (this.points.get(keys.keyAt(length)) ?? []).filter((point) => point.length === length).reverse(),
-      );
+  private offer(branch: Branch): void {
+    if (branch.isBusy || branch.numSteps === 0 || this.branches.get(branch.episode) !== branch) return;
+    this.tips.remove(branch.tip.key, branch);
+    this.tips.add(branch.tip.key, branch);
   }
 
-  private namedOrigin(shared: readonly Point[], keys: PromptKeys): Origin | null {
-    const fork = forkOf(shared[0]);
-    if (fork) return fork;
+  private forget(point: Point): void {
+    this.points.remove(point.key, point);
+    this.answers.remove(point.key, point);
+    const numAtLength = (this.lengths.get(point.length) ?? 0) - 1;
+    if (numAtLength > 0) this.lengths.set(point.length, numAtLength);
+    else this.lengths.delete(point.length);
+  }
+
+  /** The origin of a call whose prompt begins with no known place. */
+  private namedOrigin(keys: PromptKeys): Origin | null {
     const newest = [...this.branches.values()].sort((a, b) => b.lastAtMs - a.lastAtMs);
     if (newest.length === 0) return null;
     const alike = newest.find(({ system }) => system === keys.system);
