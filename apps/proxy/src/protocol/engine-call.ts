@@ -1,10 +1,15 @@
 import type { JsonObject, TokenUsage } from '@retrace/client';
 import { eventObject, isObject, numberOf, objectOf, objectsOf } from './json-fields.js';
 import { withoutAdded } from './engine-tokens.js';
+import { objectOfEvent } from './event-object.js';
 import type { PreparedCall, RecordedCall, SseEvent } from './protocol.js';
 
-/** Names of the fields that `withoutAdded` removes: an event without any of them passes as it came. */
-const ADDED_NAMES = ['"token_ids"', '"prompt_token_ids"', '"response_token_ids"', '"logprobs"', '"usage"'];
+/** Names of the fields that `withoutAdded` removes, by what was asked for: an event without any of them passes as it came. */
+const ADDED_NAMES: Readonly<Record<string, readonly string[]>> = {
+  return_token_ids: ['"token_ids"', '"prompt_token_ids"', '"response_token_ids"'],
+  logprobs: ['"logprobs"'],
+  stream_options: ['"usage"'],
+};
 
 /** The part of a call that asks for more than the client did, and hides it from the client. */
 export function addingCall(
@@ -34,9 +39,11 @@ const CHOICE_END = /"finish_reason": ?"/;
 class EventHider {
   private waiting: SseEvent | null = null;
   private readonly hidesUsage: boolean;
+  private readonly names: readonly string[];
 
   constructor(private readonly added: JsonObject) {
     this.hidesUsage = 'stream_options' in added;
+    this.names = Object.keys(added).flatMap((field) => ADDED_NAMES[field] ?? []);
   }
 
   /** @param event null at the end of the stream */
@@ -46,8 +53,8 @@ class EventHider {
     if (event === null) return before;
     const { data } = event;
     const isEnd = this.hidesUsage && CHOICE_END.test(data);
-    if (!isEnd && !ADDED_NAMES.some((name) => data.includes(name))) return [...before, event];
-    const chunk = eventObject(data);
+    if (!isEnd && !this.names.some((name) => data.includes(name))) return [...before, event];
+    const chunk = objectOfEvent(event);
     if (chunk === null) return [...before, event];
     if (this.hidesUsage && isObject(chunk.usage) && objectsOf(chunk.choices).length === 0)
       return before.map((last) => withFingerprint(last, chunk));

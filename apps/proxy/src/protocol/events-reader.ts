@@ -1,5 +1,5 @@
 import type { JsonObject } from '@retrace/client';
-import { eventObject } from './json-fields.js';
+import { objectOfEvent } from './event-object.js';
 import type { RecordedCall, SseEvent, StreamReader } from './protocol.js';
 
 const UNREADABLE = 'an event of the answer could not be read';
@@ -17,16 +17,17 @@ export abstract class EventsReader implements StreamReader {
     return this.firstHole;
   }
 
-  add({ data }: SseEvent): void {
+  add(event: SseEvent): void {
+    const { data } = event;
     if (data.trim() === '') return;
     if (data === '[DONE]') {
       this.end();
       this.close();
       return;
     }
-    const event = eventObject(data);
-    if (event === null) this.miss(UNREADABLE);
-    else this.read(event);
+    const object = objectOfEvent(event);
+    if (object === null) this.miss(UNREADABLE);
+    else this.read(object);
   }
 
   abstract finish(isComplete: boolean): RecordedCall;

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue, TokenUsage } from '@retrace/client';
 import { callTokens, idsOf, logprobsOf, missingTokens } from './engine-tokens.js';
-import { eventObject, hasOnlyObjects, isObject, objectsOf } from './json-fields.js';
+import { objectOfEvent } from './event-object.js';
+import { hasOnlyObjects, isObject, objectsOf } from './json-fields.js';
 import type { PromptAndSampledTokens, SseEvent, UpstreamKind } from './protocol.js';
 
 const LOGPROBS = 'message.output_text.logprobs';
@@ -70,7 +71,7 @@ export function hideTokens(response: JsonObject, body: JsonObject, added: JsonOb
 /** Removes from an event what only `added` had asked for. */
 export function hideEventTokens(event: SseEvent, body: JsonObject, added: JsonObject): SseEvent {
   if (!event.data.includes('"logprobs"') && !event.data.includes('_messages"')) return event;
-  const told = eventObject(event.data);
+  const told = objectOfEvent(event);
   if (told === null) return event;
   const { response, item, part, logprobs } = told;
   const hidesLogprobs = 'include' in added;

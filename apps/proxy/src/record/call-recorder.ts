@@ -1,4 +1,5 @@
 import {
+  outboxLine,
   type EndReason,
   type EndRecord,
   type OutboxEntry,
@@ -31,6 +32,8 @@ interface RecorderParts {
   readonly spool: SpoolQueue;
   readonly journal: Journal;
 }
+
+type RecordEntry = Extract<OutboxEntry, { kind: 'record' }>;
 
 /** The journal is written again beyond this size. */
 const MAX_JOURNAL_BYTES = 8 * 1024 ** 2;
@@ -83,20 +86,21 @@ export class CallRecorder {
     const { run } = branch;
     const isNew = branch.numSteps === 0;
     const parts = stepParts(branch, call, facts);
-    const record = this.storableStep(run, parts.record);
+    const step = this.storable(run, parts.record);
+    // The book must know the tokens that the server will have.
+    const { tokens } = (step?.content ?? {}) as Partial<StepRecord>;
     const group = isNew && branch.origin.kind === 'root' ? headers.group : null;
     const member = group === null ? 0 : this.book.nextMember(run, group);
-    const records: RunRecord[] = [
-      ...(isNew ? [episodeRecord(branch, headers, member, facts.occurredAt)] : []),
-      record,
-    ];
+    const episode = isNew
+      ? this.storable(run, episodeRecord(branch, headers, member, facts.occurredAt))
+      : null;
     const event: StepAdded = {
       type: 'step',
       head: headOf(branch),
       step: placement.step,
       ...placesOf(facts.keys, parts.isAnswered ? call.output : null),
       system: branch.system,
-      tokens: record.tokens ? { keptPrefix: record.tokens.keptPrefix ?? 0, ids: record.tokens.ids } : null,
+      tokens: tokens ? { keptPrefix: tokens.keptPrefix ?? 0, ids: tokens.ids } : null,
       toolsKey: parts.toolsKey,
       hasPendingCalls: parts.isAnswered && (call.output?.tool_calls?.length ?? 0) > 0,
       ...(group !== null && { group }),
@@ -105,7 +109,7 @@ export class CallRecorder {
     this.book.apply(event);
     this.book.release(placement);
     this.numCalls++;
-    const written = this.write([event], run, records);
+    const written = this.write([event], run, [episode, step]);
     const ended = this.endAfterCall(branch);
     return ended ? Promise.all([written, ended]).then(() => undefined) : written;
   }
@@ -154,7 +158,7 @@ export class CallRecorder {
       occurredAt: nowUs(),
       ...reward,
     };
-    void this.write([], run, [record]);
+    void this.write([], run, [this.storable(run, record)]);
     return episode;
   }
 
@@ -183,24 +187,26 @@ export class CallRecorder {
     const record: EndRecord = { type: 'end', episode, numSteps, occurredAt: nowUs(), ...ending };
     const event: BookEvent = { type: 'end', run, episode };
     this.book.apply(event);
-    return this.write([event], run, [record]);
+    return this.write([event], run, [this.storable(run, record)]);
   }
 
-  /** The step as it is stored: the book must know the tokens that the server will have. */
-  private storableStep(run: string, record: StepRecord): StepRecord {
-    const stored = this.parts.sender.storable({ kind: 'record', run, content: record });
-    return (stored?.content ?? record) as StepRecord;
+  /** A record as it is stored; null where nothing of it can be. */
+  private storable(run: string, content: RunRecord): RecordEntry | null {
+    return this.parts.sender.storable({ kind: 'record', run, content }) as RecordEntry | null;
   }
 
-  private write(events: readonly BookEvent[], run: string, records: readonly RunRecord[]): Promise<void> {
+  private write(
+    events: readonly BookEvent[],
+    run: string,
+    records: readonly (RecordEntry | null)[],
+  ): Promise<void> {
     const { journal, sender } = this.parts;
-    const entries = records.flatMap((content): OutboxEntry[] => {
-      const entry = sender.storable({ kind: 'record', run, content });
-      return entry === null ? [] : [entry];
-    });
-    const written = journal.append({ events, entries });
-    const areTaken = entries.map((entry) => sender.enqueue(entry)).every(Boolean);
-    if (!areTaken && events.some(({ type }) => type === 'step')) this.lose(run, records[0].episode);
+    const entries = records.filter((record) => record !== null);
+    const lines = entries.map(outboxLine);
+    const written = journal.append({ events, entries: lines });
+    const areTaken = entries.map((entry, i) => sender.enqueueLine(entry, lines[i])).every(Boolean);
+    const step = events.find(({ type }) => type === 'step') as StepAdded | undefined;
+    if (!areTaken && step) this.lose(run, step.head.episode);
     if (journal.sizeBytes > MAX_JOURNAL_BYTES && !this.isCompacting) {
       this.isCompacting = true;
       void this.compact().finally(() => {
@@ -221,7 +227,7 @@ export class CallRecorder {
     const detail = 'a call of it found no room in the spool of the proxy';
     const content: EndRecord = { type: 'end', episode, endReason: 'abandoned', detail, occurredAt: nowUs() };
     const entry: OutboxEntry = { kind: 'record', run, content };
-    void this.parts.journal.append({ events: [event], entries: [entry] });
+    void this.parts.journal.append({ events: [event], entries: [outboxLine(entry)] });
     this.parts.sender.enqueue(entry);
   }
 }

@@ -1,10 +1,10 @@
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { OutboxEntry } from '@retrace/client';
+import { outboxLine, type OutboxEntry } from '@retrace/client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { BookEvent } from '../episode/book-event.js';
-import { Journal, type JournalLine } from './journal.js';
+import { Journal, type JournalLine, type NewLine } from './journal.js';
 
 let directory: string;
 const errors: unknown[] = [];
@@ -26,16 +26,20 @@ const entry = (episode: string): OutboxEntry => ({
   content: { type: 'reward', id: episode, episode, name: 'n', value: 1 },
 });
 const line = (episode: string): JournalLine => ({ events: [ended(episode)], entries: [entry(episode)] });
+const newLine = (episode: string): NewLine => ({
+  events: [ended(episode)],
+  entries: [outboxLine(entry(episode))],
+});
 
 it('gives the lines that were written to the next process, without a torn one', async () => {
   const { journal, lines } = await open();
   expect(lines).toEqual([]);
-  await Promise.all([journal.append(line('a')), journal.append(line('b'))]);
+  await Promise.all([journal.append(newLine('a')), journal.append(newLine('b'))]);
   await journal.close();
   await appendFile(join(directory, 'journal.ndjson'), '{"events":[{"type":"en');
   const next = await open();
   expect(next.lines).toEqual([line('a'), line('b')]);
-  await next.journal.append(line('c'));
+  await next.journal.append(newLine('c'));
   await next.journal.close();
   const last = await open();
   expect(last.lines).toEqual([line('a'), line('b'), line('c')]);
@@ -44,7 +48,7 @@ it('gives the lines that were written to the next process, without a torn one', 
 
 it('keeps the entries of lines that come while it is written again, and their events by the snapshot only', async () => {
   const { journal } = await open();
-  await journal.append(line('old'));
+  await journal.append(newLine('old'));
   const events: BookEvent[] = [ended('old')];
   let spooled: (() => void) | null = null;
   const replaced = journal.replace(
@@ -55,11 +59,11 @@ it('keeps the entries of lines that come while it is written again, and their ev
       }),
   );
   await expect.poll(() => spooled).not.toBeNull();
-  const appended = journal.append(line('meanwhile'));
+  const appended = journal.append(newLine('meanwhile'));
   events.push(ended('meanwhile'));
   spooled!();
   await Promise.all([replaced, appended]);
-  await journal.append(line('after'));
+  await journal.append(newLine('after'));
   await journal.close();
   const { lines, journal: next } = await open();
   expect(lines.flatMap((each) => each.events)).toEqual([ended('old'), ended('meanwhile'), ended('after')]);

@@ -1,12 +1,18 @@
 import { open, readFile, rename, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { OutboxEntry } from '@retrace/client';
+import type { OutboxEntry, OutboxLine } from '@retrace/client';
 import type { BookEvent } from '../episode/book-event.js';
 
 /** One line: changes of the book, and the entries for Retrace that belong to them. */
 export interface JournalLine {
   readonly events: readonly BookEvent[];
   readonly entries: readonly OutboxEntry[];
+}
+
+/** A line to be written, with its entries as the sender has them: as text. */
+export interface NewLine {
+  readonly events: readonly BookEvent[];
+  readonly entries: readonly OutboxLine[];
 }
 
 const FILE = 'journal.ndjson';
@@ -20,7 +26,7 @@ const FILE = 'journal.ndjson';
  */
 export class Journal {
   sizeBytes = 0;
-  private waiting: JournalLine[] = [];
+  private waiting: NewLine[] = [];
   private tail: Promise<void> = Promise.resolve();
   private isQueued = false;
 
@@ -49,7 +55,7 @@ export class Journal {
   }
 
   /** Resolves once the line is in the file, or could not be written. */
-  append(line: JournalLine): Promise<void> {
+  append(line: NewLine): Promise<void> {
     this.waiting.push(line);
     if (!this.isQueued) {
       this.isQueued = true;
@@ -79,14 +85,11 @@ export class Journal {
 
   private async writeOut(): Promise<void> {
     this.isQueued = false;
-    const lines = this.waiting
-      .splice(0)
-      .map((line) => `${JSON.stringify(line)}\n`)
-      .join('');
-    if (lines === '') return;
+    if (this.waiting.length === 0) return;
+    const bytes = Buffer.from(this.waiting.splice(0).map(textOf).join(''));
     try {
-      await this.file.appendFile(lines);
-      this.sizeBytes += Buffer.byteLength(lines);
+      for (let at = 0; at < bytes.length;) at += (await this.file.write(bytes, at)).bytesWritten;
+      this.sizeBytes += bytes.length;
     } catch (error) {
       await this.file.truncate(this.sizeBytes).catch(() => undefined);
       this.onError(error);
@@ -112,6 +115,14 @@ export class Journal {
     this.file = next;
     this.sizeBytes = Buffer.byteLength(text);
   }
+}
+
+/** The line as JSON. */
+function textOf({ events, entries }: NewLine): string {
+  const contents = entries.map(
+    ({ kind, run, json }) => `{"kind":"${kind}","run":${JSON.stringify(run)},"content":${json}}`,
+  );
+  return `{"events":${JSON.stringify(events)},"entries":[${contents.join(',')}]}\n`;
 }
 
 function parseLine(text: string): JournalLine[] {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject, JsonValue } from '@retrace/client';
 import type { CallPlace } from '../episode/episode-book.js';
 import { promptKeys, type PromptKeys } from '../episode/prompt-keys.js';
@@ -12,8 +13,9 @@ import type {
   UpstreamKind,
 } from '../protocol/protocol.js';
 import { nowUs } from '../record/now-us.js';
+import type { Cancellation } from '../upstream/cancellation.js';
 import { passedHeaders } from '../upstream/headers.js';
-import { abortOnClose } from './client-stream.js';
+import { cancelOnClose } from './client-stream.js';
 import { upstreamHeaders } from './pass-on.js';
 import type { ProxyParts } from './proxy-parts.js';
 import { relayEvents, relayWhole } from './relay.js';
@@ -48,7 +50,7 @@ export async function handleCall(parts: ProxyParts, asked: CallRequest): Promise
 
 class HandledCall {
   private readonly headers: CallHeaders;
-  private readonly signal: AbortSignal;
+  private readonly cancellation: Cancellation;
   private readonly startedAtMs = performance.now();
   private kind: UpstreamKind = 'other';
   private call!: PreparedCall;
@@ -63,7 +65,7 @@ class HandledCall {
     private readonly asked: CallRequest,
   ) {
     this.headers = readCallHeaders(asked.request.headers, asked.episode);
-    this.signal = abortOnClose(asked.client);
+    this.cancellation = cancelOnClose(asked.client);
   }
 
   async run(): Promise<void> {
@@ -71,6 +73,10 @@ class HandledCall {
     this.kind = await detector.kind();
     this.prepare(detector.asksForMore ? this.kind : 'other');
     const answering = this.send();
+    // It is awaited below.
+    answering.catch(() => undefined);
+    // Requests that came at the same time are all passed on first.
+    await nextTurn();
     this.place();
     metrics.openCalls.inc();
     try {
@@ -98,7 +104,7 @@ class HandledCall {
     });
     const own = ['accept-encoding', 'identity', 'content-length', `${sent.length}`];
     const method = request.method ?? 'POST';
-    return this.parts.upstream.send({ method, path, headers: [...headers, ...own] }, sent, this.signal);
+    return this.parts.upstream.send({ method, path, headers: [...headers, ...own] }, sent, this.cancellation);
   }
 
   /** The body that asks for more; the client's own where that is nested deeper than JSON can be written. */
@@ -134,7 +140,7 @@ class HandledCall {
   }
 
   private async relay(upstream: IncomingMessage): Promise<void> {
-    const { call, signal } = this;
+    const { call } = this;
     const { client } = this.asked;
     const isStream = /^text\/event-stream/i.test(upstream.headers['content-type'] ?? '');
     const { branch, step } = this.placement;
@@ -151,17 +157,20 @@ class HandledCall {
       ],
     ]);
     const finish = (recorded: RecordedCall) => this.record(recorded);
-    const answer = { call, upstream, client, signal, finish };
+    const answer = { call, upstream, client, finish };
     if (!isStream) return relayWhole(answer);
-    client.flushHeaders();
     this.reader = call.reader();
+    // With its first event, where that has come, too.
+    setImmediate(() => {
+      client.flushHeaders();
+    });
     return relayEvents(answer, this.reader);
   }
 
   /** Answers a client whose upstream failed, as far as it has no answer yet, and records what there is. */
   private async fail(error: unknown): Promise<void> {
     const { client } = this.asked;
-    if (this.signal.aborted || client.headersSent) {
+    if (this.cancellation.isCancelled || client.headersSent) {
       if (!this.isRecorded) await this.record((this.reader ?? this.call.reader()).finish(false));
       client.destroy();
       return;

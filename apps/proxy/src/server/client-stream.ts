@@ -1,22 +1,27 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { Cancellation } from '../upstream/cancellation.js';
 
-/** Writes to a client, as fast as it reads. @throws Error when it goes away */
-export async function writeTo(
-  client: ServerResponse,
-  bytes: Buffer | string,
-  signal: AbortSignal,
-): Promise<void> {
-  signal.throwIfAborted();
-  if (bytes.length === 0 || client.write(bytes)) return;
-  await once(client, 'drain', { signal });
+const GONE = 'the client went away';
+
+/** Writes to a client. @returns what to wait for where it reads more slowly than that; it rejects when the client goes away */
+export function writeTo(client: ServerResponse, bytes: Buffer | string): Promise<void> | undefined {
+  if (client.destroyed) return Promise.reject(new Error(GONE));
+  if (bytes.length === 0 || client.write(bytes)) return undefined;
+  return new Promise((resolve, reject) => {
+    const settle = () => {
+      client.off('drain', settle).off('close', settle);
+      if (client.destroyed) reject(new Error(GONE));
+      else resolve();
+    };
+    client.once('drain', settle).once('close', settle);
+  });
 }
 
-/** A signal that is aborted when the client goes away before it has its answer. */
-export function abortOnClose(client: ServerResponse): AbortSignal {
-  const controller = new AbortController();
+/** Is cancelled when the client goes away before it has its answer. */
+export function cancelOnClose(client: ServerResponse): Cancellation {
+  const cancellation = new Cancellation();
   client.once('close', () => {
-    if (!client.writableFinished) controller.abort(new Error('the client went away'));
+    if (!client.writableFinished) cancellation.cancel();
   });
-  return controller.signal;
+  return cancellation;
 }

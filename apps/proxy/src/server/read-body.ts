@@ -7,14 +7,27 @@ export interface ReadBody {
 }
 
 /** @throws Error when the client goes away before its body has come */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<ReadBody> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const reader = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
-  for await (const chunk of reader) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > maxBytes) return { bytes: Buffer.concat(chunks), isWhole: false };
-  }
-  return { bytes: Buffer.concat(chunks), isWhole: true };
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<ReadBody> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const finish = (isWhole: boolean) => {
+      request.off('data', take).off('end', end).off('error', reject).off('close', leave);
+      resolve({ bytes: chunks.length === 1 ? chunks[0] : Buffer.concat(chunks), isWhole });
+    };
+    const take = (chunk: Buffer) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size <= maxBytes) return;
+      request.pause();
+      finish(false);
+    };
+    const end = () => {
+      finish(true);
+    };
+    const leave = () => {
+      reject(new Error('the client went away before its request was whole'));
+    };
+    request.on('data', take).once('end', end).once('error', reject).once('close', leave);
+  });
 }

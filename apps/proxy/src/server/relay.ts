@@ -3,6 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import type { JsonObject } from '@retrace/client';
 import { eventObject } from '../protocol/json-fields.js';
 import type { PreparedCall, RecordedCall, SseEvent, StreamReader } from '../protocol/protocol.js';
+import { readAnswer } from '../upstream/read-answer.js';
 import { SseFrames, withData, type SseFrame } from '../sse/sse-frames.js';
 import { writeTo } from './client-stream.js';
 
@@ -11,7 +12,6 @@ export interface RelayedAnswer {
   readonly call: PreparedCall;
   readonly upstream: IncomingMessage;
   readonly client: ServerResponse;
-  readonly signal: AbortSignal;
   /** Records the call. Resolves when the client may have the end of its answer. */
   readonly finish: (call: RecordedCall) => Promise<void>;
 }
@@ -25,24 +25,25 @@ const LAST_EVENT = /^(message_stop|response\.(completed|failed|incomplete))$/;
  *
  * @throws Error when either side breaks off
  */
-export async function relayWhole({ call, upstream, client, signal, finish }: RelayedAnswer): Promise<void> {
+export async function relayWhole({ call, upstream, client, finish }: RelayedAnswer): Promise<void> {
   const status = upstream.statusCode ?? 0;
   const chunks: Buffer[] = [];
   let held: Buffer | null = null;
-  for await (const chunk of upstream as AsyncIterable<Buffer>) {
+  await readAnswer(upstream, (chunk) => {
     chunks.push(chunk);
-    if (call.hides) continue;
-    if (held) await writeTo(client, held, signal);
+    if (call.hides) return undefined;
+    const before = held;
     held = chunk;
-  }
+    return before ? writeTo(client, before) : undefined;
+  });
   const text = Buffer.concat(chunks).toString();
   const body = eventObject(text);
   await finish(call.read({ status, body: body ?? unreadBody(status, text) }));
   if (call.hides) {
     const shown = Buffer.from(body && status < 400 ? JSON.stringify(call.hide(body)) : text);
     if (!client.headersSent) client.setHeader('content-length', shown.length);
-    await writeTo(client, shown, signal);
-  } else if (held) await writeTo(client, held, signal);
+    await writeTo(client, shown);
+  } else if (held) await writeTo(client, held);
   client.end();
 }
 
@@ -57,30 +58,31 @@ function unreadBody(status: number, text: string): JsonObject {
  * @throws Error when either side breaks off
  */
 export async function relayEvents(answer: RelayedAnswer, reader: StreamReader): Promise<void> {
-  const { call, upstream, client, signal } = answer;
+  const { call, upstream, client } = answer;
   const decoder = new StringDecoder('utf8');
   const frames = new SseFrames();
   let isFinished = false;
-  const pass = async (found: readonly SseFrame[], bytes: Buffer | string, isLast: boolean) => {
-    const shown = call.hides ? found.map((frame) => shownFrame(call, frame)).join('') : bytes;
-    const mustWait = isLast && !isFinished;
-    if (!mustWait) await writeTo(client, shown, signal);
+  const read = (found: readonly SseFrame[]) => {
     for (const { event, raw, isUnreadable } of found) {
       if (event) reader.add(event);
       else if (isUnreadable) reader.add({ event: null, data: raw });
     }
-    if (!mustWait) return;
-    isFinished = true;
-    await answer.finish(reader.finish(true));
-    await writeTo(client, shown, signal);
   };
-  for await (const chunk of upstream as AsyncIterable<Buffer>) {
-    const found = frames.add(decoder.write(chunk));
-    await pass(found, chunk, found.some(endsAnswer));
-  }
+  const pass = (found: readonly SseFrame[], bytes: Buffer | string): Promise<void> | undefined => {
+    const shown = call.hides ? found.map((frame) => shownFrame(call, frame)).join('') : bytes;
+    if (isFinished || !found.some(endsAnswer)) {
+      const written = writeTo(client, shown);
+      read(found);
+      return written;
+    }
+    isFinished = true;
+    read(found);
+    return answer.finish(reader.finish(true)).then(() => writeTo(client, shown));
+  };
+  await readAnswer(upstream, (chunk) => pass(frames.add(decoder.write(chunk)), chunk));
   const rest = frames.finish();
-  if (rest) await pass([rest], '', endsAnswer(rest));
-  for (const { data } of call.hideEvent(null)) await writeTo(client, `data: ${data}\n\n`, signal);
+  if (rest) await pass([rest], '');
+  for (const { data } of call.hideEvent(null)) await writeTo(client, `data: ${data}\n\n`);
   if (!isFinished) await answer.finish(reader.finish(true));
   client.end();
 }

@@ -1,7 +1,7 @@
 import type { RawHeaders } from './upstream.js';
 
 /** Headers of one connection (RFC 9110, 7.6.1), and those whose value the next connection has its own of. */
-const HOP_BY_HOP: readonly string[] = [
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'expect',
   'host',
@@ -13,24 +13,23 @@ const HOP_BY_HOP: readonly string[] = [
   'trailer',
   'transfer-encoding',
   'upgrade',
-];
+]);
 const RETRACE_PREFIX = 'x-retrace-';
 
 /** Headers to pass on, in their order and spelling, without those named. */
 export function passedHeaders(raw: RawHeaders, without: readonly string[] = []): string[] {
-  const named = new Set([...HOP_BY_HOP, ...without, ...connectionOptions(raw)]);
-  return pairsOf(raw)
-    .filter(([name]) => !named.has(name.toLowerCase()) && !name.toLowerCase().startsWith(RETRACE_PREFIX))
-    .flat();
+  const names = raw.map((text, i) => (i % 2 === 0 ? text.toLowerCase() : ''));
+  const options = names.flatMap((name, i) => (name === 'connection' ? connectionOptions(raw[i + 1]) : []));
+  const passed: string[] = [];
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = names[i];
+    const isDropped = HOP_BY_HOP.has(name) || without.includes(name) || options.includes(name);
+    if (!isDropped && !name.startsWith(RETRACE_PREFIX)) passed.push(raw[i], raw[i + 1]);
+  }
+  return passed;
 }
 
-/** Names that `Connection` lists: headers that are for this connection only. */
-function connectionOptions(raw: RawHeaders): string[] {
-  return pairsOf(raw)
-    .filter(([name]) => name.toLowerCase() === 'connection')
-    .flatMap(([, value]) => value.split(',').map((name) => name.trim().toLowerCase()));
-}
-
-function pairsOf(raw: RawHeaders): [name: string, value: string][] {
-  return Array.from({ length: raw.length / 2 }, (_, i) => [raw[2 * i], raw[2 * i + 1]]);
+/** Names that a `Connection` lists: headers that are for this connection only. */
+function connectionOptions(value: string): string[] {
+  return value.split(',').map((name) => name.trim().toLowerCase());
 }

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { isObject } from '../protocol/json-fields.js';
 import type { UpstreamKind } from '../protocol/protocol.js';
+import { Cancellation } from './cancellation.js';
 import type { Upstream } from './upstream.js';
 import type { JsonValue } from '@retrace/client';
 
@@ -80,17 +81,19 @@ export class KindDetector {
 
   /** @returns null when there is no answer, and {} where it is no JSON */
   private async ask(path: string): Promise<JsonValue | null> {
+    const cancellation = new Cancellation();
+    const timer = setTimeout(() => {
+      cancellation.cancel();
+    }, PROBE_MS);
     try {
-      const signal = AbortSignal.timeout(PROBE_MS);
-      const response = await this.upstream.send(
-        { method: 'GET', path, headers: ['accept', 'application/json'] },
-        null,
-        signal,
-      );
+      const request = { method: 'GET', path, headers: ['accept', 'application/json'] };
+      const response = await this.upstream.send(request, null, cancellation);
       const body = await text(response);
       return response.statusCode === OK ? parsed(body) : {};
     } catch {
       return null;
+    } finally {
+      clearTimeout(timer);
     }
   }
 }

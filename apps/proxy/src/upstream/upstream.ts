@@ -6,6 +6,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { ProxyError } from '../proxy-config.js';
+import type { Cancellation } from './cancellation.js';
 
 /** A header as `rawHeaders` has it: name and value one after the other. */
 export type RawHeaders = readonly string[];
@@ -61,26 +62,27 @@ export class Upstream {
     return request;
   }
 
-  /** Sends a request whose body is whole. A connection that the upstream had closed meanwhile is replaced once. */
-  send(request: UpstreamRequest, body: Buffer | null, signal: AbortSignal): Promise<IncomingMessage> {
+  /**
+   * Sends a request whose body is whole. A connection that the upstream had closed meanwhile is replaced once.
+   *
+   * @throws Error when the upstream gives no answer, changes to another protocol (status 101), or the request is cancelled
+   */
+  send(request: UpstreamRequest, body: Buffer | null, cancellation: Cancellation): Promise<IncomingMessage> {
     const attempt = (isFirst: boolean): Promise<IncomingMessage> =>
       new Promise((resolve, reject) => {
         const sent = this.begin(request);
         const abort = () => {
           sent.destroy(new Error('the client went away'));
         };
-        signal.addEventListener('abort', abort, { once: true });
+        cancellation.listen(abort);
         sent.once('response', resolve);
         sent.on('error', (error: NodeJS.ErrnoException) => {
-          signal.removeEventListener('abort', abort);
-          const isStale = isFirst && sent.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted;
+          const isStale =
+            isFirst && sent.reusedSocket && error.code === 'ECONNRESET' && !cancellation.isCancelled;
           if (isStale) attempt(false).then(resolve, reject);
           else reject(error);
         });
-        sent.once('close', () => {
-          signal.removeEventListener('abort', abort);
-        });
-        if (signal.aborted) abort();
+        if (cancellation.isCancelled) abort();
         else sent.end(body ?? undefined);
       });
     return attempt(true);

@@ -15,12 +15,16 @@ export interface OutboxLine {
 
 const LINE = /^\{"run":"([^"\\]{1,64})","(start|record|end)":/;
 
-/** @throws TypeError when the content is not JSON: a cycle, a BigInt */
-export function encodeEntry({ kind, run, content }: OutboxEntry): string {
-  return `{"run":${JSON.stringify(run)},"${kind}":${JSON.stringify(content)}}`;
+/** An entry with its content as text. @throws TypeError when the content is not JSON: a cycle, a BigInt */
+export function outboxLine({ kind, run, content }: OutboxEntry): OutboxLine {
+  return { kind, run, json: JSON.stringify(content) };
 }
 
-/** @returns null for a line that `encodeEntry` did not write */
+export function encodeLine({ kind, run, json }: OutboxLine): string {
+  return `{"run":${JSON.stringify(run)},"${kind}":${json}}`;
+}
+
+/** @returns null for a line that `encodeLine` did not write */
 export function decodeLine(line: string): OutboxLine | null {
   const match = LINE.exec(line);
   if (!match || !line.endsWith('}')) return null;

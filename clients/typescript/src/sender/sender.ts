@@ -5,8 +5,9 @@ import { DamagedEpisodes, type DamagedEpisode } from './damaged-episodes.js';
 import { deliver } from './deliver.js';
 import {
   decodeLine,
-  encodeEntry,
+  encodeLine,
   episodeOf,
+  outboxLine,
   recordOf,
   type OutboxEntry,
   type OutboxLine,
@@ -113,25 +114,31 @@ export class Sender {
 
   /** @returns whether the entry was taken in; if not, it is counted as dropped and reported */
   enqueue(given: OutboxEntry): boolean {
-    let entry = given;
+    const entry = this.storable(given);
+    if (entry === null) return false;
     try {
-      if (this.stopping.signal.aborted) throw new RetraceError('DROPPED', 'A record came after close()');
-      const stored = this.storable(given);
-      if (stored === null) return false;
-      entry = stored;
-      if (!this.queue.append(encodeEntry(entry))) {
-        const { numLines, numBytes } = this.queue;
-        const held = `${numLines} records of ${numBytes} bytes wait`;
-        this.owe(entry);
-        throw new RetraceError('DROPPED', `A record found no room: ${held} to be sent`);
-      }
+      return this.enqueueLine(entry, outboxLine(entry));
     } catch (cause) {
-      this.drop(
-        entry,
-        cause instanceof RetraceError
-          ? cause
-          : new RetraceError('DROPPED', `A record is not JSON: ${reasonOf(cause)}`, { cause }),
-      );
+      this.drop(entry, new RetraceError('DROPPED', `A record is not JSON: ${reasonOf(cause)}`, { cause }));
+      return false;
+    }
+  }
+
+  /**
+   * Takes in an entry that `storable` has returned, whose text the caller has.
+   *
+   * @returns as `enqueue`
+   */
+  enqueueLine(entry: OutboxEntry, line: OutboxLine): boolean {
+    if (this.stopping.signal.aborted) {
+      this.drop(entry, new RetraceError('DROPPED', 'A record came after close()'));
+      return false;
+    }
+    if (!this.queue.append(encodeLine(line))) {
+      const { numLines, numBytes } = this.queue;
+      const held = `${numLines} records of ${numBytes} bytes wait`;
+      this.owe(entry);
+      this.drop(entry, new RetraceError('DROPPED', `A record found no room: ${held} to be sent`));
       return false;
     }
     const { maxBatchRecords, maxBatchBytes } = this.options;
@@ -221,7 +228,7 @@ export class Sender {
   }
 
   private appendOwed(): void {
-    while (this.owedEnds.length > 0 && this.queue.append(encodeEntry(this.owedEnds[0])))
+    while (this.owedEnds.length > 0 && this.queue.append(encodeLine(outboxLine(this.owedEnds[0]))))
       this.owedEnds.shift();
   }
 
