@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { ApiConnection, Sender, SpoolQueue, type RetraceError } from '@retrace/client';
-import { ProxyError, type ProxyConfig } from './proxy-config.js';
+import type { ProxyConfig } from './proxy-config.js';
 import { CallRecorder } from './record/call-recorder.js';
 import { Journal } from './record/journal.js';
 import { RunNames } from './record/run-names.js';
 import { holdStateDirectory } from './record/state-lock.js';
 import { ProxyMetrics } from './server/proxy-metrics.js';
 import { ProxyServer } from './server/proxy-server.js';
+import { addressOf } from './upstream/address.js';
 import { KindDetector } from './upstream/upstream-kind.js';
 import { Upstream } from './upstream/upstream.js';
 
@@ -87,12 +88,11 @@ export async function startProxy(config: ProxyConfig, { warn }: ProxyHooks): Pro
 }
 
 function connectionOf({ retraceUrl, retraceKey }: ProxyConfig): ApiConnection {
-  try {
-    return new ApiConnection({ url: retraceUrl, ...(retraceKey !== null && { apiKey: retraceKey }) });
-  } catch (cause) {
-    const rule = 'must be an address such as http://127.0.0.1:8787';
-    throw new ProxyError('OPTION_INVALID', `The address of Retrace "${retraceUrl}" ${rule}`, { cause });
-  }
+  const url = addressOf('--retrace', retraceUrl, {
+    example: 'http://127.0.0.1:8787',
+    keyOption: '--retrace-key-env',
+  });
+  return new ApiConnection({ url: url.href, ...(retraceKey !== null && { apiKey: retraceKey }) });
 }
 
 /** Warns of the first error of each kind, so that a server that is unavailable does not fill the terminal. */

@@ -65,6 +65,12 @@ export class CallRecorder {
     return this.book.numOpen;
   }
 
+  /** Why the journal and the spool could not be written last; null for what was. */
+  get diskFailures(): { readonly journal: string | null; readonly spool: string | null } {
+    const { journal, spool } = this.parts;
+    return { journal: journal.failure, spool: spool.failure };
+  }
+
   /** Finds the place of a call; `record` or `release` must follow. @param name of the episode; null = found by the prompt */
   place(run: string, name: string | null, keys: PromptKeys): CallPlace {
     return this.book.place(run, name, keys, Date.now());
@@ -167,7 +173,9 @@ export class CallRecorder {
     const { journal, spool } = this.parts;
     return journal.replace(
       () => this.book.snapshot(),
-      () => spool.written(),
+      async () => {
+        if (!(await spool.written())) throw new Error('the records in it are not in the spool yet');
+      },
     );
   }
 

@@ -26,6 +26,8 @@ const FILE = 'journal.ndjson';
  */
 export class Journal {
   sizeBytes = 0;
+  /** Why the last line could not be written; null when it was. */
+  failure: string | null = null;
   private waiting: NewLine[] = [];
   private tail: Promise<void> = Promise.resolve();
   private isQueued = false;
@@ -90,8 +92,10 @@ export class Journal {
     try {
       for (let at = 0; at < bytes.length;) at += (await this.file.write(bytes, at)).bytesWritten;
       this.sizeBytes += bytes.length;
+      this.failure = null;
     } catch (error) {
       await this.file.truncate(this.sizeBytes).catch(() => undefined);
+      this.failure = error instanceof Error ? error.message : String(error);
       this.onError(error);
     }
   }

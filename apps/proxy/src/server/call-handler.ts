@@ -15,11 +15,12 @@ import type {
 import { nowUs } from '../record/now-us.js';
 import type { Cancellation } from '../upstream/cancellation.js';
 import { passedHeaders } from '../upstream/headers.js';
+import { KeyMask, withoutKeys } from '../upstream/key-mask.js';
 import { cancelOnClose } from './client-stream.js';
-import { upstreamHeaders } from './pass-on.js';
+import { keyFor, upstreamHeaders } from './pass-on.js';
 import type { ProxyParts } from './proxy-parts.js';
 import { relayEvents, relayWhole } from './relay.js';
-import { headerText, readCallHeaders, type CallHeaders } from './request-headers.js';
+import { agentKeys, headerText, readCallHeaders, type CallHeaders } from './request-headers.js';
 import { sendUpstreamError, upstreamErrorBody } from './upstream-error.js';
 
 /** A request of a protocol that is recorded. */
@@ -51,6 +52,8 @@ export async function handleCall(parts: ProxyParts, asked: CallRequest): Promise
 class HandledCall {
   private readonly headers: CallHeaders;
   private readonly cancellation: Cancellation;
+  /** The proxy's key, where the call is made with it. */
+  private readonly key: string | null;
   private readonly startedAtMs = performance.now();
   private kind: UpstreamKind = 'other';
   private call!: PreparedCall;
@@ -66,6 +69,7 @@ class HandledCall {
   ) {
     this.headers = readCallHeaders(asked.request.headers, asked.episode);
     this.cancellation = cancelOnClose(asked.client);
+    this.key = keyFor(asked.request, parts.config, this.headers.hasOwnKey);
   }
 
   async run(): Promise<void> {
@@ -98,10 +102,8 @@ class HandledCall {
   private send(): Promise<IncomingMessage> {
     const { request, body, bytes, path } = this.asked;
     const sent = this.call.body === body ? bytes : this.ownBody(bytes);
-    const headers = upstreamHeaders(request, this.parts, {
-      hasOwnKey: this.headers.hasOwnKey,
-      kind: this.kind,
-    });
+    const { hasOwnKey } = this.headers;
+    const headers = upstreamHeaders(request, this.key, { hasOwnKey, kind: this.kind });
     const own = ['accept-encoding', 'identity', 'content-length', `${sent.length}`];
     const method = request.method ?? 'POST';
     return this.parts.upstream.send({ method, path, headers: [...headers, ...own] }, sent, this.cancellation);
@@ -145,8 +147,9 @@ class HandledCall {
     const isStream = /^text\/event-stream/i.test(upstream.headers['content-type'] ?? '');
     const { branch, step } = this.placement;
     const without = call.hides ? ['content-length'] : [];
+    const passed = passedHeaders(upstream.rawHeaders, without);
     client.writeHead(upstream.statusCode ?? BAD_GATEWAY, upstream.statusMessage, [
-      ...passedHeaders(upstream.rawHeaders, without),
+      ...(this.key === null ? passed : passed.map((text) => withoutKeys(text, [this.key ?? '']))),
       ...[
         'x-retrace-run',
         branch.run,
@@ -157,7 +160,8 @@ class HandledCall {
       ],
     ]);
     const finish = (recorded: RecordedCall) => this.record(recorded);
-    const answer = { call, upstream, client, finish };
+    const mask = KeyMask.of(this.key);
+    const answer = { call, upstream, client, mask, maxBytes: this.parts.config.maxBodyBytes, finish };
     if (!isStream) return relayWhole(answer);
     this.reader = call.reader();
     // With its first event, where that has come, too.
@@ -184,7 +188,7 @@ class HandledCall {
   private async record(recorded: RecordedCall): Promise<void> {
     if (this.isRecorded) return;
     this.isRecorded = true;
-    const written = this.parts.recorder.record(this.placement, recorded, {
+    const written = this.parts.recorder.record(this.placement, this.withoutSecrets(recorded), {
       headers: this.headers,
       protocol: this.asked.protocol.name,
       upstream: this.kind,
@@ -202,6 +206,13 @@ class HandledCall {
     await Promise.race([written, limit]);
     clearTimeout(timer);
     this.parts.metrics.diskWait.observe((performance.now() - startedAtMs) / 1000);
+  }
+
+  /** The call without keys that the upstream repeated in an error. */
+  private withoutSecrets(call: RecordedCall): RecordedCall {
+    if (call.error === null) return call;
+    const keys = [...agentKeys(this.asked.request.headers), ...(this.key === null ? [] : [this.key])];
+    return { ...call, error: { ...call.error, message: withoutKeys(call.error.message, keys) } };
   }
 
   /** vLLM gives log-probabilities before temperature unless it was started otherwise, SGLang after it. */

@@ -2,26 +2,35 @@ import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { JsonValue } from '@retrace/client';
 import type { UpstreamKind } from '../protocol/protocol.js';
+import type { ProxyConfig } from '../proxy-config.js';
 import { passedHeaders } from '../upstream/headers.js';
+import { KeyMask, withoutKeys } from '../upstream/key-mask.js';
+import { answerTo } from '../upstream/upstream.js';
 import type { ProxyParts } from './proxy-parts.js';
 import { sendUpstreamError, upstreamErrorBody } from './upstream-error.js';
 
-/** Headers of a request for the upstream: the client's, with the proxy's key where the client has none of its own. */
+/** Headers of a request for the upstream: the client's, with the key where one is given (`keyFor`). */
 export function upstreamHeaders(
   { rawHeaders, headers }: IncomingMessage,
-  { config: { upstreamKey } }: Pick<ProxyParts, 'config'>,
+  key: string | null,
   { hasOwnKey, kind }: { readonly hasOwnKey: boolean; readonly kind: UpstreamKind | null },
 ): string[] {
   const usesApiKey =
     headers['x-api-key'] !== undefined || (kind === 'anthropic' && headers.authorization === undefined);
-  const hasKey = headers.authorization !== undefined || headers['x-api-key'] !== undefined;
   const keyHeaders = hasOwnKey ? ['authorization', 'x-api-key'] : [];
   const passed = passedHeaders(rawHeaders, ['content-length', 'accept-encoding', ...keyHeaders]);
-  if (upstreamKey === null || (hasKey && !hasOwnKey)) return passed;
-  return [
-    ...passed,
-    ...(usesApiKey ? ['x-api-key', upstreamKey] : ['authorization', `Bearer ${upstreamKey}`]),
-  ];
+  if (key === null) return passed;
+  return [...passed, ...(usesApiKey ? ['x-api-key', key] : ['authorization', `Bearer ${key}`])];
+}
+
+/** The proxy's key, where a request is sent with it: the agent has none of its own. */
+export function keyFor(
+  { headers }: IncomingMessage,
+  { upstreamKey }: ProxyConfig,
+  hasOwnKey: boolean,
+): string | null {
+  const hasKey = headers.authorization !== undefined || headers['x-api-key'] !== undefined;
+  return hasKey && !hasOwnKey ? null : upstreamKey;
 }
 
 interface PassedRequest {
@@ -38,7 +47,9 @@ export async function passOn(
   parts: ProxyParts,
   { request, client, path, read, hasOwnKey }: PassedRequest,
 ): Promise<void> {
-  const headers = upstreamHeaders(request, parts, { hasOwnKey, kind: parts.detector.current });
+  const key = keyFor(request, parts.config, hasOwnKey);
+  const mask = KeyMask.of(key);
+  const headers = upstreamHeaders(request, key, { hasOwnKey, kind: parts.detector.current });
   const {
     'content-length': length,
     'transfer-encoding': chunked,
@@ -51,21 +62,24 @@ export async function passOn(
       ...headers,
       ...(length === undefined ? [] : ['content-length', length]),
       ...(chunked === undefined ? [] : ['transfer-encoding', 'chunked']),
-      ...(encoding === undefined ? [] : ['accept-encoding', [encoding].flat().join(', ')]),
+      // The key could not be found in a compressed answer.
+      ...(mask ? ['accept-encoding', 'identity'] : []),
+      ...(mask || encoding === undefined ? [] : ['accept-encoding', [encoding].flat().join(', ')]),
     ],
   });
   client.once('close', () => {
     if (!client.writableFinished) sent.destroy();
   });
   try {
-    const answered = new Promise<IncomingMessage>((resolve, reject) => {
-      sent.once('response', resolve).once('error', reject);
-    });
+    const answered = answerTo(sent);
     if (read) sent.write(read);
     const sending = request.readableEnded ? ended(sent) : pipeline(request, sent);
     const upstream = await Promise.race([answered, sending.then(() => answered)]);
-    client.writeHead(upstream.statusCode ?? 502, upstream.statusMessage, passedHeaders(upstream.rawHeaders));
-    await pipeline(upstream, client);
+    const passed = passedHeaders(upstream.rawHeaders).map((text) =>
+      withoutKeys(text, mask ? [key ?? ''] : []),
+    );
+    client.writeHead(upstream.statusCode ?? 502, upstream.statusMessage, passed);
+    await (mask ? pipeline(upstream, mask.stream(), client) : pipeline(upstream, client));
   } catch (error) {
     if (client.headersSent) {
       client.destroy();

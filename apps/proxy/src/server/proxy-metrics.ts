@@ -35,6 +35,10 @@ export class ProxyMetrics {
     const gauges: Readonly<Record<string, readonly [string, () => number]>> = {
       open_episodes: ['Episodes that have not ended', () => recorder.numOpenEpisodes],
       recorded_calls: ['Calls that were recorded since the start', () => recorder.numCalls],
+      disk_failures: [
+        'How many of journal and spool could not be written last',
+        () => Object.values(recorder.diskFailures).filter((failure) => failure !== null).length,
+      ],
       lost_calls: ['Calls that found no room in the spool since the start', () => recorder.numLost],
       pending_records: ['Records that wait to be sent to Retrace', () => sender.stats.numPending],
       acknowledged_records: ['Records that Retrace has since the start', () => sender.stats.numAcknowledged],

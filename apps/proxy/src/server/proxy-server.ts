@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Sender } from '@retrace/client';
+import type { Sender, SenderCounts } from '@retrace/client';
 import { PageGuard } from '@retrace/page-guard';
 import { ProxyError } from '../proxy-config.js';
 import { handleCall, recordableBody } from './call-handler.js';
@@ -120,12 +120,14 @@ export class ProxyServer {
     const { detector, config, recorder } = this.parts;
     const { stats } = this.sender;
     const { numPending, numAcknowledged, numRefused, numDropped } = stats;
+    const { journal, spool } = recorder.diskFailures;
     client.setHeader('content-type', 'application/json');
     client.end(
       JSON.stringify({
-        status: stats.numBrokenEpisodes > 0 ? 'episodes broken off' : 'ok',
+        status: statusOf(stats, journal ?? spool),
         upstream: { url: config.upstream, kind: detector.current },
         retrace: { url: config.retraceUrl, numPending, numAcknowledged, numRefused, numDropped },
+        disk: { journal: journal ?? 'ok', spool: spool ?? 'ok' },
         openEpisodes: recorder.numOpenEpisodes,
         poorerEpisodes: stats.numPoorerEpisodes,
         brokenEpisodes: stats.numBrokenEpisodes,
@@ -139,4 +141,10 @@ export class ProxyServer {
     client.setHeader('content-type', registry.contentType);
     client.end(await registry.metrics());
   }
+}
+
+/** @param diskFailure why the journal or the spool could not be written */
+function statusOf({ numBrokenEpisodes }: SenderCounts, diskFailure: string | null): string {
+  if (diskFailure !== null) return 'disk can not be written';
+  return numBrokenEpisodes > 0 ? 'episodes broken off' : 'ok';
 }

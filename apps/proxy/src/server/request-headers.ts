@@ -64,6 +64,13 @@ function keyOf({ authorization, 'x-api-key': apiKey }: IncomingHttpHeaders): str
   return name === '' ? null : name;
 }
 
+/** Keys that an agent sends for its model server, as OpenAI, Anthropic, Azure and Google take them. */
+export function agentKeys(headers: IncomingHttpHeaders): readonly string[] {
+  const { authorization = '', 'x-api-key': own, 'api-key': azure, 'x-goog-api-key': google } = headers;
+  const keys = [authorization.replace(/^\S+\s+/, ''), own, azure, google].flat();
+  return keys.filter((key) => key !== undefined && key !== '') as string[];
+}
+
 function taskOf(text: string | null): JsonValue | undefined {
   if (text === null) return undefined;
   try {

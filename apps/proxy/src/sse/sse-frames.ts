@@ -17,33 +17,58 @@ const BLANK_LINE = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
 const MAX_BLANK_LINE = 4;
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** Cuts a stream of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html) into its frames. */
+/**
+ * Cuts a stream of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html) into its frames, in time that grows with the length
+ * of the stream, however its frames are cut.
+ */
 export class SseFrames {
-  private rest = '';
+  /** The texts of a frame that has not ended. */
+  private parts: string[] = [];
+  /** The end of those texts: a blank line may begin there. */
+  private tail = '';
+  private numHeld = 0;
+
+  /** Length of the frame that has not ended. */
+  get heldCharacters(): number {
+    return this.numHeld;
+  }
 
   /** @returns the frames that this text completes */
   add(text: string): SseFrame[] {
     const frames: SseFrame[] = [];
-    const from = Math.max(0, this.rest.length - MAX_BLANK_LINE);
-    this.rest += text;
-    let start = 0;
-    BLANK_LINE.lastIndex = from;
-    for (let match = BLANK_LINE.exec(this.rest); match; match = BLANK_LINE.exec(this.rest)) {
+    const known = this.tail.length;
+    const seen = this.tail + text;
+    let start = known;
+    BLANK_LINE.lastIndex = 0;
+    for (let match = BLANK_LINE.exec(seen); match; match = BLANK_LINE.exec(seen)) {
       const end = BLANK_LINE.lastIndex;
       // The line feed that belongs to this carriage return may still come.
-      if (end === this.rest.length && match[0].endsWith('\r')) break;
-      frames.push(frameOf(this.rest.slice(start, end)));
+      if (end === seen.length && match[0].endsWith('\r')) break;
+      frames.push(frameOf(this.takeHeld() + seen.slice(start, end)));
       start = end;
     }
-    this.rest = this.rest.slice(start);
+    this.hold(seen.slice(start));
+    this.tail = seen.slice(Math.max(frames.length > 0 ? start : 0, seen.length - MAX_BLANK_LINE));
     return frames;
   }
 
   /** @returns what came after the last blank line, which some servers leave out at their end; null when nothing did */
   finish(): SseFrame | null {
-    const { rest } = this;
-    this.rest = '';
+    const rest = this.takeHeld();
     return rest === '' ? null : frameOf(rest);
+  }
+
+  private hold(text: string): void {
+    if (text !== '') this.parts.push(text);
+    this.numHeld += text.length;
+  }
+
+  private takeHeld(): string {
+    const held = this.parts.join('');
+    this.parts = [];
+    this.tail = '';
+    this.numHeld = 0;
+    return held;
   }
 }
 

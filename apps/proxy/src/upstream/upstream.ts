@@ -5,8 +5,10 @@ import {
   type IncomingMessage,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { ProxyError } from '../proxy-config.js';
+import { addressOf } from './address.js';
 import type { Cancellation } from './cancellation.js';
+
+const SWITCHING_PROTOCOLS = 101;
 
 /** A header as `rawHeaders` has it: name and value one after the other. */
 export type RawHeaders = readonly string[];
@@ -24,18 +26,15 @@ export class Upstream {
   private readonly base: string;
   private readonly agent: HttpAgent;
 
-  /** @throws ProxyError `OPTION_INVALID` when the address is no HTTP address */
+  /** @throws ProxyError `OPTION_INVALID` when the address is no HTTP address, or has a password in it */
   constructor(
     address: string,
     private readonly timeoutMs: number,
   ) {
-    const url = URL.canParse(address) ? new URL(address) : null;
-    if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '') {
-      throw new ProxyError(
-        'OPTION_INVALID',
-        `The upstream "${address}" must be an address such as http://127.0.0.1:8000/v1`,
-      );
-    }
+    const url = addressOf('--upstream', address, {
+      example: 'http://127.0.0.1:8000/v1',
+      keyOption: '--upstream-key-env',
+    });
     this.url = url;
     this.base = url.pathname.replace(/\/$/, '').replace(/\/v1$/, '');
     const options = { keepAlive: true, maxSockets: Infinity };
@@ -68,28 +67,57 @@ export class Upstream {
    * @throws Error when the upstream gives no answer, changes to another protocol (status 101), or the request is cancelled
    */
   send(request: UpstreamRequest, body: Buffer | null, cancellation: Cancellation): Promise<IncomingMessage> {
-    const attempt = (isFirst: boolean): Promise<IncomingMessage> =>
-      new Promise((resolve, reject) => {
-        const sent = this.begin(request);
-        const abort = () => {
-          sent.destroy(new Error('the client went away'));
-        };
-        cancellation.listen(abort);
-        sent.once('response', resolve);
-        sent.on('error', (error: NodeJS.ErrnoException) => {
-          const isStale =
-            isFirst && sent.reusedSocket && error.code === 'ECONNRESET' && !cancellation.isCancelled;
-          if (isStale) attempt(false).then(resolve, reject);
-          else reject(error);
-        });
-        if (cancellation.isCancelled) abort();
-        else sent.end(body ?? undefined);
-      });
+    const attempt = async (isFirst: boolean): Promise<IncomingMessage> => {
+      const sent = this.begin(request);
+      const answered = answerTo(sent);
+      const abort = () => {
+        sent.destroy(new Error('the client went away'));
+      };
+      cancellation.listen(abort);
+      if (cancellation.isCancelled) abort();
+      else sent.end(body ?? undefined);
+      try {
+        return await answered;
+      } catch (error) {
+        const isReset = (error as NodeJS.ErrnoException).code === 'ECONNRESET';
+        if (!isFirst || !isReset || !sent.reusedSocket || cancellation.isCancelled) throw error;
+        return attempt(false);
+      }
+    };
     return attempt(true);
   }
 
   close(): void {
     this.agent.destroy();
+  }
+}
+
+/** The answer to a request. @throws Error when there is none, or it changes to another protocol, as nobody had asked for it */
+export function answerTo(sent: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const refuse = () => {
+      sent.destroy();
+      reject(new UpstreamSwitched());
+    };
+    sent.once('response', (answer) => {
+      if (answer.statusCode === SWITCHING_PROTOCOLS) refuse();
+      else resolve(answer);
+    });
+    sent.once('upgrade', (_, socket) => {
+      socket.destroy();
+      refuse();
+    });
+    sent.on('error', reject);
+  });
+}
+
+/** The upstream answered that it goes on with another protocol. */
+export class UpstreamSwitched extends Error {
+  readonly code = 'UPSTREAM_SWITCHED';
+
+  constructor() {
+    super('it changed to another protocol (status 101), which nobody had asked for');
+    this.name = 'UpstreamSwitched';
   }
 }
 

@@ -15,6 +15,8 @@ const SEGMENT_NAME = /^([0-9a-f]{12})-\d+\.ndjson$/;
  * While the disk fails, lines stay in memory up to a limit, and are sent from there.
  */
 export class SpoolQueue implements RecordQueue {
+  /** Why the last lines could not be written, and wait in memory only; null when they were. */
+  failure: string | null = null;
   /** Oldest first; the last one is written to, unless it is closed for writing. */
   private segments: SpoolSegment[] = [];
   private unwritten: string[] = [];
@@ -93,9 +95,12 @@ export class SpoolQueue implements RecordQueue {
     });
   }
 
-  /** Waits until all lines so far are in files, or the disk has failed. */
-  written(): Promise<void> {
-    return this.exclusively(() => this.writeOut());
+  /** Waits until all lines so far are in files, or the disk has failed. @returns whether all of them are */
+  written(): Promise<boolean> {
+    return this.exclusively(async () => {
+      await this.writeOut();
+      return this.unwritten.length === 0;
+    });
   }
 
   async close(): Promise<void> {
@@ -153,9 +158,11 @@ export class SpoolQueue implements RecordQueue {
       await segment.append(lines, this.options.fsync ?? false);
       // Lines may have been appended meanwhile.
       this.dropUnwritten(lines.length);
+      this.failure = null;
     } catch (error) {
       // Its end may hold a part of a line.
       this.writable = null;
+      this.failure = reasonOf(error);
       this.report('writing the spool', error);
     }
   }
