@@ -97,10 +97,7 @@ export class SpoolQueue implements RecordQueue {
 
   /** Waits until all lines so far are in files, or the disk has failed. @returns whether all of them are */
   written(): Promise<boolean> {
-    return this.exclusively(async () => {
-      await this.writeOut();
-      return this.unwritten.length === 0;
-    });
+    return this.exclusively(() => this.writeOut());
   }
 
   async close(): Promise<void> {
@@ -148,10 +145,10 @@ export class SpoolQueue implements RecordQueue {
     } else this.segments.splice(at, 0, segment);
   }
 
-  /** Leaves the lines in memory when the disk fails; the next call tries again. */
-  private async writeOut(): Promise<void> {
+  /** Leaves the lines in memory when the disk fails; the next call tries again. @returns whether the lines so far are in files */
+  private async writeOut(): Promise<boolean> {
     this.writeIsQueued = false;
-    if (this.unwritten.length === 0) return;
+    if (this.unwritten.length === 0) return true;
     try {
       const segment = await this.segmentToWrite();
       const lines = [...this.unwritten];
@@ -159,11 +156,13 @@ export class SpoolQueue implements RecordQueue {
       // Lines may have been appended meanwhile.
       this.dropUnwritten(lines.length);
       this.failure = null;
+      return true;
     } catch (error) {
       // Its end may hold a part of a line.
       this.writable = null;
       this.failure = reasonOf(error);
       this.report('writing the spool', error);
+      return false;
     }
   }
 

@@ -83,7 +83,10 @@ export const proxyCommand = () =>
         .argParser(numberFrom(0.01, 100_000)),
     )
     .addOption(
-      new Option('--max-body-mib <number>', 'pass on larger requests without recording them')
+      new Option(
+        '--max-body-mib <number>',
+        'pass on larger requests without recording them, and record larger answers as cut off',
+      )
         .env('RETRACE_PROXY_MAX_BODY_MIB')
         .default(32)
         .argParser(numberFrom(0.01, 1024)),
