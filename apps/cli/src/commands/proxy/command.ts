@@ -83,10 +83,7 @@ export const proxyCommand = () =>
         .argParser(numberFrom(0.01, 100_000)),
     )
     .addOption(
-      new Option(
-        '--max-body-mib <number>',
-        'pass on larger requests without recording them, and record larger answers as cut off',
-      )
+      new Option('--max-body-mib <number>', 'pass larger requests unrecorded; cut records of larger answers')
         .env('RETRACE_PROXY_MAX_BODY_MIB')
         .default(32)
         .argParser(numberFrom(0.01, 1024)),
