@@ -38,7 +38,7 @@ export const ArrayMaxSize = load('decorator/array', 'ArrayMaxSize');
 export const ArrayMinSize = load('decorator/array', 'ArrayMinSize');
 export const ArrayUnique = load('decorator/array', 'ArrayUnique');
 
-/** What all rules of all classes are written into. */
+/** The value that all rules of all classes are written into. */
 export const getMetadataStorage: Package['getMetadataStorage'] = (
   require('class-validator/cjs/metadata/MetadataStorage.js') as Package
 ).getMetadataStorage;

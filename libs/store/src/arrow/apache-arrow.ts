@@ -36,6 +36,6 @@ export type Binary = Arrow.Binary;
 export type DataType = Arrow.DataType;
 export type Field<T extends Arrow.DataType = Arrow.DataType> = Arrow.Field<T>;
 export type RecordBatch<T extends Arrow.TypeMap = Arrow.TypeMap> = Arrow.RecordBatch<T>;
-export type Schema<T extends Arrow.TypeMap = Arrow.TypeMap> = Arrow.Schema<T>;
+export type ArrowSchema<T extends Arrow.TypeMap = Arrow.TypeMap> = Arrow.Schema<T>;
 export type Struct<T extends Arrow.TypeMap = Arrow.TypeMap> = Arrow.Struct<T>;
 export type Utf8 = Arrow.Utf8;

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { type RecordBatch, RecordBatchReader, type Schema } from '../arrow/apache-arrow.js';
+import { type RecordBatch, RecordBatchReader, type ArrowSchema } from '../arrow/apache-arrow.js';
 import { TrajectoryError } from '@retrace/trajectory';
 import { ArrowColumns } from '../arrow/arrow-columns.js';
 import { RunFileError } from './run-file-error.js';
@@ -94,7 +94,7 @@ export class RunFileReader {
   }
 }
 
-function runIdOf(schema: Schema, path: string): string {
+function runIdOf(schema: ArrowSchema, path: string): string {
   const metadata = (key: string): string => schema.metadata.get(key) ?? '';
   if (metadata(METADATA.format) !== RUN_FILE_FORMAT) {
     throw new RunFileError(
