@@ -2,6 +2,7 @@
  * Does what a new user does, in a tree in which nothing is built and on a data directory of its own: `npm start`, look at the page, ask for
  * SQL, Ctrl-C, start again, see the run resume and finish, `retrace verify`. Prints each step; exits with 1 and one sentence when one fails.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +10,8 @@ import { findFreePort } from '@retrace/process/free-port';
 import { makeDataDirectory, startWithNpm } from '../test/support/cli.mjs';
 import { root } from './run-tool.mjs';
 
-const NUM_UPDATES = 8;
+/** So many that the run is not over before the store has shown of it what is looked at. */
+const NUM_UPDATES = 80;
 /** How soon the address must be there on a machine that does nothing else: the first time, when all is built, and later. */
 const QUIET_URL_MS = { first: 15_000, later: 10_000 };
 /** Other work on the machine may take most of it. */
@@ -94,16 +96,10 @@ async function openDashboard(session, quietMs) {
 
 /** Reads the run, its episodes and their steps through the API, and asks for SQL. */
 async function browse(url, runId) {
-  const { items } = await getJson(`${url}/api/runs`);
-  expect(
-    items.some((run) => run.runId === runId),
-    `GET /api/runs does not list run ${runId}`,
-  );
-  const episodes = await getJson(`${url}/api/runs/${runId}/episodes?limit=100`);
+  await listed(`${url}/api/runs`, (run) => run.runId === runId);
   // The newest ones are still being played.
-  const ended = episodes.items.find(({ numSteps }) => numSteps !== null);
-  expect(ended !== undefined, 'GET episodes lists no episode that has ended');
-  const { episodeId } = ended;
+  const episodes = `${url}/api/runs/${runId}/episodes?limit=100`;
+  const { episodeId } = await listed(episodes, ({ numSteps }) => numSteps !== null);
   const episode = await getJson(`${url}/api/runs/${runId}/episodes/${episodeId}`);
   expect(episode.steps.length > 0, `episode ${episodeId} has no steps`);
   step('the API lists the run, its episodes and their steps');
@@ -112,6 +108,16 @@ async function browse(url, runId) {
   });
   expect(Number(counted.rows[0][0]) > 0, 'SQL over steps counts none');
   step(`SQL counts ${counted.rows[0][0]} steps`);
+}
+
+/** Waits for an item of a list that fits: the store follows a run, which does not wait for it. */
+async function listed(address, fits) {
+  for (const deadline = Date.now() + RUN_WITHIN_MS; ; await sleep(500)) {
+    const { items } = await getJson(address);
+    const found = items.find(fits);
+    if (found !== undefined) return found;
+    expect(Date.now() < deadline, `GET ${address} lists nothing that fits`);
+  }
 }
 
 /** Waits until the run is resumed and finished, and expects each update once. */

@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { CliError } from '../cli-error.js';
 
 /**
@@ -26,16 +26,4 @@ export async function assertPortFree(host: string, port: number): Promise<void> 
     });
   }
   await new Promise((resolve) => server.close(resolve));
-}
-
-/** Finds a port that nobody listens on at the moment. */
-export async function findFreePort(host: string): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port: 0 }, resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

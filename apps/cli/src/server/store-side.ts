@@ -1,11 +1,11 @@
 import type { DataDirectory } from '@retrace/process';
+import { findFreePort } from '@retrace/process/free-port';
 import type { EventLog } from '@retrace/log';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '../cli-error.js';
 import { openStoreClient } from '../services/connection.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { Supervisor } from '../supervisor/supervisor.js';
-import { findFreePort } from './free-port.js';
 import { apiRole, LOOPBACK, sinkRole } from './role-definitions.js';
 import { startStore } from './start-store.js';
 
@@ -57,7 +57,7 @@ export class StoreSide {
 
   /** @throws StoreError `STORE_OF_OTHER_LOG`, where this log is new and the store may be that of a lost one */
   static async start(options: StoreSideOptions): Promise<StoreSide> {
-    const port = await findFreePort(LOOPBACK);
+    const port = await findFreePort();
     const isUnsure = await isNewBesideOldStore(options);
     const side = new StoreSide(`http://${LOOPBACK}:${port}`, options, port);
     try {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BackendChoice, DataDirectory } from '@retrace/process';
 import { checkpointStorageFor, logOf } from '../services/environment.js';
 import { engineOf, needsCollector, needsValidator, type Recipe } from '@retrace/config';
@@ -36,6 +37,9 @@ export interface TrainingServerOptions {
 
 /** Makes the recipe of a run on stored data, once the store is there. */
 export type RecipeOfData = (session: DataSession, state: ControlFold) => Promise<Recipe>;
+
+/** So long at most what can wait does wait for the store side to start. */
+const LONGEST_START_MS = 15_000;
 
 interface TrainingRequest {
   readonly backend?: BackendChoice;
@@ -148,7 +152,7 @@ export class TrainingServer {
     const ended = this.followRun(begun, state);
     // A run that was just started is not in the state yet.
     if ((needsCollector(recipe) || needsValidator(recipe)) && !state.run(runId)?.hasBaselines)
-      this.measuring = this.recordBaselines(recipe, runId);
+      this.measuring = this.recordBaselinesLater(recipe, runId);
     if (!ending.signal.aborted) {
       this.say('run', announceRun(begun));
       const hasRunEnded = () => state.run(runId)?.ended !== null;
@@ -165,6 +169,7 @@ export class TrainingServer {
       roles.push(...definitions.map(({ name }) => name));
       await Promise.all(
         definitions.map(async (definition) => {
+          if (definition.name === 'validator' && !(await this.afterStart())) return;
           const { detail } = await supervisor.start(definition);
           if (detail !== undefined) this.say(definition.name, detail);
         }),
@@ -270,6 +275,23 @@ export class TrainingServer {
       log.write({ role: 'retrace', level: 'warn', message });
     };
     return recordBaselines({ log: eventLog, runId, recipe, signal: this.ending.signal, onNotice });
+  }
+
+  private async recordBaselinesLater(recipe: Recipe, runId: string): Promise<void> {
+    if (await this.afterStart()) await this.recordBaselines(recipe, runId);
+  }
+
+  /**
+   * Waits until the page is there, for work that nobody waits for: at the start every process wants a processor. Resolves to false where the server stops
+   * first.
+   */
+  private async afterStart(): Promise<boolean> {
+    const { signal } = this.ending;
+    const waited = new AbortController();
+    const patience = sleep(LONGEST_START_MS, undefined, { signal: AbortSignal.any([signal, waited.signal]) });
+    await Promise.race([this.whenServing(), patience]).catch(() => undefined);
+    waited.abort();
+    return !signal.aborted;
   }
 
   private say(role: string, message: string): void {
