@@ -253,6 +253,9 @@ export class Trainer {
   ): Promise<void> {
     const { runId, control, recipe, rewards } = this.options;
     const updateStarted = performance.now();
+    // The log answers while the update is computed.
+    const recordsBehind = this.storeLag?.observe();
+    recordsBehind?.catch(() => undefined);
     const { warnings, alarm, ...recorded } = await computeUpdate({
       plan,
       columns,
@@ -272,7 +275,7 @@ export class Trainer {
       ['time/update', updateSeconds],
       ['memory/trainerTensors', countTensors()],
       ['train/numGroupsTooStale', this.view.groups.numForgotten + this.view.sampling.numTooStale],
-      ...(this.storeLag ? [['store/recordsBehind', await this.storeLag.observe()] as const] : []),
+      ...(recordsBehind ? [['store/recordsBehind', await recordsBehind] as const] : []),
       ...(rewards.asksJudge ? judgeMetrics(rewards.judgeUsage) : []),
     ];
     const { updateNumber, stage } = plan;

@@ -15,7 +15,13 @@ export { describeLog, holdRole, type LogLocation, openLog } from './open-log.js'
 export { partitionOf } from './partitioner.js';
 export { PatientLog } from './patient-log.js';
 export { type Warning, WarningLog, type WarningLogOptions } from './warning-log.js';
-export { announceReader, readerAwaits, SINK_GROUP, trajectoriesStored } from './stored-position.js';
+export {
+  announceReader,
+  countStoreBacklog,
+  readerAwaits,
+  SINK_GROUP,
+  trajectoriesStored,
+} from './stored-position.js';
 export {
   collectorCursor,
   markRoundStart,
@@ -23,4 +29,3 @@ export {
   trajectoryEnds,
   validatorCursor,
 } from './round-starts.js';
-export { countStoreBacklog } from './store-backlog.js';

@@ -1,5 +1,6 @@
 import type { Stream } from '@retrace/trajectory';
 import type { EventLog } from './event-log.js';
+import { trajectoryEnds } from './round-starts.js';
 
 /** Cursor group of sinks: offsets up to which the store has the log. Advisory: only the store knows for certain. */
 export const SINK_GROUP = 'sink';
@@ -37,10 +38,9 @@ export async function trajectoriesStored(
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<boolean> {
   const stop = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  const partitions = Array.from({ length: log.numPartitions('trajectories') }, (_, partition) => partition);
+  const ends = await trajectoryEnds(log);
   const reached = await Promise.all(
-    partitions.map(async (partition) => {
-      const endOffset = await log.endOffset('trajectories', partition);
+    ends.map(async (endOffset, partition) => {
       const stored = await log.readCursor(SINK_GROUP, 'trajectories', partition);
       if (endOffset <= (stored ?? 0)) return true;
       await announceReader(log, { stream: 'trajectories', partition, end: endOffset });
@@ -48,4 +48,16 @@ export async function trajectoriesStored(
     }),
   );
   return reached.every(Boolean);
+}
+
+/** Counts the records of a log that no sink has said the store has; offsets without a record count too. */
+export async function countStoreBacklog(log: EventLog): Promise<number> {
+  let numRecords = 0;
+  for (const stream of ['control', 'trajectories'] as const) {
+    for (let partition = 0; partition < log.numPartitions(stream); partition++) {
+      const stored = (await log.readCursor(SINK_GROUP, stream, partition)) ?? 0;
+      numRecords += Math.max(0, (await log.endOffset(stream, partition)) - stored);
+    }
+  }
+  return numRecords;
 }

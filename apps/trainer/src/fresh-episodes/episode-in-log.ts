@@ -7,6 +7,7 @@ import {
   type EpisodeColumns,
   type EpisodeEnded,
   type EpisodeStarted,
+  type StepRecorded,
 } from '@retrace/trajectory';
 
 /** A whole episode, as far as an update reads it. */
@@ -60,7 +61,7 @@ export class EpisodeInLog {
     this.sealed = this.seal();
   }
 
-  private takeStep(payload: Extract<AnyEvent, { kind: 'StepRecorded' }>['payload']): void {
+  private takeStep(payload: StepRecorded): void {
     const { step } = payload;
     if (this.steps[step] !== undefined) return;
     this.numSteps += 1;

@@ -168,10 +168,10 @@ export class EpisodeTail {
     const episode = known ?? this.begin(episodeId);
     if (episode === null) return;
     const result = admitRecord(record, this.admission, ({ kind }) => CHECKSUMS[kind] ?? OTHER_CHECKSUM);
-    if (result.kind !== 'accepted') return;
     const before = episode.numBytes;
-    episode.take(result.event);
+    if (result.kind === 'accepted') episode.take(result.event);
     this.numBytes += episode.numBytes - before;
+    // Also where the record was refused: an episode of which none counts has been begun for it.
     this.removeOldest();
   }
 

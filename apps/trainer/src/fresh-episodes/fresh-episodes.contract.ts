@@ -1,5 +1,6 @@
 import { catchUp, TrajectoryReader, type StoreClient } from '@retrace/store';
 import { partitionOf, trajectoryEnds, type EventLog } from '@retrace/log';
+import { overriding } from '@retrace/log/testing';
 import {
   ControlFold,
   episodeDigests,
@@ -13,6 +14,7 @@ import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { deriveSeed, Pcg32, shuffle } from '@retrace/environments';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { EpisodeTail } from './episode-tail.js';
 import { FreshEpisodes } from './fresh-episodes.js';
 
 /** A log and an empty store of a test. */
@@ -91,6 +93,19 @@ export function freshEpisodesContract(open: () => Promise<LogAndStore>): void {
     await catchUp(log, client);
     expect((await fresh.readEpisodes(runId, [idOf(10)])).episodeIds).toEqual([idOf(10)]);
     await fresh.close();
+  });
+
+  it('keeps to its memory also where episodes are begun by records that do not count', async () => {
+    // Every record is too large.
+    const log = overriding(opened.log, { maxEventBytes: 10 });
+    const maxBytes = 20_000;
+    const from = await trajectoryEnds(log);
+    const tail = new EpisodeTail({ log, runId, from, keepsTexts: false, maxBytes });
+    for (let ordinal = 1_000; ordinal < 1_040; ordinal++)
+      await append(episodeEvents({ logId: log.logId, runId, ordinal, numSteps: 0 }).map(asRecord));
+    expect((await tail.readAll([idOf(1_000)], signal)).size).toBe(0);
+    expect(tail.keptBytes).toBeLessThanOrEqual(maxBytes);
+    await tail.close();
   });
 
   it('shows no episode that was deleted', async () => {

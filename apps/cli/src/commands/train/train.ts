@@ -50,7 +50,7 @@ export async function train(options: TrainingOptions): Promise<void> {
 /** Runs the trainer of the recipe's run on shared services; its collectors and its validator are other processes. */
 async function trainOnServices(
   recipe: Recipe,
-  options: Pick<TrainingOptions, 'dataDir' | 'backend' | 'json'> & MetricsOptions,
+  options: Pick<TrainingOptions, 'dataDir' | 'backend' | 'json' | 'store'> & MetricsOptions,
 ): Promise<void> {
   const { dataDir, backend, json, metricsPort } = options;
   const [{ requireServices, runRoleInProcess }, { beginRunOn, recordBaselinesOn, watchRunOn }] =
@@ -65,6 +65,8 @@ async function trainOnServices(
   await runRoleInProcess('trainer', services, {
     variables: {
       RETRACE_RUN_ID: runId,
+      // Empty hides the one that the environment names.
+      RETRACE_STORE_URL: options.store === false ? '' : undefined,
       RETRACE_BACKEND: backend,
       RETRACE_ENGINE: JSON.stringify(engine),
       RETRACE_METRICS_PORT: metricsPort === undefined ? undefined : `${metricsPort}`,
