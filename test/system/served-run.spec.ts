@@ -239,12 +239,20 @@ describe('a run whose collector and trainer work at the same time', () => {
       ['a phone', 390],
     ])('draws every tick and baseline label inside its chart at the width of %s', async (_, width) => {
       const { page } = browser;
-      // As if the last update was number 10,000, so that the last tick is at the right edge of every plot.
+      // As if the last update was number 10,000, so that the last tick is at the right edge of every plot,
+      // and with values of the learning rate whose ticks need six digits and an exponent.
       await page.route('**/metrics?*', async (route) => {
         const response = await route.fetch();
-        const { series } = (await response.json()) as { series: { steps: number[] }[] };
+        const { series } = (await response.json()) as {
+          series: { name: string; steps: number[]; values: number[] }[];
+        };
         const json = {
-          series: series.map((one) => ({ ...one, steps: one.steps.map((step) => step * 2000) })),
+          series: series.map((one) => ({
+            ...one,
+            steps: one.steps.map((step) => step * 2000),
+            values:
+              one.name === 'train/learningRate' ? one.values.map((_, i) => 2.384e-7 + i * 1e-12) : one.values,
+          })),
         };
         await route.fulfill({ response, json });
       });

@@ -22,10 +22,15 @@ export function labelsFitBeside(baselines: readonly RunBaseline[], width: number
 
 /** Width in pixels that labels beside the plot take. */
 export function baselineLabelWidth(baselines: readonly RunBaseline[]): number {
+  return widestText(baselines.map(labelOf)) + 14;
+}
+
+/** Width in pixels of the widest of `texts` in the font of the axes. */
+export function widestText(texts: readonly string[]): number {
   const context = document.createElement('canvas').getContext('2d');
-  if (!context) return 8;
+  if (!context) return 0;
   context.font = AXIS_FONT;
-  return Math.ceil(Math.max(...baselines.map((one) => context.measureText(labelOf(one)).width))) + 14;
+  return Math.ceil(Math.max(0, ...texts.map((text) => context.measureText(text).width)));
 }
 
 /** Draws each baseline as a dashed line with its name and success rate. */

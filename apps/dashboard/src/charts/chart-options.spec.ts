@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatAxisValue, type ValueFormat } from './chart-options';
+import { formatAxisValue, padRange, type ValueFormat } from './chart-options';
 
 describe('formatAxisValue', () => {
   it.each<[ValueFormat, number[], string[]]>([
@@ -13,5 +13,27 @@ describe('formatAxisValue', () => {
   ])('%s: gives the ticks %j different labels', (format, ticks, labels) => {
     const increment = ticks[1] - ticks[0];
     expect(ticks.map((tick) => formatAxisValue(tick, format, increment))).toEqual(labels);
+  });
+});
+
+describe('padRange', () => {
+  it.each([
+    [null, null, [0, 1]],
+    [0, 0, [0, 1]],
+    [0, 1, [0, 1.08]],
+    [-1, 1, [-1.16, 1.16]],
+    [2, 2, [1.8, 2.2]],
+    [-2, -2, [-2.2, -1.8]],
+  ])('gives data from %s to %s a margin', (min, max, range) => {
+    const [low, high] = padRange(undefined as never, min, max);
+    expect(low).toBeCloseTo(range[0], 12);
+    expect(high).toBeCloseTo(range[1], 12);
+  });
+
+  it('draws noise of the last bit of a float32 as a flat line', () => {
+    const value = 2.384185791015625e-7;
+    const [low, high] = padRange(undefined as never, value, value * (1 + 2 ** -22));
+    expect(low).toBeCloseTo(value * 0.9, 12);
+    expect(high).toBeCloseTo(value * 1.1, 12);
   });
 });

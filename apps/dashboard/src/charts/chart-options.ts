@@ -2,7 +2,7 @@ import uPlot from 'uplot';
 import { formatCompact, formatNumber, formatPercent } from '../format/numbers';
 import { formatDuration } from '../format/times';
 import type { RunBaseline } from '../api/schema';
-import { AXIS_FONT, baselineLabelWidth, drawBaselines, labelsFitBeside } from './baselines';
+import { AXIS_FONT, baselineLabelWidth, drawBaselines, labelsFitBeside, widestText } from './baselines';
 import type { ChartColors } from './chart-colors';
 import type { ChartAxis } from './chart-data';
 
@@ -34,6 +34,11 @@ const ROUND_SECONDS = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_
 const MAX_VALUES_WITH_POINTS = 24;
 /** Pixels right of the plot: half of the widest label of the x-axis (`12h 30m`), which is centered on its tick. */
 const LABEL_OVERHANG = 22;
+/** Least width in pixels of the y-axis, so that most plots of a page begin at the same place. */
+const Y_AXIS_WIDTH = 52;
+const LABEL_GAP = 4;
+/** Spread of values, relative to their magnitude, below which a float32 tells them hardly apart. */
+const FLAT_SPREAD = 1e-6;
 
 /** Formats a value of a legend. */
 export function formatValue(value: number | null | undefined, format: ValueFormat): string {
@@ -60,7 +65,7 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
         values: (_, ticks) => ticks.map((tick) => (axis === 'time' ? formatTick(tick) : formatCompact(tick))),
       }),
       axisStyle(colors, {
-        size: 52,
+        size: (_, labels) => Math.max(Y_AXIS_WIDTH, widestText(labels ?? []) + 2 * LABEL_GAP),
         incrs: input.format === 'compact' ? ROUND_NUMBERS : undefined,
         values: (_, ticks, _axis, _space, increment) =>
           ticks.map((tick) => formatAxisValue(tick, input.format, increment)),
@@ -104,7 +109,7 @@ function axisStyle(colors: ChartColors, axis: uPlot.Axis): uPlot.Axis {
   return {
     stroke: colors.axis,
     font: AXIS_FONT,
-    gap: 4,
+    gap: LABEL_GAP,
     grid: { stroke: colors.grid, width: 1 },
     ticks: { show: false },
     ...axis,
@@ -123,10 +128,11 @@ function formatTick(seconds: number): string {
 }
 
 /** Leaves a margin of 8% above and below the data; a flat line gets 10% of its value. */
-function padRange(_plot: uPlot, min: number | null, max: number | null): uPlot.Range.MinMax {
+export function padRange(_plot: uPlot, min: number | null, max: number | null): uPlot.Range.MinMax {
   if (min === null || max === null) return [0, 1];
   const spread = max - min;
-  if (spread === 0 && max === 0) return [0, 1];
-  const pad = spread > 0 ? spread * 0.08 : Math.abs(max) * 0.1;
+  const magnitude = Math.max(Math.abs(min), Math.abs(max));
+  if (magnitude === 0) return [0, 1];
+  const pad = spread > magnitude * FLAT_SPREAD ? spread * 0.08 : magnitude * 0.1;
   return [min >= 0 && min - pad < 0 ? 0 : min - pad, max + pad];
 }
