@@ -33,9 +33,9 @@ const loop = new InMemoryLoop(recipe);
 const total = await train();
 if (values.json) {
   const { totalMs, updateMs, numSteps } = total;
-  console.log(
-    JSON.stringify({ stepsPerSecond: (1000 * numSteps) / totalMs, updateShare: updateMs / totalMs }),
-  );
+  const stepsPerSecond = (1000 * numSteps) / totalMs;
+  const perUpdateMs = totalMs / (recipe.numUpdates - 1);
+  console.log(JSON.stringify({ stepsPerSecond, updateShare: updateMs / totalMs, perUpdateMs }));
 }
 if (values.test) {
   const { success } = await playGreedily('test', 1000);

@@ -58,7 +58,7 @@ async function sql(dataDir: string, query: string): Promise<unknown> {
 }
 
 describe('a run that is killed or stopped, and started again', () => {
-  it('a killed run: ends with the same policy as an undisturbed run, and loses or doubles nothing', async () => {
+  it('a killed run of several processes: ends with the same policy as an undisturbed run in one, and loses or doubles nothing', async () => {
     const kills: Kill[] = [
       { target: 'tree', afterUpdate: 0, delayMs: 900 },
       { target: 'collector', afterUpdate: 1, delayMs: 130 },
@@ -69,7 +69,8 @@ describe('a run that is killed or stopped, and started again', () => {
       { target: 'stop', afterUpdate: 6, delayMs: 0 },
     ];
     const dataDir = directories.make();
-    const killed = await trainWithKills([...recipe, '--data-dir', dataDir], kills, options);
+    const apart = ['--set', 'process.colocate=false'];
+    const killed = await trainWithKills([...recipe, ...apart, '--data-dir', dataDir], kills, options);
     await expectUndisturbed(killed, dataDir);
 
     // Only the weights of versions 0 and 3 … 7 and the newest three optimizer states are left, even where another process wrote the rest.
@@ -102,11 +103,24 @@ describe('a run that is killed or stopped, and started again', () => {
     expect(removed.stderr).toMatch(/policy 1 of run .*: its weights are not kept; .*: 0, 3–7$/m);
   }, 600_000);
 
+  it('a run in one process: ends with the same policy when that process, the sink and the whole tree are killed', async () => {
+    const kills: Kill[] = [
+      { target: 'trainer+collector', afterUpdate: 1, delayMs: 10 },
+      { target: 'trainer+collector', afterUpdate: 2, delayMs: 90 },
+      { target: 'sink', afterUpdate: 3, delayMs: 60 },
+      { target: 'tree', afterUpdate: 4, delayMs: 30 },
+      { target: 'trainer+collector', afterUpdate: 5, delayMs: 200 },
+    ];
+    const dataDir = directories.make();
+    const killed = await trainWithKills([...recipe, '--data-dir', dataDir], kills, options);
+    await expectUndisturbed(killed, dataDir);
+  }, 600_000);
+
   it('a run without a store: ends with the same policy, and `rebuild` makes the store that it would have had', async () => {
     const kills: Kill[] = [
-      { target: 'trainer', afterUpdate: 1, delayMs: 300 },
+      { target: 'trainer+collector', afterUpdate: 1, delayMs: 300 },
       { target: 'tree', afterUpdate: 3, delayMs: 200 },
-      { target: 'collector', afterUpdate: 5, delayMs: 100 },
+      { target: 'trainer+collector', afterUpdate: 5, delayMs: 100 },
     ];
     const dataDir = directories.make();
     const killed = await trainWithKills([...recipe, '--no-store', '--data-dir', dataDir], kills, options);

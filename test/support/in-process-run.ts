@@ -9,7 +9,13 @@ import {
   type Recipe,
 } from '@retrace/config';
 import { openEnvironment, readEnvironment } from '@retrace/environment-sources';
-import { CheckpointFiles, createTokenizer, plainPolicyText, type PolicyText } from '@retrace/policy';
+import {
+  CheckpointFiles,
+  createTokenizer,
+  plainPolicyText,
+  type OfferedPolicy,
+  type PolicyText,
+} from '@retrace/policy';
 import { RewardScorer } from '@retrace/scoring';
 import {
   replayRun,
@@ -36,7 +42,7 @@ import {
   type WarningRaised,
 } from '@retrace/trajectory';
 import type { EpisodeTexts, SamplingFacts } from '@retrace/store';
-import { decodeEvent } from '@retrace/trajectory/codec';
+import { decodeEvent, type KnownEvents } from '@retrace/trajectory/codec';
 import { ControlTail, WarningLog, type ControlEntry } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { columnsFromEvents } from '@retrace/trajectory/testing';
@@ -61,6 +67,10 @@ interface WorkOptions {
   readonly onWarning?: (line: string) => void;
   /** Which of the roles that the recipe needs work here (default: all); the others are elsewhere, or wait. */
   readonly roles?: readonly RunRole[];
+  /** Where trainer and collector are as in one process: each is in a call of its own, with its own view of the log. */
+  readonly shared?: { readonly offered: OfferedPolicy; readonly known: KnownEvents };
+  /** Ends the work, as a process ends that is asked to. */
+  readonly signal?: AbortSignal;
   /** Called at each point that the trainer comes to: what it throws ends the trainer, and while it waits the trainer hangs. */
   readonly onPoint?: (point: UpdatePoint, updateNumber: number) => void | Promise<void>;
 }
@@ -160,10 +170,13 @@ export class InProcessRun {
     onWarning,
     onPoint,
     roles = ['trainer', 'collector', 'validator'],
+    shared,
+    signal = new AbortController().signal,
   }: WorkOptions = {}): Promise<void> {
     const { recipe, log, control, checkpoints, text, runId } = this;
     const stop = new AbortController();
-    const common = { runId, recipe, log, control, checkpoints, signal: stop.signal };
+    const stopped = AbortSignal.any([stop.signal, signal]);
+    const common = { runId, recipe, log, control, checkpoints, ...shared, signal: stopped };
     const append = control.append.bind(control);
     control.append = async (ofRun, ...entries) => {
       const points = pointsOf(entries);
@@ -177,7 +190,7 @@ export class InProcessRun {
     };
     const warnings = new WarningLog({ control, runId, show: onWarning });
     const trainer = roles.includes('trainer') ? await this.startTrainer(common, warnings) : null;
-    const writer = await TrajectoryWriter.open(log, { signal: stop.signal });
+    const writer = await TrajectoryWriter.open(log, { signal: stopped, known: shared?.known });
     const environment = await openEnvironment(recipe.environment, recipe.tasks);
     const played = {
       ...{ ...common, writer, warnings, text },
@@ -206,7 +219,10 @@ export class InProcessRun {
   }
 
   private startTrainer(
-    common: Pick<TrainerOptions, 'runId' | 'recipe' | 'log' | 'control' | 'checkpoints' | 'signal'>,
+    common: Pick<
+      TrainerOptions,
+      'runId' | 'recipe' | 'log' | 'control' | 'checkpoints' | 'signal' | 'offered' | 'known'
+    >,
     warnings: WarningLog,
   ): Promise<Trainer> {
     const { recipe, checkpoints } = common;

@@ -9,7 +9,7 @@ const PATIENCE_MS = 20_000;
  * SIGTERM, which must lead to exit code 0; the others kill one role.
  *
  * @typedef {object} Kill
- * @property {'tree' | 'supervisor' | 'stop' | 'store' | 'sink' | 'api' | 'collector' | 'collector-2' | 'validator' | 'trainer'} target
+ * @property {'tree' | 'supervisor' | 'stop' | 'store' | 'sink' | 'api' | 'collector' | 'collector-2' | 'validator' | 'trainer' | 'trainer+collector'} target
  * @property {number} [afterUpdate] Waits for this update or a later one; 0 = for the run to start or resume.
  * @property {number} [duringValidation] In place of it: waits until the validation of this policy version begins.
  * @property {number} delayMs From then to the kill.

@@ -24,6 +24,7 @@ export const installation = {
     retrace: join(CLI, 'bin', 'retrace.mjs'),
     store: join(directoryOf('store-process'), 'dist', 'main.js'),
     sink: join(directoryOf('sink'), 'dist', 'main.js'),
+    colocated: join(CLI, 'dist', 'colocated', 'main.js'),
     backend: join(CLI, 'dist', 'backend-installer', 'main.js'),
     baselines: join(CLI, 'dist', 'run', 'baselines-thread.js'),
     api: join(directoryOf('api'), 'dist', 'main.js'),

@@ -2,12 +2,13 @@ import type { EnvironmentSpec } from '@retrace/environments';
 import { episodeLimits, playsGreedyBaseline, type Recipe } from '@retrace/config';
 import { countTensors } from '@retrace/compute';
 import type { PolicyPublished, RunState } from '@retrace/trajectory';
+import type { OfferedPolicy } from '@retrace/policy';
 import { BlockReports, collectorCursor, type ControlEntry } from '@retrace/log';
 import { maxAnswerCharacters } from './episode/environment-answer.js';
 import { FailureStreak } from './episode/failure-streak.js';
 import type { Actor } from './actors/actor.js';
 import { CollectorError } from './collector-error.js';
-import { nextTask, type CollectorTask } from './round/next-task.js';
+import { nextTask, roundAfterUpdate, type CollectorTask } from './round/next-task.js';
 import { quotaOf } from './round/own-quota.js';
 import type { PolicyEndpoint } from './actors/policy-endpoint.js';
 import type { PlannedEpisode, RoundPlanOptions } from './round/round-plan.js';
@@ -24,6 +25,8 @@ export interface CollectorOptions extends Rollouts {
   readonly share: Share;
   /** The server that samples; null samples here. */
   readonly endpoint: PolicyEndpoint | null;
+  /** Where the trainer of this process offers each new policy before it publishes it. */
+  readonly offered?: OfferedPolicy;
   /** Called for every episode that ends, in whichever round. */
   readonly onEpisodeEnded?: RoundSetting['onEpisodeEnded'];
 }
@@ -33,6 +36,19 @@ type RoundSpec = Omit<
   RoundPlanOptions,
   'runId' | 'seed' | 'spec' | 'firstOrdinal' | 'places' | 'maxCharacters'
 >;
+
+/** The actor of a round that begins before its policy is published. */
+interface EarlyRound {
+  readonly actor: Actor;
+  readonly policyVersion: number;
+  readonly mayAppend: Promise<boolean>;
+}
+
+interface PlayedWith {
+  readonly idleSeconds: number;
+  readonly metricsOf?: (metrics: RoundMetrics) => readonly ControlEntry[];
+  readonly early?: EarlyRound;
+}
 
 /**
  * Plays episodes for one run until it ends. Every decision follows from the control stream (`nextTask`), so a collector
@@ -69,11 +85,15 @@ export class Collector {
       if (task.kind === 'wait') {
         if (share.index === 0) await this.blocks.report(task.block ?? null);
         this.planAhead();
-        await control.changed(signal);
-        continue;
+        const early = this.offeredRound();
+        if (early === null) {
+          await control.changed(this.options.offered?.nextOffer(signal) ?? signal);
+          continue;
+        }
+        await this.playEarly(early, (performance.now() - waitedSince) / 1000);
+      } else {
+        await this.perform(task, (performance.now() - waitedSince) / 1000);
       }
-      const idleSeconds = (performance.now() - waitedSince) / 1000;
-      await this.perform(task, idleSeconds);
       waitedSince = performance.now();
     }
   }
@@ -104,13 +124,55 @@ export class Collector {
     this.planner.planAhead(this.planOptions(this.trainingRound(view.groups.lastRound + 1)));
   }
 
+  /** The round that an offered policy will play; null where it is not clear yet that it will, or which. */
+  private offeredRound(): number | null {
+    const { offered, recipe, share } = this.options;
+    const { latest } = this.view.policies;
+    if (!offered || !latest || offered.version !== latest.policyVersion + 1) return null;
+    return roundAfterUpdate(this.view, recipe, share);
+  }
+
+  /**
+   * Plays a round with the offered policy while the trainer commits its update. Nothing of it is appended before the policy is published,
+   * so a trainer that fails until then leaves no trace of the round.
+   */
+  private async playEarly(round: number, idleSeconds: number): Promise<void> {
+    const { offered, writer, recipe } = this.options;
+    const policyVersion = offered?.version ?? -1;
+    const decoding = { greedy: false, temperature: recipe.collection.temperature };
+    const actor = await this.policies.openOffered(policyVersion, decoding);
+    if (actor === null) return;
+    writer.hold();
+    const mayAppend = this.untilPublished(policyVersion, round);
+    // The round awaits it, unless it fails first.
+    mayAppend.catch(() => undefined);
+    await this.playTrainingRound(round, idleSeconds, { actor, policyVersion, mayAppend });
+  }
+
+  /** Waits until a policy is published, and lets the writer append; with false, and nothing appended, where its round is not the next one. */
+  private async untilPublished(policyVersion: number, round: number): Promise<boolean> {
+    const { control, signal, recipe, share, writer } = this.options;
+    while (!signal.aborted && this.currentPolicy().policyVersion < policyVersion && !this.view.ended)
+      await control.changed(signal);
+    const task = nextTask(this.view, recipe, share);
+    const isNext = task.kind === 'rollOut' && task.round === round;
+    if (isNext && this.currentPolicy().policyVersion === policyVersion) writer.release();
+    else writer.discard();
+    return isNext;
+  }
+
+  private playTrainingRound(round: number, idleSeconds: number, early?: EarlyRound): Promise<void> {
+    const metricsOf = (metrics: RoundMetrics) => {
+      const tensors = ['memory/collectorTensors', countTensors()] as const;
+      return [this.metricsEntry(round, [...metrics.entries(), tensors])];
+    };
+    return this.playRound(this.trainingRound(round), { idleSeconds, metricsOf, early });
+  }
+
   private async perform(task: CollectorTask, idleSeconds: number): Promise<void> {
     switch (task.kind) {
       case 'rollOut': {
-        await this.playRound(this.trainingRound(task.round), idleSeconds, (metrics) => {
-          const tensors = ['memory/collectorTensors', countTensors()] as const;
-          return [this.metricsEntry(task.round, [...metrics.entries(), tensors])];
-        });
+        await this.playTrainingRound(task.round, idleSeconds);
         return;
       }
       case 'demonstrate': {
@@ -125,7 +187,7 @@ export class Collector {
             groupSize: 1,
             firstTask: 0,
           },
-          idleSeconds,
+          { idleSeconds },
         );
         return;
       }
@@ -136,32 +198,28 @@ export class Collector {
   }
 
   /** Plays a round and closes its groups; events of its metrics go into the same append. */
-  private async playRound(
-    plan: RoundSpec,
-    idleSeconds: number,
-    metricsOf: (metrics: RoundMetrics) => readonly ControlEntry[] = () => [],
-  ): Promise<void> {
+  private async playRound(plan: RoundSpec, { idleSeconds, metricsOf, early }: PlayedWith): Promise<void> {
     const { recipe } = this.options;
     const episodes = await this.planEpisodes(plan);
     if (!episodes) return;
-    const decoding = { greedy: false, temperature: recipe.collection.temperature };
-    const actor =
-      plan.agent === 'policy'
-        ? await this.policies.open(this.currentPolicy(), decoding)
-        : this.scriptedActor(plan.agent);
-    const policyVersion = plan.agent === 'policy' ? this.policies.version : -1;
     const swaps = plan.trainable && recipe.collection.maxStaleness > 0;
     const played = await playRound(this.setting(), {
       episodes,
-      actor,
-      policyVersion,
+      ...(early ?? (await this.openActor(plan.agent))),
       idleSeconds,
       beforeTurns: swaps ? () => this.swapIfNewer() : undefined,
     });
     if (played === null) return;
     const { runId, control } = this.options;
     const closed = { kind: 'GroupsClosed', payload: played.closings } as const;
-    await control.append(runId, closed, ...metricsOf(played.metrics));
+    await control.append(runId, closed, ...(metricsOf?.(played.metrics) ?? []));
+  }
+
+  private async openActor(agent: string): Promise<Pick<EarlyRound, 'actor' | 'policyVersion'>> {
+    if (agent !== 'policy') return { actor: this.scriptedActor(agent), policyVersion: -1 };
+    const decoding = { greedy: false, temperature: this.options.recipe.collection.temperature };
+    const actor = await this.policies.open(this.currentPolicy(), decoding);
+    return { actor, policyVersion: this.policies.version };
   }
 
   /** Plans a round and claims it where the run is shared; null when the claim came too late, so the next task must be decided again. */

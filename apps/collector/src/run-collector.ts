@@ -2,23 +2,26 @@ import type { CollectorConfig, Supervised } from '@retrace/process';
 import { join } from 'node:path';
 import { PolicyEndpoint } from './actors/policy-endpoint.js';
 import { Collector, type CollectorOptions } from './collector.js';
-import { runRolloutRole, type RolloutParts } from './run-rollout-role.js';
+import { runRolloutRole, type RolloutParts, type SharedParts } from './run-rollout-role.js';
 
 /**
  * Collects for one run until the run ends, or until the process is asked to stop.
  *
  * @param variables hold the API key of the server that samples, where the recipe names one
+ * @param shared where the trainer is in the same process
  */
 export async function runCollector(
   config: CollectorConfig,
   supervised: Supervised,
   variables: NodeJS.ProcessEnv,
+  shared?: SharedParts,
 ): Promise<void> {
   const { share, runId } = config;
   await runRolloutRole(config, {
     ...{ supervised, share },
     source: 'collector',
     lockName: `collector-${runId}`,
+    shared,
     // A directory for each collector of a run, so that those on one machine do not share it.
     spoolDirectory: config.spool && spoolOf(config.spool.directory, config),
     work: async (parts) => {
@@ -30,7 +33,7 @@ export async function runCollector(
       const { detail, onEpisodeEnded } = await serveMetrics(config, parts);
       supervised.send({ type: 'ready', detail: `${parts.backendReason}${detail}` });
       try {
-        await new Collector({ ...parts, share, endpoint, onEpisodeEnded }).run();
+        await new Collector({ ...parts, share, endpoint, onEpisodeEnded, offered: shared?.offered }).run();
       } finally {
         await endpoint?.close();
       }

@@ -2,9 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openBackend } from '@retrace/compute';
 import { matrixProducts, parseRecipe, requireFit, type EnvironmentFacts, type Recipe } from '@retrace/config';
 import { openEnvironment } from '@retrace/environment-sources';
-import { ControlTail, holdRole, openLog, PatientLog, WarningLog, type Share } from '@retrace/log';
-import { checkpointsAt, openPolicyText, type PolicyText } from '@retrace/policy';
+import {
+  ControlTail,
+  holdRole,
+  openLog,
+  PatientLog,
+  WarningLog,
+  type EventLog,
+  type Share,
+} from '@retrace/log';
+import { checkpointsAt, openPolicyText, type OfferedPolicy, type PolicyText } from '@retrace/policy';
 import type { Supervised, ValidatorConfig } from '@retrace/process';
+import type { KnownEvents } from '@retrace/trajectory/codec';
 import { openLoop } from './loop/open-loop.js';
 import type { Rollouts } from './rollouts.js';
 import { TrajectoryWriter } from './writer/trajectory-writer.js';
@@ -19,6 +28,15 @@ export interface RolloutParts extends Rollouts {
   readonly backendReason: string;
 }
 
+/** Parts that a collector has in common with a trainer of its process. */
+export interface SharedParts {
+  /** Open, and closed by who opened it. */
+  readonly log: EventLog;
+  readonly offered: OfferedPolicy;
+  /** Gets what the collector writes. */
+  readonly known: KnownEvents;
+}
+
 interface RolloutRole {
   readonly supervised: Supervised;
   readonly source: 'collector' | 'validator';
@@ -27,16 +45,18 @@ interface RolloutRole {
   readonly share?: Share;
   /** Null keeps events in memory while the log is unavailable. */
   readonly spoolDirectory: string | null;
+  /** Where the trainer is in the same process. */
+  readonly shared?: SharedParts;
   readonly work: (parts: RolloutParts) => Promise<void>;
 }
 
 /** Opens what a process needs to play episodes of a run, has it work, and closes everything again. */
 export async function runRolloutRole(
   config: ValidatorConfig,
-  { supervised, source, lockName, share, spoolDirectory, work }: RolloutRole,
+  { supervised, source, lockName, share, spoolDirectory, shared, work }: RolloutRole,
 ): Promise<void> {
   const { runId } = config;
-  const log = await openLog(config.log, source);
+  const log = shared?.log ?? (await openLog(config.log, source));
   const role = await holdRole(config.log, lockName, { share });
   const signal = AbortSignal.any([supervised.signal, role.lost]);
   const onNotice = (message: string) => void warnings.raise({ source, message });
@@ -53,7 +73,7 @@ export async function runRolloutRole(
   const text = await openText(recipe, environment.spec);
   const spool =
     config.spool && spoolDirectory !== null ? { ...config.spool, directory: spoolDirectory } : undefined;
-  const writer = await TrajectoryWriter.open(log, { signal, onNotice, spool });
+  const writer = await TrajectoryWriter.open(log, { signal, onNotice, spool, known: shared?.known });
   const parts: RolloutParts = {
     ...{ runId, recipe, control, warnings, writer, text, signal },
     environment: environment.spec,
@@ -79,9 +99,8 @@ export async function runRolloutRole(
   await Promise.race([warnings.flush(), sleep(RELEASE_MS)]);
   control.close();
   // With the log unavailable neither would end for minutes; the log frees a role by itself once its holder is gone.
-  for (const ending of [() => role.release(), () => patientLog.close()]) {
-    await Promise.race([ending(), sleep(RELEASE_MS)]);
-  }
+  const endings = [() => role.release(), ...(shared ? [] : [() => patientLog.close()])];
+  for (const ending of endings) await Promise.race([ending(), sleep(RELEASE_MS)]);
 }
 
 /** @throws ConfigError `RECIPE_INVALID` where the environment does not fit the recipe */

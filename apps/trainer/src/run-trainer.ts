@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { matrixProducts, parseRecipe, type Recipe } from '@retrace/config';
 import type { RunRoleConfig, Supervised, TrainerConfig } from '@retrace/process';
 import { readEnvironment } from '@retrace/environment-sources';
-import { checkpointsAt, openPolicyText, type PolicyText } from '@retrace/policy';
+import { checkpointsAt, openPolicyText, type OfferedPolicy, type PolicyText } from '@retrace/policy';
 import { openBackend, readComputeEnvironment } from '@retrace/compute';
 import {
   RewardScorer,
@@ -15,6 +15,7 @@ import {
 import { createStoreClient, TrajectoryReader, untilVisible, type StoreClient } from '@retrace/store';
 import { ControlTail, openLog, PatientLog, WarningLog, type EventLog } from '@retrace/log';
 import type { Json, RunState } from '@retrace/trajectory';
+import type { KnownEvents } from '@retrace/trajectory/codec';
 import { openSharedEngine } from './data-parallel/open-shared-engine.js';
 import { saveTokenizer } from './checkpoint/save-tokenizer.js';
 import { WholeLogEpisodes, needsStore } from './fresh-episodes/whole-log-episodes.js';
@@ -23,15 +24,26 @@ import { Trainer } from './trainer.js';
 /** How long the trainer keeps what it has computed and waits for an unavailable log, before it ends with an error. */
 const LOG_PATIENCE_MS = 60 * 60 * 1000;
 
+/** Parts that a trainer has in common with a collector of its process. */
+export interface SharedParts {
+  /** Open, and closed by who opened it. */
+  readonly log: EventLog;
+  readonly offered: OfferedPolicy;
+  /** Has what the collector writes. */
+  readonly known: KnownEvents;
+}
+
 /**
  * Trains one run until it ends, or until the process is asked to stop. Returns the run's state.
  *
  * @param apiKeys of judges, by the names that recipes call them by
+ * @param shared where a collector is in the same process
  */
 export async function runTrainer(
   config: TrainerConfig,
   supervised: Supervised,
   apiKeys: JudgeClientOptions['apiKeys'],
+  shared?: SharedParts,
 ): Promise<RunState> {
   const { runId } = config;
   const { signal } = supervised;
@@ -39,7 +51,7 @@ export async function runTrainer(
     warnings.raise({ source: 'trainer', message });
   };
   const patience = { signal, patienceMs: LOG_PATIENCE_MS, onNotice };
-  const log = new PatientLog(await openLog(config.log, 'trainer'), patience);
+  const log = new PatientLog(shared?.log ?? (await openLog(config.log, 'trainer')), patience);
   const control = new ControlTail(log);
   const warnings = new WarningLog({ control, runId, show: supervised.warn });
   await control.catchUp();
@@ -62,19 +74,12 @@ export async function runTrainer(
   const sources = client ? rewardSources({ log, client, reader, runId }, apiKeys) : {};
   const rewards = await loadRewards(recipe, sources, client !== null);
   const trainer = await Trainer.start({
-    runId,
+    ...shared,
+    ...{ runId, recipe, rewards, log, control, checkpoints, reader, signal, warnings },
     trainerId: randomUUID(),
-    recipe,
-    rewards,
     openEngine: () => openSharedEngine(engineOptions, { backend: backend.name, gpus, onNotice }),
-    log,
-    control,
-    checkpoints,
-    reader,
     hasStore: client !== null,
     visits: sources.visits,
-    signal,
-    warnings,
   });
   supervised.send({ type: 'ready', detail: backend.reason + (await serveMetrics(config, control)) });
   try {
@@ -85,7 +90,7 @@ export async function runTrainer(
   await warnings.flush();
   control.close();
   await client?.close();
-  await log.close();
+  if (!shared) await log.close();
   return control.run(runId);
 }
 

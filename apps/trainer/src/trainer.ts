@@ -10,6 +10,7 @@
  *       │    │               └── BatchPlanned is appended meanwhile ─────────────────────┘    │
  *       │    └────────────────────────────── next update ─────────────────────────────────────┤
  *       ├─────────────────────────────── PolicyPublished ─────────────────────────────────────┘
+ *       │    (a collector of this process plays already, with the policy that it was offered before the commit, and appends from here on)
  *       └──▶ validator ──episodes, PolicyValidated──▶ log
  */
 import { countTensors } from '@retrace/compute';
@@ -21,9 +22,10 @@ import {
   type EventLog,
   type WarningLog,
 } from '@retrace/log';
-import { isUnreadable, type CheckpointFiles } from '@retrace/policy';
+import { isUnreadable, type CheckpointFiles, type OfferedPolicy } from '@retrace/policy';
 import type { RewardScorer } from '@retrace/scoring';
 import type { RunState, UpdateApplied } from '@retrace/trajectory';
+import type { KnownEvents } from '@retrace/trajectory/codec';
 import { CheckpointRetention } from './checkpoint/checkpoint-retention.js';
 import { commitUpdate } from './checkpoint/commit-update.js';
 import { neededPolicies } from './checkpoint/kept-checkpoints.js';
@@ -60,6 +62,10 @@ export interface TrainerOptions {
   readonly log: EventLog;
   readonly control: ControlTail;
   readonly checkpoints: CheckpointFiles;
+  /** Where a collector of this process gets each new policy, before it is committed. */
+  readonly offered?: OfferedPolicy;
+  /** Events that a collector of this process writes. */
+  readonly known?: KnownEvents;
   /** Reads the store. Episodes of the run itself are read from it only where the log does not hand them over (`FreshEpisodes`). */
   readonly reader: EpisodeSource & FactsSource & ReplaySource['reader'];
   /** Whether a sink brings the log into a store (default true). */
@@ -118,9 +124,9 @@ export class Trainer {
     const engine = await options.openEngine();
     const run = () => control.run(runId);
     const keepsTexts = readsTexts(recipe, rewards);
-    const { maxFreshBytes: maxBytes } = options;
+    const { maxFreshBytes: maxBytes, known } = options;
     const fresh = await FreshEpisodes.open({
-      ...{ log, ends, run, keepsTexts, stored: reader, maxBytes, signal },
+      ...{ log, ends, run, keepsTexts, stored: reader, maxBytes, known, signal },
     });
     const batches = new BatchSource({ ...options, reader: fresh, sampler, epoch });
     const trainer = new Trainer(options, engine, fresh, batches, epoch);
@@ -174,6 +180,7 @@ export class Trainer {
     const updateNumber = (this.view.updates.lastUpdate?.updateNumber ?? 0) + 1;
     const message = `${lost.message}; starting it again from the last commit, to make update ${updateNumber} again`;
     this.options.warnings.raise({ source: 'trainer', message });
+    this.options.offered?.withdraw();
     await this.engine.close();
     this.engine = await this.options.openEngine();
     await this.options.control.catchUp();
@@ -268,6 +275,7 @@ export class Trainer {
       trainerState: this.view.updates.lastUpdate?.trainerState ?? null,
     });
     const updateSeconds = secondsSince(updateStarted);
+    if (this.options.offered) this.engine.offerWeights(this.options.offered, plan.policyVersionIn + 1);
     const timings: MetricEntries = [
       ['train/tokensPerSecond', recorded.outcome.numTrainedTokens / updateSeconds],
       ['time/wait', waitSeconds],

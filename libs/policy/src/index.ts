@@ -27,6 +27,7 @@ export {
   policyCheckpointMetadata,
   startFromCheckpoint,
 } from './hugging-face/policy-checkpoint.js';
+export { OfferedPolicy } from './hugging-face/offered-policy.js';
 export { PolicySource } from './hugging-face/policy-source.js';
 export {
   loadPolicyText,

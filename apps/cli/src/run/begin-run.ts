@@ -34,9 +34,9 @@ export async function beginRun(
 ): Promise<BegunRun> {
   const unfinished = state.runs.findLast((run) => run.ended === null && isOf(options.recipe, run));
   if (unfinished) {
-    // The engine is that of the request: a run may go on with another.
-    const { engine } = options.recipe;
-    const recipe = { ...parseRecipe(unfinished.started.recipe), engine };
+    // Engine and processes are those of the request: a run may go on with others.
+    const { engine, process } = options.recipe;
+    const recipe = { ...parseRecipe(unfinished.started.recipe), engine, process };
     return { runId: unfinished.runId, isResumed: true, recipe };
   }
 

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DataDirectory } from '@retrace/process';
-import { collectorRole, trainerRole, validatorRole } from './role-definitions.js';
+import { collectorRole, colocatedRole, trainerRole, validatorRole } from './role-definitions.js';
 
 /** The constructor of a data directory reads and writes nothing. */
 const directory = new DataDirectory(join(tmpdir(), 'retrace-never-made'));
@@ -14,6 +14,7 @@ function nicenessOf(niceness: number) {
   };
   return [
     trainerRole({ ...options, engine: { kind: 'tensorflow' } }),
+    colocatedRole({ ...options, engine: { kind: 'tensorflow' } }),
     collectorRole({ ...options, share: { index: 0, count: 1 } }),
     validatorRole({ ...options, numCollectors: 1 }),
   ].map((role) => role.niceness);
@@ -21,9 +22,9 @@ function nicenessOf(niceness: number) {
 
 describe('priorities of the roles of a run', () => {
   it.each([
-    [0, [0, 0, 9]],
-    [10, [10, 10, 19]],
-    [19, [19, 19, 19]],
+    [0, [0, 0, 0, 9]],
+    [10, [10, 10, 10, 19]],
+    [19, [19, 19, 19, 19]],
   ])(
     'with --nice %i put the validator 9 steps behind the others, down to the lowest',
     (niceness, expected) => {

@@ -30,6 +30,9 @@ export const GARBAGE_COLLECTION: readonly string[] = [
 const BEHIND_TRAINING = 9;
 const LOWEST_PRIORITY = 19;
 
+/** Name of the process that is both. */
+const COLOCATED = 'trainer+collector';
+
 interface StoreRoleOptions {
   readonly port: number;
   /** Variables with which the store finds its engine. */
@@ -139,15 +142,20 @@ interface RunRoleOptions {
   readonly hasRunEnded: () => boolean;
 }
 
+type TrainerRoleOptions = RunRoleOptions & { readonly engine: EngineRecipe };
+
 /** Defines the run's trainer. */
-export function trainerRole({
-  engine,
-  ...options
-}: RunRoleOptions & { readonly engine: EngineRecipe }): RoleDefinition {
-  return runRole('trainer', installation.scripts.trainer, options, {
-    RETRACE_METRICS_PORT: options.metricsPort,
-    RETRACE_ENGINE: JSON.stringify(engine),
-  });
+export function trainerRole({ engine, ...options }: TrainerRoleOptions): RoleDefinition {
+  return runRole('trainer', installation.scripts.trainer, options, trainerVariables(options, engine));
+}
+
+/** Defines trainer and collector of the run as one process. */
+export function colocatedRole({ engine, ...options }: TrainerRoleOptions): RoleDefinition {
+  return runRole(COLOCATED, installation.scripts.colocated, options, trainerVariables(options, engine));
+}
+
+function trainerVariables({ metricsPort }: RunRoleOptions, engine: EngineRecipe) {
+  return { RETRACE_METRICS_PORT: metricsPort, RETRACE_ENGINE: JSON.stringify(engine) };
 }
 
 /** Defines one of the run's collectors. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BackendChoice, DataDirectory } from '@retrace/process';
 import { checkpointStorageFor, logOf } from '../services/environment.js';
-import { engineOf, needsCollector, needsValidator, type Recipe } from '@retrace/config';
+import { engineOf, isColocated, needsCollector, needsValidator, type Recipe } from '@retrace/config';
 import type { ControlFold, RunState } from '@retrace/trajectory';
 import type { EventLog, WarningLog } from '@retrace/log';
 import { CliError } from '../cli-error.js';
@@ -21,7 +21,7 @@ import { Supervisor } from '../supervisor/supervisor.js';
 import { WarningRecorder } from '../supervisor/warning-recorder.js';
 import { assertDiskSpace, watchDisk } from './disk-watch.js';
 import { prepareBackend } from './prepare-backend.js';
-import { collectorRole, trainerRole, validatorRole } from './role-definitions.js';
+import { colocatedRole, collectorRole, trainerRole, validatorRole } from './role-definitions.js';
 import { StoreSide } from './store-side.js';
 
 export interface TrainingServerOptions {
@@ -162,8 +162,9 @@ export class TrainingServer {
       const count = needsCollector(recipe) ? numCollectors : 0;
       const shares = Array.from({ length: count }, (_, index) => ({ index, count }));
       const definitions = [
-        trainerRole({ ...role, engine }),
-        ...shares.map((share) => collectorRole({ ...role, share })),
+        ...(isColocated(recipe, count)
+          ? [colocatedRole({ ...role, engine })]
+          : [trainerRole({ ...role, engine }), ...shares.map((share) => collectorRole({ ...role, share }))]),
         ...(needsValidator(recipe) ? [validatorRole({ ...role, numCollectors: count })] : []),
       ];
       roles.push(...definitions.map(({ name }) => name));

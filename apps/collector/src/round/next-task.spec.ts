@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { resolveRecipe, type Recipe } from '@retrace/config';
 import { Story } from '../testing/story.js';
-import { nextTask } from './next-task.js';
+import { nextTask, roundAfterUpdate } from './next-task.js';
 
 function recipeWith(...assignments: string[]) {
   return resolveRecipe('frozen-lake-ppo', {
@@ -184,5 +184,32 @@ describe('nextTask', () => {
     const recipe = recipeWith('evaluation.earlyStop={"patience":1}');
     expect(nextTask(early.run, recipe)).toEqual({ kind: 'rollOut', round: 0 });
     expect(nextTask(early.evaluated('validation/success', 2).run, recipe)).toEqual(waits);
+  });
+});
+
+describe('roundAfterUpdate', () => {
+  const share = { index: 0, count: 1 };
+  const updating = () => new Story().published(0).closed('a').closed('b').planned(1, ['a', 'b']);
+
+  it('is the round that nextTask names once the policy is published', () => {
+    const recipe = recipeWith('evaluation.everyUpdates=0');
+    const story = updating();
+    expect(roundAfterUpdate(story.run, recipe, share)).toBe(1);
+    story.applied(1).published(1);
+    expect(nextTask(story.run, recipe)).toEqual({ kind: 'rollOut', round: 1 });
+  });
+
+  it('is none where results may still decide, or where the update is the last', () => {
+    const { run } = updating();
+    for (const assignment of [
+      'collection.maxStaleness=1',
+      'sampler.rule=fifo',
+      'evaluation.earlyStop={"patience":3}',
+    ]) {
+      expect(roundAfterUpdate(run, recipeWith(assignment), share)).toBeNull();
+    }
+    expect(roundAfterUpdate(run, { ...recipeWith(), numUpdates: 1 }, share)).toBeNull();
+    expect(roundAfterUpdate(run, recipeWith(), { index: 0, count: 2 })).toBeNull();
+    expect(roundAfterUpdate(new Story().run, recipeWith(), share)).toBeNull();
   });
 });

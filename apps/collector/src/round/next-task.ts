@@ -70,6 +70,22 @@ function rollOutOrWait(
   return { kind: 'rollOut', round };
 }
 
+/**
+ * The round that follows the update under way, if nothing that happens before its policy is published can change that; null otherwise. A run
+ * whose end or next groups depend on results has none: validation that stops it, a sampler that replaces or limits groups.
+ */
+export function roundAfterUpdate(run: RunState, recipe: Recipe, share: Share): number | null {
+  const policy = run.policies.latest;
+  if (run.ended || !policy || isShared(run, share)) return null;
+  const { collection, sampler, evaluation, imitation } = recipe;
+  if (collection.maxStaleness > 0 || sampler || evaluation.earlyStop || !collectsForTraining(recipe))
+    return null;
+  const imitationUpdates = imitation?.numUpdates ?? 0;
+  const updatesDone = policy.updateNumber + 1;
+  if (updatesDone < imitationUpdates || updatesDone >= imitationUpdates + recipe.numUpdates) return null;
+  return run.groups.lastRound + 1;
+}
+
 /** A part of an update lets no other round wait where groups without variance are replaced: the update needs more groups. */
 function wholeUpdates(numUpdates: number, { sampler }: Recipe): number {
   return sampler?.zeroVariance === 'resample' ? Math.floor(numUpdates) : Math.ceil(numUpdates);

@@ -46,6 +46,8 @@ interface Round {
   readonly idleSeconds: number;
   /** Called between turns; may swap the policy. */
   readonly beforeTurns?: () => Promise<void>;
+  /** Resolves once what the writer holds may be appended; to false where it never may (default: it may at once). */
+  readonly mayAppend?: Promise<boolean>;
 }
 
 /** A round whose episodes are all in the log. */
@@ -109,6 +111,7 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Pl
   }).finally(() => {
     for (const slot of slots) slot.close();
   });
+  if ((await round.mayAppend) === false) return null;
   const isAcknowledged = await writer.flush();
   if (isAcknowledged) await mark.written;
   metrics.logSeconds = writer.waitedSeconds - waitedBefore;

@@ -1,5 +1,12 @@
 import { longestContext, type Recipe } from '@retrace/config';
-import { Generator, PolicySource, type CheckpointFiles, type PolicyText } from '@retrace/policy';
+import {
+  Generator,
+  PolicySource,
+  type CheckpointFiles,
+  type OfferedPolicy,
+  type PolicyText,
+  type Transformer,
+} from '@retrace/policy';
 import type { PolicyPublished } from '@retrace/trajectory';
 import type { WarningLog } from '@retrace/log';
 import type { Actor } from '../actors/actor.js';
@@ -15,6 +22,8 @@ export interface PolicyActorsOptions {
   readonly loops: EpisodeLoops;
   /** The server that samples; null samples here. */
   readonly endpoint: PolicyEndpoint | null;
+  /** Policies that a trainer in this process offers. */
+  readonly offered?: OfferedPolicy;
   /** The process that acts (default `collector`). */
   readonly source?: 'collector' | 'validator';
   /** Told where the weights of a policy are missing or damaged. */
@@ -34,7 +43,7 @@ export class PolicyActors {
   private generator: Generator | null = null;
 
   constructor(private readonly options: PolicyActorsOptions) {
-    this.policies = new PolicySource(options.checkpoints);
+    this.policies = new PolicySource(options.checkpoints, options.offered);
   }
 
   /** The version that acts; −1 before the first. */
@@ -42,15 +51,29 @@ export class PolicyActors {
     return this.policies.version;
   }
 
-  async open(policy: PolicyPublished, { greedy, temperature }: Decoding): Promise<Actor> {
-    const { recipe, text, endpoint, loops } = this.options;
+  async open(policy: PolicyPublished, decoding: Decoding): Promise<Actor> {
     const model = await loadWhenReadable(this.policies, policy, this.options);
+    return this.actorOf(policy.policyVersion, model, decoding);
+  }
+
+  /** Makes an offered policy act, before it is published; null where it is not on offer. */
+  async openOffered(policyVersion: number, decoding: Decoding): Promise<Actor | null> {
+    const model = this.policies.take(policyVersion);
+    return model && this.actorOf(policyVersion, model, decoding);
+  }
+
+  private async actorOf(
+    policyVersion: number,
+    model: Transformer,
+    { greedy, temperature }: Decoding,
+  ): Promise<Actor> {
+    const { recipe, text, endpoint, loops } = this.options;
     const maxTokens = longestContext(recipe);
     const { maxNewTokens } = recipe.context;
     const sampling = { temperature, topK: 0, topP: 1, greedy, maxNewTokens };
     const stops = { stopStrings: recipe.context.stopStrings, ownStopStrings: loops.stopStrings };
     if (endpoint) {
-      await endpoint.serve(policy.policyVersion, model);
+      await endpoint.serve(policyVersion, model);
       return endpoint.actor({ maxTokens, sampling, ...stops });
     }
     this.generator ??= new Generator(model, {
@@ -59,7 +82,7 @@ export class PolicyActors {
       maxNewTokens,
       decode: (tokenIds) => text.tokenizer.decode(tokenIds),
     });
-    this.generator.setPolicyVersion(policy.policyVersion);
+    this.generator.setPolicyVersion(policyVersion);
     return new PolicyActor({ generator: this.generator, text, maxTokens, sampling, ...stops });
   }
 

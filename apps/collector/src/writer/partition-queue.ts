@@ -29,6 +29,11 @@ export class PartitionQueue {
     this.memoryBytes += record.length;
   }
 
+  /** Drops the records in memory. */
+  clear(): void {
+    this.dropFromMemory(this.memory.length);
+  }
+
   /** The oldest records, at least one, up to `maxBytes`. At once where they are in memory. */
   head(maxBytes: number): Promise<Uint8Array[]> | Uint8Array[] {
     if (this.spool && this.spool.numRecords > 0) return this.spool.peek(maxBytes);

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { episodeIdFor, type AnyEvent } from '@retrace/trajectory';
 import { type EventLog } from '@retrace/log';
 import { decodeEvent } from '@retrace/trajectory/codec';
@@ -54,6 +57,39 @@ describe('TrajectoryWriter', () => {
     expect(appends.map(({ partition }) => partition).sort()).toEqual([0, 1]);
     for (const { ordinals } of appends) expect(ordinals).toEqual([...ordinals].sort());
     expect(appends.flatMap(({ ordinals }) => ordinals)).toHaveLength(8);
+  });
+
+  it('appends nothing that is held before it is released, and drops what is discarded', async () => {
+    const { log, appends } = gatedLog();
+    const writer = await TrajectoryWriter.open(log, { lingerMs: 0, maxBatchBytes: 1 });
+    writer.hold();
+    writer.write(eventOf(0));
+    await writer.betweenTurns();
+    expect(appends).toHaveLength(0);
+    writer.discard();
+    expect(writer.memoryBytes).toBe(0);
+    writer.hold();
+    writer.write(eventOf(1));
+    writer.release();
+    const flushed = writer.flush();
+    expect(appends.map(({ ordinals }) => ordinals)).toEqual([[eventOf(1).episodeId]]);
+    appends[0].settle();
+    expect(await flushed).toBe(true);
+  });
+
+  it('drops what is held when it closes', async () => {
+    const { log, appends } = gatedLog();
+    const directory = await mkdtemp(join(tmpdir(), 'retrace-held-'));
+    const spool = { directory, maxBytes: 1e6 };
+    const writer = await TrajectoryWriter.open(log, { spool });
+    writer.hold();
+    writer.write(eventOf(0));
+    expect(await writer.close()).toBe(0);
+    const next = await TrajectoryWriter.open(log, { spool });
+    expect(await next.flush()).toBe(true);
+    expect(appends).toHaveLength(0);
+    await next.close();
+    await rm(directory, { recursive: true });
   });
 
   it('sends a batch at once when it is full', async () => {

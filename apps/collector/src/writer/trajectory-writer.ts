@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { LogError, partitionOf, type EventLog } from '@retrace/log';
 import { type AnyEvent } from '@retrace/trajectory';
-import { encodeEvent } from '@retrace/trajectory/codec';
+import { encodeEvent, type KnownEvents } from '@retrace/trajectory/codec';
 import { PartitionAppender, type AppendTiming } from './partition-appender.js';
 import { PartitionQueue } from './partition-queue.js';
 import { openSpool, type SpoolOptions } from './open-spool.js';
@@ -15,6 +15,8 @@ export interface TrajectoryWriterOptions extends Partial<AppendTiming> {
   readonly maxMemoryBytes?: number;
   /** Where records wait while the log is unavailable; without it they wait only in memory. */
   readonly spool?: SpoolOptions;
+  /** Told of each event, for who reads the log in this process. */
+  readonly known?: KnownEvents;
   /** After it aborts, nothing waits for the log for longer than `drainMs`. */
   readonly signal?: AbortSignal;
   /** Default 3,000. */
@@ -36,6 +38,7 @@ export class TrajectoryWriter {
   private spilling: Promise<void> | null = null;
   private awaySinceMs: number | null = null;
   private isFull = false;
+  private isHeld = false;
   /** Seconds that rollouts waited for the log. */
   waitedSeconds = 0;
   private peakBytes = 0;
@@ -99,9 +102,10 @@ export class TrajectoryWriter {
       const what = `${event.kind} of episode ${event.episodeId}, seq ${event.seq}, has ${bytes.length} bytes`;
       throw new LogError('LOG_RECORD_TOO_LARGE', `${what}; must have at most ${mostBytes} (maxEventBytes)`);
     }
+    this.options.known?.remember(event, bytes);
     const partition = partitionOf(event.runId, event.episodeId, this.queues.length);
     this.queues[partition].push(bytes);
-    if (this.queues[partition].memoryBytes >= maxBatchBytes) this.appenders[partition].start();
+    if (this.queues[partition].memoryBytes >= maxBatchBytes) this.start(partition);
   }
 
   /**
@@ -111,7 +115,7 @@ export class TrajectoryWriter {
   async betweenTurns(): Promise<void> {
     const due = performance.now() - (this.options.lingerMs ?? 10);
     this.queues.forEach((queue, partition) => {
-      if (queue.hasMemory && queue.sinceMs <= due) this.appenders[partition].start();
+      if (queue.hasMemory && queue.sinceMs <= due) this.start(partition);
     });
     this.spill();
     if (this.memoryBytes > 0) await setImmediate();
@@ -119,6 +123,24 @@ export class TrajectoryWriter {
     const isTooMuch = (): boolean => this.memoryBytes > maxMemoryBytes;
     // Nearly always there is nothing to wait for, and a failure to throw is rarer still.
     if (this.failure !== null || isTooMuch()) await this.waitWhile(isTooMuch);
+  }
+
+  /** From now on records wait in memory, until `release` or `discard`; called when none wait. Until then `flush` must not be called. */
+  hold(): void {
+    this.isHeld = true;
+  }
+
+  /** Ends `hold`: the records may be appended. */
+  release(): void {
+    this.isHeld = false;
+    if (this.memoryBytes > 0) for (const appender of this.appenders) appender.start();
+  }
+
+  /** Ends `hold`: the records are dropped, as if they had never been written. */
+  discard(): void {
+    this.isHeld = false;
+    for (const queue of this.queues) queue.clear();
+    this.wake();
   }
 
   /**
@@ -133,10 +155,11 @@ export class TrajectoryWriter {
   }
 
   /**
-   * Moves unacknowledged records to the spool, even beyond its limit, and closes it: the next writer appends them. Resolves with the
-   * number of bytes that stay there.
+   * Moves unacknowledged records to the spool, even beyond its limit, and closes it: the next writer appends them. Those that are held are
+   * dropped. Resolves with the number of bytes that stay there.
    */
   async close(): Promise<number> {
+    if (this.isHeld) this.discard();
     this.closing.abort();
     await Promise.all([this.spilling, ...this.appenders.map((appender) => appender.stopped())]);
     for (const queue of this.queues) {
@@ -149,6 +172,10 @@ export class TrajectoryWriter {
   /** Bytes of unacknowledged records in memory, including those of appends under way. */
   get memoryBytes(): number {
     return this.queues.reduce((sum, queue) => sum + queue.memoryBytes, 0);
+  }
+
+  private start(partition: number): void {
+    if (!this.isHeld) this.appenders[partition].start();
   }
 
   private get failure(): Error | null {

@@ -21,6 +21,7 @@ import {
   type GradientStep,
   type GradientWorkers,
   type LossTerms,
+  type OfferedPolicy,
   type SequenceBatch,
   type TrainingBatch,
 } from '@retrace/policy';
@@ -195,6 +196,10 @@ export class TensorflowEngine implements UpdateEngine {
    */
   saveWeights(into = this.options.checkpoints): Promise<CheckpointFile> {
     return into.write(policyCheckpointContent(this.model, this.identity));
+  }
+
+  offerWeights(to: OfferedPolicy, policyVersion: number): void {
+    to.offer(policyVersion, this.model);
   }
 
   /** The name that the current weights would be stored under; nothing is stored. */

@@ -5,6 +5,7 @@ import type {
   FileRef,
   LossOptions,
   LossTerms,
+  OfferedPolicy,
   SequenceBatch,
   TrainingBatch,
 } from '@retrace/policy';
@@ -115,6 +116,9 @@ export interface UpdateEngine {
    * @param into by default the files of the run
    */
   saveWeights(into?: CheckpointFiles): Promise<FileRef>;
+
+  /** Offers the current weights to the sampler of this process, as this version; an engine whose weights are elsewhere offers nothing. */
+  offerWeights(to: OfferedPolicy, policyVersion: number): void;
 
   /** Stores weights and optimizer. */
   save(into?: CheckpointFiles): Promise<EngineState>;

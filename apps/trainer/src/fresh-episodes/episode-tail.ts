@@ -1,7 +1,7 @@
 import type { EventLog, LogRecord } from '@retrace/log';
 import { admitRecord, type RecordAdmission } from '@retrace/store';
-import { episodeRank, RankWindow, type EventKind } from '@retrace/trajectory';
-import { peekEnvelope } from '@retrace/trajectory/codec';
+import { episodeRank, RankWindow, type AnyEvent, type EventKind } from '@retrace/trajectory';
+import { decodeEvent, peekEnvelope, type KnownEvents } from '@retrace/trajectory/codec';
 import { EpisodeInLog, type WholeEpisode } from './episode-in-log.js';
 
 export interface EpisodeTailOptions {
@@ -13,6 +13,8 @@ export interface EpisodeTailOptions {
   readonly keepsTexts: boolean;
   /** The episodes that are read; all of the run where it is left out. */
   readonly only?: ReadonlySet<string>;
+  /** Events that a collector of this process wrote. */
+  readonly known?: KnownEvents;
   /** Of the episodes that are kept; the oldest go first (default 256 MiB). */
   readonly maxBytes?: number;
 }
@@ -27,6 +29,7 @@ const CHECKSUMS: Readonly<Partial<Record<EventKind, string>>> = {
   EpisodeEnded: '3'.padEnd(32, '0'),
 };
 const OTHER_CHECKSUM = '0'.repeat(32);
+const checksumOf = ({ kind }: AnyEvent): string => CHECKSUMS[kind] ?? OTHER_CHECKSUM;
 
 /**
  * The episodes of one run as its collectors append them to the log: what the store will show of them, without a store between. Decides about each
@@ -158,7 +161,8 @@ export class EpisodeTail {
   }
 
   private take(record: LogRecord): void {
-    const envelope = peekEnvelope(record.bytes);
+    const event = this.options.known?.take(record.bytes) ?? null;
+    const envelope = event ?? peekEnvelope(record.bytes);
     if (envelope?.runId !== this.options.runId) return;
     const { episodeId } = envelope;
     if (this.options.only?.has(episodeId) === false) return;
@@ -167,7 +171,8 @@ export class EpisodeTail {
     if (known?.whole) return;
     const episode = known ?? this.begin(episodeId);
     if (episode === null) return;
-    const result = admitRecord(record, this.admission, ({ kind }) => CHECKSUMS[kind] ?? OTHER_CHECKSUM);
+    const decode = event === null ? decodeEvent : () => ({ ok: true, event }) as const;
+    const result = admitRecord(record, this.admission, checksumOf, decode);
     const before = episode.numBytes;
     if (result.kind === 'accepted') episode.take(result.event);
     this.numBytes += episode.numBytes - before;

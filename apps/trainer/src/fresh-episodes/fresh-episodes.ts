@@ -1,6 +1,7 @@
 import { readRoundStarts, type EventLog } from '@retrace/log';
 import { concatEpisodeColumns, type EpisodeTexts, type LostEpisode } from '@retrace/store';
 import type { EpisodeColumns, RunState } from '@retrace/trajectory';
+import type { KnownEvents } from '@retrace/trajectory/codec';
 import type { EpisodeSource } from '../update/episode-source.js';
 import type { WholeEpisode } from './episode-in-log.js';
 import { EpisodeTail } from './episode-tail.js';
@@ -15,6 +16,8 @@ export interface FreshEpisodesOptions {
   /** Has what the log no longer hands over: other runs, earlier rounds, episodes that were removed from memory. */
   readonly stored: EpisodeSource;
   readonly maxBytes?: number;
+  /** Events that a collector of this process wrote. */
+  readonly known?: KnownEvents;
   readonly signal: AbortSignal;
 }
 
@@ -30,7 +33,7 @@ export class FreshEpisodes implements EpisodeSource {
 
   /** Begins to follow the log where the round under way began, so that a trainer that resumes has it, too. */
   static async open(options: FreshEpisodesOptions): Promise<FreshEpisodes> {
-    const { log, ends, run, keepsTexts, maxBytes } = options;
+    const { log, ends, run, keepsTexts, maxBytes, known } = options;
     const { runId, rounds } = run();
     const from = ends.map(async (end, partition) => {
       const starts = await readRoundStarts(log, {
@@ -40,7 +43,7 @@ export class FreshEpisodes implements EpisodeSource {
       });
       return Math.min(end, ...starts.filter((start) => start !== null));
     });
-    const tail = new EpisodeTail({ log, runId, from: await Promise.all(from), keepsTexts, maxBytes });
+    const tail = new EpisodeTail({ log, runId, from: await Promise.all(from), keepsTexts, maxBytes, known });
     return new FreshEpisodes(options, tail);
   }
 

@@ -78,6 +78,11 @@ export class GradientProbe implements UpdateEngine {
     return this.engine.saveWeights();
   }
 
+  /** Offers nothing: nobody samples from it. */
+  offerWeights(): void {
+    return;
+  }
+
   save(): Promise<EngineState> {
     return this.engine.save();
   }

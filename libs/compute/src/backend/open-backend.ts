@@ -26,6 +26,7 @@ export interface OpenBackendOptions extends TensorflowSettings {
 }
 
 let opened: Backend | null = null;
+let opening: Promise<unknown> = Promise.resolve();
 
 /** The backend that `openBackend` opened last in this process; null before. */
 export function openedBackend(): Backend | null {
@@ -36,16 +37,22 @@ export function openedBackend(): Backend | null {
 type Attempt = { readonly version: string } | { readonly refusal: string };
 
 /**
- * Opens the first backend that works. All tensors of this process are on it from then on.
+ * Opens the first backend that works. All tensors of this process are on it from then on. Calls at the same time open one after the other.
  *
  * @throws ComputeError `BACKEND_UNAVAILABLE` if none of `prefer` works, with a reason for each (the default order ends
  *   with `wasm`, which always works), or as `readComputeEnvironment` does
  */
-export async function openBackend({
+export function openBackend(options: OpenBackendOptions = {}): Promise<Backend> {
+  const next = opening.then(() => openNow(options));
+  opening = next.catch(() => undefined);
+  return next;
+}
+
+async function openNow({
   environment = readComputeEnvironment(),
   prefer = environment.backends,
   ...settings
-}: OpenBackendOptions = {}): Promise<Backend> {
+}: OpenBackendOptions): Promise<Backend> {
   registerGradients();
   const refusals: string[] = [];
   for (const name of prefer) {

@@ -23,6 +23,7 @@ import { ComputeRecipe, ModelRecipe, PolicyRecipe } from './model-recipe.js';
 import { MonitorsRecipe } from './monitors-recipe.js';
 import { OptimizerRecipe } from './optimizer-recipe.js';
 import { PreferenceRecipe } from './preference-recipe.js';
+import { ProcessRecipe } from './process-recipe.js';
 import { SamplerRecipe } from './sampler-recipe.js';
 import { TaskRecipe } from './task-recipe.js';
 import { MAX_UPDATES, UPDATES } from './update-counts.js';
@@ -229,6 +230,8 @@ export class Recipe {
   @IsOptional() @ValidateNested() @Type(() => ComputeRecipe) readonly compute?: ComputeRecipe | null;
   /** Engine that computes gradients and makes optimizer steps; null is TensorFlow.js in the trainer's process. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => EngineRecipe) readonly engine?: EngineRecipe | null;
+  /** How a run is divided into processes. @defaultValue null */
+  @IsOptional() @ValidateNested() @Type(() => ProcessRecipe) readonly process?: ProcessRecipe | null;
   /** How episodes are collected. */
   @IsDefined() @ValidateNested() @Type(() => CollectionRecipe) readonly collection!: CollectionRecipe;
   /** Data that updates are trained on; null is the episodes collected for the run. @defaultValue null */

@@ -135,18 +135,18 @@ export function parseRecipe(plain: unknown): Recipe {
   throw invalid(`Invalid recipe: ${shown.join('; ')}`);
 }
 
-/** SHA-256 over the recipe's canonical JSON (keys sorted), hex: without its engine, so that a run of it may go on with another one. */
+/** SHA-256 over the recipe's canonical JSON (keys sorted), hex: without its engine and its division into processes, so that a run of it may go on with others. */
 export function recipeHash(recipe: Recipe): string {
-  return hashOf(withoutEngine(recipe));
+  return hashOf(withoutMeans(recipe));
 }
 
 /** As `recipeHash`, of the recipe as its user wrote it: runs of one request have it in common, also when their data has grown since. */
 export function requestHash(recipe: Recipe): string {
-  return hashOf(withoutEngine(withoutContents(recipe)));
+  return hashOf(withoutMeans(withoutContents(recipe)));
 }
 
-function withoutEngine(recipe: object): object {
-  const { engine: _, ...others } = recipe as Pick<Recipe, 'engine'>;
+function withoutMeans(recipe: object): object {
+  const { engine: _, process: __, ...others } = recipe as Pick<Recipe, 'engine' | 'process'>;
   return others;
 }
 

@@ -68,6 +68,11 @@ export class Transformer implements TrunkWeights {
     return this.parameters.assignFrom(source, this.trainableSpecs);
   }
 
+  /** Takes over the trained weights of another model of this architecture; the two change independently afterwards. */
+  copyTrained(other: Transformer): void {
+    for (const { key } of this.trainableSpecs) this.parameters.replace(key, tf.clone(other.parameter(key)));
+  }
+
   /** Copies all weights to host memory. */
   exportTensors(): Promise<NamedTensors> {
     return this.parameters.export();

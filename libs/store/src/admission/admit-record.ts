@@ -6,7 +6,7 @@ import {
   fingerprintOf,
   isEpisodeEventKind,
 } from '@retrace/trajectory';
-import { decodeEvent } from '@retrace/trajectory/codec';
+import { decodeEvent, type DecodedEvent } from '@retrace/trajectory/codec';
 import { describePlaceFault, describeUnknownRun, findTooLarge } from './admission-fault.js';
 import { type AdmissionResult, type DecidedRecord, DROPPED, RETRY } from './admission-result.js';
 import type { Admission } from './admission.js';
@@ -18,16 +18,18 @@ export type RecordAdmission = Pick<Admission, 'maxEventBytes' | 'isDeleted' | 'f
  * Decides what becomes of the next record in log order: for the sink, and for all who read the log as the store will show it.
  *
  * @param checksumOf by which events at one place are compared; a reader that keeps the first of a place, whatever comes later, needs none
+ * @param decode gives what `decodeEvent` gives, where a reader knows it already
  */
 export function admitRecord(
   record: LogRecord,
   admission: RecordAdmission,
   checksumOf: (event: AnyEvent) => string = contentChecksum,
+  decode: (bytes: Uint8Array) => DecodedEvent = decodeEvent,
 ): AdmissionResult {
   if (admission.isDeleted(record)) return DROPPED;
   const tooLarge = findTooLarge(record, admission);
   if (tooLarge !== undefined) return { kind: 'deadLetter', ...tooLarge };
-  const decoded = decodeEvent(record.bytes);
+  const decoded = decode(record.bytes);
   if (!decoded.ok) return { kind: 'deadLetter', code: decoded.code, reason: decoded.reason };
   return isEpisodeEventKind(decoded.event.kind)
     ? admitEpisodeEvent(decoded.event, { admission, checksumOf, offset: record.offset })

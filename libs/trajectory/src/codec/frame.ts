@@ -6,6 +6,8 @@ import { crc32 } from 'node:zlib';
  */
 const MAGIC = [0x52, 0x54, 0x45] as const;
 export const FRAME_HEADER_BYTES = 8;
+/** Where the checksum begins in a frame. */
+export const CRC_POSITION = 4;
 
 /** Version of frame and body layout; payload fields have their own version, `schemaVersion`. */
 const WIRE_VERSION = 1;
@@ -32,7 +34,7 @@ export function writeFrameHeader(target: Buffer, bodyCrc: number): void {
   target[1] = MAGIC[1];
   target[2] = MAGIC[2];
   target[3] = WIRE_VERSION;
-  target.writeUInt32LE(bodyCrc, 4);
+  target.writeUInt32LE(bodyCrc, CRC_POSITION);
 }
 
 /** Returns the body of a frame, a view into `bytes`, or the fault of the frame. Never throws. */

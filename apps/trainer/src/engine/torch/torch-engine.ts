@@ -203,6 +203,11 @@ export class TorchEngine implements UpdateEngine {
     return weights;
   }
 
+  /** Offers nothing: the weights are in the worker, and reach samplers as files. */
+  offerWeights(): void {
+    return;
+  }
+
   async save(into = this.checkpoints): Promise<EngineState> {
     return requireState(await this.written('state', (path) => into.write(createReadStream(path))));
   }

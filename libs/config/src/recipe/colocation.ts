@@ -1,0 +1,17 @@
+import { needsCollector } from './data-problems.js';
+import { engineOf } from './engine-problems.js';
+import type { Recipe } from './recipe.js';
+
+/**
+ * Whether trainer and collector of a run are one process. Where they take turns, one process loses nothing: it starts one TensorFlow, has one set of
+ * weights, and no weights go through files. Where they overlap, two processes use two processors.
+ */
+export function isColocated(recipe: Recipe, numCollectors: number): boolean {
+  if (!needsCollector(recipe) || numCollectors !== 1) return false;
+  return recipe.process?.colocate ?? takeTurns(recipe);
+}
+
+function takeTurns({ collection, sampler, ...recipe }: Recipe): boolean {
+  if (collection.maxStaleness > 0 || sampler?.limiter) return false;
+  return !collection.endpoint && engineOf(recipe).kind === 'tensorflow';
+}

@@ -1,0 +1,10 @@
+import { IsBoolean, IsOptional } from '@retrace/validation';
+
+/** How a run is divided into processes. It changes nothing that a run computes, so this field is no part of a recipe's hash. */
+export class ProcessRecipe {
+  /**
+   * Whether trainer and collector are one process, with one set of weights: the collector gets the next policy before its files are written.
+   * Without it, where they work one after the other: `collection.maxStaleness` is 0, one collector samples in its own process, and the engine is TensorFlow.js.
+   */
+  @IsOptional() @IsBoolean() readonly colocate?: boolean;
+}

@@ -1,0 +1,143 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openBackend } from '@retrace/compute';
+import { resolveRecipe, type Recipe } from '@retrace/config';
+import { CheckpointFiles, OfferedPolicy } from '@retrace/policy';
+import type { AnyEvent } from '@retrace/trajectory';
+import { KnownEvents } from '@retrace/trajectory/codec';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { InProcessRun } from './support/in-process-run.js';
+
+/*
+ * Trainer and collector around one log: the collector plays with the next policy while the trainer still commits the update that made it.
+ */
+
+const NUM_UPDATES = 4;
+/** The update whose commit does not come about. */
+const FAILS_AT = 2;
+const NUM_EPISODES = 64;
+const SMALL = [
+  ...['collection.groupsPerRound=8', 'collection.groupSize=8', 'collection.concurrentEpisodes=32'],
+  ...['model.numLayers=1', 'model.hiddenSize=16', 'model.intermediateSize=16', 'checkpoint.keepEvery=1'],
+  ...['evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=0', 'optimizer.learningRate=0.01'],
+];
+const recipe: Recipe = resolveRecipe('memory-bandit-grpo', { numUpdates: NUM_UPDATES, assignments: SMALL });
+
+/** Counts the episodes whose end the collector has written. */
+class CountedEvents extends KnownEvents {
+  numEnded = 0;
+
+  override remember(event: AnyEvent, bytes: Uint8Array): void {
+    super.remember(event, bytes);
+    if (event.kind === 'EpisodeEnded') this.numEnded += 1;
+  }
+}
+
+let directory: string;
+beforeAll(async () => {
+  await openBackend();
+});
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'retrace-colocated-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const finalWeights = async (run: InProcessRun) => (await run.folded()).run.updates.lastUpdate?.weights.sha256;
+
+async function undisturbed(): Promise<string | undefined> {
+  const run = await InProcessRun.begin(join(directory, 'undisturbed'), recipe);
+  await run.work();
+  const weights = await finalWeights(run);
+  await run.close();
+  return weights;
+}
+
+interface Sharing {
+  readonly shared: { readonly offered: OfferedPolicy; readonly known: CountedEvents };
+  /** Called where the files of an update are written, before its commit is appended. */
+  readonly beforeCommit?: (updateNumber: number) => Promise<void>;
+}
+
+/** Trainer and collector, each with its view of the log; where the trainer fails, the collector ends, as their process does. */
+async function workTogether(run: InProcessRun, { shared, beforeCommit }: Sharing): Promise<void> {
+  const failed = new AbortController();
+  const collecting = run.work({ roles: ['collector'], shared, signal: failed.signal });
+  const ofTrainer = await run.openAgain();
+  try {
+    await ofTrainer.work({
+      roles: ['trainer'],
+      shared,
+      onPoint: async (point, updateNumber) => {
+        if (point === 'filesWritten') await beforeCommit?.(updateNumber);
+      },
+    });
+  } catch (error) {
+    failed.abort();
+    throw error;
+  } finally {
+    await collecting;
+  }
+}
+
+/** Waits until a round is played that is not in the log yet. */
+async function untilPlayed(known: CountedEvents, numEnded: number): Promise<void> {
+  while (known.numEnded < numEnded) await sleep(5);
+}
+
+describe('trainer and collector around one log', () => {
+  it('end with the weights of two that share nothing, and every round after the first is played before its policy is published', async () => {
+    const run = await InProcessRun.begin(join(directory, 'run'), recipe);
+    const shared = { offered: new OfferedPolicy(), known: new CountedEvents() };
+    const numInLog: number[] = [];
+    await workTogether(run, {
+      shared,
+      beforeCommit: async (updateNumber) => {
+        if (updateNumber === NUM_UPDATES) return;
+        await untilPlayed(shared.known, (updateNumber + 1) * NUM_EPISODES);
+        numInLog.push((await run.episodeEvents()).filter(({ kind }) => kind === 'EpisodeEnded').length);
+      },
+    });
+    expect(numInLog).toEqual([1, 2, 3].map((rounds) => rounds * NUM_EPISODES));
+    expect(await finalWeights(run)).toBe(await undisturbed());
+    expect(await run.replayAll()).toMatchObject({ numUpdates: NUM_UPDATES, differing: [] });
+    await run.close();
+  });
+
+  it.each(['beforeFiles', 'beforeCommit'] as const)(
+    'leave no trace of a round whose policy is never published: the process ends %s',
+    async (at) => {
+      const checkpoints = new CheckpointFiles(join(directory, 'checkpoints'));
+      const run = await InProcessRun.begin(join(directory, 'run'), recipe, { checkpoints });
+      const shared = { offered: new OfferedPolicy(), known: new CountedEvents() };
+      const numPlayed = (FAILS_AT + 1) * NUM_EPISODES;
+      const crash = async () => {
+        await untilPlayed(shared.known, numPlayed);
+        throw new Error('crashed');
+      };
+      const write = checkpoints.write.bind(checkpoints);
+      checkpoints.write = async (...content) => {
+        if (at === 'beforeFiles' && shared.offered.version === FAILS_AT) await crash();
+        return write(...content);
+      };
+      const working = workTogether(run, {
+        shared,
+        beforeCommit: async (updateNumber) => {
+          if (updateNumber === FAILS_AT) await crash();
+        },
+      });
+      await expect(working).rejects.toThrow('crashed');
+      expect(shared.known.numEnded).toBe(numPlayed);
+      const ended = (await run.episodeEvents()).filter(({ kind }) => kind === 'EpisodeEnded');
+      expect(ended).toHaveLength(FAILS_AT * NUM_EPISODES);
+      const { run: state } = await run.folded();
+      expect(state.updates.lastUpdate?.updateNumber).toBe(FAILS_AT - 1);
+      checkpoints.write = write;
+
+      await workTogether(run, { shared: { offered: new OfferedPolicy(), known: new CountedEvents() } });
+      expect(await finalWeights(run)).toBe(await undisturbed());
+      await run.close();
+    },
+  );
+});
