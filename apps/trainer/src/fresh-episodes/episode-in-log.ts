@@ -1,4 +1,4 @@
-import type { EpisodeTexts } from '@retrace/store';
+import { concatEpisodeColumns, type EpisodeTexts } from '@retrace/store';
 import {
   columnsOfEpisodes,
   EpisodePlaces,
@@ -7,15 +7,19 @@ import {
   type EpisodeColumns,
   type EpisodeEnded,
   type EpisodeStarted,
+  type SealedEpisode,
   type StepRecorded,
 } from '@retrace/trajectory';
 
 /** A whole episode, as far as an update reads it. */
 export interface WholeEpisode {
-  readonly columns: EpisodeColumns;
+  /** Columns, or for an episode of few steps what they are made of: that takes no more memory, and a batch of such episodes gets its columns at once. */
+  readonly content: { readonly columns: EpisodeColumns } | { readonly sealed: SealedEpisode };
   /** Null where they are not kept. */
   readonly texts: EpisodeTexts | null;
 }
+
+const FEW_STEPS = 4;
 
 /** Of the objects and arrays of an episode or of an open step, beside their content. */
 const BYTES_PER_EPISODE = 2_500;
@@ -80,18 +84,39 @@ export class EpisodeInLog {
   private seal(): WholeEpisode | null {
     const { episodeId, started, ended } = this;
     if (started === null || ended?.numSteps !== this.numSteps) return null;
-    const columns = columnsOfEpisodes([
-      { episodeId, groupId: started.groupId, steps: this.steps as ColumnsStep[], ended },
-    ]);
-    const { environment, task } = started;
-    const { finalObservation } = ended;
+    const { environment, task, groupId } = started;
+    const { finalObservation, endReason, success, finalTokenIds, finalKeptPrefixTokens } = ended;
+    const ending = { endReason, success, finalTokenIds, finalKeptPrefixTokens };
+    const whole = { episodeId, groupId, steps: this.steps as ColumnsStep[], ended: ending };
     const steps = this.texts as EpisodeTexts['steps'];
     const texts = this.keepsTexts ? { environment, task, finalObservation, steps } : null;
+    this.started = null;
+    this.ended = null;
     this.steps = [];
     this.texts = [];
+    if (texts !== null) this.bytes += bytesOfTexts(texts);
+    if (this.numSteps <= FEW_STEPS) return { content: { sealed: whole }, texts };
+    const columns = columnsOfEpisodes([whole]);
     this.bytes = bytesOf(columns) + (texts === null ? 0 : bytesOfTexts(texts));
-    return { columns, texts };
+    return { content: { columns }, texts };
   }
+}
+
+/** The columns of episodes, in this order. */
+export function columnsOf(episodes: readonly WholeEpisode[]): EpisodeColumns {
+  const parts: EpisodeColumns[] = [];
+  let few: SealedEpisode[] = [];
+  for (const { content } of episodes) {
+    if ('sealed' in content) {
+      few.push(content.sealed);
+      continue;
+    }
+    if (few.length > 0) parts.push(columnsOfEpisodes(few));
+    few = [];
+    parts.push(content.columns);
+  }
+  if (few.length > 0 || parts.length === 0) parts.push(columnsOfEpisodes(few));
+  return parts.length === 1 ? parts[0] : concatEpisodeColumns(parts);
 }
 
 function bytesOf(columns: EpisodeColumns): number {

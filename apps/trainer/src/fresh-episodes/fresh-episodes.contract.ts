@@ -43,7 +43,10 @@ export function freshEpisodesContract(open: () => Promise<LogAndStore>): void {
   });
   afterAll(() => opened.close());
 
-  async function freshFrom(ends: readonly number[], options: { readonly maxBytes?: number; readonly known?: KnownEvents } = {}) {
+  async function freshFrom(
+    ends: readonly number[],
+    options: { readonly maxBytes?: number; readonly known?: KnownEvents } = {},
+  ) {
     const { log, client } = opened;
     const reader = new TrajectoryReader(client);
     return FreshEpisodes.open({

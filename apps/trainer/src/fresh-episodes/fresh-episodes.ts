@@ -1,9 +1,9 @@
 import { readRoundStarts, type EventLog } from '@retrace/log';
-import { concatEpisodeColumns, type EpisodeTexts, type LostEpisode } from '@retrace/store';
+import type { EpisodeTexts, LostEpisode } from '@retrace/store';
 import type { EpisodeColumns, RunState } from '@retrace/trajectory';
 import type { KnownEvents } from '@retrace/trajectory/codec';
 import type { EpisodeSource } from '../update/episode-source.js';
-import type { WholeEpisode } from './episode-in-log.js';
+import { columnsOf, type WholeEpisode } from './episode-in-log.js';
 import { EpisodeTail } from './episode-tail.js';
 
 export interface FreshEpisodesOptions {
@@ -50,7 +50,7 @@ export class FreshEpisodes implements EpisodeSource {
   async readEpisodes(runId: string, episodeIds: readonly string[]): Promise<EpisodeColumns> {
     const fresh = await this.find(runId, episodeIds);
     if (fresh === null) return this.options.stored.readEpisodes(runId, episodeIds);
-    return concatEpisodeColumns(fresh.map(({ columns }) => columns));
+    return columnsOf(fresh);
   }
 
   async readEpisodeTexts(runId: string, episodeIds: readonly string[]): Promise<EpisodeTexts[]> {

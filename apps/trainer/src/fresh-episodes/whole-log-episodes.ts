@@ -1,11 +1,11 @@
 import { trajectoryEnds, type EventLog } from '@retrace/log';
-import { concatEpisodeColumns, StoreError, type EpisodeTexts, type LostEpisode } from '@retrace/store';
+import { StoreError, type EpisodeTexts, type LostEpisode } from '@retrace/store';
 import type { EpisodeColumns } from '@retrace/trajectory';
 import type { FactsSource } from '../plan/batch-sampler.js';
 import type { ReplaySource } from '../replay/replayer.js';
 import { TrainerError } from '../trainer-error.js';
 import type { EpisodeSource } from '../update/episode-source.js';
-import type { WholeEpisode } from './episode-in-log.js';
+import { columnsOf, type WholeEpisode } from './episode-in-log.js';
 import { EpisodeTail } from './episode-tail.js';
 
 /**
@@ -21,7 +21,7 @@ export class WholeLogEpisodes implements EpisodeSource, FactsSource {
   /** @throws StoreError `NOT_YET_VISIBLE` (retriable) where the log lacks an event of one of them */
   async readEpisodes(runId: string, episodeIds: readonly string[]): Promise<EpisodeColumns> {
     const found = await this.find(runId, episodeIds);
-    return concatEpisodeColumns(whole(found, episodeIds).map(({ columns }) => columns));
+    return columnsOf(whole(found, episodeIds));
   }
 
   /** @throws as `readEpisodes` */
