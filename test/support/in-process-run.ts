@@ -69,6 +69,8 @@ interface WorkOptions {
   readonly roles?: readonly RunRole[];
   /** Where trainer and collector are as in one process: each is in a call of its own, with its own view of the log. */
   readonly shared?: { readonly offered: OfferedPolicy; readonly known: KnownEvents };
+  /** Where the collector keeps events that the log does not take (default: in memory only). */
+  readonly spool?: { readonly directory: string; readonly maxBytes: number };
   /** Ends the work, as a process ends that is asked to. */
   readonly signal?: AbortSignal;
   /** Called at each point that the trainer comes to: what it throws ends the trainer, and while it waits the trainer hangs. */
@@ -90,6 +92,9 @@ export type UpdatePoint = 'planning' | 'planned' | 'filesWritten' | 'committed';
  * store: this tests what is computed, committed, resumed and replayed.
  */
 export class InProcessRun {
+  /** Bytes that the last collector left in its spool. */
+  numSpooledBytes = 0;
+
   private constructor(
     private readonly recipe: Recipe,
     private readonly log: EventLog,
@@ -171,6 +176,7 @@ export class InProcessRun {
     onPoint,
     roles = ['trainer', 'collector', 'validator'],
     shared,
+    spool,
     signal = new AbortController().signal,
   }: WorkOptions = {}): Promise<void> {
     const { recipe, log, control, checkpoints, text, runId } = this;
@@ -190,7 +196,7 @@ export class InProcessRun {
     };
     const warnings = new WarningLog({ control, runId, show: onWarning });
     const trainer = roles.includes('trainer') ? await this.startTrainer(common, warnings) : null;
-    const writer = await TrajectoryWriter.open(log, { signal: stopped, known: shared?.known });
+    const writer = await TrajectoryWriter.open(log, { signal: stopped, known: shared?.known, spool });
     const environment = await openEnvironment(recipe.environment, recipe.tasks);
     const played = {
       ...{ ...common, writer, warnings, text },
@@ -213,7 +219,7 @@ export class InProcessRun {
       await trainer?.close();
       await warnings.flush();
       control.append = append;
-      await writer.close();
+      this.numSpooledBytes = await writer.close();
       await environment.close();
     }
   }

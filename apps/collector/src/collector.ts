@@ -149,15 +149,15 @@ export class Collector {
     await this.playTrainingRound(round, idleSeconds, { actor, policyVersion, mayAppend });
   }
 
-  /** Waits until a policy is published, and lets the writer append; with false, and nothing appended, where its round is not the next one. */
+  /** Waits until a policy is published, and lets the writer append; with false, and the writer still holding, where its round is not the next one. */
   private async untilPublished(policyVersion: number, round: number): Promise<boolean> {
     const { control, signal, recipe, share, writer } = this.options;
     while (!signal.aborted && this.currentPolicy().policyVersion < policyVersion && !this.view.ended)
       await control.changed(signal);
     const task = nextTask(this.view, recipe, share);
-    const isNext = task.kind === 'rollOut' && task.round === round;
-    if (isNext && this.currentPolicy().policyVersion === policyVersion) writer.release();
-    else writer.discard();
+    const { latest } = this.view.policies;
+    const isNext = task.kind === 'rollOut' && task.round === round && latest?.policyVersion === policyVersion;
+    if (isNext) writer.release();
     return isNext;
   }
 

@@ -46,7 +46,7 @@ interface Round {
   readonly idleSeconds: number;
   /** Called between turns; may swap the policy. */
   readonly beforeTurns?: () => Promise<void>;
-  /** Resolves once what the writer holds may be appended; to false where it never may (default: it may at once). */
+  /** Resolves once what the writer held is released; to false where it never is (default: it holds nothing). */
   readonly mayAppend?: Promise<boolean>;
 }
 
@@ -111,7 +111,10 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Pl
   }).finally(() => {
     for (const slot of slots) slot.close();
   });
-  if ((await round.mayAppend) === false) return null;
+  if ((await round.mayAppend) === false) {
+    writer.discard();
+    return null;
+  }
   const isAcknowledged = await writer.flush();
   if (isAcknowledged) await mark.written;
   metrics.logSeconds = writer.waitedSeconds - waitedBefore;
