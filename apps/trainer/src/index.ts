@@ -1,5 +1,5 @@
 export { countKeptCheckpoints, keptCheckpoints } from './checkpoint/kept-checkpoints.js';
-export { runTrainer, type SharedParts } from './run-trainer.js';
+export { runTrainer } from './run-trainer.js';
 export { Trainer, type TrainerOptions } from './trainer.js';
 export type { FactsSource } from './plan/batch-sampler.js';
 export type { EpisodeSource } from './update/episode-source.js';

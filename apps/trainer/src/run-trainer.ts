@@ -25,7 +25,7 @@ import { Trainer } from './trainer.js';
 const LOG_PATIENCE_MS = 60 * 60 * 1000;
 
 /** Parts that a trainer has in common with a collector of its process. */
-export interface SharedParts {
+interface SharedParts {
   /** Open, and closed by who opened it. */
   readonly log: EventLog;
   readonly offered: OfferedPolicy;

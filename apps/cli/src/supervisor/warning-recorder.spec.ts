@@ -10,15 +10,17 @@ it('warnings of the supervisor and last words of roles become events; what a rol
   recorder.write({ role: 'store', level: 'warn', message: 'before there is a log' });
   recorder.recordTo({ raise: (warning) => raised.push(warning) });
   recorder.write({ role: 'collector-2', level: 'warn', message: 'was killed; restarting in 1 s' });
+  recorder.write({ role: 'trainer+collector', level: 'warn', message: 'was killed; restarting in 2 s' });
   recorder.write({ role: 'api', level: 'error', message: 'port taken' });
   recorder.write({ role: 'retrace', level: 'warn', message: 'the disk is nearly full' });
   recorder.write({ role: 'trainer', level: 'warn', message: 'update 3: a loss', isRecorded: true });
   recorder.write({ role: 'run', level: 'info', message: 'update 3 · success 1' });
   expect(raised).toEqual([
     { source: 'collector', message: 'was killed; restarting in 1 s' },
+    { source: 'trainer', message: 'was killed; restarting in 2 s' },
     { source: 'api', message: 'port taken' },
     { source: 'system', message: 'the disk is nearly full' },
   ]);
-  expect(shown).toHaveLength(6);
-  expect(shown[4]).toEqual({ role: 'trainer', level: 'warn', message: 'update 3: a loss' });
+  expect(shown).toHaveLength(7);
+  expect(shown[5]).toEqual({ role: 'trainer', level: 'warn', message: 'update 3: a loss' });
 });

@@ -38,6 +38,8 @@ function sourceOf(role: string): WarningRaised['source'] {
     case 'api':
     case 'store':
       return name;
+    case 'trainer+collector':
+      return 'trainer';
     default:
       return 'system';
   }
