@@ -1,6 +1,6 @@
 /**
  * Kills a run at ten random moments (kill -9), the whole tree and each child, and starts it again: the run finishes, nothing is lost
- * or doubled, and the policy equals that of an undisturbed run. Runs bandit-ppo, a small frozen-lake-ppo, and a run that trains on the
+ * or doubled, and the policy equals that of an undisturbed run. Runs bandit-ppo, whose trainer and collector are one process, a small frozen-lake-ppo, whose are two, and a run that trains on the
  * episodes of another one alone. Then runs a collector
  * ahead of the trainer (`maxStaleness` 1), where the bits depend on timing: no update trains on staler data, and every update,
  * re-run from its manifest, gives the recorded loss.
@@ -20,13 +20,21 @@ const random = seededRandom(Number(values.seed));
 const NUM_KILLS = 10;
 const WITHIN_MS = 300_000;
 const drills = [
-  { recipe: 'bandit-ppo', numUpdates: 30, settings: [], command: 'train', sink: 'sink' },
+  {
+    recipe: 'bandit-ppo',
+    numUpdates: 30,
+    settings: [],
+    command: 'train',
+    sink: 'sink',
+    roles: ['trainer+collector', 'trainer+collector'],
+  },
   {
     recipe: 'frozen-lake-ppo',
     numUpdates: 15,
-    settings: ['collection.groupsPerRound=64'],
+    settings: ['collection.groupsPerRound=64', 'process.colocate=false'],
     command: 'up',
     sink: 'api',
+    roles: ['trainer', 'collector'],
   },
   {
     recipe: 'memory-bandit-grpo',
@@ -34,6 +42,7 @@ const drills = [
     settings: ['sampler.rule=prioritized', 'collection.groupsPerRound=16'],
     command: 'train',
     sink: 'sink',
+    roles: ['trainer', 'tree'],
     // Played by a run before it; this one has no collector.
     historyUpdates: 6,
   },
@@ -50,8 +59,8 @@ const asynchronous = {
 };
 
 /** Draws kills: each target twice, in random order, at random moments after updates that are spread over the run. */
-function planKills(numUpdates, sink, hasCollector = true) {
-  const targets = ['tree', hasCollector ? 'collector' : 'tree', 'trainer', 'store', sink];
+function planKills(numUpdates, sink, roles) {
+  const targets = ['tree', ...roles, 'store', sink];
   const order = [...targets, ...targets]
     .map((target) => ({ target, rank: random() }))
     .sort((a, b) => a.rank - b.rank);
@@ -64,7 +73,8 @@ function planKills(numUpdates, sink, hasCollector = true) {
 
 const figures = [];
 let hasFailed = false;
-for (const { recipe: recipeName, numUpdates, settings, command, sink, historyUpdates = 0 } of drills) {
+for (const drill of drills) {
+  const { recipe: recipeName, numUpdates, settings, command, sink, roles, historyUpdates = 0 } = drill;
   const isOffline = historyUpdates > 0;
   const recipe = isOffline ? `${recipeName} on another run's episodes` : recipeName;
   const args = argumentsOf({ recipe: recipeName, numUpdates, settings });
@@ -85,7 +95,7 @@ for (const { recipe: recipeName, numUpdates, settings, command, sink, historyUpd
     });
     const killed = await trainWithKills(
       [...args, '--data-dir', killedDirectory.path],
-      planKills(numUpdates, sink, !isOffline),
+      planKills(numUpdates, sink, roles),
       {
         withinMs: WITHIN_MS,
         command,
@@ -131,7 +141,7 @@ async function drillAsynchronously() {
   try {
     const killed = await trainWithKills(
       [...argumentsOf(asynchronous), '--data-dir', directory.path],
-      planKills(numUpdates, 'sink'),
+      planKills(numUpdates, 'sink', ['trainer', 'collector']),
       { withinMs: WITHIN_MS, onKill: (description) => console.log(`${name}: kill -9 of ${description}`) },
     );
     const audit = await auditAsynchronousRun(directory.path, { numUpdates, maxStaleness: 1 });

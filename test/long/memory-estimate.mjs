@@ -128,8 +128,10 @@ for (const [name, config, maxSlots, promptTokens, maxNewTokens] of generations) 
   compare(name, JSON.parse(output).peakBytes, estimateGenerationMemory(config, options).totalBytes);
 }
 
+/** Predictions are made for each role, so each is a process of its own. */
+const APART = 'process.colocate=false';
 // Limits passes to a size that the episodes fill, because a prediction is for the largest pass that the recipe allows.
-const fullPasses = ['optimizer.maxTokensPerMicroBatch=2048'];
+const fullPasses = ['optimizer.maxTokensPerMicroBatch=2048', APART];
 /** A model whose reference policy is a tenth of the trainer, in passes that the episodes fill. */
 const large = [
   ...[
@@ -141,7 +143,7 @@ const large = [
     'intermediateSize=3072',
   ].map((field) => `model.${field}`),
   ...['optimizer.maxTokensPerMicroBatch=256', 'optimizer.recomputeLayers=true', 'loss.klCoefficient=0.01'],
-  ...['collection.groupsPerRound=2', 'evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=2'],
+  ...['collection.groupsPerRound=2', 'evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=2', APART],
 ];
 const all = ['trainer', 'collector', 'store and API'];
 /** Runs: name, recipe, updates, assignments, roles whose passes are as large as the recipe allows. */
