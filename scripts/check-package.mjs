@@ -75,7 +75,7 @@ async function use() {
   const page = await (await fetch(`${url}/live`)).text();
   expect(page.includes('<div id="root">'), `GET ${url}/live is not the dashboard: ${page.slice(0, 200)}`);
   await session.waitFor(/the run has finished/, WITHIN_MS);
-  const used = session.lines.find((line) => line.includes(`trainer   ${backend}`));
+  const used = session.lines.find((line) => line.includes(` trainer+collector ${backend}`));
   expect(used !== undefined, `the trainer does not say that it computes with ${backend}`);
   step(`the run finished after ${session.elapsed()}`);
   record(url);
