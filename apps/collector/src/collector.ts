@@ -41,7 +41,7 @@ type RoundSpec = Omit<
 interface EarlyRound {
   readonly actor: Actor;
   readonly policyVersion: number;
-  readonly mayAppend: Promise<boolean>;
+  readonly dropped: AbortSignal;
 }
 
 interface PlayedWith {
@@ -142,23 +142,18 @@ export class Collector {
     const decoding = { greedy: false, temperature: recipe.collection.temperature };
     const actor = await this.policies.openOffered(policyVersion, decoding);
     if (actor === null) return;
-    writer.hold();
-    const mayAppend = this.untilPublished(policyVersion, round);
-    // The round awaits it, unless it fails first.
-    mayAppend.catch(() => undefined);
-    await this.playTrainingRound(round, idleSeconds, { actor, policyVersion, mayAppend });
+    const dropped = writer.hold(this.untilPublished(policyVersion, round));
+    await this.playTrainingRound(round, idleSeconds, { actor, policyVersion, dropped });
   }
 
-  /** Waits until a policy is published, and lets the writer append; with false, and the writer still holding, where its round is not the next one. */
+  /** Waits until a policy is published; with false where its round is not the next one. */
   private async untilPublished(policyVersion: number, round: number): Promise<boolean> {
-    const { control, signal, recipe, share, writer } = this.options;
+    const { control, signal, recipe, share } = this.options;
     while (!signal.aborted && this.currentPolicy().policyVersion < policyVersion && !this.view.ended)
       await control.changed(signal);
     const task = nextTask(this.view, recipe, share);
     const { latest } = this.view.policies;
-    const isNext = task.kind === 'rollOut' && task.round === round && latest?.policyVersion === policyVersion;
-    if (isNext) writer.release();
-    return isNext;
+    return task.kind === 'rollOut' && task.round === round && latest?.policyVersion === policyVersion;
   }
 
   private playTrainingRound(round: number, idleSeconds: number, early?: EarlyRound): Promise<void> {

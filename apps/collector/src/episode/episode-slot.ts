@@ -120,7 +120,10 @@ export class EpisodeSlot {
   /** Gives the environment up without waiting for it; what it still answers is not recorded. */
   close(): void {
     this.closed = true;
-    if (this.active) this.loop.close();
+    if (this.active) {
+      this.loop.close();
+      this.context.actor.release(this.slot);
+    }
     this.environment.close();
   }
 

@@ -46,8 +46,8 @@ interface Round {
   readonly idleSeconds: number;
   /** Called between turns; may swap the policy. */
   readonly beforeTurns?: () => Promise<void>;
-  /** Resolves once what the writer held is released; to false where it never is (default: it holds nothing). */
-  readonly mayAppend?: Promise<boolean>;
+  /** Aborts where the writer drops what it held of the round. */
+  readonly dropped?: AbortSignal;
 }
 
 /** A round whose episodes are all in the log. */
@@ -61,10 +61,11 @@ export interface PlayedRound {
 
 /**
  * Plays one round, or a collector's part of a shared one, into the log. Once every episode event is acknowledged, the caller closes its groups
- * in one append, so the round is in the log completely or not at all. Returns null when interrupted; then nothing of it counts.
+ * in one append, so the round is in the log completely or not at all. Returns null when interrupted or dropped; then nothing of it counts.
  */
 export async function playRound(setting: RoundSetting, round: Round): Promise<PlayedRound | null> {
-  const { log, writer, spec, text, signal } = setting;
+  const { log, writer, spec, text } = setting;
+  const signal = round.dropped ? AbortSignal.any([setting.signal, round.dropped]) : setting.signal;
   const mark = await markRoundStart(log, setting.cursor);
   const closer = new GroupCloser(new Set(round.episodes.map(({ group }) => group)), round.policyVersion);
   const order = new EpisodeOrder();
@@ -111,10 +112,6 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Pl
   }).finally(() => {
     for (const slot of slots) slot.close();
   });
-  if ((await round.mayAppend) === false) {
-    writer.discard();
-    return null;
-  }
   const isAcknowledged = await writer.flush();
   if (isAcknowledged) await mark.written;
   metrics.logSeconds = writer.waitedSeconds - waitedBefore;

@@ -29,9 +29,9 @@ export class PartitionQueue {
     this.memoryBytes += record.length;
   }
 
-  /** Drops the records in memory. */
-  clear(): void {
-    this.dropFromMemory(this.memory.length);
+  /** Drops the records in memory, and returns them. */
+  clear(): Uint8Array[] {
+    return this.dropFromMemory(this.memory.length);
   }
 
   /** The oldest records, at least one, up to `maxBytes`. At once where they are in memory. */
@@ -70,8 +70,10 @@ export class PartitionQueue {
     return this.spool?.numRecords ?? 0;
   }
 
-  private dropFromMemory(numRecords: number): void {
-    for (const record of this.memory.splice(0, numRecords)) this.memoryBytes -= record.length;
+  private dropFromMemory(numRecords: number): Uint8Array[] {
+    const dropped = this.memory.splice(0, numRecords);
+    for (const record of dropped) this.memoryBytes -= record.length;
+    return dropped;
   }
 
   /** One change of memory and spool at a time. */

@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { episodeIdFor, type AnyEvent } from '@retrace/trajectory';
 import { type EventLog } from '@retrace/log';
-import { decodeEvent } from '@retrace/trajectory/codec';
+import { decodeEvent, encodeEvent, KnownEvents } from '@retrace/trajectory/codec';
 import { episodeEvent } from '@retrace/trajectory/testing';
 import { describe, expect, it } from 'vitest';
 import { TrajectoryWriter } from './trajectory-writer.js';
@@ -17,6 +18,12 @@ function eventOf(ordinal: number): AnyEvent {
     'EpisodeStarted',
     0,
   ) as AnyEvent;
+}
+
+function openDecision() {
+  let decide: (mayAppend: boolean) => void = () => undefined;
+  const promise = new Promise<boolean>((resolve) => (decide = resolve));
+  return { promise, decide };
 }
 
 /** A log that acknowledges when told to; only what the writer calls. */
@@ -59,22 +66,53 @@ describe('TrajectoryWriter', () => {
     expect(appends.flatMap(({ ordinals }) => ordinals)).toHaveLength(8);
   });
 
-  it('appends nothing that is held before it is released, and drops what is discarded', async () => {
+  it('appends nothing that is held before it is decided that it may be', async () => {
     const { log, appends } = gatedLog();
     const writer = await TrajectoryWriter.open(log, { lingerMs: 0, maxBatchBytes: 1 });
-    writer.hold();
+    const decision = openDecision();
+    writer.hold(decision.promise);
     writer.write(eventOf(0));
     await writer.betweenTurns();
-    expect(appends).toHaveLength(0);
-    writer.discard();
-    expect(writer.memoryBytes).toBe(0);
-    writer.hold();
-    writer.write(eventOf(1));
-    writer.release();
     const flushed = writer.flush();
-    expect(appends.map(({ ordinals }) => ordinals)).toEqual([[eventOf(1).episodeId]]);
+    expect(appends).toHaveLength(0);
+    decision.decide(true);
+    await setImmediate();
+    expect(appends.map(({ ordinals }) => ordinals)).toEqual([[eventOf(0).episodeId]]);
     appends[0].settle();
     expect(await flushed).toBe(true);
+  });
+
+  it('drops what is held where it may not be appended, even what turns wait with, and goes on with what comes after', async () => {
+    const { log, appends } = gatedLog();
+    const known = new KnownEvents();
+    const writer = await TrajectoryWriter.open(log, { maxBatchBytes: 1, maxMemoryBytes: 1, known });
+    const decision = openDecision();
+    const dropped = writer.hold(decision.promise);
+    writer.write(eventOf(0));
+    const waiting = writer.betweenTurns();
+    expect(dropped.aborted).toBe(false);
+    decision.decide(false);
+    await waiting;
+    expect(dropped.aborted).toBe(true);
+    writer.write(eventOf(1));
+    await writer.betweenTurns();
+    expect(writer.memoryBytes).toBe(0);
+    expect(await writer.flush()).toBe(false);
+    for (const event of [eventOf(0), eventOf(1)]) expect(known.take(encodeEvent(event))).toBeNull();
+    writer.write(eventOf(2));
+    expect(appends.map(({ ordinals }) => ordinals)).toEqual([[eventOf(2).episodeId]]);
+    appends[0].settle();
+    expect(await writer.flush()).toBe(true);
+  });
+
+  it('throws why it could not be decided', async () => {
+    const { log, appends } = gatedLog();
+    const writer = await TrajectoryWriter.open(log, { maxBatchBytes: 1 });
+    const dropped = writer.hold(Promise.reject(new Error('the log is gone')));
+    writer.write(eventOf(0));
+    await expect(writer.flush()).rejects.toThrow('the log is gone');
+    expect(dropped.aborted).toBe(true);
+    expect(appends).toHaveLength(0);
   });
 
   it('drops what is held when it closes', async () => {
@@ -82,7 +120,7 @@ describe('TrajectoryWriter', () => {
     const directory = await mkdtemp(join(tmpdir(), 'retrace-held-'));
     const spool = { directory, maxBytes: 1e6 };
     const writer = await TrajectoryWriter.open(log, { spool });
-    writer.hold();
+    writer.hold(new Promise(() => undefined));
     writer.write(eventOf(0));
     expect(await writer.close()).toBe(0);
     const next = await TrajectoryWriter.open(log, { spool });

@@ -38,7 +38,9 @@ export class TrajectoryWriter {
   private spilling: Promise<void> | null = null;
   private awaySinceMs: number | null = null;
   private isFull = false;
-  private isHeld = false;
+  /** Whether what is held may be appended; null where nothing is held. */
+  private decision: Promise<boolean> | null = null;
+  private isDropping = false;
   /** Seconds that rollouts waited for the log. */
   waitedSeconds = 0;
   private peakBytes = 0;
@@ -102,6 +104,7 @@ export class TrajectoryWriter {
       const what = `${event.kind} of episode ${event.episodeId}, seq ${event.seq}, has ${bytes.length} bytes`;
       throw new LogError('LOG_RECORD_TOO_LARGE', `${what}; must have at most ${mostBytes} (maxEventBytes)`);
     }
+    if (this.isDropping) return;
     this.options.known?.remember(event, bytes);
     const partition = partitionOf(event.runId, event.episodeId, this.queues.length);
     this.queues[partition].push(bytes);
@@ -125,30 +128,48 @@ export class TrajectoryWriter {
     if (this.failure !== null || isTooMuch()) await this.waitWhile(isTooMuch);
   }
 
-  /** From now on records wait in memory, until `release` or `discard`; called when none wait. Until then `flush` must not be called. */
-  hold(): void {
-    this.isHeld = true;
+  /**
+   * From now on records wait in memory, until it is decided whether they may be appended. With false, or an error, they are dropped, and so is
+   * what is written until the next `flush`, as if it had never been. Called when no records wait.
+   *
+   * @returns a signal that aborts when they are dropped
+   */
+  hold(mayAppend: Promise<boolean>): AbortSignal {
+    const dropped = new AbortController();
+    this.decision = mayAppend
+      .then((isAllowed) => {
+        if (isAllowed) this.release();
+        return isAllowed;
+      })
+      .finally(() => {
+        if (!this.decision) return;
+        this.drop();
+        dropped.abort();
+      });
+    // `flush` throws it.
+    this.decision.catch(() => undefined);
+    return dropped.signal;
   }
 
-  /** Ends `hold`: the records may be appended. */
-  release(): void {
-    this.isHeld = false;
+  private release(): void {
+    this.decision = null;
     if (this.memoryBytes > 0) for (const appender of this.appenders) appender.start();
   }
 
-  /** Ends `hold`: the records are dropped, as if they had never been written. */
-  discard(): void {
-    this.isHeld = false;
-    for (const queue of this.queues) queue.clear();
+  private drop(): void {
+    this.isDropping = true;
+    for (const record of this.queues.flatMap((queue) => queue.clear())) this.options.known?.take(record);
     this.wake();
   }
 
   /**
-   * Resolves with true when everything written so far is acknowledged, or with false `drainMs` after the signal has aborted.
+   * Resolves with true when everything written so far is acknowledged, or with false where what was held is dropped, or `drainMs` after
+   * the signal has aborted.
    *
-   * @throws the error of an append that no retry can fix
+   * @throws the error of an append that no retry can fix, and of the decision that `hold` waits for
    */
   async flush(): Promise<boolean> {
+    if (this.decision && !(await this.endHold(this.decision))) return false;
     for (const appender of this.appenders) appender.start();
     await this.waitWhile(() => this.queues.some((queue) => !queue.isEmpty));
     return this.queues.every((queue) => queue.isEmpty);
@@ -159,7 +180,7 @@ export class TrajectoryWriter {
    * dropped. Resolves with the number of bytes that stay there.
    */
   async close(): Promise<number> {
-    if (this.isHeld) this.discard();
+    if (this.decision) this.drop();
     this.closing.abort();
     await Promise.all([this.spilling, ...this.appenders.map((appender) => appender.stopped())]);
     for (const queue of this.queues) {
@@ -175,7 +196,16 @@ export class TrajectoryWriter {
   }
 
   private start(partition: number): void {
-    if (!this.isHeld) this.appenders[partition].start();
+    if (!this.decision) this.appenders[partition].start();
+  }
+
+  private async endHold(decision: Promise<boolean>): Promise<boolean> {
+    try {
+      return await decision;
+    } finally {
+      this.decision = null;
+      this.isDropping = false;
+    }
   }
 
   private get failure(): Error | null {

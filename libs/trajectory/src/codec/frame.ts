@@ -50,7 +50,7 @@ export function unframe(bytes: Uint8Array): Unframed {
     return fault('UNKNOWN_VERSION', `wire version is ${view[3]}; this reader knows ${WIRE_VERSION}`);
   }
   const body = view.subarray(FRAME_HEADER_BYTES);
-  const expected = view.readUInt32LE(4);
+  const expected = view.readUInt32LE(CRC_POSITION);
   const actual = crc32(body);
   if (actual !== expected) {
     return fault(
