@@ -1,3 +1,4 @@
+import { nowUs } from '@retrace/trajectory';
 import type { Recipe } from '@retrace/config';
 import type { EnvironmentSpec } from '@retrace/environments';
 import { LogError, trajectoryEnds, type ControlTail, type EventLog, type WarningLog } from '@retrace/log';
@@ -42,7 +43,7 @@ export async function playInOrder(
     if (!(await writer.flush())) return;
     const ends = await trajectoryEnds(log);
     await control.catchUp();
-    const occurredAtUs = Date.now() * 1000;
+    const occurredAtUs = nowUs();
     const abandoned = await abandonUnfinished(log, control.run(runId), { of, ends, occurredAtUs });
     if (abandoned) await control.append(runId, { kind: 'GroupsClosed', payload: abandoned });
     await play();

@@ -7,6 +7,7 @@ import {
   type Json,
   type PayloadOf,
   type RunState,
+  nowUs,
 } from '@retrace/trajectory';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 import type { EventLog, LogRecord } from './event-log.js';
@@ -66,7 +67,7 @@ export class ControlTail {
   /** Appends events of one run in one atomic append; resolves when they are acknowledged. */
   async append(runId: string, ...entries: readonly ControlEntry[]): Promise<void> {
     if (entries.length === 0) return;
-    const occurredAtUs = Date.now() * 1000;
+    const occurredAtUs = nowUs();
     const records = entries.map((entry) =>
       encodeEvent(newControlEvent({ ...entry, logId: this.log.logId, runId, occurredAtUs }) as AnyEvent),
     );

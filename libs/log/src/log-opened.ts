@@ -1,4 +1,10 @@
-import { newControlEvent, newControlEventId, type PayloadOf, type RetraceEvent } from '@retrace/trajectory';
+import {
+  newControlEvent,
+  newControlEventId,
+  type PayloadOf,
+  type RetraceEvent,
+  nowUs,
+} from '@retrace/trajectory';
 import { decodeEvent } from '@retrace/trajectory/codec';
 import { LogError } from './log-error.js';
 
@@ -8,7 +14,7 @@ export function newLogOpened(payload: PayloadOf<'LogOpened'>): RetraceEvent<'Log
     kind: 'LogOpened',
     logId: newControlEventId(),
     runId: '',
-    occurredAtUs: Date.now() * 1000,
+    occurredAtUs: nowUs(),
     payload,
   });
 }

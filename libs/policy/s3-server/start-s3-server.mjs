@@ -63,14 +63,14 @@ export async function startS3Server() {
 }
 
 async function untilAnswering(port, child) {
-  for (const deadline = Date.now() + START_TIMEOUT_MS; ; await sleep(50)) {
+  for (const deadline = performance.now() + START_TIMEOUT_MS; ; await sleep(50)) {
     // Whatever the answer is: without a signature the server refuses, which shows that it is up.
     const isUp = await fetch(`http://127.0.0.1:${port}/`).then(
       () => true,
       () => false,
     );
     if (isUp) return;
-    if (child.exitCode !== null || Date.now() > deadline) {
+    if (child.exitCode !== null || performance.now() > deadline) {
       throw new Error(`the S3 server for tests did not start (exit code ${child.exitCode})`);
     }
   }

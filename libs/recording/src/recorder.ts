@@ -1,7 +1,7 @@
 import type { EventLog } from '@retrace/log';
 import { partitionOf } from '@retrace/log';
 import type { StoreClient } from '@retrace/store';
-import { type AnyEvent, describeProblem } from '@retrace/trajectory';
+import { type AnyEvent, describeProblem, nowUs } from '@retrace/trajectory';
 import { type BatchPlan, planBatch } from './batch-plan.js';
 import { episodeIdOf } from './convert/episode-id.js';
 import type { EpisodeProgress } from './episode/episode-progress.js';
@@ -251,7 +251,7 @@ export class Recorder {
   }
 
   private nowUs(): number {
-    return this.parts.options.nowUs?.() ?? Date.now() * 1000;
+    return this.parts.options.nowUs?.() ?? nowUs();
   }
 }
 

@@ -14,6 +14,7 @@ export { contentChecksum, type StableField, stableFields } from './checksum/cont
 export { copyBytes } from './checksum/copy-bytes.js';
 export { EVENT_KINDS, isEpisodeEventKind, SCHEMA_VERSIONS } from './events/event-kinds.js';
 export { newControlEvent, newEpisodeEvent } from './events/new-event.js';
+export { nowUs } from './events/now-us.js';
 export { type ClosedGroup, closeTogether } from './fold/control/closed-group.js';
 export { ControlFold } from './fold/control/control-fold.js';
 export {

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import type { EventLog } from '@retrace/log';
 import { readExpiredEpisodes } from '@retrace/store';
-import { newControlEvent } from '@retrace/trajectory';
+import { newControlEvent, nowUs } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { ApiConfig } from '../config/api-config.js';
 import { InjectEventLog } from '../log/log.module.js';
@@ -56,7 +56,7 @@ export class RetentionService implements OnApplicationBootstrap, OnModuleDestroy
   async set(runId: string, { maxAgeDays = null, maxEpisodes = null }: RetentionRequest): Promise<Retention> {
     await this.deletions.requireDeletable(runId);
     const event = newControlEvent({
-      ...{ kind: 'RetentionApplied' as const, logId: this.log.logId, runId, occurredAtUs: Date.now() * 1000 },
+      ...{ kind: 'RetentionApplied' as const, logId: this.log.logId, runId, occurredAtUs: nowUs() },
       payload: { scope: { maxAgeDays, maxEpisodes }, detail: DETAIL },
     });
     await this.log.append('control', 0, [encodeEvent(event)]);

@@ -51,7 +51,7 @@ export class LiveFeed implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Messages of the last `withinMs`. */
   since(withinMs: number): LiveMessage[] {
-    const earliest = Date.now() - withinMs;
+    const earliest = performance.now() - withinMs;
     return this.recent.filter(({ seenAtMs }) => seenAtMs >= earliest).map(({ message }) => message);
   }
 
@@ -93,7 +93,7 @@ export class LiveFeed implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private publish(message: LiveMessage): void {
-    this.recent.push({ message, seenAtMs: Date.now() });
+    this.recent.push({ message, seenAtMs: performance.now() });
     if (this.recent.length > 2 * MAX_RECENT) this.recent = this.recent.slice(-MAX_RECENT);
     for (const listener of this.listeners) listener(message);
   }

@@ -47,11 +47,11 @@ export async function holdDataDirectory(
  */
 export async function findServer(path: string): Promise<ServerAddress | null> {
   const directory = new DataDirectory(path);
-  const deadline = Date.now() + WAIT_FOR_HOLDER_MS;
+  const deadline = performance.now() + WAIT_FOR_HOLDER_MS;
   while (DataDirectoryLock.isHeld(lockDirectory(directory))) {
     const server = directory.runningServer();
     if (server) return server;
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       throw new CliError(
         'DATA_DIRECTORY_IN_USE',
         `data directory ${path}: in use by another retrace command; try again when it has ended`,

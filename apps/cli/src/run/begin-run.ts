@@ -1,6 +1,13 @@
 import { parseRecipe, recipeHash, requestHash, type Recipe } from '@retrace/config';
 import { readEnvironment } from '@retrace/environment-sources';
-import { newControlEvent, newRunId, type ControlFold, type Json, type RunState } from '@retrace/trajectory';
+import {
+  newControlEvent,
+  newRunId,
+  type ControlFold,
+  type Json,
+  type RunState,
+  nowUs,
+} from '@retrace/trajectory';
 import { type EventLog } from '@retrace/log';
 import { completeInit } from './complete-init.js';
 import { encodeEvent } from '@retrace/trajectory/codec';
@@ -48,7 +55,7 @@ export async function beginRun(
     kind: 'RunStarted',
     logId: log.logId,
     runId,
-    occurredAtUs: Date.now() * 1000,
+    occurredAtUs: nowUs(),
     payload: {
       name: recipe.name,
       runKind: 'trained',

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { episodeLimits, type Recipe } from '@retrace/config';
 import type { EventLog } from '@retrace/log';
-import { newControlEvent, type Baseline } from '@retrace/trajectory';
+import { newControlEvent, type Baseline, nowUs } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { installation } from '../installation.js';
 import type { BaselineOptions } from './measure-baselines.js';
@@ -36,7 +36,7 @@ export async function recordBaselines(options: RecordBaselinesOptions): Promise<
       );
     if (baselines.length === 0) return;
     const payload = { baselines: baselines.sort((a, b) => b.success - a.success) };
-    const ids = { logId: log.logId, runId, occurredAtUs: Date.now() * 1000 };
+    const ids = { logId: log.logId, runId, occurredAtUs: nowUs() };
     await log.append('control', 0, [
       encodeEvent(newControlEvent({ kind: 'BaselinesMeasured', ...ids, payload })),
     ]);

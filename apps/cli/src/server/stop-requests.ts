@@ -19,16 +19,16 @@ export function listenForStop(log: LogStream, onForce: () => void): StopRequests
   let firstAt = 0;
   const handle = (name: NodeJS.Signals): void => {
     if (firstAt === 0) {
-      firstAt = Date.now();
+      firstAt = performance.now();
       const hint = name === 'SIGINT' ? ' (press Ctrl-C again to end everything at once)' : '';
       log.write({ role: 'retrace', level: 'info', message: `stopping${hint}` });
       controller.abort();
-    } else if (Date.now() - firstAt > SAME_REQUEST_MS) {
+    } else if (performance.now() - firstAt > SAME_REQUEST_MS) {
       onForce();
     }
   };
   const handleLostReader = (): void => {
-    firstAt = Date.now();
+    firstAt = performance.now();
     controller.abort();
   };
   for (const name of STOP_SIGNALS) process.on(name, handle);

@@ -85,7 +85,7 @@ export class Role {
   get works(): boolean {
     if (this.hasEnded()) return false;
     if (!this.isExhausted) return true;
-    return this.state === 'ready' && Date.now() - this.readyAt >= this.policy.healthyAfterMs;
+    return this.state === 'ready' && performance.now() - this.readyAt >= this.policy.healthyAfterMs;
   }
 
   get pid(): number | undefined {
@@ -142,7 +142,7 @@ export class Role {
     this.endedBySupervisor = '';
     this.numFailedHealthChecks = 0;
     this.readyAt = 0;
-    this.lastSignOfLife = Date.now();
+    this.lastSignOfLife = performance.now();
     this.process = new RoleProcess({
       role: definition.name,
       script: definition.script,
@@ -152,7 +152,7 @@ export class Role {
       lockFileDescriptor: options.lockFileDescriptor,
       log: options.log,
       onMessage: (message) => {
-        this.lastSignOfLife = Date.now();
+        this.lastSignOfLife = performance.now();
         if (message.type === 'ready') this.becomeReady(message);
         if (message.type === 'warning') this.showWarning(message);
       },
@@ -168,7 +168,7 @@ export class Role {
   private becomeReady(ready: ReadyMessage): void {
     if (this.state !== 'starting') return;
     this.state = 'ready';
-    this.readyAt = Date.now();
+    this.readyAt = performance.now();
     this.firstReady ??= ready;
     this.settleReady.resolve(this.firstReady);
     const healthUrl = this.definition.healthUrl?.(ready);
@@ -181,7 +181,7 @@ export class Role {
   }
 
   private checkSignsOfLife(): void {
-    const silentMs = Date.now() - this.lastSignOfLife;
+    const silentMs = performance.now() - this.lastSignOfLife;
     const { readyTimeoutMs, heartbeatTimeoutMs } = this.definition;
     if (this.state === 'starting' && silentMs > readyTimeoutMs) {
       this.endProcess(`was not ready within ${seconds(readyTimeoutMs)}`);
@@ -227,7 +227,7 @@ export class Role {
       sentence,
       killed: exit.signal !== null && this.endedBySupervisor === '',
       isFinal,
-      healthyMs: this.readyAt === 0 ? 0 : Date.now() - this.readyAt,
+      healthyMs: this.readyAt === 0 ? 0 : performance.now() - this.readyAt,
     });
     this.isExhausted = limitedMs === null;
     const canWait = options.othersGoOn?.() === true || (!isFinal && options.othersWork?.() === true);

@@ -1,3 +1,4 @@
+import { nowUs } from '@retrace/trajectory';
 import type { EpisodeLimits } from '@retrace/config';
 import type { EnvironmentSpec } from '@retrace/environments';
 import type { PolicyText } from '@retrace/policy';
@@ -123,8 +124,4 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Pl
 function recorderOf({ runId, log, spec, engine, model, text }: RoundSetting): SlotContext['recorder'] {
   const tokenizerHash = text.tokenizer.hash;
   return { runId, logId: log.logId, environment: spec.name, engine, model, tokenizerHash, nowUs };
-}
-
-function nowUs(): number {
-  return Date.now() * 1000;
 }

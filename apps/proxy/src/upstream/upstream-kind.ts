@@ -62,8 +62,8 @@ export class KindDetector {
 
   /** Begins to ask the upstream, unless it was asked just now. */
   start(): void {
-    if (this.known || this.probing || Date.now() - this.askedAtMs < REPEAT_MS) return;
-    this.askedAtMs = Date.now();
+    if (this.known || this.probing || performance.now() - this.askedAtMs < REPEAT_MS) return;
+    this.askedAtMs = performance.now();
     this.probing = this.probe().then((kind) => {
       this.known = kind;
       this.probing = null;

@@ -158,12 +158,12 @@ export class Sender {
    * @returns whether everything was answered before the time was up; if not, it goes on later
    */
   async flush(timeoutMs: number): Promise<boolean> {
-    const deadline = Date.now() + timeoutMs;
+    const deadline = performance.now() + timeoutMs;
     await withinMs(this.queue.adopt(), timeoutMs);
     this.endBackoff();
-    while (this.queue.numLines > 0 && Date.now() < deadline && !this.stopping.signal.aborted) {
+    while (this.queue.numLines > 0 && performance.now() < deadline && !this.stopping.signal.aborted) {
       this.start();
-      await withinMs(this.sending, deadline - Date.now());
+      await withinMs(this.sending, deadline - performance.now());
     }
     return this.queue.numLines === 0;
   }

@@ -95,12 +95,12 @@ export class ServerProcess {
   }
 
   private async untilReady(child: ChildProcess, command: readonly string[]): Promise<void> {
-    const deadline = Date.now() + this.options.startTimeoutMs;
+    const deadline = performance.now() + this.options.startTimeoutMs;
     for (let reason = ''; ; await sleep(POLL_MS)) {
       if (child.exitCode !== null || child.signalCode !== null) {
         throw this.failure(command, `ended with exit code ${child.exitCode ?? child.signalCode}`);
       }
-      if (Date.now() > deadline) {
+      if (performance.now() > deadline) {
         await this.stop();
         throw this.failure(command, `did not answer within ${this.options.startTimeoutMs} ms (${reason})`);
       }

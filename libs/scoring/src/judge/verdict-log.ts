@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { newEpisodeEvent, type RewardAssigned } from '@retrace/trajectory';
+import { newEpisodeEvent, type RewardAssigned, nowUs } from '@retrace/trajectory';
 import { partitionOf, type EventLog } from '@retrace/log';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import type { JudgeVerdict } from './verdict.js';
@@ -43,7 +43,7 @@ export async function appendVerdicts(
       runId,
       episodeId,
       seq: seqOf(payload),
-      occurredAtUs: Date.now() * 1000,
+      occurredAtUs: nowUs(),
       payload,
     });
     const records = byPartition.get(partition) ?? [];

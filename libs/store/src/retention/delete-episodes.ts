@@ -1,5 +1,5 @@
 import type { EventLog } from '@retrace/log';
-import { newControlEvent } from '@retrace/trajectory';
+import { newControlEvent, nowUs } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { catchUp } from '../catch-up/catch-up.js';
 import type { StoreClient } from '../client/store-client.js';
@@ -59,7 +59,7 @@ export async function deleteEpisodes(job: DeleteEpisodes): Promise<DeleteEpisode
     kind: 'EpisodesDeleted',
     logId: log.logId,
     runId,
-    occurredAtUs: Date.now() * 1000,
+    occurredAtUs: nowUs(),
   } as const;
   const forced = users.length > 0;
   const events = lists.map((list) =>

@@ -1,5 +1,5 @@
 import type { EventLog } from '@retrace/log';
-import { newControlEvent } from '@retrace/trajectory';
+import { newControlEvent, nowUs } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { catchUp } from '../catch-up/catch-up.js';
 import type { StoreClient } from '../client/store-client.js';
@@ -73,7 +73,7 @@ async function commit({ log, runId, detail }: DeleteRun, forced: boolean): Promi
     kind: 'RunDeleted',
     logId: log.logId,
     runId,
-    occurredAtUs: Date.now() * 1000,
+    occurredAtUs: nowUs(),
     payload: { controlEnd, trajectoryEnds, forced, detail },
   });
   await log.append('control', 0, [encodeEvent(event)]);

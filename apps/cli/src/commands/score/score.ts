@@ -8,7 +8,7 @@ import {
   type ScoreProgress,
   type ScoreReport,
 } from '@retrace/scoring';
-import { newControlEvent } from '@retrace/trajectory';
+import { newControlEvent, nowUs } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { TrajectoryReader } from '@retrace/store';
 import type { CommonOptions } from '../../options.js';
@@ -87,7 +87,7 @@ async function logJudgeUsage(
     kind: 'MetricsLogged',
     logId: log.logId,
     runId,
-    occurredAtUs: Date.now() * 1000,
+    occurredAtUs: nowUs(),
     payload: {
       source: 'system',
       step: 0,

@@ -101,14 +101,14 @@ export class EngineConnection {
     numbered: Readonly<Record<string, string>>,
   ): Promise<Buffer> {
     const headers = { ...numbered, ...(this.instance === null ? {} : { 'Retrace-Instance': this.instance }) };
-    const deadline = Date.now() + (this.options.patienceMs ?? DEFAULT_PATIENCE_MS);
+    const deadline = performance.now() + (this.options.patienceMs ?? DEFAULT_PATIENCE_MS);
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
         return requireSuccess(await this.send(method, path, body, headers), path);
       } catch (error) {
         if (!(error instanceof NoAnswer)) throw error;
         const hasEnded = this.options.ended?.aborted === true;
-        if (hasEnded || Date.now() + pauseMs > deadline) {
+        if (hasEnded || performance.now() + pauseMs > deadline) {
           const [called] = path.split('?');
           const what = `the engine at ${this.address.url} gave no answer to ${called} (${error.message})`;
           throw new TrainerError(

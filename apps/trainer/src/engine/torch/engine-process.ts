@@ -95,13 +95,13 @@ async function startEngine(recipe: EngineRecipe): Promise<ReachedEngine> {
 
 async function findEngine({ tokenFile }: EngineRecipe, url: string): Promise<ReachedEngine> {
   const token = tokenFile === undefined ? '' : (await readToken(tokenFile)).trim();
-  const deadline = Date.now() + WAIT_MS;
+  const deadline = performance.now() + WAIT_MS;
   for (;;) {
     try {
       await requireAnswer({ url, token }, AbortSignal.timeout(CHECK_TIMEOUT_MS));
       return { address: { url, token }, stop: () => Promise.resolve() };
     } catch (cause) {
-      const isFinal = cause instanceof TrainerError || Date.now() + POLL_MS > deadline;
+      const isFinal = cause instanceof TrainerError || performance.now() + POLL_MS > deadline;
       const message = `engine.url: nobody at ${url} answers as an engine (${(cause as Error).message})`;
       if (isFinal) throw new TrainerError('ENGINE_UNAVAILABLE', message, { cause });
       await sleep(POLL_MS);
