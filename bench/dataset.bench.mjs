@@ -27,7 +27,7 @@ const directory = makeDataDirectory();
 const table = new FigureTable('Data sets');
 const session = startRetrace(['up', '--no-training', '--port', '0', '--data-dir', directory.path]);
 try {
-  const url = await session.waitFor(/dashboard at (http:\S+)\/live/);
+  const url = await session.untilServing();
   await record(url);
   for (const [name, more] of [
     ['sft', ['--format', 'sft']],

@@ -37,7 +37,7 @@ const directory = makeDataDirectory();
 const table = new FigureTable('Recording over HTTP');
 const session = startRetrace(['up', '--no-training', '--port', '0', '--data-dir', directory.path]);
 try {
-  const url = await session.waitFor(/dashboard at (http:\S+)\/live/);
+  const url = await session.untilServing();
   const singleRate = await measure(url);
   await session.stop('SIGINT');
   await measurePeer(singleRate);

@@ -34,7 +34,7 @@ export async function startRecording() {
     data.remove();
   };
   try {
-    return { url: await session.waitFor(/dashboard at (http:\S+)\/live/, START_WITHIN_MS), stop };
+    return { url: await session.untilServing(START_WITHIN_MS), stop };
   } catch (error) {
     await stop();
     throw error;

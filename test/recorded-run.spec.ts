@@ -72,7 +72,7 @@ describe('a server without a training run, into which an agent records', () => {
 
   beforeAll(async () => {
     server = startRetrace(['up', '--no-training', '--port', '0', '--data-dir', data.path]);
-    url = await server.waitFor(/dashboard at (http:\S+)\/live/, 60_000);
+    url = await server.untilServing(60_000);
     runId = String((await post('/api/runs', { name: 'shop agent' })).runId);
     await post(`/api/runs/${runId}/records`, records);
     await vi.waitFor(

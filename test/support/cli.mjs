@@ -160,6 +160,18 @@ export class Session {
   }
 
   /**
+   * Waits until the page of a `retrace up` is there, and its store too.
+   *
+   * @param {number} [withinMs] for each of the two
+   * @returns {Promise<string>} the address
+   */
+  async untilServing(withinMs) {
+    const url = await this.waitFor(/dashboard at (http:\S+)\/live/, withinMs);
+    await this.waitFor(/the store is up/, withinMs);
+    return url;
+  }
+
+  /**
    * Sends a signal to the whole process group, as Ctrl-C in a terminal does; resolves with the exit code.
    *
    * @param {NodeJS.Signals} signal

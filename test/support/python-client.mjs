@@ -111,7 +111,7 @@ export async function withRetrace(use) {
   const recipe = ['--recipe', 'bandit-ppo', '--updates', '1'];
   const server = startRetrace(['up', ...recipe, '--port', '0', '--data-dir', data.path]);
   try {
-    const url = await server.waitFor(/dashboard at (http:\S+)\/live/, START_TIMEOUT_MS);
+    const url = await server.untilServing(START_TIMEOUT_MS);
     const code = await use({ RETRACE_TEST_URL: url, RETRACE_TEST_DATA_DIR: data.path });
     if (code !== 0) console.log(`The server's last lines:\n${server.lines.slice(-40).join('\n')}`);
     return code;

@@ -24,7 +24,7 @@ describe.skipIf(found.kind === 'unavailable')(title, () => {
     key = made.stdout;
     const recipe = ['--recipe', 'bandit-ppo', '--updates', '2', '--backend', 'wasm'];
     server = startRetrace(['up', ...recipe, '--port', '0', '--data-dir', data.path]);
-    url = await server.waitFor(/dashboard at (http:\S+)\/live/, 110_000);
+    url = await server.untilServing(110_000);
     await server.waitFor(/the run has finished/, 110_000);
   });
 

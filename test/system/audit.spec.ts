@@ -42,7 +42,7 @@ describe('audit, rebuild, archive, delete', () => {
   beforeAll(async () => {
     await placeTrainedDirectory(data.path, 1);
     server = startRetrace(['up', '--no-training', '--port', '0', '--data-dir', data.path]);
-    await server.waitFor(/dashboard at/, 110_000);
+    await server.untilServing(110_000);
     const runs = await json<{ run_id: string }[]>(data.path, 'runs');
     runId = runs[0].run_id;
   });

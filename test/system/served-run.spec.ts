@@ -36,7 +36,7 @@ describe('a run whose collector and trainer work at the same time', () => {
 
   beforeAll(async () => {
     server = startRetrace(['up', ...run, '--port', '0', '--data-dir', data.path]);
-    url = await server.waitFor(/dashboard at (http:\S+)\/live/, 110_000);
+    url = await server.untilServing(110_000);
     await server.waitFor(/the run has finished/, 110_000);
     await openBackend();
   });

@@ -12,6 +12,7 @@ export async function runApi(config: ApiConfig, { signal, send, isSupervised }: 
   const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort');
   if (!server.servesDashboard)
     process.stdout.write('warn no dashboard to serve; build it with: npm run build\n');
+  send({ type: 'listening', url: server.url });
   await Promise.race([server.storeReady, stopped]);
   if (!signal.aborted) {
     process.stdout.write(`info serves ${server.url}\n`);

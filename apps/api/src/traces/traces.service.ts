@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { storableRecord, type RunRecord } from '@retrace/client';
+import { poorerRecord, storableRecord, type RunRecord } from '@retrace/client';
 import { importRunId, type OtelSpan, type OtlpPartialSuccess } from '@retrace/importers';
 import { RecordingError, type RecordingErrorCode, type WireRecord } from '@retrace/recording';
 import { isUuid } from '@retrace/trajectory';
@@ -104,20 +104,45 @@ export class TracesService implements OnApplicationBootstrap, OnModuleDestroy, T
       kind === 'id'
         ? wanted
         : await this.recording.startRunOnce({ id: importRunId('otlp', wanted, []), name: wanted });
-    await this.recording.appendRecords(
+    await this.append(
       runId,
       records.flatMap((record) => this.storable(record)),
     );
   }
 
-  /** A record that can be stored, whatever a tracer wrote. */
-  private storable(record: WireRecord): readonly unknown[] {
-    const { content, changes } = storableRecord(record as RunRecord);
-    if (changes.length > 0) {
-      this.numPoorer++;
-      this.logger.warn(`episode ${record.episode} is stored poorer: ${changes.join('; ')}`);
+  /** Appends records, with a poorer one in place of each that is refused for what is in it. */
+  private async append(runId: string, records: readonly RunRecord[]): Promise<void> {
+    try {
+      await this.recording.appendRecords(runId, records);
+    } catch (error) {
+      const poorer = this.withoutFault(records, error);
+      if (poorer === null) throw error;
+      await this.append(runId, poorer);
     }
+  }
+
+  /** The same records, with a poorer one in place of the one at fault; null where no poorer one helps. */
+  private withoutFault(records: readonly RunRecord[], error: unknown): RunRecord[] | null {
+    if (!(error instanceof RecordingError)) return null;
+    const { index = null, field = '', rule = '' } = error.faults[0] ?? {};
+    const refused = index === null ? undefined : records[index];
+    if (refused === undefined) return null;
+    const reason = `refused: ${field} ${rule}`;
+    const poorer = poorerRecord(refused, { field, reason });
+    if (poorer !== null) this.notePoorer(refused, reason);
+    return poorer && records.map((record) => (record === refused ? poorer : record));
+  }
+
+  /** A record that can be stored, whatever a tracer wrote. */
+  private storable(record: WireRecord): readonly RunRecord[] {
+    const { content, changes } = storableRecord(record as RunRecord);
+    if (changes.length > 0) this.notePoorer(record, changes.join('; '));
     return content === null ? [] : [content];
+  }
+
+  private notePoorer({ episode }: { readonly episode?: string }, reason: string): void {
+    this.numPoorer++;
+    this.logger.warn(`episode ${episode} is stored poorer: ${reason}`);
   }
 
   verdictOf(error: unknown): WriteVerdict {

@@ -81,10 +81,11 @@ const IS_CHECKED = { RETRACE_ACCEPT_OTHER_LOG: 'on' } as const;
 
 interface ApiRoleOptions extends SinkRoleOptions {
   readonly port: number;
+  readonly onListening: (url: string) => void;
 }
 
 /** Defines the API, which serves the dashboard and hosts the sink. */
-export function apiRole({ directory, storeUrl, port }: ApiRoleOptions): RoleDefinition {
+export function apiRole({ directory, storeUrl, port, onListening }: ApiRoleOptions): RoleDefinition {
   const { readonlyUser, readonlyPassword } = directory.credentials();
   return {
     name: 'api',
@@ -107,6 +108,7 @@ export function apiRole({ directory, storeUrl, port }: ApiRoleOptions): RoleDefi
     readyTimeoutMs: READY_TIMEOUT_MS,
     heartbeatTimeoutMs: 30_000,
     stopTimeoutMs: 30_000,
+    onListening,
     healthUrl: ({ url }) => `${url ?? ''}/api/health`,
   };
 }

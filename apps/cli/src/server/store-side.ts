@@ -7,7 +7,7 @@ import { openStoreClient } from '../services/connection.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { Supervisor } from '../supervisor/supervisor.js';
 import { apiRole, LOOPBACK, sinkRole } from './role-definitions.js';
-import { startStore } from './start-store.js';
+import { defineStore } from './define-store.js';
 
 interface StoreSideOptions {
   readonly directory: DataDirectory;
@@ -25,20 +25,16 @@ interface StoreSideOptions {
 /** How long a command waits for the store once its run has ended. */
 const PATIENCE_MS = 60_000;
 
-/** Addresses of a store side that is up. */
-interface Serving {
-  readonly storeUrl: string;
-  /** Null without an API. */
-  readonly apiUrl: string | null;
-}
-
 /**
- * The store of a data directory with what fills and shows it: store, then sink, or the API that hosts one. It starts beside a run, which waits for
+ * The store of a data directory with what fills and shows it: the store, and a sink, or the API that hosts one. It starts beside a run, which waits for
  * it only where it reads stored episodes, and what it lacks of the log comes whenever it works again.
  */
 export class StoreSide {
-  /** Resolves once all of it is up; rejects where it can't be, and no run goes on without it. */
-  readonly serving: Promise<Serving>;
+  /** Resolves to the store's address once all of it is up; rejects where it can't be, and no run goes on without it. */
+  readonly serving: Promise<string>;
+  /** Resolves to the API's address once it listens, though its store may be starting still; to null without an API. */
+  readonly listening: Promise<string | null>;
+  private listens: (apiUrl: string | null) => void = () => undefined;
   private readonly supervisor: Supervisor;
   private isStopping = false;
 
@@ -50,9 +46,11 @@ export class StoreSide {
   ) {
     const { log, lockFileDescriptor, runGoesOn } = options;
     this.supervisor = new Supervisor({ log, lockFileDescriptor, othersGoOn: runGoesOn });
+    const listening = new Promise<string | null>((resolve) => (this.listens = resolve));
     this.serving = this.open(port);
+    this.listening = Promise.race([listening, this.serving.then(() => listening)]);
     // Those who need it await it; `failure` tells the others.
-    this.serving.catch(() => undefined);
+    for (const reached of [this.serving, this.listening]) reached.catch(() => undefined);
   }
 
   /** @throws StoreError `STORE_OF_OTHER_LOG`, where this log is new and the store may be that of a lost one */
@@ -121,21 +119,42 @@ export class StoreSide {
     this.options.log.write({ role: 'store', level: 'warn', message });
   }
 
-  private async open(port: number): Promise<Serving> {
+  private async open(port: number): Promise<string> {
     const { supervisor, url: storeUrl } = this;
-    const { directory, eventLog, log, apiPort, acceptsOtherLog } = this.options;
-    await startStore(supervisor, directory, { log, port });
-    if (!acceptsOtherLog) await refuseOtherLogsAt({ directory, storeUrl, logId: eventLog.logId });
+    const { directory, eventLog, log, acceptsOtherLog } = this.options;
+    const isNewStore = !directory.hasStore;
+    const definition = await defineStore(directory, { log, port });
+    const started = supervisor.start(definition);
+    started.catch(() => undefined);
+    // What is in a store that is there must be known before a sink writes to it.
+    const isSure = acceptsOtherLog || isNewStore;
+    if (!isSure) {
+      await started;
+      await refuseOtherLogsAt({ directory, storeUrl, logId: eventLog.logId });
+    }
     if (this.isStopping) throw new CliError('ROLE_FAILED', 'the store was stopped before it was ready');
-    const role = { directory, storeUrl };
-    if (apiPort === null) await supervisor.start(sinkRole(role));
-    const api = apiPort === null ? null : await supervisor.start(apiRole({ ...role, port: apiPort }));
-    const apiUrl = api?.url ?? null;
+    const [apiUrl] = await Promise.all([this.startReaders(), started]);
     directory.announceServer({
       ...{ pid: process.pid, apiUrl: apiUrl ?? '', storeUrl },
       startedAt: new Date().toISOString(),
     });
-    return { storeUrl, apiUrl };
+    return storeUrl;
+  }
+
+  /** Starts the API, or a sink where there is none; resolves to the API's address once it is ready. */
+  private async startReaders(): Promise<string | null> {
+    const { supervisor, url: storeUrl } = this;
+    const { directory, apiPort } = this.options;
+    if (apiPort === null) {
+      this.listens(null);
+      await supervisor.start(sinkRole({ directory, storeUrl }));
+      return null;
+    }
+    const onListening = this.listens;
+    const { url = null } = await supervisor.start(
+      apiRole({ directory, storeUrl, port: apiPort, onListening }),
+    );
+    return url;
   }
 }
 

@@ -73,10 +73,14 @@ export class TrainingServer {
     private readonly run: { goesOnWithoutStore: boolean },
   ) {}
 
-  /** Resolves to the API's address once store and API are up; to null without an API. */
-  async whenServing(): Promise<string | null> {
-    const serving = await this.parts.storeSide?.serving;
-    return serving?.apiUrl ?? null;
+  /** Resolves to the API's address once it listens; to null without an API. The store may be starting still. */
+  async whenListening(): Promise<string | null> {
+    return (await this.parts.storeSide?.listening) ?? null;
+  }
+
+  /** Resolves once store and API are up; at once without a store. */
+  async whenServing(): Promise<void> {
+    await this.parts.storeSide?.serving;
   }
 
   /** @throws CliError, ProcessError or LogError when the server can't start; nothing is left running then */
@@ -195,7 +199,7 @@ export class TrainingServer {
       const rule = 'stored episodes are in the store; leave out --no-store';
       throw new CliError('OPTION_INVALID', `--no-store: got it with a recipe on stored episodes; ${rule}`);
     }
-    const { storeUrl } = await storeSide.serving;
+    const storeUrl = await storeSide.serving;
     const client = await openStoreClient(directory, { storeUrl });
     try {
       const { untilVisible } = await import('@retrace/store');
@@ -283,7 +287,7 @@ export class TrainingServer {
   }
 
   /**
-   * Waits until the page is there, for work that nobody waits for: at the start every process wants a processor. Resolves to false where the server stops
+   * Waits until the store side is up, for work that nobody waits for: at the start every process wants a processor. Resolves to false where the server stops
    * first.
    */
   private async afterStart(): Promise<boolean> {

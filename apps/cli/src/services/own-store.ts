@@ -2,7 +2,7 @@ import type { DataDirectory } from '@retrace/process';
 import { logOf } from './environment.js';
 import { holdDataDirectory } from '../data-directory/hold-data-directory.js';
 import { installation } from '../installation.js';
-import { startStore } from '../server/start-store.js';
+import { defineStore } from '../server/define-store.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { Supervisor } from '../supervisor/supervisor.js';
 import { withConnection, type StoreSession } from './connection.js';
@@ -44,7 +44,9 @@ export async function withHeldStore<T>(
   });
   const supervisor = new Supervisor({ log: logStream, lockFileDescriptor: lock.fileDescriptor });
   try {
-    const { url: storeUrl = '' } = await startStore(supervisor, directory, { log: logStream, port });
+    const { url: storeUrl = '' } = await supervisor.start(
+      await defineStore(directory, { log: logStream, port }),
+    );
     return await work({ directory, storeUrl });
   } finally {
     await supervisor.stop();

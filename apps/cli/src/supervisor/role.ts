@@ -20,6 +20,8 @@ export interface RoleDefinition {
   readonly heartbeatTimeoutMs: number;
   /** Time from SIGTERM to SIGKILL. */
   readonly stopTimeoutMs: number;
+  /** Called with the address that the process listens on, before it is ready. */
+  readonly onListening?: (url: string) => void;
   /** An address that answers 2xx while the role is healthy, derived from the ready message. */
   readonly healthUrl?: (ready: ReadyMessage) => string;
   /** Default 5,000. */
@@ -153,6 +155,7 @@ export class Role {
       log: options.log,
       onMessage: (message) => {
         this.lastSignOfLife = performance.now();
+        if (message.type === 'listening') definition.onListening?.(message.url);
         if (message.type === 'ready') this.becomeReady(message);
         if (message.type === 'warning') this.showWarning(message);
       },

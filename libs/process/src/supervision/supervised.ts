@@ -3,6 +3,8 @@ import { keepHeartbeatFile } from './heartbeat-file.js';
 /** A message from a role's process to its supervisor, over Node's IPC channel. */
 export type RoleMessage =
   | { readonly type: 'ready'; readonly url?: string; readonly detail?: string }
+  /** It listens, and answers what needs nothing that it still waits for. */
+  | { readonly type: 'listening'; readonly url: string }
   | { readonly type: 'heartbeat' }
   /** A warning that is in the log, or on its way there; the supervisor shows it. */
   | { readonly type: 'warning'; readonly severity: 'warning' | 'alarm'; readonly message: string }

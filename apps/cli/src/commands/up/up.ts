@@ -39,8 +39,13 @@ export async function up(options: UpOptions): Promise<void> {
     acceptsOtherLog: options.acceptOtherLog === true,
     work: async (server, stopped) => {
       // The page first: beside the roles of a run it would start in twice the time.
-      const apiUrl = (await server.whenServing()) ?? '';
+      const apiUrl = (await server.whenListening()) ?? '';
       say(`dashboard at ${apiUrl}/live, API at ${apiUrl}/api (data in ${options.dataDir})`);
+      const sayStoreIsUp = () => {
+        say('the store is up');
+      };
+      // Where it can't be, the server ends with the reason.
+      void server.whenServing().then(sayStoreIsUp, () => undefined);
       let isTraining = recipe !== null;
       const sayHowToGoOn = () => {
         say(howToGoOn(isTraining));
