@@ -58,50 +58,54 @@ async function sql(dataDir: string, query: string): Promise<unknown> {
 }
 
 describe('a run that is killed or stopped, and started again', () => {
-  it('a killed run of several processes: ends with the same policy as an undisturbed run in one, and loses or doubles nothing', async () => {
-    const kills: Kill[] = [
-      { target: 'tree', afterUpdate: 0, delayMs: 900 },
-      { target: 'collector', afterUpdate: 1, delayMs: 130 },
-      { target: 'trainer', afterUpdate: 2, delayMs: 420 },
-      { target: 'store', afterUpdate: 3, delayMs: 60 },
-      { target: 'sink', afterUpdate: 4, delayMs: 250 },
-      { target: 'supervisor', afterUpdate: 5, delayMs: 340 },
-      { target: 'stop', afterUpdate: 6, delayMs: 0 },
-    ];
-    const dataDir = directories.make();
-    const apart = ['--set', 'process.colocate=false'];
-    const killed = await trainWithKills([...recipe, ...apart, '--data-dir', dataDir], kills, options);
-    await expectUndisturbed(killed, dataDir);
+  it(
+    'a killed run of several processes: ends with the same policy as an undisturbed run in one, and loses or doubles nothing',
+    { tags: 'release', timeout: 600_000 },
+    async () => {
+      const kills: Kill[] = [
+        { target: 'tree', afterUpdate: 0, delayMs: 900 },
+        { target: 'collector', afterUpdate: 1, delayMs: 130 },
+        { target: 'trainer', afterUpdate: 2, delayMs: 420 },
+        { target: 'store', afterUpdate: 3, delayMs: 60 },
+        { target: 'sink', afterUpdate: 4, delayMs: 250 },
+        { target: 'supervisor', afterUpdate: 5, delayMs: 340 },
+        { target: 'stop', afterUpdate: 6, delayMs: 0 },
+      ];
+      const dataDir = directories.make();
+      const apart = ['--set', 'process.colocate=false'];
+      const killed = await trainWithKills([...recipe, ...apart, '--data-dir', dataDir], kills, options);
+      await expectUndisturbed(killed, dataDir);
 
-    // Only the weights of versions 0 and 3 … 7 and the newest three optimizer states are left, even where another process wrote the rest.
-    // A kill during a write leaves unfinished files, which a later run removes after an hour.
-    const checkpointsOf = (directory: string) =>
-      readdirSync(join(directory, 'checkpoints'))
-        .filter((name) => name.endsWith('.safetensors'))
-        .sort();
-    expect(checkpointsOf(dataDir)).toHaveLength(6 + 3);
-    expect(checkpointsOf(dataDir)).toEqual(checkpointsOf(undisturbedDir));
-    const replay = ['replay', '--update', '4', '--backend', 'wasm', '--json', '--data-dir', dataDir];
-    const replayed = await runRetrace(replay);
-    expect(replayed.stderr).toBe('');
-    expect(replayed.code).toBe(0);
-    expect(JSON.parse(replayed.stdout)).toMatchObject({
-      beganAfter: 0,
-      sameWeights: true,
-      lossDifference: 0,
-    });
-    expect(checkpointsOf(dataDir)).toHaveLength(6 + 3);
-    const removed = await runRetrace([
-      'save-policy',
-      join(dataDir, 'saved'),
-      '--policy',
-      '1',
-      '--data-dir',
-      dataDir,
-    ]);
-    expect(removed.code).toBe(3);
-    expect(removed.stderr).toMatch(/policy 1 of run .*: its weights are not kept; .*: 0, 3–7$/m);
-  }, 600_000);
+      // Only the weights of versions 0 and 3 … 7 and the newest three optimizer states are left, even where another process wrote the rest.
+      // A kill during a write leaves unfinished files, which a later run removes after an hour.
+      const checkpointsOf = (directory: string) =>
+        readdirSync(join(directory, 'checkpoints'))
+          .filter((name) => name.endsWith('.safetensors'))
+          .sort();
+      expect(checkpointsOf(dataDir)).toHaveLength(6 + 3);
+      expect(checkpointsOf(dataDir)).toEqual(checkpointsOf(undisturbedDir));
+      const replay = ['replay', '--update', '4', '--backend', 'wasm', '--json', '--data-dir', dataDir];
+      const replayed = await runRetrace(replay);
+      expect(replayed.stderr).toBe('');
+      expect(replayed.code).toBe(0);
+      expect(JSON.parse(replayed.stdout)).toMatchObject({
+        beganAfter: 0,
+        sameWeights: true,
+        lossDifference: 0,
+      });
+      expect(checkpointsOf(dataDir)).toHaveLength(6 + 3);
+      const removed = await runRetrace([
+        'save-policy',
+        join(dataDir, 'saved'),
+        '--policy',
+        '1',
+        '--data-dir',
+        dataDir,
+      ]);
+      expect(removed.code).toBe(3);
+      expect(removed.stderr).toMatch(/policy 1 of run .*: its weights are not kept; .*: 0, 3–7$/m);
+    },
+  );
 
   it('a run in one process: ends with the same policy when that process, the sink and the whole tree are killed', async () => {
     const kills: Kill[] = [
@@ -116,35 +120,43 @@ describe('a run that is killed or stopped, and started again', () => {
     await expectUndisturbed(killed, dataDir);
   }, 600_000);
 
-  it('a run without a store: ends with the same policy, and `rebuild` makes the store that it would have had', async () => {
-    const kills: Kill[] = [
-      { target: 'trainer+collector', afterUpdate: 1, delayMs: 300 },
-      { target: 'tree', afterUpdate: 3, delayMs: 200 },
-      { target: 'trainer+collector', afterUpdate: 5, delayMs: 100 },
-    ];
-    const dataDir = directories.make();
-    const killed = await trainWithKills([...recipe, '--no-store', '--data-dir', dataDir], kills, options);
-    expect(readdirSync(join(dataDir, 'store'))).toEqual([]);
-    // Another one makes its store as any does: a sink follows the log.
-    const sunkDir = directories.make();
-    cpSync(join(dataDir, 'log'), join(sunkDir, 'log'), { recursive: true });
-    expect(await runRetrace(['rebuild', '--data-dir', dataDir])).toMatchObject({ code: 0, stderr: '' });
-    await expectUndisturbed(killed, dataDir);
-    const hashes = async (directory: string) => {
-      const { stdout } = await runRetrace(['verify', '--json', '--data-dir', directory]);
-      return (JSON.parse(stdout) as { readonly runHashes: unknown }).runHashes;
-    };
-    expect(await hashes(dataDir)).toEqual(await hashes(sunkDir));
-  }, 600_000);
+  it(
+    'a run without a store: ends with the same policy, and `rebuild` makes the store that it would have had',
+    { tags: 'release', timeout: 600_000 },
+    async () => {
+      const kills: Kill[] = [
+        { target: 'trainer+collector', afterUpdate: 1, delayMs: 300 },
+        { target: 'tree', afterUpdate: 3, delayMs: 200 },
+        { target: 'trainer+collector', afterUpdate: 5, delayMs: 100 },
+      ];
+      const dataDir = directories.make();
+      const killed = await trainWithKills([...recipe, '--no-store', '--data-dir', dataDir], kills, options);
+      expect(readdirSync(join(dataDir, 'store'))).toEqual([]);
+      // Another one makes its store as any does: a sink follows the log.
+      const sunkDir = directories.make();
+      cpSync(join(dataDir, 'log'), join(sunkDir, 'log'), { recursive: true });
+      expect(await runRetrace(['rebuild', '--data-dir', dataDir])).toMatchObject({ code: 0, stderr: '' });
+      await expectUndisturbed(killed, dataDir);
+      const hashes = async (directory: string) => {
+        const { stdout } = await runRetrace(['verify', '--json', '--data-dir', directory]);
+        return (JSON.parse(stdout) as { readonly runHashes: unknown }).runHashes;
+      };
+      expect(await hashes(dataDir)).toEqual(await hashes(sunkDir));
+    },
+  );
 
-  it('a run whose store is away goes on, and the store has everything once it is back', async () => {
-    const dataDir = directories.make();
-    const away = await trainWithKills([...recipe, '--data-dir', dataDir], [], {
-      ...options,
-      storeAwayUntil: 5,
-    });
-    await expectUndisturbed(away, dataDir);
-  }, 600_000);
+  it(
+    'a run whose store is away goes on, and the store has everything once it is back',
+    { tags: 'release', timeout: 600_000 },
+    async () => {
+      const dataDir = directories.make();
+      const away = await trainWithKills([...recipe, '--data-dir', dataDir], [], {
+        ...options,
+        storeAwayUntil: 5,
+      });
+      await expectUndisturbed(away, dataDir);
+    },
+  );
 
   it(
     'a killed run under `up` with two collectors: ends with the same policy when collectors and the API with its sink are killed',

@@ -66,23 +66,27 @@ describe('audit, rebuild, archive, delete', () => {
     });
   });
 
-  it('refuses a damaged run file without changes, imports an intact one once, and replays an update of it', async () => {
-    const bytes = await readFile(file);
-    const damaged = `${file}.damaged`;
-    await writeFile(damaged, bytes.with(bytes.length >> 1, bytes[bytes.length >> 1] ^ 0xff));
-    expect(await refusal(elsewhere.path, 'import', damaged)).toMatchObject({ code: 'RUN_FILE_DAMAGED' });
-    const imported = await json<{ isIdentical: boolean; numCheckpointFiles: number }>(
-      elsewhere.path,
-      'import',
-      file,
-    );
-    expect(imported.isIdentical).toBe(true);
-    expect(imported.numCheckpointFiles).toBeGreaterThan(2);
-    expect(await json(elsewhere.path, 'replay', '--update', '2')).toMatchObject({
-      isReproduced: true,
-    });
-    expect(await refusal(elsewhere.path, 'import', file)).toMatchObject({ code: 'RUN_EXISTS' });
-  });
+  it(
+    'refuses a damaged run file without changes, imports an intact one once, and replays an update of it',
+    { tags: 'release' },
+    async () => {
+      const bytes = await readFile(file);
+      const damaged = `${file}.damaged`;
+      await writeFile(damaged, bytes.with(bytes.length >> 1, bytes[bytes.length >> 1] ^ 0xff));
+      expect(await refusal(elsewhere.path, 'import', damaged)).toMatchObject({ code: 'RUN_FILE_DAMAGED' });
+      const imported = await json<{ isIdentical: boolean; numCheckpointFiles: number }>(
+        elsewhere.path,
+        'import',
+        file,
+      );
+      expect(imported.isIdentical).toBe(true);
+      expect(imported.numCheckpointFiles).toBeGreaterThan(2);
+      expect(await json(elsewhere.path, 'replay', '--update', '2')).toMatchObject({
+        isReproduced: true,
+      });
+      expect(await refusal(elsewhere.path, 'import', file)).toMatchObject({ code: 'RUN_EXISTS' });
+    },
+  );
 
   it(
     'deletes all of a run while a server runs; a later import restores it',

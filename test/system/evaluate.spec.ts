@@ -77,30 +77,34 @@ describe('retrace evaluate', { timeout: 1_200_000 }, () => {
     }
   });
 
-  it('estimates the return of an earlier version from episodes of later ones, except those that it was trained on', async () => {
-    const report = await evaluate(
-      '--policy',
-      '0',
-      '--behavior-version',
-      '1',
-      '--estimators',
-      'perDecision,doublyRobust',
-    );
-    const truth = await meanReturn(0);
-    expect(report.estimates?.map(({ estimator }) => estimator)).toEqual(['perDecision', 'doublyRobust']);
-    for (const { interval } of report.estimates ?? []) {
-      expect(interval.low).toBeLessThan(truth);
-      expect(interval.high).toBeGreaterThan(truth);
-    }
-    expect(report.numFitted).toBe(0);
-    const [{ fed }] = await json<{ fed: number }[]>(
-      'sql',
-      'SELECT sum(length(episode_ids)) AS fed FROM updates WHERE run_id = (SELECT max(run_id) FROM runs) AND update_number = 1',
-    );
-    const later = await evaluate('--policy', '1', '--estimators', 'perDecision');
-    expect(later.numFitted).toBe(fed);
-    expect(later.diagnostics.numEpisodes).toBe(256 * 3 - fed);
-  });
+  it(
+    'estimates the return of an earlier version from episodes of later ones, except those that it was trained on',
+    { tags: 'release' },
+    async () => {
+      const report = await evaluate(
+        '--policy',
+        '0',
+        '--behavior-version',
+        '1',
+        '--estimators',
+        'perDecision,doublyRobust',
+      );
+      const truth = await meanReturn(0);
+      expect(report.estimates?.map(({ estimator }) => estimator)).toEqual(['perDecision', 'doublyRobust']);
+      for (const { interval } of report.estimates ?? []) {
+        expect(interval.low).toBeLessThan(truth);
+        expect(interval.high).toBeGreaterThan(truth);
+      }
+      expect(report.numFitted).toBe(0);
+      const [{ fed }] = await json<{ fed: number }[]>(
+        'sql',
+        'SELECT sum(length(episode_ids)) AS fed FROM updates WHERE run_id = (SELECT max(run_id) FROM runs) AND update_number = 1',
+      );
+      const later = await evaluate('--policy', '1', '--estimators', 'perDecision');
+      expect(later.numFitted).toBe(fed);
+      expect(later.diagnostics.numEpisodes).toBe(256 * 3 - fed);
+    },
+  );
 
   it('uses the rewards of a stored reward version', { tags: 'release' }, async () => {
     const { rewardVersion } = await json<{ rewardVersion: string }>(

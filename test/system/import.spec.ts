@@ -158,34 +158,42 @@ describe('retrace import --verify', () => {
     collected = await collectedConversations(true);
   });
 
-  it('fills in the rewards and outcomes of collected episodes that were exported without', async () => {
-    const file = writeDump(
-      'lakes.jsonl',
-      collected.map(({ row }) => row),
-    );
-    const { code, report } = await importInto(file, '--verify');
-    expect(code).toBe(0);
-    const numSteps = collected.reduce((sum, { rewards }) => sum + rewards.length, 0);
-    expect(report.verified).toMatchObject({ numEqual: 6, numDiverged: 0, numFilledRewards: numSteps });
-    const imported = await sql(
-      `SELECT groupArray(reward) AS rewards FROM (SELECT * FROM steps WHERE run_id = '${report.runId}' ORDER BY step) GROUP BY episode_id`,
-    );
-    const sorted = (lists: readonly unknown[]) => lists.map((list) => JSON.stringify(list)).sort();
-    expect(sorted(imported.map(({ rewards }) => rewards))).toEqual(
-      sorted(collected.map(({ rewards }) => rewards)),
-    );
-  });
+  it(
+    'fills in the rewards and outcomes of collected episodes that were exported without',
+    { tags: 'release' },
+    async () => {
+      const file = writeDump(
+        'lakes.jsonl',
+        collected.map(({ row }) => row),
+      );
+      const { code, report } = await importInto(file, '--verify');
+      expect(code).toBe(0);
+      const numSteps = collected.reduce((sum, { rewards }) => sum + rewards.length, 0);
+      expect(report.verified).toMatchObject({ numEqual: 6, numDiverged: 0, numFilledRewards: numSteps });
+      const imported = await sql(
+        `SELECT groupArray(reward) AS rewards FROM (SELECT * FROM steps WHERE run_id = '${report.runId}' ORDER BY step) GROUP BY episode_id`,
+      );
+      const sorted = (lists: readonly unknown[]) => lists.map((list) => JSON.stringify(list)).sort();
+      expect(sorted(imported.map(({ rewards }) => rewards))).toEqual(
+        sorted(collected.map(({ rewards }) => rewards)),
+      );
+    },
+  );
 
-  it('finds tasks by their first observation, and exits 1 where an observation differs', async () => {
-    const rows = collected.map(({ row }) => ({ conversations: row.conversations }));
-    rows[0] = {
-      conversations: rows[0].conversations.map((turn, i) =>
-        i === 2 ? { ...turn, value: 'elsewhere' } : turn,
-      ),
-    };
-    const file = writeDump('lakes-without-task.jsonl', rows);
-    const { code, stderr, report } = await importInto(file, '--verify', '--environment', 'frozen-lake');
-    expect(report.verified).toMatchObject({ numEqual: 5, numDiverged: 1 });
-    expect([code, stderr]).toEqual([1, expect.stringContaining('1 episodes differ')]);
-  });
+  it(
+    'finds tasks by their first observation, and exits 1 where an observation differs',
+    { tags: 'release' },
+    async () => {
+      const rows = collected.map(({ row }) => ({ conversations: row.conversations }));
+      rows[0] = {
+        conversations: rows[0].conversations.map((turn, i) =>
+          i === 2 ? { ...turn, value: 'elsewhere' } : turn,
+        ),
+      };
+      const file = writeDump('lakes-without-task.jsonl', rows);
+      const { code, stderr, report } = await importInto(file, '--verify', '--environment', 'frozen-lake');
+      expect(report.verified).toMatchObject({ numEqual: 5, numDiverged: 1 });
+      expect([code, stderr]).toEqual([1, expect.stringContaining('1 episodes differ')]);
+    },
+  );
 });

@@ -67,7 +67,7 @@ describe('retrace score', () => {
     expect(await json<Report>('score', '--recipe', recipeFile)).toMatchObject({ numScored: 0 });
   });
 
-  it('score diff: compares two reward versions', async () => {
+  it('score diff: compares two reward versions', { tags: 'release' }, async () => {
     await json('score', '--recipe', 'bandit-ppo', '--name', 'plain');
     const diff = await json<{ values: { name: string; numCompared: number }[] }>(
       ...['score', 'diff', 'plain', 'mine', '--limit', '3'],

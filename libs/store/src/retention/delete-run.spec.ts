@@ -190,7 +190,7 @@ describe('deleteRun', () => {
     },
   );
 
-  it('lets the run be imported again', async () => {
+  it('lets the run be imported again', { tags: 'release' }, async () => {
     await remove();
     await append(controlEvent(ids(runId), 'RunStarted'), controlEvent(ids(runId), 'RunEnded'));
     await append(...episodeEvents({ ...ids(runId), ordinal: 0 }));
@@ -251,7 +251,7 @@ describe('deleteRun', () => {
     expect((await verify()).numFaults).toBe(0);
   });
 
-  it('does not treat equal untrained weights as lineage', async () => {
+  it('does not treat equal untrained weights as lineage', { tags: 'release' }, async () => {
     for (const id of [otherId, runId]) {
       await append(
         controlEvent(ids(id), 'TrainerClaimed', { epoch: 1 }),

@@ -102,7 +102,7 @@ describe('Sink, when a process is killed', () => {
     expect(steps.numSteps).toBe(NUM_EPISODES * (EVENTS_PER_EPISODE - 2));
   }
 
-  it('writes every event once although the store is killed during inserts', async () => {
+  it('writes every event once although the store is killed during inserts', { tags: 'release' }, async () => {
     const stop = new AbortController();
     const sink = new Sink(SMALL_BATCHES);
     const running = sink.run({ log, client, signal: stop.signal });
