@@ -12,6 +12,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { buildIfStale } from './build-if-stale.mjs';
+import { bundleApi } from './bundle-api.mjs';
 import { root, runTool } from './run-tool.mjs';
 
 const NAME = 'retrace-rl';
@@ -26,7 +27,7 @@ const TRIMMED = { '@tensorflow/tfjs-node': ['@tensorflow/tfjs', 'google-protobuf
 const DECORATOR_HELPERS = 'node_modules/@oxc-project/runtime';
 /** Parts of a workspace that are needed when it runs. */
 const WORKSPACE_PARTS = ['dist', 'bin', 'native', 'migrations', 'free-port.mjs', 'free-port.d.mts'];
-const NOT_FOR_USERS = /\.(spec|contract|fixture)\.|\.map$|\.tsbuildinfo$/;
+const NOT_FOR_USERS = /\.(spec|contract|fixture)\.|\.map$|\.tsbuildinfo$|^bundle$/;
 const NOT_OF_OTHERS = /\.map$|\.[cm]?ts$|\.md$|^node_modules$/i;
 
 const lock = readJson(join(root, 'package-lock.json')).packages;
@@ -36,6 +37,8 @@ await buildIfStale();
 const stage = mkdtempSync(join(tmpdir(), 'retrace-pack-'));
 try {
   stagePackage();
+  // Made again, since it finds files by where they are relative to it.
+  await bundleApi(join(stage, 'node_modules', '@retrace', 'api'), { mayChange: false });
   for (const directory of [stage, join(root, 'clients', 'typescript')]) npmPack(directory);
 } finally {
   rmSync(stage, { recursive: true, force: true });

@@ -8,7 +8,8 @@ import { afterAll } from 'vitest';
 import { DataDirectories } from '../support/cli.mjs';
 import { madeTorchPython } from '../support/torch-environment.mjs';
 import { findFreePort } from '../../libs/process/free-port.mjs';
-import { engineCommand, pythonEnvironment, TensorflowEngine, TorchEngine } from '@retrace/trainer';
+import { TensorflowEngine } from '@retrace/trainer';
+import { engineCommand, pythonEnvironment, TorchEngine } from '@retrace/trainer/torch';
 
 /** The Python that has torch: that of RETRACE_TORCH_PYTHON, of `npm run test:engines`, or of the path. */
 export const PYTHON = process.env.RETRACE_TORCH_PYTHON ?? madeTorchPython() ?? 'python3';

@@ -9,8 +9,6 @@ export { readsTexts } from './update/update-needs.js';
 export type { UpdateResult } from './update/update-result.js';
 export { TensorflowEngine, type TensorflowEngineOptions } from './engine/tensorflow-engine.js';
 export { openEngine } from './engine/open-engine.js';
-export { engineCommand, pythonEnvironment } from './engine/torch/engine-process.js';
-export { TorchEngine } from './engine/torch/torch-engine.js';
 export type { EngineState, EvaluatedTokens, UpdateEngine } from './engine/update-engine.js';
 export { recipeModelConfig } from './engine/recipe-model.js';
 export {

@@ -38,7 +38,7 @@ export interface TrainingServerOptions {
 /** Makes the recipe of a run on stored data, once the store is there. */
 export type RecipeOfData = (session: DataSession, state: ControlFold) => Promise<Recipe>;
 
-/** So long at most what can wait does wait for the store side to start. */
+/** So long at most what can wait does wait for the first update of a run. */
 const LONGEST_START_MS = 15_000;
 
 interface TrainingRequest {
@@ -67,6 +67,8 @@ export class TrainingServer {
   private measuring: Promise<void> | null = null;
   private warnings: WarningLog | null = null;
   private metricsExport: MetricsExport | null = null;
+  /** Aborts once a run of this server has an update, or has ended. */
+  private readonly updated = new AbortController();
 
   private constructor(
     private readonly parts: TrainingServerParts,
@@ -250,6 +252,7 @@ export class TrainingServer {
       const { applied } = state.apply(event, offset);
       if (event.runId !== runId || !applied) continue;
       const run = runOf(state, runId);
+      if (run.updates.lastUpdate !== null || run.ended !== null) this.updated.abort();
       const line = progress.describe(event, run);
       if (line !== null) this.say('run', line);
       if (run.ended !== null) return;
@@ -287,15 +290,13 @@ export class TrainingServer {
   }
 
   /**
-   * Waits until the store side is up, for work that nobody waits for: at the start every process wants a processor. Resolves to false where the server stops
-   * first.
+   * Waits for the first update of the run, for work that nobody waits for: until then every process wants a processor. Resolves to false where the server
+   * stops first.
    */
   private async afterStart(): Promise<boolean> {
     const { signal } = this.ending;
-    const waited = new AbortController();
-    const patience = sleep(LONGEST_START_MS, undefined, { signal: AbortSignal.any([signal, waited.signal]) });
-    await Promise.race([this.whenServing(), patience]).catch(() => undefined);
-    waited.abort();
+    const hasUpdate = AbortSignal.any([signal, this.updated.signal]);
+    await sleep(LONGEST_START_MS, undefined, { signal: hasUpdate }).catch(() => undefined);
     return !signal.aborted;
   }
 

@@ -1,6 +1,5 @@
 import { engineOf } from '@retrace/config';
 import { TensorflowEngine, type TensorflowEngineOptions } from './tensorflow-engine.js';
-import { TorchEngine } from './torch/torch-engine.js';
 import type { UpdateEngine } from './update-engine.js';
 
 /**
@@ -8,8 +7,8 @@ import type { UpdateEngine } from './update-engine.js';
  *
  * @throws TrainerError `ENGINE_UNAVAILABLE`, `ENGINE_REFUSED`; PolicyError
  */
-export function openEngine(options: TensorflowEngineOptions): Promise<UpdateEngine> {
-  return engineOf(options.recipe).kind === 'torch'
-    ? TorchEngine.open(options)
-    : TensorflowEngine.open(options);
+export async function openEngine(options: TensorflowEngineOptions): Promise<UpdateEngine> {
+  if (engineOf(options.recipe).kind !== 'torch') return TensorflowEngine.open(options);
+  const { TorchEngine } = await import('./torch/index.js');
+  return TorchEngine.open(options);
 }

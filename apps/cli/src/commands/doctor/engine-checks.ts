@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { pythonEnvironment } from '@retrace/trainer';
+import { pythonEnvironment } from '@retrace/trainer/torch';
 import { gibibytes } from './free-space.js';
 import { runCheck, type CheckResult } from './check.js';
 

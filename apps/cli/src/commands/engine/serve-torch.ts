@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
-import { engineCommand, pythonEnvironment } from '@retrace/trainer';
+import { engineCommand, pythonEnvironment } from '@retrace/trainer/torch';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';

@@ -6,6 +6,7 @@ import { readTrainingRecipe, type TrainingOptions } from '../../run/training-rec
 import { assertPortFree } from '../../server/free-port.js';
 import { LOOPBACK } from '../../server/role-definitions.js';
 import { serve } from '../../server/serve.js';
+import type { TrainingServer } from '../../server/training-server.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
 
 interface UpOptions extends TrainingOptions {
@@ -32,20 +33,20 @@ export async function up(options: UpOptions): Promise<void> {
   const say = (message: string) => {
     log.write({ role: 'retrace', level: 'info', message });
   };
+  const sayWhatIsThere = async (server: TrainingServer) => {
+    const apiUrl = (await server.whenListening()) ?? '';
+    say(`dashboard at ${apiUrl}/live, API at ${apiUrl}/api (data in ${options.dataDir})`);
+    await server.whenServing();
+    say('the store is up');
+  };
   await serve({
     dataDirectory: options.dataDir,
     log,
     apiPort: options.port,
     acceptsOtherLog: options.acceptOtherLog === true,
     work: async (server, stopped) => {
-      // The page first: beside the roles of a run it would start in twice the time.
-      const apiUrl = (await server.whenListening()) ?? '';
-      say(`dashboard at ${apiUrl}/live, API at ${apiUrl}/api (data in ${options.dataDir})`);
-      const sayStoreIsUp = () => {
-        say('the store is up');
-      };
       // Where it can't be, the server ends with the reason.
-      void server.whenServing().then(sayStoreIsUp, () => undefined);
+      sayWhatIsThere(server).catch(() => undefined);
       let isTraining = recipe !== null;
       const sayHowToGoOn = () => {
         say(howToGoOn(isTraining));
