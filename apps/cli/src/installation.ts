@@ -27,7 +27,7 @@ export const installation = {
     sink: join(directoryOf('sink'), 'dist', 'main.js'),
     colocated: join(CLI, 'dist', 'colocated', 'main.js'),
     backend: join(CLI, 'dist', 'backend-installer', 'main.js'),
-    baselines: join(CLI, 'dist', 'run', 'baselines-thread.js'),
+    baselines: join(CLI, 'dist', 'run', 'baselines-process.js'),
     get api(): string {
       return bundleOf(API) ?? join(API, 'main.js');
     },

@@ -1,14 +1,19 @@
-import { Worker } from 'node:worker_threads';
+import { fork, type ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { episodeLimits, type Recipe } from '@retrace/config';
 import type { EventLog } from '@retrace/log';
 import { newControlEvent, type Baseline, nowUs } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { installation } from '../installation.js';
+import { lowerPriority } from '../supervisor/lower-priority.js';
 import type { BaselineOptions } from './measure-baselines.js';
 
 const NUM_EPISODES = 1000;
 /** Longest time for all baselines of a run. */
 const LONGEST_MS = 600_000;
+const LOWEST_PRIORITY = 19;
+/** Characters that are kept of what it said before it failed. */
+const LONGEST_REASON = 4_000;
 
 interface RecordBaselinesOptions {
   readonly log: EventLog;
@@ -21,14 +26,14 @@ interface RecordBaselinesOptions {
 }
 
 /**
- * Measures the baselines of a run beside it and appends them. They are measured in a thread of its own, which can be
- * ended even where an environment never gives it back; a failure costs the baselines and not the run. Never rejects.
+ * Measures the baselines of a run beside it and appends them. They are measured in a process of its own, which yields the processor to the run, and can
+ * be ended even where an environment never gives it back; a failure costs the baselines and not the run. Never rejects.
  */
 export async function recordBaselines(options: RecordBaselinesOptions): Promise<void> {
   const { log, runId, signal, onNotice } = options;
   if (signal.aborted) return;
   try {
-    const { baselines, missing } = await measureInThread(options);
+    const { baselines, missing } = await measureApart(options);
     if (signal.aborted) return;
     if (missing !== null)
       onNotice(
@@ -46,10 +51,7 @@ export async function recordBaselines(options: RecordBaselinesOptions): Promise<
 }
 
 /** The baselines that were measured, and why there are no more; null where there are all. */
-async function measureInThread({
-  recipe,
-  signal,
-}: Pick<RecordBaselinesOptions, 'recipe' | 'signal'>): Promise<{
+async function measureApart({ recipe, signal }: Pick<RecordBaselinesOptions, 'recipe' | 'signal'>): Promise<{
   baselines: Baseline[];
   missing: string | null;
 }> {
@@ -57,25 +59,47 @@ async function measureInThread({
   // A server's episodes are for training; it knows no baselines either.
   if (typeof environment !== 'string' && environment.server) return { baselines: [], missing: null };
   const limits = episodeLimits(recipe);
-  const workerData: BaselineOptions = { environment, tasks, seed, numEpisodes: NUM_EPISODES, limits };
-  const thread = new Worker(installation.scripts.baselines, { workerData });
-  // A command that is done does not wait for it.
-  thread.unref();
+  const options: BaselineOptions = { environment, tasks, seed, numEpisodes: NUM_EPISODES, limits };
+  const child = fork(installation.scripts.baselines, {
+    // In a session of its own, or its priority would count only beside this process.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    serialization: 'advanced',
+  });
+  const ended = endOf(child);
+  if (child.pid !== undefined) lowerPriority(child.pid, LOWEST_PRIORITY);
   const baselines: Baseline[] = [];
-  thread.on('message', (baseline: Baseline) => baselines.push(baseline));
+  child.on('message', (baseline) => baselines.push(baseline as Baseline));
+  child.send(options, () => undefined);
   const timeout = AbortSignal.timeout(LONGEST_MS);
-  const missing = await new Promise<string | null>((resolve) => {
-    thread.once('error', (error) => {
-      resolve(error.message);
-    });
-    thread.once('exit', () => {
-      resolve(null);
-    });
+  const stopped = new Promise<string>((resolve) => {
     const stop = () => {
       resolve(`${LONGEST_MS / 60_000} minutes had passed`);
     };
     AbortSignal.any([signal, timeout]).addEventListener('abort', stop, { once: true });
   });
-  await thread.terminate();
+  const missing = await Promise.race([ended, stopped]);
+  child.kill('SIGKILL');
   return { baselines, missing };
+}
+
+/** Resolves once a process has ended: to null, or to why it failed. A command that is done does not wait for it. */
+function endOf(child: ChildProcess): Promise<string | null> {
+  child.unref();
+  child.channel?.unref();
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-LONGEST_REASON);
+  });
+  (child.stderr as Socket | null)?.unref();
+  return new Promise((resolve) => {
+    child.once('error', (error) => {
+      resolve(error.message);
+    });
+    child.once('close', (code) => {
+      const reason =
+        /^(?:\w*Error(?: \[\w+\])?: )(.*)$/m.exec(said)?.[1] ?? `it ended with exit code ${code}`;
+      resolve(code === 0 ? null : reason);
+    });
+  });
 }

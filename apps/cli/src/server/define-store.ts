@@ -7,6 +7,8 @@ interface StoreOptions {
   readonly log: LogStream;
   /** Default: any free port. */
   readonly port?: number;
+  /** Steps of priority (default 0). */
+  readonly niceness?: number;
 }
 
 /**
@@ -16,7 +18,7 @@ interface StoreOptions {
  */
 export async function defineStore(
   directory: DataDirectory,
-  { log, port = 0 }: StoreOptions,
+  { log, port = 0, niceness }: StoreOptions,
 ): Promise<RoleDefinition> {
   const { ensureEngine } = await import('@retrace/store-server/engine-package');
   const engine = await ensureEngine({
@@ -24,5 +26,5 @@ export async function defineStore(
       log.progress('store', message, fraction);
     },
   });
-  return storeRole(directory, { port, engine });
+  return storeRole(directory, { port, engine, niceness });
 }

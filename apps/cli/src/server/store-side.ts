@@ -6,7 +6,7 @@ import { CliError } from '../cli-error.js';
 import { openStoreClient } from '../services/connection.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { Supervisor } from '../supervisor/supervisor.js';
-import { apiRole, LOOPBACK, sinkRole } from './role-definitions.js';
+import { apiRole, FOLLOWS_THE_LOG, LOOPBACK, sinkRole } from './role-definitions.js';
 import { defineStore } from './define-store.js';
 
 interface StoreSideOptions {
@@ -121,17 +121,18 @@ export class StoreSide {
 
   private async open(port: number): Promise<string> {
     const { supervisor, url: storeUrl } = this;
-    const { directory, eventLog, log, acceptsOtherLog } = this.options;
+    const { directory, eventLog, log, apiPort, acceptsOtherLog } = this.options;
     const isNewStore = !directory.hasStore;
-    const definition = await defineStore(directory, { log, port });
+    const definition = await defineStore(directory, {
+      ...{ log, port },
+      niceness: apiPort === null ? FOLLOWS_THE_LOG : 0,
+    });
     const started = supervisor.start(definition);
     started.catch(() => undefined);
-    // What is in a store that is there must be known before a sink writes to it.
-    const isSure = acceptsOtherLog || isNewStore;
-    if (!isSure) {
-      await started;
-      await refuseOtherLogsAt({ directory, storeUrl, logId: eventLog.logId });
-    }
+    // What is in a store that is there must be known before a sink writes to it. A page needs no store to begin with, but a sink does.
+    const isUnsure = !acceptsOtherLog && !isNewStore;
+    if (isUnsure || apiPort === null) await started;
+    if (isUnsure) await refuseOtherLogsAt({ directory, storeUrl, logId: eventLog.logId });
     if (this.isStopping) throw new CliError('ROLE_FAILED', 'the store was stopped before it was ready');
     const [apiUrl] = await Promise.all([this.startReaders(), started]);
     directory.announceServer({

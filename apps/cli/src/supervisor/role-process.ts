@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { constants, getPriority, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { RoleMessage } from '@retrace/process';
 import type { LogLevel, LogStream } from './log-stream.js';
+import { lowerPriority } from './lower-priority.js';
 import { parseLogLine } from './parse-log-line.js';
 
 export type ReadyMessage = Extract<RoleMessage, { type: 'ready' }>;
@@ -42,7 +42,7 @@ export class RoleProcess {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...(lockFileDescriptor === null ? [] : [lockFileDescriptor])],
     });
-    if (niceness > 0) lowerPriority(this.child, niceness);
+    if (niceness > 0 && this.child.pid !== undefined) lowerPriority(this.child.pid, niceness);
     this.forwardLines(this.child.stdout, 'info');
     this.forwardLines(this.child.stderr, 'warn');
     this.child.on('message', (message) => {
@@ -72,16 +72,6 @@ export class RoleProcess {
       if (stream === this.child.stderr && readsLikeSentence(entry.message)) this.lastSentence = entry.message;
       this.options.log.write(entry);
     });
-  }
-}
-
-/** Lowers the priority. On Linux each thread has its own, which new threads inherit, so this is called before the process has threads. */
-function lowerPriority({ pid }: ChildProcess, niceness: number): void {
-  if (pid === undefined) return;
-  try {
-    setPriority(pid, Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW));
-  } catch {
-    // The process has ended already, or the system has no priorities.
   }
 }
 
