@@ -81,7 +81,7 @@ export const collectorsOption = () =>
 export const niceOption = () =>
   new Option(
     '--nice <steps>',
-    'steps of priority (0 … 19) that trainer and collectors run below log, store and API; the validator runs 9 further below',
+    'steps of priority (0 … 19) that trainer and collectors run below API and store; the validator runs 9 further below',
   )
     .argParser(wholeNumber(0, 19))
     .default(10);

@@ -148,7 +148,7 @@ interface RunRoleOptions {
   readonly storeUrl: string | null;
   readonly runId: string;
   readonly backend: BackendChoice | undefined;
-  /** Steps of priority below log, store and API, so that these answer while compute uses every core. */
+  /** Steps of priority below API and store, so that these answer while compute uses every core. */
   readonly niceness: number;
   /** Port of the trainer's Prometheus endpoint; the collectors have the next ones, and the validator the one after them. */
   readonly metricsPort?: number;

@@ -44,7 +44,7 @@ const LONGEST_START_MS = 15_000;
 interface TrainingRequest {
   readonly backend?: BackendChoice;
   readonly numCollectors: number;
-  /** Steps of priority that trainer and collectors are below log, store and API. */
+  /** Steps of priority that trainer and collectors are below API and store. */
   readonly niceness: number;
   /** Where metrics go beside the log. */
   readonly metrics: MetricsOptions;

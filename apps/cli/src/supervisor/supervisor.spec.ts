@@ -20,6 +20,15 @@ const QUICK: RestartLimits = {
   maxFailures: 6,
 };
 
+/** How Linux names the session of a process for its scheduler, with its priority; null where it shares no processors among sessions. */
+function sessionOf(pid: number): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/autogroup`, 'utf8').trim() || null;
+  } catch {
+    return null;
+  }
+}
+
 describe('Supervisor', () => {
   let directory: string;
   let notes: string;
@@ -209,6 +218,18 @@ describe('Supervisor', () => {
     await until(() => numStarts() === 3);
     expect(getPriority(supervisor.pids().trainer)).toBe(behind);
   });
+
+  it.skipIf(sessionOf(process.pid) === null)(
+    'gives the session of a role its lower priority, where processors are shared among sessions first',
+    async () => {
+      await supervisor.start(role('trainer', 'work', { niceness: 5 }));
+      await supervisor.start(role('api', 'work'));
+      const { trainer, api } = supervisor.pids();
+      const behind = Math.min(getPriority() + 5, 19);
+      await until(() => sessionOf(trainer!)?.endsWith(` nice ${behind}`) === true);
+      expect(sessionOf(api!)).toMatch(/ nice 0$/);
+    },
+  );
 
   it('logs the lines of its roles without the prefix that they print', async () => {
     await supervisor.start(role('worker', 'work'));
