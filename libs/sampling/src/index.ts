@@ -12,4 +12,4 @@ export { divideByShare, type SharedSource } from './shares.js';
 export { curriculumWeight, type SuccessCurriculum } from './success-curriculum.js';
 export { SumTree } from './sum-tree.js';
 export { groupsOfEqualReturns } from './zero-variance.js';
-export { drawByWeight, type WeightedDraw } from './weighted-draw.js';
+export { drawByWeight, inclusionProbabilities, type WeightedDraw } from './weighted-draw.js';

@@ -1,4 +1,4 @@
-import { checkCount, checkNonNegative, SamplingError } from './sampling-error.js';
+import { checkNonNegative, SamplingError } from './sampling-error.js';
 
 /** Keeps every item reachable: the weight of an item whose error is 0 (ε of prioritized replay). */
 export const LEAST_PRIORITY = 1e-6;
@@ -17,20 +17,15 @@ export function priorityWeight(error: number, exponent: number): number {
 }
 
 /**
- * Importance weights (N·P(i))^−β / max, which undo the bias of a prioritized draw (arXiv:1511.05952, section 3.4). The largest is 1, so they only
- * scale down.
+ * Importance weights π(i)^−β / max, which undo the bias of a prioritized draw (arXiv:1511.05952, section 3.4, with the probability that an item is among
+ * those that were drawn in place of K·P(i), as no item is drawn twice). The largest is 1, so they only scale down.
  *
- * @param probabilities P(i) of the drawn items `[K]`, each in (0, 1]
- * @param numItems N, the items that could be drawn
+ * @param probabilities π(i) of the drawn items `[K]`, each in (0, 1]
  * @param exponent β ≥ 0; 0 gives ones
  * @returns `[K]`, in (0, 1]; empty for an empty draw
  * @throws SamplingError `INVALID_ARGUMENT`
  */
-export function drawImportanceWeights(
-  probabilities: Float64Array,
-  { numItems, exponent }: { readonly numItems: number; readonly exponent: number },
-): Float64Array {
-  checkCount('numItems', numItems, probabilities.length);
+export function drawImportanceWeights(probabilities: Float64Array, exponent: number): Float64Array {
   checkNonNegative('exponent', exponent);
   const bad = probabilities.findIndex((value) => !(value > 0 && value <= 1));
   if (bad >= 0) {

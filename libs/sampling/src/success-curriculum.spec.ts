@@ -18,6 +18,9 @@ describe('curriculumWeight', () => {
   it('falls to the least weight at the end that is further from the target', () => {
     const hard = { targetSuccess: 0.25, leastWeight: 0.2 };
     expect(curriculumWeight({ numSuccesses: 4, numEpisodes: 4 }, hard)).toBeCloseTo(0.2, 12);
+    const easy = { targetSuccess: 0.75, leastWeight: 0.2 };
+    expect(curriculumWeight({ numSuccesses: 0, numEpisodes: 4 }, easy)).toBeCloseTo(0.2, 12);
+    expect(curriculumWeight({ numSuccesses: 4, numEpisodes: 4 }, easy)).toBeCloseTo(1 - 0.8 / 3, 12);
     // 1 − 0.8·0.25/0.75
     expect(curriculumWeight({ numSuccesses: 0, numEpisodes: 4 }, hard)).toBeCloseTo(1 - 0.8 / 3, 12);
   });

@@ -48,6 +48,8 @@ describe('SumTree', () => {
     [() => new SumTree([1, -1]), 'weights[1] is -1, must be a finite number ≥ 0'],
     [() => new SumTree([Number.NaN]), 'weights[0] is NaN, must be a finite number ≥ 0'],
     [() => new SumTree([0]).find(0), 'no item has a weight above 0'],
+    [() => new SumTree([0, 0, 0]).find(0), 'no item has a weight above 0'],
+    [() => new SumTree([]).find(0), 'no item has a weight above 0'],
     [
       () => {
         new SumTree([1, 1]).set(2, 1);

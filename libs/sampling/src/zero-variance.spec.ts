@@ -8,6 +8,15 @@ describe('groupsOfEqualReturns', () => {
     expect(groupsOfEqualReturns(returns, groups)).toEqual([1, 2, 3, 5]);
   });
 
+  it.each([
+    [-1e6, -1e6 + 0.1, [0]],
+    [-1e6, -1e6 + 1, []],
+    [1e6, 1e6 + 0.1, [0]],
+    [1e6, 1e6 + 1, []],
+  ])('measures %d and %d by their size, whatever their sign', (one, other, flat) => {
+    expect(groupsOfEqualReturns(Float64Array.of(one, other), Int32Array.of(0, 0))).toEqual(flat);
+  });
+
   it('refuses columns of different lengths, and groups that are no numbers of groups', () => {
     expect(() => groupsOfEqualReturns(new Float64Array(1), new Int32Array(2))).toThrow(
       expect.objectContaining({ message: 'returns has 1 entries, must have as many entries as groups, 2' }),

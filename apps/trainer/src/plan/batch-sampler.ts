@@ -72,7 +72,7 @@ export class BatchSampler {
       const count = counts[source];
       if (count === 0) continue;
       if (sampler !== null) {
-        const drawn = sampler.draw(count, nextFloat, new Set());
+        const drawn = sampler.draw(count, nextFloat);
         if (drawn.length < count) return exhausted(source, drawn.length, count);
         groups.push(...drawn);
         continue;
@@ -102,8 +102,8 @@ export class BatchSampler {
     return this.stored.flatMap((sampler, source) => {
       const count = groups.filter((group) => group.source === source).length;
       if (sampler === null || count === 0) return [];
-      const excluded = new Set(named.flatMap((group) => (group.source === source ? [group.row] : [])));
-      return sampler.draw(count, this.randomFor(updateNumber, `replace ${attempt}`, source), excluded);
+      const before = named.filter((group) => group.source === source);
+      return sampler.draw(count, this.randomFor(updateNumber, `replace ${attempt}`, source), before);
     });
   }
 

@@ -1,3 +1,18 @@
+import type { WeightedDraw } from '@retrace/sampling';
+
+/** How a group came to be drawn by its weight. */
+export interface DrawChance {
+  readonly weight: number;
+  readonly drawnAt: number;
+  /** When the next one of its draw would have been drawn. */
+  readonly nextTime: number;
+}
+
+/** The chance of the k-th group of a draw. */
+export function chanceOf({ weights, times, nextTime }: WeightedDraw, k: number): DrawChance {
+  return { weight: weights[k], drawnAt: times[k], nextTime };
+}
+
 /** A group that was drawn for an update. */
 export interface DrawnGroup {
   /** Place in the recipe's sources. */
@@ -11,6 +26,6 @@ export interface DrawnGroup {
   readonly numSteps: ArrayLike<number>;
   /** Offset of its `GroupsClosed`; null for groups of other runs. */
   readonly offset: number | null;
-  /** Probability at the draw, and the number of groups that it was drawn from; null where none was preferred. */
-  readonly chance: { readonly probability: number; readonly numItems: number } | null;
+  /** What gives its probability to be drawn (`drawByWeight`); null where none was preferred. */
+  readonly chance: DrawChance | null;
 }

@@ -1,6 +1,6 @@
 import { recipeHash, type Recipe, type SamplerRecipe } from '@retrace/config';
 import { deriveSeed } from '@retrace/environments';
-import { drawImportanceWeights } from '@retrace/sampling';
+import { drawImportanceWeights, inclusionProbabilities } from '@retrace/sampling';
 import { newControlEventId, OWN_GROUPS_ONLY, type BatchPlanned, type Json } from '@retrace/trajectory';
 import type { DrawnGroup } from './drawn-group.js';
 
@@ -87,9 +87,11 @@ function weightsOf(
     const places = groups.flatMap((group, g) => (group.source === source && group.chance ? [g] : []));
     const chances = places.flatMap((g) => groups[g].chance ?? []);
     if (chances.length === 0) continue;
-    const probabilities = Float64Array.from(chances, ({ probability }) => probability);
-    const numItems = Math.max(...chances.map((chance) => chance.numItems));
-    drawImportanceWeights(probabilities, { numItems, exponent: importanceExponent }).forEach((weight, i) => {
+    // Replacements continue the first draw, so one time decides for all.
+    const nextTime = Math.max(...chances.map((chance) => chance.nextTime));
+    const drawn = Float64Array.from(chances, ({ weight }) => weight);
+    const probabilities = inclusionProbabilities(drawn, nextTime);
+    drawImportanceWeights(probabilities, importanceExponent).forEach((weight, i) => {
       weights[places[i]] = weight;
     });
   }

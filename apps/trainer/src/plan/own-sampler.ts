@@ -1,7 +1,7 @@
 import type { SamplerRecipe } from '@retrace/config';
 import { drawByWeight, SumTree } from '@retrace/sampling';
 import type { GroupState } from '@retrace/trajectory';
-import type { DrawnGroup } from './drawn-group.js';
+import { chanceOf, type DrawnGroup } from './drawn-group.js';
 import { groupWeight } from './group-weight.js';
 import type { StoredGroups, SuccessCounts } from './stored-groups.js';
 
@@ -27,11 +27,10 @@ export function drawOwn(groups: readonly GroupState[], draw: OwnDraw): DrawnGrou
     return newest.reverse().map((group) => ownGroup(group, source, null));
   }
   const tree = new SumTree(weightsOf(groups, sampler, facts));
-  const numItems = tree.numPositive;
-  const { items, probabilities } = drawByWeight(tree, count, nextFloat);
+  const drawn = drawByWeight(tree, count, nextFloat);
   const isPreferred = sampler.rule === 'prioritized';
-  return Array.from(items, (item, k) =>
-    ownGroup(groups[item], source, isPreferred ? { probability: probabilities[k], numItems } : null),
+  return Array.from(drawn.items, (item, k) =>
+    ownGroup(groups[item], source, isPreferred ? chanceOf(drawn, k) : null),
   );
 }
 

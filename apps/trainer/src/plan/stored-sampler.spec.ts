@@ -3,6 +3,7 @@ import { Pcg32 } from '@retrace/environments';
 import { RowRecord } from '@retrace/trajectory';
 import { describe, expect, it } from 'vitest';
 import { StoredGroups } from './stored-groups.js';
+import type { DrawnGroup } from './drawn-group.js';
 import { StoredSampler } from './stored-sampler.js';
 
 const NUM_DRAWS = 20_000;
@@ -39,7 +40,7 @@ function sharesOf(rows: readonly Row[], sampler: SamplerRecipe, record?: RowReco
   const drawn = samplerOf(rows, sampler, record);
   const counts = rows.map(() => 0);
   for (let n = 0; n < NUM_DRAWS; n++) {
-    const [{ row }] = drawn.draw(1, () => random.nextFloat(), new Set());
+    const [{ row }] = drawn.draw(1, () => random.nextFloat());
     counts[row] += 1;
   }
   return counts.map((count) => count / NUM_DRAWS);
@@ -82,13 +83,16 @@ describe('StoredSampler', () => {
     },
   );
 
-  it('gives each draw the probability that it had, for importance weights', () => {
+  it('gives each draw its weight and the times of the draw, for importance weights', () => {
     const rows = [1, 3].map((priority) => ({ priority }));
     const sampler: SamplerRecipe = { rule: 'prioritized', priority: { sql: 'return' }, priorityExponent: 1 };
-    const [{ row, chance }] = samplerOf(rows, sampler).draw(1, () => 0.9, new Set());
+    const [{ row, chance }] = samplerOf(rows, sampler).draw(1, () => 0.9);
     expect(row).toBe(1);
-    expect(chance?.probability).toBeCloseTo(0.75, 5);
-    expect(chance?.numItems).toBe(2);
+    expect(chance?.weight).toBeCloseTo(3, 5);
+    // Waiting times of mean 1/4, then, as the other has the weight 1, of mean 1.
+    const time = -Math.log(0.1);
+    expect(chance?.drawnAt).toBeCloseTo(time / 4, 5);
+    expect(chance?.nextTime).toBeCloseTo(time / 4 + time, 5);
   });
 
   it('favors tasks near the target of a curriculum: half solved before never and always solved', () => {
@@ -117,7 +121,7 @@ describe('StoredSampler', () => {
     record.sample(0);
     const sampler = samplerOf([{}, {}, {}], { rule: 'uniform', maxTimesSampled: 1 }, record);
     const random = new Pcg32(3);
-    const drawn = sampler.draw(3, () => random.nextFloat(), new Set([2]));
+    const drawn = sampler.draw(3, () => random.nextFloat(), [{ row: 2, chance: null } as DrawnGroup]);
     expect(drawn.map(({ row }) => row)).toEqual([1]);
   });
 });

@@ -1,7 +1,7 @@
 import type { SamplerRecipe } from '@retrace/config';
 import { drawByWeight, SumTree } from '@retrace/sampling';
 import type { RowRecord } from '@retrace/trajectory';
-import type { DrawnGroup } from './drawn-group.js';
+import { chanceOf, type DrawnGroup } from './drawn-group.js';
 import { groupWeight } from './group-weight.js';
 import type { StoredGroups, SuccessCounts } from './stored-groups.js';
 
@@ -26,23 +26,22 @@ export class StoredSampler {
   }
 
   /**
-   * Draws groups that are not among those excluded; fewer where no more may be sampled.
+   * Draws groups that are not among those that were drawn before; fewer where no more may be sampled.
    *
-   * @param excluded rows that the update being planned has drawn already
+   * @param before groups of this source that the update being planned has drawn already; this draw continues theirs
    */
-  draw(count: number, nextFloat: () => number, excluded: ReadonlySet<number>): DrawnGroup[] {
+  draw(count: number, nextFloat: () => number, before: readonly DrawnGroup[] = []): DrawnGroup[] {
     const { rule } = this.options.sampler;
     if (rule === 'fifo' || rule === 'newest')
-      return this.drawInOrder(count, excluded.size, rule === 'newest');
+      return this.drawInOrder(count, before.length, rule === 'newest');
     const tree = this.currentTree();
-    const [hidden, numItems] = [[...excluded].map((row) => [row, tree.get(row)] as const), tree.numPositive];
+    const hidden = before.map(({ row }) => [row, tree.get(row)] as const);
     for (const [row] of hidden) tree.set(row, 0);
-    const { items, probabilities } = drawByWeight(tree, count, nextFloat);
+    const startTime = before.reduce((latest, { chance }) => Math.max(latest, chance?.drawnAt ?? 0), 0);
+    const drawn = drawByWeight(tree, count, nextFloat, startTime);
     for (const [row, weight] of hidden) tree.set(row, weight);
     const isPreferred = rule === 'prioritized';
-    return Array.from(items, (row, k) =>
-      this.groupAt(row, isPreferred ? { probability: probabilities[k], numItems } : null),
-    );
+    return Array.from(drawn.items, (row, k) => this.groupAt(row, isPreferred ? chanceOf(drawn, k) : null));
   }
 
   /** Tells that these rows are in a plan, which changes their weights. */
