@@ -44,7 +44,7 @@ export class SamplerRecipe {
   @IsOptional() @IsNameOr(() => SqlPriorityRecipe) readonly priority?: string | SqlPriorityRecipe;
   /** For `prioritized`: α, the exponent of the priority; 0 draws uniformly. @defaultValue 0.6 */
   @IsOptional() @IsNumberFrom(0, 10, EXPONENT) readonly priorityExponent?: number;
-  /** For `prioritized`: β, the exponent of the weights (N·P)^−β that undo the preference; 1 undoes it, 0 leaves it. @defaultValue 0.4 */
+  /** For `prioritized`: β, the exponent of the weights π^−β that undo the preference; 1 undoes it, 0 leaves it. @defaultValue 0.4 */
   @IsOptional()
   @IsNumberFrom(0, 1, { why: 'at 1 the preference is undone' })
   readonly importanceExponent?: number;
