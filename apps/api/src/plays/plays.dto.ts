@@ -130,7 +130,7 @@ export class ComparisonOfPlay {
   @ApiNumber('Success rate of the second minus that of the first, each task counted once')
   readonly difference!: number;
 
-  @ApiNullableNumber('95 %, percentile bootstrap over tasks')
+  @ApiNullableNumber('95 %, adjusted Wald interval of paired data (Bonett and Price 2012)')
   readonly differenceLow!: number | null;
 
   @ApiNullableNumber()

@@ -1516,7 +1516,7 @@ export interface components {
             numTasks: number;
             /** @description Success rate of the second minus that of the first, each task counted once */
             difference: number;
-            /** @description 95 %, percentile bootstrap over tasks */
+            /** @description 95 %, adjusted Wald interval of paired data (Bonett and Price 2012) */
             differenceLow: number | null;
             differenceHigh: number | null;
             /** @description Tasks that only the first solved; null with several attempts at a task */

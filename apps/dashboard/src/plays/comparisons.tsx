@@ -33,7 +33,7 @@ export function Comparisons({ comparisons }: { readonly comparisons: readonly Co
       <h2>Comparison</h2>
       <DataTable label="Comparison" columns={COLUMNS} rows={comparisons} />
       <p className={page.subtle}>
-        Paired by task. The interval is a bootstrap over tasks, and p is McNemar’s exact test, which needs one
+        Paired by task. The interval is Bonett’s and Price’s, and p is McNemar’s exact test, which needs one
         attempt at each task; neither is adjusted for several comparisons.
       </p>
     </>

@@ -50,7 +50,7 @@ function quantile(sorted: Float64Array, fraction: number): number {
 }
 
 /** Integers in [0, bound) by sfc32 (Doty-Humphrey, PractRand), seeded with one number. */
-function uniformInts(seed: number): (bound: number) => number {
+export function uniformInts(seed: number): (bound: number) => number {
   let a = 0x9e3779b9;
   let b = 0x243f6a88;
   let c = seed >>> 0;

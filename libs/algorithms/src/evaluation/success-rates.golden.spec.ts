@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { uniformInts } from './bootstrap.js';
 import { readGolden } from '../testing/golden.js';
 import { clusterByGroup } from './clusters.js';
 import { comparePaired, mcnemarPValue } from './paired-comparison.js';
@@ -116,13 +117,49 @@ describe('comparePaired', () => {
     expect(other.interval.low).toBeCloseTo(-one.interval.high, 12);
   });
 
-  it('has an interval without width where every task gained the same', () => {
-    const compared = comparePaired([0.25, 0.5], [0.5, 0.75], { isSingleAttempt: false });
-    expect(compared).toEqual({
-      numTasks: 2,
-      difference: 0.25,
-      interval: { low: 0.25, high: 0.25 },
-      mcnemar: null,
-    });
+  it('has the interval of Bonett and Price, worked out by hand', () => {
+    // Of 10 tasks 1 only by the first, 4 only by the second: with (2, 5) of 12 the mean is 3/12 and the variance 7/12 − (3/12)².
+    const first = [1, 0, 0, 0, 0, 1, 1, 0, 0, 0];
+    const second = [0, 1, 1, 1, 1, 1, 1, 0, 0, 0];
+    const { interval } = comparePaired(first, second, { isSingleAttempt: true });
+    const margin = 1.959963984540054 * Math.sqrt((7 / 12 - 1 / 16) / 12);
+    expect(interval.low).toBeCloseTo(1 / 4 - margin, 12);
+    expect(interval.high).toBeCloseTo(1 / 4 + margin, 12);
+  });
+
+  it.each([
+    [0.9, 0.95, 20],
+    [0.02, 0.05, 30],
+    [0.98, 1, 100],
+    [0.5, 0.6, 50],
+    [0.1, 0.5, 8],
+  ])('contains the difference of the rates %d and %d in 95 of 100 samples of %i tasks', (p, q, numTasks) => {
+    const random = uniformInts(7);
+    const sample = (rate: number) =>
+      Array.from({ length: numTasks }, () => Number(random(1_000_000) < rate * 1_000_000));
+    const numSamples = 4_000;
+    let numContaining = 0;
+    for (let i = 0; i < numSamples; i++) {
+      const { interval } = comparePaired(sample(p), sample(q), { isSingleAttempt: true });
+      numContaining += Number(interval.low <= q - p && q - p <= interval.high);
+    }
+    // Three standard errors of 4,000 samples below 95 %.
+    expect(numContaining / numSamples).toBeGreaterThan(0.95 - 3 * Math.sqrt((0.95 * 0.05) / numSamples));
+  });
+
+  it.each([
+    ['all tie', [1, 1, 0], [1, 1, 0]],
+    ['the second sweeps', [0, 0, 0], [1, 1, 1]],
+    ['every task gains the same', [0.25, 0.5], [0.5, 0.75]],
+  ])('has an interval of some width where %s', (_, first, second) => {
+    const { interval, difference } = comparePaired(first, second, { isSingleAttempt: false });
+    expect(interval.high - interval.low).toBeGreaterThan(0.3);
+    expect(interval.low).toBeLessThanOrEqual(difference);
+    expect(interval.high).toBeGreaterThanOrEqual(difference);
+  });
+
+  it('knows nothing without tasks', () => {
+    const { difference, interval } = comparePaired([], [], { isSingleAttempt: true });
+    expect([difference, interval.low, interval.high]).toEqual([NaN, NaN, NaN]);
   });
 });

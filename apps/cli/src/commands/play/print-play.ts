@@ -22,7 +22,7 @@ export function printPlay(report: PlayReport, { json }: Pick<CommonOptions, 'jso
   if (report.comparisons.length === 0) return;
   console.log(`\n${renderTable(...comparisons(report.comparisons))}`);
   console.log(
-    'paired by task; 95 % by a bootstrap over tasks; p: McNemar’s exact test, not adjusted for several comparisons',
+    'paired by task; 95 % by Bonett’s and Price’s interval; p: McNemar’s exact test, not adjusted for several comparisons',
   );
 }
 
