@@ -118,7 +118,7 @@ describe('retrace play', () => {
   });
 
   it(
-    'compares two policies on the same tasks as McNemar’s test and a bootstrap of tasks do',
+    'compares two policies on the same tasks as McNemar’s test and Bonett’s and Price’s interval do',
     { tags: 'release' },
     async () => {
       const where = [
@@ -147,13 +147,11 @@ describe('retrace play', () => {
       let tail = 0;
       for (let k = 0; k <= Math.min(onlyFirst, onlySecond); k++) tail += choose(n, k) / 2 ** n;
       expect(pair.pValue).toBeCloseTo(Math.min(1, 2 * tail), 12);
-      // The mean of 40 differences of −1, 0 and 1: the bootstrap's interval is near that of the normal distribution.
-      const differences = pairs.map(([first, second]) => second - first);
-      const mean = pair.difference;
-      const deviation = Math.sqrt(differences.reduce((sum, one) => sum + (one - mean) ** 2, 0) / 40);
-      const half = (1.96 * deviation) / Math.sqrt(40);
-      expect(Math.abs(pair.differenceLow - (mean - half))).toBeLessThan(0.05);
-      expect(Math.abs(pair.differenceHigh - (mean + half))).toBeLessThan(0.05);
+      // With a task more that only the one solved, and one that only the other did.
+      const [first, second] = [(onlyFirst + 1) / 42, (onlySecond + 1) / 42];
+      const half = 1.959964 * Math.sqrt((first + second - (second - first) ** 2) / 42);
+      expect(pair.differenceLow).toBeCloseTo(Math.max(-1, second - first - half), 5);
+      expect(pair.differenceHigh).toBeCloseTo(Math.min(1, second - first + half), 5);
       const row = report.rows.find(({ policy, family }) => policy === 'random' && family === null);
       expectWilson(row, 40);
     },
