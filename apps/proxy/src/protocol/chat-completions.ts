@@ -1,6 +1,6 @@
-import type { ChatMessage, JsonObject, ToolCall } from '@retrace/client';
-import { chatMessage, contentOf, partsOf, toolCall } from '@retrace/client/messages';
+import type { ChatMessage, JsonObject } from '@retrace/client';
 import { errorOfAnswer } from './answer-error.js';
+import { messageOf, unreadableMessageField } from './chat-message-fields.js';
 import { ChunksReader } from './chunks-reader.js';
 import { addingCall, usageOf, wholenessOf, type EngineAnswer } from './engine-call.js';
 import {
@@ -68,38 +68,10 @@ function unreadableField(body: JsonObject): string | undefined {
   const ids = [body, ...choices].map(unreadableIds).find((name) => name !== undefined);
   if (ids !== undefined || choices.length === 0) return ids;
   const [{ message }] = choices;
-  if (!isObject(message)) return 'message';
-  const { content, tool_calls } = message;
-  if (content != null && typeof content !== 'string' && !hasOnlyObjects(content)) return 'content';
-  return hasOnlyObjects(tool_calls) ? undefined : 'tool_calls';
+  return isObject(message) ? unreadableMessageField(message) : 'message';
 }
 
 /** An error that came after the answer had begun. */
 function errorInStream(status: number, { error }: JsonObject): RecordedCall['error'] {
   return isObject(error) ? { status, message: textOf(error.message) ?? JSON.stringify(error) } : null;
-}
-
-/** A message in the form that Retrace stores, without the fields that are null or empty. */
-function messageOf(message: JsonObject): ChatMessage {
-  const { content, refusal, name, tool_call_id } = message;
-  const parts = [...partsOf(content), ...partsOf(textOf(refusal))];
-  const reasoning = textOf(message.reasoning_content) ?? textOf(message.reasoning);
-  return chatMessage({
-    role: textOf(message.role) ?? 'assistant',
-    content: contentOf(parts),
-    tool_calls: toolCallsOf(message),
-    ...(reasoning !== null && { reasoning_content: reasoning }),
-    ...(typeof tool_call_id === 'string' && { tool_call_id }),
-    ...(typeof name === 'string' && { name }),
-  });
-}
-
-/** Calls of tools; `function_call` is their older form, which has no id. */
-function toolCallsOf({ tool_calls, function_call }: JsonObject): ToolCall[] {
-  const calls = objectsOf(tool_calls).map((call) => {
-    const called = objectOf(call.function ?? call.custom);
-    return toolCall(textOf(call.id) ?? '', textOf(called.name) ?? '', called.arguments ?? called.input ?? '');
-  });
-  if (!isObject(function_call)) return calls;
-  return [...calls, toolCall('', textOf(function_call.name) ?? '', function_call.arguments ?? '')];
 }

@@ -1,20 +1,19 @@
 import type { JsonObject, JsonValue } from '@retrace/client';
+import { REASONING_FIELDS } from '@retrace/client/messages';
+import { unreadableMessageField } from './chat-message-fields.js';
 import { logprobsOf, sampledIdsOf, unreadableIds } from './engine-tokens.js';
-import { hasOnlyObjects, isObject, numberOf, objectOf, objectsOf, textOf } from './json-fields.js';
+import { isObject, objectOf, objectsOf, textOf } from './json-fields.js';
+import { ToolCallsDraft } from './tool-calls-draft.js';
 
-interface CallDraft {
-  id: string;
-  name: string;
-  readonly arguments: string[];
-}
+/** Fields of a message that a stream brings in pieces: texts, or lists of parts. */
+const GROWING_FIELDS = ['content', 'refusal', ...REASONING_FIELDS] as const;
 
 /** One choice of a streamed answer, which grows by chunks, and is a choice of a whole answer in the end. */
 export class ChoiceDraft {
   private readonly texts: string[] = [];
-  private readonly content: string[] = [];
-  private readonly refusal: string[] = [];
-  private readonly reasoning: string[] = [];
-  private readonly calls = new Map<number, CallDraft>();
+  private readonly fields = new Map<string, JsonValue[]>();
+  private readonly calls = new ToolCallsDraft();
+  private readonly functionCall = new ToolCallsDraft();
   private finishReason: string | null = null;
   private sampledIds: number[] | null = null;
   private logprobs: (number | null)[] | null = null;
@@ -23,20 +22,23 @@ export class ChoiceDraft {
 
   /** Whether a tool is called of which no event told the name. */
   get hasNamelessCall(): boolean {
-    return [...this.calls.values()].some(({ name }) => name === '');
+    return this.calls.hasNameless || this.functionCall.hasNameless;
   }
 
   /** @returns whether all of the chunk could be read; if not, nothing of it is added */
   add(choice: JsonObject): boolean {
     if (!isReadable(choice)) return false;
     const delta = objectOf(choice.delta);
-    push(this.texts, choice.text);
-    push(this.content, delta.content);
-    push(this.refusal, delta.refusal);
-    push(this.reasoning, delta.reasoning_content ?? delta.reasoning);
-    objectsOf(delta.tool_calls).forEach((call, i) => {
-      this.addCall(numberOf(call.index) ?? i, call);
-    });
+    if (typeof choice.text === 'string') this.texts.push(choice.text);
+    for (const name of GROWING_FIELDS) {
+      const piece = delta[name];
+      if (piece == null || piece === '') continue;
+      const pieces = this.fields.get(name);
+      if (pieces) pieces.push(piece);
+      else this.fields.set(name, [piece]);
+    }
+    this.calls.add(objectsOf(delta.tool_calls));
+    if (isObject(delta.function_call)) this.functionCall.add([{ index: 0, function: delta.function_call }]);
     this.finishReason = textOf(choice.finish_reason) ?? this.finishReason;
     const ids = sampledIdsOf(choice);
     if (ids !== null) (this.sampledIds ??= []).push(...ids);
@@ -47,54 +49,53 @@ export class ChoiceDraft {
 
   /** The choice as a whole answer has it. `text` is of completions, `message` of chat completions. */
   finish(): JsonObject {
-    const toolCalls = [...this.calls].sort(([a], [b]) => a - b).map(([, call]) => callOf(call));
+    const toolCalls = this.calls.finish();
+    const [functionCall] = this.functionCall.finish();
     return {
       index: this.index,
       text: this.texts.join(''),
       message: {
         role: 'assistant',
-        content: this.content.length > 0 ? this.content.join('') : null,
-        ...(this.refusal.length > 0 && { refusal: this.refusal.join('') }),
-        ...(this.reasoning.length > 0 && { reasoning_content: this.reasoning.join('') }),
+        content: null,
+        ...Object.fromEntries([...this.fields].map(([name, pieces]) => [name, joined(pieces)])),
         ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
+        ...(functionCall !== undefined && { function_call: functionCall.function }),
       },
       finish_reason: this.finishReason,
       token_ids: this.sampledIds,
       logprobs: this.logprobs && { token_logprobs: this.logprobs },
     };
   }
-
-  private addCall(index: number, { id, function: called, custom }: JsonObject): void {
-    const draft = this.calls.get(index) ?? { id: '', name: '', arguments: [] };
-    const { name, arguments: given, input } = objectOf(called ?? custom);
-    // Some servers repeat the id and the name in each chunk.
-    if (draft.id === '') draft.id = textOf(id) ?? '';
-    if (draft.name === '') draft.name = textOf(name) ?? '';
-    push(draft.arguments, given ?? input);
-    this.calls.set(index, draft);
-  }
-}
-
-function callOf({ id, name, arguments: given }: CallDraft): JsonObject {
-  return { id, type: 'function', function: { name, arguments: given.join('') } };
 }
 
 /** Whether what this draft reads of a chunk has the types that it has by the protocol. */
 function isReadable(choice: JsonObject): boolean {
   const { text, delta = null } = choice;
   if (delta !== null && !isObject(delta)) return false;
-  const { content, refusal, reasoning_content, reasoning, tool_calls } = objectOf(delta);
   return (
-    [text, content, refusal, reasoning_content, reasoning].every(isTextOrAbsent) &&
-    hasOnlyObjects(tool_calls) &&
+    (text == null || typeof text === 'string') &&
+    unreadableMessageField(objectOf(delta)) === undefined &&
     unreadableIds(choice) === undefined
   );
 }
 
-function isTextOrAbsent(value: JsonValue | undefined): boolean {
-  return value == null || typeof value === 'string';
-}
-
-function push(texts: string[], value: JsonValue | undefined): void {
-  if (typeof value === 'string' && value !== '') texts.push(value);
+/** Pieces of a field as its whole value: one text, or parts where some of it came in parts. Texts that follow each other are one part. */
+function joined(pieces: readonly JsonValue[]): JsonValue {
+  if (pieces.every((piece) => typeof piece === 'string')) return pieces.join('');
+  const parts: JsonValue[] = [];
+  let texts: string[] = [];
+  const finishText = () => {
+    if (texts.length > 0) parts.push({ type: 'text', text: texts.join('') });
+    texts = [];
+  };
+  for (const piece of pieces.flat() as readonly JsonValue[]) {
+    const text = isObject(piece) && piece.type === 'text' ? piece.text : piece;
+    if (typeof text === 'string') texts.push(text);
+    else {
+      finishText();
+      parts.push(piece);
+    }
+  }
+  finishText();
+  return parts;
 }

@@ -8,4 +8,5 @@ export {
   resultText,
   toolCall,
 } from './chat-message.js';
+export { REASONING_FIELDS, reasoningOf } from './reasoning.js';
 export { messagesOfItems, outputOfItems, partsOf, type ResponsesItem } from './responses-messages.js';

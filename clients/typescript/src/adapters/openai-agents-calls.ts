@@ -1,6 +1,7 @@
 import type { ChatMessage } from '../wire/records.js';
 import { chatMessage, contentOf } from './chat-message.js';
 import type { AgentsSpan, ResponseFields } from './openai-agents-spans.js';
+import { reasoningOf } from './reasoning.js';
 import type { ModelCall } from './recorded-agent.js';
 import { messagesOfItems, outputOfItems, partsOf } from './responses-messages.js';
 
@@ -48,7 +49,8 @@ export function generationCall(span: AgentsSpan): ModelCall {
 
 /** A message of chat completions, whose content the SDK may have written as parts. */
 function plainMessage(message: ChatMessage): ChatMessage {
-  return chatMessage({ ...message, content: contentOf(partsOf(message.content)) });
+  const content = contentOf(partsOf(message.content));
+  return chatMessage({ ...message, content, reasoning_content: reasoningOf(message) });
 }
 
 function callFields(

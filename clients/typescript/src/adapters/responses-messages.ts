@@ -8,6 +8,7 @@ import {
   resultText,
   toolCall,
 } from './chat-message.js';
+import { isReasoningPart } from './reasoning.js';
 
 /** Types of the items that bring the result of a tool: of a function, of a custom tool, of a shell and so on. */
 const RESULT_TYPE = /_call_(result|output)$/;
@@ -108,11 +109,12 @@ function callIdOf({ callId, call_id, id }: ResponsesItem): string {
   return callId ?? call_id ?? id ?? '';
 }
 
-/** Parts of a message of either API, by what they have in common. */
+/** Parts of a message of either API, by what they have in common, without those that are reasoning. */
 export function partsOf(content: unknown): ContentPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (!Array.isArray(content)) return [];
-  return (content as (Part | string | null)[]).map((part) => {
+  const said = (content as (Part | string | null)[]).filter((part) => !isReasoningPart(part));
+  return said.map((part) => {
     if (typeof part === 'string') return { type: 'text', text: part };
     if (typeof part !== 'object' || part === null) return leftOut('part', 'unreadable');
     const text = part.text ?? part.refusal;
