@@ -3,14 +3,16 @@ import { asFields, asList, asText, isFields, isMissing, json } from '../fields.j
 import { RowFault } from '../skip.js';
 import type { WireMessage, WireToolCall } from '@retrace/recording';
 import { newMessage } from './conversation-steps.js';
+import { reasoningOf, withoutReasoning } from './reasoning.js';
 
 /** Fields of an OpenAI message that are taken; others, such as a weight, belong to their format. */
 export function chatMessage(value: unknown, name: string): WireMessage {
   const fields = asFields(value, name);
-  const { tool_calls: calls, reasoning_content: reasoning } = fields;
+  const { tool_calls: calls } = fields;
+  const reasoning = reasoningOf(fields);
   return newMessage({
     role: asText(fields.role, `${name}.role`),
-    content: chatContent(fields.content, `${name}.content`),
+    content: contentWithout(chatContent(fields.content, `${name}.content`), reasoning),
     name: optionalText(fields.name),
     tool_calls: isMissing(calls)
       ? undefined
@@ -18,7 +20,7 @@ export function chatMessage(value: unknown, name: string): WireMessage {
           toolCall(call, `${name}.tool_calls[${index}]`),
         ),
     tool_call_id: optionalText(fields.tool_call_id),
-    reasoning_content: optionalText(reasoning) ?? optionalText(fields.reasoning),
+    reasoning_content: reasoning,
   });
 }
 
@@ -30,6 +32,16 @@ export function chatContent(value: unknown, name: string): string | null | reado
     if (isFields(part) && typeof part.type === 'string') return json(part);
     throw new RowFault('WRONG_TYPE', `"${name}[${index}]" must be a content part with a type`);
   });
+}
+
+/** A content without its reasoning, which may be all of it. */
+function contentWithout(
+  content: WireMessage['content'],
+  reasoning: string | undefined,
+): WireMessage['content'] {
+  if (isMissing(content) || typeof content === 'string') return content;
+  const said = withoutReasoning(content, reasoning);
+  return said.length === 0 ? null : said;
 }
 
 /** Reads a tool call in OpenAI's shape; arguments that were parsed already become a text again. */

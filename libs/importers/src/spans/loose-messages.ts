@@ -1,6 +1,7 @@
 import type { Json } from '@retrace/trajectory';
 import { newToolCall } from '../conversation/chat-message.js';
 import { newMessage } from '../conversation/conversation-steps.js';
+import { reasoningOf, withoutReasoning } from '../conversation/reasoning.js';
 import { type Fields, isFields, isMissing, json, looseJson, looseText } from '../fields.js';
 import type { WireMessage, WireToolCall } from '@retrace/recording';
 
@@ -39,11 +40,12 @@ function message(fields: Fields, fallbackRole: string): WireMessage {
   const calls = toolCalls(fields.tool_calls ?? fields.toolCalls ?? extra.tool_calls);
   const fromParts = Array.isArray(fields.content) ? toolCalls(fields.content) : [];
   const all = calls.length > 0 ? calls : fromParts;
+  const reasoning = reasoningOf(fields) ?? reasoningOf(extra);
   return newMessage({
     role: ROLES.get(given) ?? given,
-    content: contentOf(fields.content),
+    content: contentOf(fields.content, reasoning),
     name: looseText(fields.name),
-    reasoning_content: looseText(fields.reasoning_content) ?? looseText(fields.reasoning),
+    reasoning_content: reasoning,
     tool_calls: all.length === 0 ? undefined : all,
     tool_call_id: looseText(fields.tool_call_id) ?? looseText(fields.toolCallId) ?? looseText(fields.id),
   });
@@ -63,12 +65,14 @@ function toolCalls(value: unknown): WireToolCall[] {
   });
 }
 
-/** Content as text, or as parts where one is no text. Calls among the parts are read as calls. */
-function contentOf(value: unknown): WireMessage['content'] {
+/** Content as text, or as parts where one is no text. Calls among the parts are read as calls, and reasoning as `reasoning`. */
+function contentOf(value: unknown, reasoning: string | undefined): WireMessage['content'] {
   if (isMissing(value)) return null;
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return JSON.stringify(value);
-  const parts = value.filter((part) => !(isFields(part) && /^tool[-_](call|use)$/.test(String(part.type))));
+  const parts = withoutReasoning(value as readonly unknown[], reasoning).filter(
+    (part) => !(isFields(part) && /^tool[-_](call|use)$/.test(String(part.type))),
+  );
   if (parts.length === 0) return null;
   const texts = parts.map((part) =>
     typeof part === 'string' ? part : isFields(part) && part.type === 'text' ? part.text : null,

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { looseMessages } from '../spans/loose-messages.js';
+import { chatMessage } from './chat-message.js';
+
+describe('the reasoning of a message', () => {
+  const TEXT = 'two and two';
+  const ANSWER = { type: 'text', text: '4' };
+
+  it.each<[string, Readonly<Record<string, unknown>>]>([
+    ['reasoning_content', { reasoning_content: TEXT, content: '4' }],
+    ['reasoning', { reasoning: TEXT, content: '4' }],
+    ['reasoning beside an empty reasoning_content', { reasoning_content: '', reasoning: TEXT, content: '4' }],
+    ['thinking', { thinking: TEXT, content: '4' }],
+    ['reasoning_details', { content: '4', reasoning_details: [{ type: 'reasoning.text', text: TEXT }] }],
+    ['a part of type thinking', { content: [{ type: 'thinking', thinking: TEXT, signature: 's' }, ANSWER] }],
+    ['a part of type reasoning', { content: [{ type: 'reasoning', text: TEXT }, ANSWER] }],
+  ])('is imported from %s, of chats and of traces', (_, fields) => {
+    const message = { role: 'assistant', ...fields };
+    // Chats keep their parts, traces join them.
+    const content = Array.isArray(fields.content) ? [ANSWER] : '4';
+    const imported = { role: 'assistant', content, reasoning_content: TEXT };
+    expect(chatMessage(message, 'message')).toEqual(imported);
+    expect(looseMessages([message])).toEqual([{ ...imported, content: '4' }]);
+  });
+
+  it('may be all of the answer', () => {
+    const message = { role: 'assistant', content: [{ type: 'thinking', thinking: TEXT }] };
+    expect(chatMessage(message, 'message')).toEqual({
+      role: 'assistant',
+      content: null,
+      reasoning_content: TEXT,
+    });
+  });
+
+  it('stays a part of the content where it is encrypted, or another than that of the field', () => {
+    const content = [
+      { type: 'redacted_thinking', data: 'x' },
+      { type: 'thinking', thinking: 'else' },
+      ANSWER,
+    ];
+    const message = { role: 'assistant', reasoning: TEXT, content };
+    expect(chatMessage(message, 'message')).toEqual({ role: 'assistant', reasoning_content: TEXT, content });
+  });
+});
