@@ -1,5 +1,6 @@
 import type { ChatMessage, ContentPart } from '../wire/records.js';
 import { chatMessage, contentOf, imagePart, leftOut, toolCall } from './chat-message.js';
+import { isReasoningPart, reasoningOf } from './reasoning.js';
 
 /** A message of LangChain, by the fields that are read here. */
 export interface LangChainMessage {
@@ -16,8 +17,6 @@ export interface LangChainMessage {
 interface Block {
   readonly type?: string;
   readonly text?: string;
-  readonly reasoning?: string;
-  readonly thinking?: string;
   readonly image_url?: string | { readonly url?: string };
   readonly url?: string;
   readonly mimeType?: string;
@@ -36,12 +35,10 @@ const CALL_BLOCKS = new Set(['tool_use', 'tool_call', 'function_call']);
 export function fromLangChain(message: LangChainMessage): ChatMessage {
   const type = message.getType?.() ?? 'generic';
   const blocks = blocksOf(message.content);
-  const reasoning = blocks.map(({ reasoning: told, thinking }) => told ?? thinking ?? '').join('');
-  const extra = message.additional_kwargs?.reasoning_content;
   return chatMessage({
     role: ROLES[type] ?? message.role ?? type,
     content: contentOf(blocks.flatMap(partsOf)),
-    reasoning_content: typeof extra === 'string' ? extra : reasoning,
+    reasoning_content: reasoningOf({ ...message.additional_kwargs, content: blocks }),
     tool_calls: (message.tool_calls ?? []).map(({ id, name, args }) => toolCall(id ?? '', name, args)),
     ...(message.tool_call_id !== undefined && { tool_call_id: message.tool_call_id }),
     // The name of a tool is in its call.
@@ -56,7 +53,7 @@ function blocksOf(content: unknown): readonly Block[] {
 
 function partsOf(block: Block): ContentPart[] {
   const { type = 'part', text, image_url, url, mimeType } = block;
-  if (CALL_BLOCKS.has(type) || block.reasoning !== undefined || block.thinking !== undefined) return [];
+  if (CALL_BLOCKS.has(type) || isReasoningPart(block)) return [];
   if (text !== undefined) return [{ type: 'text', text }];
   const address = typeof image_url === 'string' ? image_url : (image_url?.url ?? url);
   return [address === undefined ? leftOut(mimeType ?? type, 'inline') : imagePart(address)];
