@@ -147,6 +147,19 @@ describe('rows of lines', () => {
     expect(codes(found)).toEqual(['NOT_JSON', 'CUT']);
   });
 
+  it('are read where a byte-order mark precedes them, of a file or of one that was joined to it, and with CRLF', () => {
+    const text = '\ufeff{"a": "x\\r\\ny"}\r\n{"a": 2}\r\n\ufeff{"a": 3}\r\n\r\n\ufeff\r\n';
+    expect(read(new LineRows(), text)).toEqual([
+      { number: 1, value: { a: 'x\r\ny' } },
+      { number: 2, value: { a: 2 } },
+      { number: 3, value: { a: 3 } },
+    ]);
+  });
+
+  it('keep a byte-order mark inside a text', () => {
+    expect(values(read(new LineRows(), '{"a": "\ufeffb"}\n'))).toEqual([{ a: '\ufeffb' }]);
+  });
+
   it('that are too large are passed over', () => {
     const found = read(new LineRows(1000), `{"a": 1}\n{"a": "${'x'.repeat(5000)}"}\n{"a": 3}\n`, 100);
     expect(values(found)).toEqual([{ a: 1 }, { a: 3 }]);

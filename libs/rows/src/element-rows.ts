@@ -1,4 +1,4 @@
-import { parseRow } from './parse-row.js';
+import { parseRow, withoutMark } from './parse-row.js';
 import { MAX_ROW_BYTES, MAX_ROW_DEPTH, type BrokenRowCode, type RowRead } from './row.js';
 import { JsonScanner } from './json-scanner.js';
 
@@ -63,7 +63,7 @@ export class ElementRows {
   }
 
   private passFileStart(): boolean {
-    let at = this.buffer.length >= 3 && this.buffer.readUIntBE(0, 3) === 0xefbbbf ? 3 : 0;
+    let at = this.buffer.length - withoutMark(this.buffer).length;
     while (at < this.buffer.length && this.buffer[at] <= 0x20) at++;
     if (at === this.buffer.length) return false;
     this.drop(this.buffer[at] === OPEN_LIST ? at + 1 : at);

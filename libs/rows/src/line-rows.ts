@@ -1,11 +1,11 @@
-import { parseRow } from './parse-row.js';
+import { parseRow, withoutMark } from './parse-row.js';
 import { MAX_ROW_BYTES, type RowRead } from './row.js';
 
 const NEWLINE = 0x0a;
 
 /**
- * Reads JSON rows, one a line. A broken line is a broken row and costs no other; empty lines are passed over. A last line without
- * newline that can't be parsed is a cut one.
+ * Reads JSON rows, one a line, which may begin with a byte-order mark, as each of several joined files does. A broken line is a broken
+ * row and costs no other; empty lines are passed over. A last line without newline that can't be parsed is a cut one.
  */
 export class LineRows {
   private pending: Buffer[] = [];
@@ -48,7 +48,7 @@ export class LineRows {
 
   private flush(rows: RowRead[], atEnd: boolean): void {
     this.line++;
-    const bytes = this.pending.length === 1 ? this.pending[0] : Buffer.concat(this.pending);
+    const bytes = withoutMark(this.pending.length === 1 ? this.pending[0] : Buffer.concat(this.pending));
     const isTooLarge = this.isTooLarge;
     this.pending = [];
     this.pendingBytes = 0;

@@ -5,6 +5,7 @@ import { createGunzip } from 'node:zlib';
 import { ElementRows } from './element-rows.js';
 import { LineRows } from './line-rows.js';
 import { readParquetRows } from './parquet-rows.js';
+import { withoutMark } from './parse-row.js';
 import type { RowRead } from './row.js';
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -22,7 +23,7 @@ export async function findRowLayout(path: string): Promise<RowLayout> {
   const start = await readStart(path);
   if (name.endsWith('.parquet') || start.subarray(0, 4).toString('latin1') === 'PAR1') return 'parquet';
   if (name.endsWith('.jsonl') || name.endsWith('.ndjson')) return 'lines';
-  const text = start.toString('utf8').replace(/^\ufeff/, '');
+  const text = withoutMark(start).toString('utf8');
   if (/^\s*\[/.test(text)) return 'elements';
   return isWholeJson(text.trimStart().split('\n', 1)[0]) ? 'lines' : 'elements';
 }

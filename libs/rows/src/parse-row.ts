@@ -1,8 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import type { RowRead } from './row.js';
 
+/** Byte-order mark of UTF-8, which editors and spreadsheets put before a text. */
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
 /** Texts are matched first, so that a NaN inside one stays. */
 const TEXT_OR_NOT_A_NUMBER = /"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/g;
+
+/** Removes the byte-order mark of UTF-8 from the start of a text, if there is one. */
+export function withoutMark(bytes: Buffer): Buffer {
+  const { length } = BYTE_ORDER_MARK;
+  return bytes.subarray(0, length).equals(BYTE_ORDER_MARK) ? bytes.subarray(length) : bytes;
+}
 
 /** Parses one row. Python's `NaN` and `Infinity`, which are no JSON, become null: missing. */
 export function parseRow(bytes: Buffer, number: number): RowRead {
