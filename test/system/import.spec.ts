@@ -149,6 +149,14 @@ describe('retrace import', () => {
     expect(unknown.stderr).toContain('--format: otlp, atif');
     const missing = await runRetrace(['import', join(dumps, 'no.jsonl'), '--data-dir', path]);
     expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('not found')]);
+    const packed = join(dumps, 'packed.jsonl');
+    writeFileSync(packed, Buffer.from('fd377a585a000004', 'hex'));
+    const unreadable = await runRetrace(['import', packed, '--data-dir', path]);
+    const reason = `${packed}: the file is compressed with xz; unpack it first`;
+    expect([unreadable.code, unreadable.stderr]).toEqual([2, expect.stringContaining(reason)]);
+    const device = await runRetrace(['import', '/dev/null', '--data-dir', path]);
+    const wanted = '"/dev/null" is a FIFO or a device; name a file or a directory';
+    expect([device.code, device.stderr]).toEqual([2, expect.stringContaining(wanted)]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import { ROW_FILE_ENDINGS } from '@retrace/rows';
+import { isRowFileName } from '@retrace/rows';
 import type { ImportFile } from './import-rows.js';
 
 /**
@@ -13,13 +13,8 @@ export async function findImportFiles(path: string): Promise<readonly ImportFile
   if (!(await stat(path)).isDirectory()) return [{ path, name: basename(path) }];
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   return entries
-    .filter((entry) => entry.isFile() && isRowFile(entry.name))
+    .filter((entry) => entry.isFile() && isRowFileName(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .map((file) => ({ path: file, name: relative(path, file) }))
     .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
-}
-
-function isRowFile(name: string): boolean {
-  const unpacked = name.toLowerCase().replace(/\.gz$/, '');
-  return ROW_FILE_ENDINGS.some((ending) => unpacked.endsWith(ending));
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import { findRowLayout, isBroken, openBytes, openRows, type RowLayout } from '@retrace/rows';
+import { type BrokenRow, findRowLayout, isBroken, openBytes, openRows, type RowLayout } from '@retrace/rows';
 import type { ImportFormat, Mapped, RowOrigin } from './format.js';
 import { detectFormat } from './formats/formats.js';
 import { groupRows, type PlacedRow } from './rows/group-rows.js';
@@ -45,14 +45,30 @@ export async function identifyFile(file: ImportFile): Promise<IdentifiedFile> {
   return { ...file, sha256: digest.digest('hex'), sizeBytes: size, layout };
 }
 
-/** The format of a file by its first rows; null when no format recognizes one of them. */
-export async function detectFileFormat(file: IdentifiedFile): Promise<ImportFormat | null> {
+/** The format of a file by its first rows; `unknown` when no format recognizes one of them, `unreadable` when there are only broken ones. */
+export type FoundFormat =
+  | { readonly kind: 'known'; readonly format: ImportFormat }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'unreadable'; readonly detail: string };
+
+/** Detects the format of a file. */
+export async function detectFileFormat(file: IdentifiedFile): Promise<FoundFormat> {
   const rows: unknown[] = [];
+  let fault: BrokenRow | undefined;
   for await (const read of openRows(file.path, file.layout, null)) {
-    if (!isBroken(read)) rows.push(read.value);
+    // A fault of the whole file, number 0, says more than one of a row.
+    if (isBroken(read)) fault = fault === undefined || read.number === 0 ? read : fault;
+    else rows.push(read.value);
     if (rows.length === MAX_SAMPLE_ROWS) break;
   }
-  return detectFormat(rows);
+  if (rows.length === 0 && fault !== undefined) {
+    return {
+      kind: 'unreadable',
+      detail: `${fault.number === 0 ? '' : `row ${fault.number}: `}${fault.detail}`,
+    };
+  }
+  const format = detectFormat(rows);
+  return format === null ? { kind: 'unknown' } : { kind: 'known', format };
 }
 
 /**
@@ -80,7 +96,7 @@ export async function* importRows(
 
 /** About how much larger compressed rows are when they are read. */
 function unpackedFactor(path: string): number {
-  return /\.(gz|parquet)$/i.test(path) ? 10 : 1;
+  return /\.(gz|zst|parquet)$/i.test(path) ? 10 : 1;
 }
 
 async function* importSingleRows(file: IdentifiedFile, format: ImportFormat): AsyncGenerator<Found> {

@@ -3,6 +3,7 @@ export type { FormatName, ImportFormat, Mapped } from './format.js';
 export {
   detectFileFormat,
   type Found,
+  type FoundFormat,
   identifyFile,
   type IdentifiedFile,
   type ImportFile,

@@ -1,2 +1,3 @@
-export { findRowLayout, openBytes, openRows, ROW_FILE_ENDINGS, type RowLayout } from './open-rows.js';
+export { findRowLayout, isRowFileName, openBytes, openRows, type RowLayout } from './open-rows.js';
+export { RowFileError } from './packing.js';
 export { isBroken, type BrokenRow, type BrokenRowCode, type Row, type RowRead } from './row.js';

@@ -1,9 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import { ElementRows } from './element-rows.js';
 import { LineRows } from './line-rows.js';
+import { findPacking, isDamage, unpackedName } from './packing.js';
 import { readParquetRows } from './parquet-rows.js';
 import { withoutMark } from './parse-row.js';
 import type { RowRead } from './row.js';
@@ -14,12 +13,21 @@ const SAMPLE_BYTES = 256 * 1024;
 /** How the rows of a file are laid out. */
 export type RowLayout = 'lines' | 'elements' | 'parquet';
 
-/** Endings of files that a directory is searched for. */
-export const ROW_FILE_ENDINGS = ['.json', '.jsonl', '.ndjson', '.parquet'];
+/** Endings of names of files with rows. */
+const ROW_FILE_ENDINGS = ['.json', '.jsonl', '.ndjson', '.parquet'];
 
-/** Says how a file's rows are laid out, by its name and its first bytes. */
+/** Whether a file is called like one with rows, compressed or not. */
+export function isRowFileName(name: string): boolean {
+  return ROW_FILE_ENDINGS.some((ending) => unpackedName(name).endsWith(ending));
+}
+
+/**
+ * Says how a file's rows are laid out, by its name and its first bytes.
+ *
+ * @throws RowFileError for what is no file
+ */
 export async function findRowLayout(path: string): Promise<RowLayout> {
-  const name = path.toLowerCase().replace(/\.gz$/, '');
+  const name = unpackedName(path);
   const start = await readStart(path);
   if (name.endsWith('.parquet') || start.subarray(0, 4).toString('latin1') === 'PAR1') return 'parquet';
   if (name.endsWith('.jsonl') || name.endsWith('.ndjson')) return 'lines';
@@ -32,12 +40,19 @@ export async function findRowLayout(path: string): Promise<RowLayout> {
  * Reads a file's rows. Never throws for what the file contains: what can't be read is a broken row.
  *
  * @param columns of a Parquet file; null = all
+ * @throws RowFileError for what is no file
  */
 export async function* openRows(
   path: string,
   layout: RowLayout,
   columns: readonly string[] | null,
 ): AsyncGenerator<RowRead> {
+  const packing = await findPacking(path);
+  if (packing !== null && (packing.unpack === null || layout === 'parquet')) {
+    const detail = `the file is compressed with ${packing.name}; unpack it first`;
+    yield { number: 0, code: 'UNREADABLE', detail };
+    return;
+  }
   if (layout === 'parquet') {
     yield* readParquetRows(path, columns);
     return;
@@ -47,37 +62,35 @@ export async function* openRows(
     for await (const chunk of openBytes(path)) yield* rows.push(chunk);
     yield* rows.end();
   } catch (error) {
-    if (!isDamagedGzip(error)) throw error;
+    if (!isDamage(error)) throw error;
     yield* rows.end();
-    yield { number: 0, code: 'CUT', detail: `the compressed file is damaged: ${error.message}` };
+    yield { number: 0, code: 'CUT', detail: `the compressed file is damaged or cut off: ${error.message}` };
   }
 }
 
-/** Opens a file's bytes, unpacked if its name ends in `.gz` and they are not wanted as stored. */
-export function openBytes(path: string, { asStored = false } = {}): AsyncIterable<Buffer> {
+/**
+ * Opens a file's bytes, unpacked if this Node can and they are not wanted as stored.
+ *
+ * @throws RowFileError for what is no file
+ */
+export async function* openBytes(path: string, { asStored = false } = {}): AsyncGenerator<Buffer> {
+  const packing = await findPacking(path);
   const bytes = createReadStream(path, { highWaterMark: CHUNK_BYTES });
-  if (asStored || !path.toLowerCase().endsWith('.gz')) return bytes;
-  const unzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  pipeline(bytes, unzip, () => undefined);
-  return unzip;
+  if (asStored || packing === null || packing.unpack === null) yield* bytes as AsyncIterable<Buffer>;
+  else {
+    const unpacked = packing.unpack({ chunkSize: CHUNK_BYTES });
+    pipeline(bytes, unpacked, () => undefined);
+    yield* unpacked as AsyncIterable<Buffer>;
+  }
 }
 
 async function readStart(path: string): Promise<Buffer> {
-  if (path.toLowerCase().endsWith('.gz')) {
-    try {
-      for await (const chunk of openBytes(path)) return chunk.subarray(0, SAMPLE_BYTES);
-    } catch (error) {
-      if (!isDamagedGzip(error)) throw error;
-    }
-    return Buffer.alloc(0);
-  }
-  const file = await open(path);
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
+    for await (const chunk of openBytes(path)) return chunk.subarray(0, SAMPLE_BYTES);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
   }
+  return Buffer.alloc(0);
 }
 
 function isWholeJson(line: string): boolean {
@@ -87,8 +100,4 @@ function isWholeJson(line: string): boolean {
   } catch {
     return false;
   }
-}
-
-function isDamagedGzip(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && /^Z_/.test(String(error.code));
 }

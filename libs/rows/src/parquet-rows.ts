@@ -23,7 +23,11 @@ export async function* readParquetRows(
   try {
     metadata = await parquetMetadataAsync(file);
   } catch (error) {
-    yield { number: 0, code: 'UNREADABLE', detail: `no readable Parquet footer: ${reasonOf(error)}` };
+    yield {
+      number: 0,
+      code: 'UNREADABLE',
+      detail: `the Parquet file is damaged or cut off: it has no readable footer: ${reasonOf(error)}`,
+    };
     return;
   }
   const present = columnNames(metadata);

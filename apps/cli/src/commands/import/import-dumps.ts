@@ -6,6 +6,7 @@ import {
   EpisodeWriter,
   findImportFiles,
   FORMATS,
+  type FoundFormat,
   type IdentifiedFile,
   identifyFile,
   type ImportFormat,
@@ -33,7 +34,7 @@ type Redaction = Pick<NonNullable<Parameters<typeof Recorder.open>[2]>, 'redact'
  * Imports files of other tools as a recorded run and prints what was taken, what was skipped and why. A second import of the same
  * content finds the run of the first, and adds nothing.
  *
- * @throws CliError `FORMAT_UNKNOWN` before anything changes; `NOTHING_IMPORTED` when no row could be taken; `IMPORT_DIVERGED` after the
+ * @throws CliError `FORMAT_UNKNOWN`, `FILE_UNREADABLE` before anything changes; `NOTHING_IMPORTED` when no row could be taken; `IMPORT_DIVERGED` after the
  *   import, when an episode that was verified differs from its replay; EnvironmentError `UNKNOWN_ENVIRONMENT`
  */
 export async function importDumps(path: string, options: ImportOptions): Promise<void> {
@@ -79,8 +80,15 @@ async function chooseFormat(
   const given = FORMATS.find((format) => format.name === name);
   if (given !== undefined) return { format: given, others: [] };
   const found = await Promise.all(files.map(detectFileFormat));
-  const [format] = found.filter((candidate) => candidate !== null);
-  if (format !== undefined) return { format, others: files.filter((_, i) => found[i] !== format) };
+  const format = found.find((each) => each.kind === 'known')?.format;
+  const isOther = (each: FoundFormat) =>
+    each.kind === 'unknown' || (each.kind === 'known' && each.format !== format);
+  // A file that can't be read is skipped with the reason when its rows are.
+  if (format !== undefined) return { format, others: files.filter((_, i) => isOther(found[i])) };
+  const unreadable = found.findIndex(({ kind }) => kind === 'unreadable');
+  if (found[unreadable]?.kind === 'unreadable') {
+    throw new CliError('FILE_UNREADABLE', `${files[unreadable].path}: ${found[unreadable].detail}`);
+  }
   const names = FORMATS.map((candidate) => candidate.name).join(', ');
   const reason =
     files.length === 0 ? 'has no .json, .jsonl or .parquet files' : 'has rows of no known format';

@@ -8,10 +8,15 @@ const ARROW_STREAM = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 /**
  * Imports a run file as it is, and everything else as a recorded run.
  *
- * @throws CliError `FILE_NOT_FOUND`, and what the two kinds of import throw
+ * @throws CliError `FILE_NOT_FOUND`, `NOT_A_FILE`, and what the two kinds of import throw
  */
 export async function importPath(path: string, options: ImportOptions): Promise<void> {
-  const isRunFile = options.format === 'run-file' || (await looksLikeRunFile(path));
+  const stats = await stat(path).catch(() => null);
+  if (stats === null) throw new CliError('FILE_NOT_FOUND', `"${path}" not found; name a file or a directory`);
+  if (!stats.isFile() && !stats.isDirectory()) {
+    throw new CliError('NOT_A_FILE', `"${path}" is a FIFO or a device; name a file or a directory`);
+  }
+  const isRunFile = options.format === 'run-file' || (stats.isFile() && (await looksLikeRunFile(path)));
   if (isRunFile && (options.format ?? 'run-file') === 'run-file') {
     return (await import('./import-run.js')).importRunFromFile(path, options);
   }
@@ -19,9 +24,6 @@ export async function importPath(path: string, options: ImportOptions): Promise<
 }
 
 async function looksLikeRunFile(path: string): Promise<boolean> {
-  const stats = await stat(path).catch(() => null);
-  if (stats === null) throw new CliError('FILE_NOT_FOUND', `"${path}" not found; name a file or a directory`);
-  if (!stats.isFile()) return false;
   const file = await open(path);
   try {
     const { buffer } = await file.read(Buffer.alloc(ARROW_STREAM.length), 0, ARROW_STREAM.length, 0);
