@@ -1,4 +1,5 @@
 import { conversationRecords, END_UNKNOWN, type SpokenTurn } from '../conversation/conversation-steps.js';
+import { spokenMessage } from '../conversation/roles.js';
 import {
   asFields,
   asList,
@@ -14,17 +15,8 @@ import { rowEpisodeId, type ImportFormat } from '../format.js';
 import type { PlacedRow } from '../rows/group-rows.js';
 import type { WireEpisode, WireRecord } from '@retrace/recording';
 
-/** Roles of both dialects: `{from, value}` of AgentGym and OpenManus-RL, `{role, content}` of AgentGym-RL's logs and OpenManus' SFT data. */
-const ROLES: ReadonlyMap<string, string> = new Map([
-  ['human', 'user'],
-  ['user', 'user'],
-  ['gpt', 'assistant'],
-  ['assistant', 'assistant'],
-  ['system', 'system'],
-]);
-
 /**
- * Conversations of AgentGym: AgentTraj, OpenManus-RL and the rollout logs of AgentGym-RL. They end on the agent's message, so the last
+ * Conversations of AgentGym: AgentTraj and OpenManus-RL with turns `{from, value}`, the rollout logs of AgentGym-RL with `{role, content}`. They end on the agent's message, so the last
  * observation is unknown; only the logs of AgentGym-RL have a reward, the one of the last step.
  */
 export const agentgym: ImportFormat = {
@@ -49,13 +41,12 @@ function turnOf(value: unknown, index: number): SpokenTurn {
   const name = `conversations[${index}]`;
   const fields = asFields(value, name);
   const from = asText(fields.from ?? fields.role, `${name}.from`);
-  const role = ROLES.get(from) ?? from;
-  const content = asText(fields.value ?? fields.content, `${name}.value`);
+  const message = spokenMessage(from, asText(fields.value ?? fields.content, `${name}.value`));
   const { loss } = fields;
   return {
-    message: { role, content },
+    message,
     // The instructions are followed by a fixed "OK" of the agent, which nothing is learned from and no environment saw.
-    isAgents: role === 'assistant' && !(loss === false && index === 1),
+    isAgents: message.role === 'assistant' && !(loss === false && index === 1),
     ...(isMissing(loss) || loss === true ? {} : { step: { info: json({ loss }) } }),
   };
 }

@@ -1,8 +1,10 @@
 import { chatMessage } from '../conversation/chat-message.js';
 import { conversationRecords, END_UNKNOWN, type SpokenTurn } from '../conversation/conversation-steps.js';
+import { roleOf, spokenMessage } from '../conversation/roles.js';
 import { asFields, asList, isFields, isMissing, json, known } from '../fields.js';
 import { rowEpisodeId, type ImportFormat } from '../format.js';
 import { RowFault } from '../skip.js';
+import type { WireMessage } from '@retrace/recording';
 
 /** Chats in OpenAI's form, one a row: `{messages, tools?}`, as in files for fine-tuning. */
 export const openaiChat: ImportFormat = {
@@ -15,7 +17,7 @@ export const openaiChat: ImportFormat = {
     const { messages, tools, metadata, ...others } = asFields(row.value, 'row');
     const episode = rowEpisodeId(origin, row);
     const turns = asList(messages, 'messages').map((value, index): SpokenTurn => {
-      const message = chatMessage(value, `messages[${index}]`);
+      const message = messageOf(value, `messages[${index}]`);
       const { weight } = asFields(value, 'message');
       return {
         message,
@@ -39,3 +41,13 @@ export const openaiChat: ImportFormat = {
     return { episodes: [[start, ...records]], skipped: [] };
   },
 };
+
+/** A message of OpenAI, or one of ms-swift, whose role `tool_call` has the call as content. */
+function messageOf(value: unknown, name: string): WireMessage {
+  const message = chatMessage(value, name);
+  const { role, content } = message;
+  return {
+    ...message,
+    ...(typeof content === 'string' ? spokenMessage(role, content) : { role: roleOf(role) }),
+  };
+}

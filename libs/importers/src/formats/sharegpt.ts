@@ -1,10 +1,5 @@
-import { newToolCall } from '../conversation/chat-message.js';
-import {
-  conversationRecords,
-  END_UNKNOWN,
-  newMessage,
-  type SpokenTurn,
-} from '../conversation/conversation-steps.js';
+import { conversationRecords, END_UNKNOWN, type SpokenTurn } from '../conversation/conversation-steps.js';
+import { spokenMessage } from '../conversation/roles.js';
 import {
   asFields,
   asList,
@@ -18,23 +13,6 @@ import {
   numberOrNull,
 } from '../fields.js';
 import { rowEpisodeId, type ImportFormat } from '../format.js';
-import type { WireMessage } from '@retrace/recording';
-
-const ROLES: ReadonlyMap<string, string> = new Map([
-  ['human', 'user'],
-  ['user', 'user'],
-  ['gpt', 'assistant'],
-  ['chatgpt', 'assistant'],
-  ['bing', 'assistant'],
-  ['bard', 'assistant'],
-  ['model', 'assistant'],
-  ['assistant', 'assistant'],
-  ['function_call', 'assistant'],
-  ['system', 'system'],
-  ['observation', 'tool'],
-  ['function_response', 'tool'],
-  ['tool', 'tool'],
-]);
 
 /** ShareGPT conversations: `{id?, conversations: [{from, value}], system?, tools?}`; a turn may have a `reward`, as in Retrace's own export. */
 export const sharegpt: ImportFormat = {
@@ -77,24 +55,10 @@ function turnOf(value: unknown, index: number): SpokenTurn {
   const from = asText(fields.from ?? fields.role, `${name}.from`);
   const text = asText(fields.value ?? fields.content, `${name}.value`);
   const reward = numberOrNull(fields.reward, `${name}.reward`);
-  const role = ROLES.get(from) ?? from;
+  const message = spokenMessage(from, text);
   return {
-    message: from === 'function_call' ? callMessage(text) : { role, content: text },
-    isAgents: role === 'assistant',
+    message,
+    isAgents: message.role === 'assistant',
     ...(reward === null ? {} : { step: { reward } }),
   };
-}
-
-/** A `function_call` turn has the call, or a list of calls, as JSON: `{name, arguments}`. */
-function callMessage(text: string): WireMessage {
-  const parsed = looseJson(text);
-  const calls = (Array.isArray(parsed) ? parsed : [parsed]).filter(isFields);
-  const toolCalls = calls.flatMap(({ name, arguments: given, id }) =>
-    typeof name === 'string' ? [newToolCall({ id: looseText(id) ?? '', name, given })] : [],
-  );
-  return newMessage({
-    role: 'assistant',
-    content: toolCalls.length === 0 ? text : null,
-    tool_calls: toolCalls.length === 0 ? undefined : toolCalls,
-  });
 }

@@ -2,6 +2,7 @@ import type { Json } from '@retrace/trajectory';
 import { newToolCall } from '../conversation/chat-message.js';
 import { newMessage } from '../conversation/conversation-steps.js';
 import { reasoningOf, withoutReasoning } from '../conversation/reasoning.js';
+import { roleOf } from '../conversation/roles.js';
 import { type Fields, isFields, isMissing, json, looseJson, looseText } from '../fields.js';
 import type { WireMessage, WireToolCall } from '@retrace/recording';
 
@@ -24,16 +25,6 @@ export function looseMessages(value: unknown, role = 'user'): WireMessage[] {
   return isMessage ? [message(value, role)] : [{ role, content: JSON.stringify(value) }];
 }
 
-/** LangChain's names of roles. */
-const ROLES: ReadonlyMap<string, string> = new Map([
-  ['human', 'user'],
-  ['ai', 'assistant'],
-  ['HumanMessage', 'user'],
-  ['AIMessage', 'assistant'],
-  ['SystemMessage', 'system'],
-  ['ToolMessage', 'tool'],
-]);
-
 function message(fields: Fields, fallbackRole: string): WireMessage {
   const given = looseText(fields.role) ?? looseText(fields.type) ?? fallbackRole;
   const extra = isFields(fields.additional_kwargs) ? fields.additional_kwargs : {};
@@ -42,7 +33,7 @@ function message(fields: Fields, fallbackRole: string): WireMessage {
   const all = calls.length > 0 ? calls : fromParts;
   const reasoning = reasoningOf(fields) ?? reasoningOf(extra);
   return newMessage({
-    role: ROLES.get(given) ?? given,
+    role: roleOf(given),
     content: contentOf(fields.content, reasoning),
     name: looseText(fields.name),
     reasoning_content: reasoning,
