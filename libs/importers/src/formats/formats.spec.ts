@@ -1,38 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FormatName, Mapped } from '../format.js';
-import type { PlacedRow } from '../rows/group-rows.js';
+import type { FormatName } from '../format.js';
 import { RowFault } from '../skip.js';
+import { endOf, mapAll, rewards, startOf, steps } from '../testing/map-all.js';
 import { SAMPLE_ROWS } from '../testing/sample-rows.js';
-import type { WireEnd, WireEpisode, WireRecord, WireReward, WireStep } from '@retrace/recording';
-import { detectFormat, FORMATS } from './formats.js';
-
-/** Maps rows as an import does, all of them as one group where the format groups. */
-function mapAll(name: FormatName, rows: readonly unknown[]): Mapped {
-  const format = FORMATS.find((candidate) => candidate.name === name)!;
-  const parts = rows.flatMap((row) => format.expand?.(row) ?? [row]);
-  const placed = parts.map((value, index) => ({ number: index + 1, value, file: 'dump.jsonl' }));
-  const origin = { fileId: '0123456789ab' };
-  const groups = format.keyOf === null ? placed.map((row) => [row]) : groupBy(placed, format.keyOf);
-  const mapped = groups.map((rows) => format.map(rows, origin));
-  return { episodes: mapped.flatMap((m) => m.episodes), skipped: mapped.flatMap((m) => m.skipped) };
-}
-
-function groupBy(rows: readonly PlacedRow[], keyOf: (value: unknown) => string | null): PlacedRow[][] {
-  const groups = new Map<string, PlacedRow[]>();
-  for (const row of rows) {
-    const key = keyOf(row.value);
-    if (key !== null) groups.set(key, [...(groups.get(key) ?? []), row]);
-  }
-  return [...groups.values()];
-}
-
-const ofType = <T extends WireRecord>(records: readonly WireRecord[], type: T['type']) =>
-  records.filter((record): record is T => record.type === type);
-const steps = (records: readonly WireRecord[]) => ofType<WireStep>(records, 'step');
-const startOf = (records: readonly WireRecord[]) => ofType<WireEpisode>(records, 'episode')[0];
-const endOf = (records: readonly WireRecord[]) => ofType<WireEnd>(records, 'end')[0];
-const rewards = (records: readonly WireRecord[]) => ofType<WireReward>(records, 'reward');
+import { detectFormat } from './formats.js';
 
 describe('each format', () => {
   it('is detected by its rows', () => {
@@ -103,49 +75,6 @@ describe('ShareGPT conversations', () => {
   });
 });
 
-describe('names of speakers', () => {
-  const call = '{"name": "aqi", "arguments": {"city": "Oslo"}}';
-  const called = [{ type: 'function', function: { name: 'aqi', arguments: '{"city":"Oslo"}' } }];
-
-  it.each([
-    ['tool_call', 'tool_response', 'assistant'],
-    ['function-call', 'function-response', 'Assistant'],
-    ['function_call', 'observation', 'bot'],
-  ])('%s is a step with a tool call, %s a tool, %s the agent', (caller, tool, agent) => {
-    const turns = [
-      ['Human', 'air?'],
-      [caller, call],
-      [tool, '10'],
-      [agent, 'good'],
-    ];
-    const conversations = turns.map(([from, value]) => ({ from, value }));
-    const messages = turns.map(([role, content]) => ({ role, content }));
-    for (const [name, row] of [
-      ['sharegpt', { conversations }],
-      ['agentgym', { item_id: 'babyai_1', conversations }],
-      ['openai-chat', { messages }],
-    ] as const) {
-      const [records] = mapAll(name, [row]).episodes;
-      expect(steps(records).map((step) => step.messages)).toMatchObject([
-        {
-          input: [{ role: 'user', content: 'air?' }],
-          output: { role: 'assistant', content: null, tool_calls: called },
-        },
-        { input: [{ role: 'tool', content: '10' }], output: { role: 'assistant', content: 'good' } },
-      ]);
-    }
-  });
-
-  it('that are unknown stay as they are', () => {
-    const messages = [
-      { role: 'Judge-1', content: 'go' },
-      { role: 'assistant', content: 'gone' },
-    ];
-    const [records] = mapAll('openai-chat', [{ messages }]).episodes;
-    expect(steps(records)[0].messages?.input).toEqual([messages[0]]);
-  });
-});
-
 describe('OpenAI chats', () => {
   it('keep messages as they are, and what is beside them as metadata', () => {
     const [records] = mapAll('openai-chat', SAMPLE_ROWS['openai-chat']).episodes;
@@ -171,9 +100,8 @@ describe('verl dumps', () => {
         observation: 'user\nWhat is 1 + 2?\nassistant\n',
         action: 'The answer is #### 3',
         reward: 1,
-        // `pred` is a text that can be read as a number.
-        rewards: { acc: 1, pred: 3, format_score: 0.5 },
-        info: { groundTruth: '3' },
+        rewards: { acc: 1, format_score: 0.5 },
+        info: { groundTruth: '3', pred: '3' },
       },
     ]);
     expect(startOf(records).metadata).toMatchObject({ globalStep: 17 });

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   asFields,
   asText,
@@ -8,11 +9,12 @@ import {
   json,
   known,
   looseNumber,
+  looseText,
 } from '../fields.js';
-import { rowEpisodeId, type ImportFormat } from '../format.js';
+import { episodeName, rowEpisodeId, type ImportFormat } from '../format.js';
 import { RowFault } from '../skip.js';
 import { logprobColumn } from '../tokens/token-context.js';
-import type { WireStep, WireTokens } from '@retrace/recording';
+import type { WireEpisode, WireStep, WireTokens } from '@retrace/recording';
 
 /** Fields of a row that are no extra of the reward function. */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
@@ -29,6 +31,7 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   'num_turns',
   'metrics',
   'extra_fields',
+  'uid',
 ]);
 
 /**
@@ -65,12 +68,20 @@ export const verl: ImportFormat = {
       row: row.number,
     });
     const end = { type: 'end' as const, episode, endReason: 'terminated' as const, numSteps: steps.length };
-    return {
-      episodes: [[{ type: 'episode', episode, metadata: json(metadata) }, ...steps, end]],
-      skipped: [],
-    };
+    const groupId = groupOf(fields);
+    const start = known<WireEpisode>({ type: 'episode', episode, groupId, metadata: json(metadata) });
+    return { episodes: [[start, ...steps, end]], skipped: [] };
   },
 };
+
+/** The group of a row: its prompt's `uid`, else its input in its step; undefined where it has neither. */
+function groupOf({ uid, input, step, extra_fields: extra }: Fields): string | undefined {
+  const given = looseText(uid) ?? looseText(isFields(extra) ? extra.uid : undefined);
+  if (given !== undefined) return episodeName(given);
+  const number = looseNumber(step);
+  if (typeof input !== 'string' || number === undefined) return undefined;
+  return `step-${number}/${hash('sha256', input, 'hex')}`;
+}
 
 /** The texts of a dump, which hold the whole response whatever turns it had. */
 function textsOf({ input, output }: Fields): Partial<WireStep> {
@@ -99,16 +110,18 @@ function isLoopOutput(row: Fields): boolean {
   return Array.isArray(row.prompt_ids) && Array.isArray(row.response_ids);
 }
 
-/** Extras of the reward function: numbers (also as text, and true as 1) are named rewards, the rest is kept as it is. */
+/**
+ * Extras of the reward function: numbers, and booleans as 1 and 0, are named rewards; the rest is kept as it is. A text stays a text
+ * whatever is in it: an answer or an id, whose last digits a number would lose.
+ */
 function extrasOf(fields: Fields): { numbers: Record<string, number>; others: Record<string, unknown> } {
   const numbers: Record<string, number> = {};
   const others: Record<string, unknown> = {};
   const extras = { ...fields, ...(isFields(fields.extra_fields) ? fields.extra_fields : {}) };
   for (const [name, value] of Object.entries(extras)) {
     if (KNOWN_FIELDS.has(name) || isMissing(value)) continue;
-    const number = typeof value === 'boolean' ? Number(value) : looseNumber(value);
-    if (number === undefined) others[name] = value;
-    else numbers[name] = number;
+    if (typeof value === 'number' || typeof value === 'boolean') numbers[name] = Number(value);
+    else others[name] = value;
   }
   return { numbers, others };
 }
