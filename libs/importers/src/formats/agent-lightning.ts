@@ -1,5 +1,6 @@
 import { asFields, type Fields, isFields, known, looseNumber, looseText } from '../fields.js';
 import { episodeName, type ImportFormat } from '../format.js';
+import { newestVersions } from '../rows/newest-versions.js';
 import { genAiNode } from '../spans/genai-node.js';
 import type { OtelSpan } from '../spans/otel-span.js';
 import { traceRecords } from '../spans/trace-records.js';
@@ -18,17 +19,19 @@ export const agentLightning: ImportFormat = {
   map: (rows) => {
     const spans = rows.map(({ value }) => asFields(value, 'row'));
     const [first] = spans;
-    return traceRecords(
-      spans.map((span, index) => genAiNode(spanOf(span, index))),
-      {
-        episode: episodeName(attemptKey(first) ?? ''),
-        environment: undefined,
-        tags: [],
-        metadata: known({ rolloutId: looseText(first.rollout_id), attemptId: looseText(first.attempt_id) }),
-        end: null,
-        row: rows[0].number,
-      },
+    const otelSpans = newestVersions(
+      spans.map(spanOf),
+      ({ spanId }) => spanId,
+      ({ endUs }) => endUs,
     );
+    return traceRecords(otelSpans.map(genAiNode), {
+      episode: episodeName(attemptKey(first) ?? ''),
+      environment: undefined,
+      tags: [],
+      metadata: known({ rolloutId: looseText(first.rollout_id), attemptId: looseText(first.attempt_id) }),
+      end: null,
+      row: rows[0].number,
+    });
   },
 };
 

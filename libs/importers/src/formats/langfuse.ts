@@ -1,6 +1,7 @@
 import { newToolCall } from '../conversation/chat-message.js';
 import { type Fields, isFields, isMissing, known, looseJson, looseNumber, looseText } from '../fields.js';
 import { episodeName, type ImportFormat } from '../format.js';
+import { newestVersions } from '../rows/newest-versions.js';
 import { looseMessages } from '../spans/loose-messages.js';
 import { traceRecords } from '../spans/trace-records.js';
 import type { ModelCall, TraceNode, TraceReward } from '../spans/trace-node.js';
@@ -22,7 +23,8 @@ export const langfuse: ImportFormat = {
   expand: (row) => (isFields(row) ? partsOf(row) : []),
   keyOf: (row) => (isFields(row) ? traceIdOf(row) : null),
   map: (rows) => {
-    const parts = rows.map(({ value }) => value).filter(isFields);
+    const all = rows.map(({ value }) => value).filter(isFields);
+    const parts = newestVersions(all, (part) => `${rowKind(part)} ${looseText(part.id)}`, versionTimeOf);
     const traceId = traceIdOf(parts[0]) ?? '';
     const trace = parts.find((part) => rowKind(part) === 'trace') ?? {};
     const observations = parts.filter((part) => rowKind(part) === 'observation');
@@ -78,6 +80,11 @@ function rowKind(row: Fields): 'trace' | 'observation' | 'score' | null {
 function traceIdOf(row: Fields): string | null {
   const id = rowKind(row) === 'trace' ? row.id : field(row, 'trace_id');
   return looseText(id) ?? null;
+}
+
+/** When a version of a row was written: exports repeat rows that changed, and files of neighboring hours overlap. */
+function versionTimeOf(row: Fields): number | undefined {
+  return timeOf(field(row, 'updated_at')) ?? timeOf(row.timestamp);
 }
 
 function nodeOf(row: Fields, scores: readonly ObservationScore[]): TraceNode {
