@@ -66,7 +66,8 @@ function staysWhereItIs(directory) {
   return {
     name: 'stays-where-it-is',
     transform(code, id) {
-      if (!code.includes('import.meta.')) return null;
+      // Modules of the bundler itself lie where the bundle does.
+      if (id.startsWith('\0') || !code.includes('import.meta.')) return null;
       const path = (of) => JSON.stringify(relative(directory, of));
       return code
         .replaceAll('import.meta.url', `new URL(${path(id)}, import.meta.url).href`)

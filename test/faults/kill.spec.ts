@@ -10,7 +10,7 @@ const recipe = [
   ...['--set', 'updateTokens=true'],
   ...['--set', 'evaluation.numTestEpisodes=100', '--set', 'evaluation.numValidationEpisodes=50'],
 ];
-const options = { withinMs: 90_000 };
+const options = { withinMs: 300_000 };
 const directories = new DataDirectories();
 const undisturbedDir = directories.make();
 let undisturbed: KilledRun;

@@ -116,7 +116,7 @@ describe('a run whose collector and trainer work at the same time', () => {
     beforeAll(async () => {
       browser = await DashboardBrowser.open('path' in found ? found.path : '');
       // The browser's first start on a machine may take longer than all that follows.
-      browser.page.setDefaultTimeout(20_000);
+      browser.page.setDefaultTimeout(60_000);
     });
 
     afterAll(async () => {

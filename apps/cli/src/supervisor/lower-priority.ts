@@ -5,11 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Linux lets a user change the priority of one group each 100 ms. */
 const RETRY_MS = 110;
 const MAX_TRIES = 50;
+/** A step makes the share of a session a fifth smaller: on a machine that others keep busy, all of the steps would stop the last in line. */
+const SESSION_PART = 1 / 4;
 
 /**
  * Puts a process that leads a session some steps of niceness behind this one. On Linux each thread has a priority of its own, which new threads inherit,
  * so this is called before the process has threads. Where Linux shares the processors among sessions first (`sched_autogroup_enabled`), the priority of
- * a process counts only within its session, so the session gets it too.
+ * a process counts only within its session, so the session gets a part of it.
  */
 export function lowerPriority(pid: number, niceness: number): void {
   const priority = Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW);
@@ -19,7 +21,7 @@ export function lowerPriority(pid: number, niceness: number): void {
     // The process has ended already, or the system has no priorities.
     return;
   }
-  if (process.platform === 'linux') void lowerSession(pid, priority);
+  if (process.platform === 'linux') void lowerSession(pid, Math.round(priority * SESSION_PART));
 }
 
 async function lowerSession(pid: number, priority: number): Promise<void> {
