@@ -26,6 +26,6 @@ export interface DrawnGroup {
   readonly numSteps: ArrayLike<number>;
   /** Offset of its `GroupsClosed`; null for groups of other runs. */
   readonly offset: number | null;
-  /** What gives its probability to be drawn (`drawByWeight`); null where none was preferred. */
+  /** Gives its probability to be drawn (`inclusionProbabilities`); null where none was preferred. */
   readonly chance: DrawChance | null;
 }
