@@ -104,16 +104,18 @@ describe('tokens of the server', () => {
         max_tokens: 12,
         temperature: seed % 3 ? 1 : 0,
       });
-      expect(again).toEqual(choice);
+      expect(again.token_ids).toEqual(alone);
       const tokenIds = Int32Array.of(...prompts[seed], ...alone);
       const scored = await evaluateLogprobs(
         supply.model,
         { tokenIds, sequenceOffsets: Int32Array.of(0, tokenIds.length) },
         { temperature: 1, maxTokensPerMicroBatch: 512 },
       );
-      choice.logprobs.token_logprobs.forEach((logprob, n) => {
-        expect(Math.abs(logprob - scored.logprobs[prompts[seed].length + n])).toBeLessThan(1e-5);
-      });
+      // A pass over other rows beside it may round otherwise, in the last bits.
+      for (const { logprobs } of [choice, again])
+        logprobs.token_logprobs.forEach((logprob, n) => {
+          expect(Math.abs(logprob - scored.logprobs[prompts[seed].length + n])).toBeLessThan(1e-5);
+        });
     }
   });
 
