@@ -36,6 +36,9 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
+/** Sampling of the model's own distribution, stated whole. */
+const NEUTRAL = { temperature: 1, top_p: 1, top_k: -1, min_p: 0, repetition_penalty: 1 };
+
 interface Opened {
   readonly proxy: RunningProxy;
   readonly upstream: OpenAiServer;
@@ -168,7 +171,7 @@ describe('a proxy', () => {
   it('asks vLLM for token ids and log-probabilities, records them, and shows the client none of it', async () => {
     const said: Model = ({ question }) => ({ content: `You said ${question}.` });
     const at = await openProxy(said, { engine: 'vllm' });
-    const body = { model: 'm', temperature: 1, messages: [system('Be brief.'), user('one')] };
+    const body = { model: 'm', ...NEUTRAL, messages: [system('Be brief.'), user('one')] };
     const direct = await (await post(`${at.upstream.url}/chat/completions`, body)).json();
     const proxied = await (await post(`${at.proxy.url}/e/x/v1/chat/completions`, body)).json();
     expect({ ...(proxied as object), id: '' }).toEqual({ ...(direct as object), id: '' });
@@ -202,6 +205,30 @@ describe('a proxy', () => {
       expect(value).toBeCloseTo(logprobs.content[i].logprob, 5);
     });
     expect(steps[1].kept_prefix_tokens).toBeGreaterThan(0);
+  });
+
+  it('knows the sampling of vLLM where all of it is stated, by the agent or by the proxy, and no other', async () => {
+    const asked = async (name: string, config: Partial<ProxyConfig>) => {
+      const at = await openProxy(() => ({ content: 'yes' }), { engine: 'vllm', ...config });
+      const body = { model: 'm', temperature: 0.5, top_p: 0.9, messages: [user('one')] };
+      await post(`${at.proxy.url}/e/${name}/v1/chat/completions`, body);
+      const [{ steps }] = await storedEpisodes(at, ', top_p, top_k');
+      return { sent: at.upstream.requests[0].body, step: steps[0] };
+    };
+    const left = await asked('left', {});
+    expect(left.sent).not.toHaveProperty('top_k');
+    expect(left.step).toMatchObject({
+      temperature: null,
+      info: { statedSampling: { temperature: 0.5, top_p: 0.9 } },
+      untrainable:
+        'sampling parameters unknown; top_k, min_p, repetition_penalty left to the server, which takes them from its model',
+    });
+    const neutral = await asked('neutral', { neutralSampling: true, logprobMode: 'processed' });
+    expect(neutral.sent).toMatchObject({ top_k: -1, min_p: 0, repetition_penalty: 1, top_p: 0.9 });
+    expect(neutral.step).toMatchObject({
+      ...{ temperature: 0.5, top_p: 0.9, top_k: 0 },
+      untrainable: 'sampled with top-k or top-p',
+    });
   });
 
   it('makes episodes of forks, retries and sub-agents, and finds conversations without a name by their prompt', async () => {
@@ -325,7 +352,7 @@ describe('a proxy', () => {
       upstreamKind: 'vllm',
     });
     for (const episode of ['unreadable', 'missing', 'whole']) {
-      const body = { model: 'm', stream: true, temperature: 1, messages: [user('count')] };
+      const body = { model: 'm', stream: true, ...NEUTRAL, messages: [user('count')] };
       const answer = await post(`${at.proxy.url}/e/${episode}/v1/chat/completions`, body);
       expect(await answer.text()).toContain('104 ');
     }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProxy, type RunningProxy } from '@retrace/proxy';
 import type { Run } from '@retrace/client';
+import { loadPolicyText } from '@retrace/policy';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RecordedRuns } from '../support/recorded-run.js';
 import { startVllm } from '../support/vllm-server.mjs';
@@ -33,6 +34,8 @@ interface StepRow {
   readonly action_mask: readonly number[];
   readonly token_logprobs: readonly number[];
   readonly kept_prefix_tokens: number;
+  readonly tokenizer_hash: string;
+  readonly untrainable: string;
 }
 
 interface Tokens {
@@ -41,7 +44,13 @@ interface Tokens {
   readonly logprobs: readonly number[];
 }
 
-const started = await startVllm();
+/** As Qwen's `generation_config.json` has it: what a request leaves out is sampled with these. */
+const MODEL_DEFAULTS = { top_p: 0.8, top_k: 20, repetition_penalty: 1.05 };
+const NEUTRAL = { temperature: 1, top_p: 1, top_k: -1, min_p: 0, repetition_penalty: 1 };
+
+const started = await startVllm({
+  options: ['--override-generation-config', JSON.stringify(MODEL_DEFAULTS)],
+});
 const reason = 'unavailable' in started ? ` (skipped, because ${started.unavailable})` : '';
 
 describe.skipIf(reason !== '')(`the proxy before a real vLLM${reason}`, () => {
@@ -49,14 +58,22 @@ describe.skipIf(reason !== '')(`the proxy before a real vLLM${reason}`, () => {
   let runs: RecordedRuns;
   let run: Run;
   let proxy: RunningProxy;
-  let stateDirectory: string;
+  /** Asks for neutral sampling where a request leaves it out. */
+  let neutral: RunningProxy;
+  const stateDirectories: string[] = [];
   const warnings: string[] = [];
 
   beforeAll(async () => {
     runs = await RecordedRuns.open();
     run = await runs.start({ name: 'vllm' });
     expect(await runs.retrace.flush()).toBe(true);
-    stateDirectory = await mkdtemp(join(tmpdir(), 'retrace-proxy-'));
+    proxy = await openProxy({});
+    neutral = await openProxy({ neutralSampling: true });
+  });
+
+  async function openProxy(more: { readonly neutralSampling?: boolean }): Promise<RunningProxy> {
+    const stateDirectory = await mkdtemp(join(tmpdir(), 'retrace-proxy-'));
+    stateDirectories.push(stateDirectory);
     const options = {
       upstreamKey: null,
       upstreamTimeoutMs: 60_000,
@@ -65,20 +82,27 @@ describe.skipIf(reason !== '')(`the proxy before a real vLLM${reason}`, () => {
       allowedHosts: [],
     };
     const limits = { idleMs: 1_800_000, maxBodyBytes: 32 * 1024 ** 2 };
-    proxy = await startProxy(
+    return startProxy(
       {
         ...{ ...options, ...limits, upstream: vllm, upstreamKind: null, run: run.id, stateDirectory },
-        ...{ retraceUrl: runs.api.api.url, retraceKey: null, logprobMode: null },
+        ...{ retraceUrl: runs.api.api.url, retraceKey: null, logprobMode: null, ...more },
       },
-      { warn: (message) => warnings.push(message) },
+      {
+        warn: (message) => warnings.push(message),
+        openTokenizer: async (path) => {
+          const { tokenizer } = await loadPolicyText(path, { useChatTemplate: false });
+          return { hash: tokenizer.hash, encode: (text) => [...tokenizer.encode(text)] };
+        },
+      },
     );
-  });
+  }
 
   afterAll(async () => {
     await proxy?.close();
+    await neutral?.close();
     await runs?.close();
     if ('stop' in started) await started.stop();
-    if (stateDirectory) await rm(stateDirectory, { recursive: true, force: true });
+    for (const each of stateDirectories) await rm(each, { recursive: true, force: true });
     expect(warnings).toEqual([]);
   });
 
@@ -104,14 +128,14 @@ describe.skipIf(reason !== '')(`the proxy before a real vLLM${reason}`, () => {
   }
 
   /** Steps of an episode by the name that the client gave it. */
-  async function stepsOf(name: string): Promise<readonly StepRow[]> {
+  async function stepsOf(name: string, numSteps = 2): Promise<readonly StepRow[]> {
     const sql =
-      'SELECT token_ids, action_mask, token_logprobs, kept_prefix_tokens FROM steps ' +
+      'SELECT token_ids, action_mask, token_logprobs, kept_prefix_tokens, tokenizer_hash, untrainable FROM steps ' +
       `WHERE run_id = '${run.id}' AND episode_id IN (SELECT episode_id FROM episodes WHERE external_id = '${name}') ORDER BY step`;
     for (let i = 0; i < 100; i++) {
       await runs.api.storeHasCaughtUp();
       const rows = (await runs.retrace.rows(sql)) as unknown as readonly StepRow[];
-      if (rows.length >= 2) return rows;
+      if (rows.length >= numSteps) return rows;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     throw new Error(`the steps of ${name} did not come`);
@@ -182,6 +206,36 @@ describe.skipIf(reason !== '')(`the proxy before a real vLLM${reason}`, () => {
       }
     },
   );
+
+  it('knows how tokens were sampled only where all of it was stated, and by which tokenizer', async () => {
+    const body = { model: 'tiny', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 64, seed: 7 };
+    const told = async (stated: Body) =>
+      tokensOf(
+        objectsOf(
+          await post(`${vllm}/v1/chat/completions`, {
+            ...{ ...body, ...stated, logprobs: true, return_token_ids: true },
+          }),
+        ) as Answer[],
+      );
+    const [ofModel, ofServer] = [await told(NEUTRAL), await told({ temperature: 1 })];
+    expect(ofServer.sampledIds).not.toEqual(ofModel.sampledIds);
+    for (const [name, through] of [
+      ['left out', proxy],
+      ['asked for', neutral],
+    ] as const)
+      await post(`${through.url}/e/${name.replace(' ', '-')}/v1/chat/completions`, {
+        ...body,
+        temperature: 1,
+      });
+    const [left] = await stepsOf('left-out', 1);
+    expectTokens([left], [ofServer]);
+    expect(left.untrainable).toContain('top_p, top_k, min_p, repetition_penalty left to the server');
+    const [asked] = await stepsOf('asked-for', 1);
+    expectTokens([asked], [ofModel]);
+    expect(asked.untrainable).toBe('');
+    const { tokenizer } = await loadPolicyText('model' in started ? started.model : '');
+    expect([left.tokenizer_hash, asked.tokenizer_hash]).toEqual([tokenizer.hash, tokenizer.hash]);
+  });
 
   it.each([{ stream: false }, { stream: true }])(
     'records completions as vLLM made them (stream: $stream)',

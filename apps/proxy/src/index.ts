@@ -1,3 +1,3 @@
 export { startProxy, type RunningProxy } from './start-proxy.js';
-export { ProxyError, type ProxyConfig, type ProxyErrorCode } from './proxy-config.js';
+export { ProxyError, type LocalTokenizer, type ProxyConfig, type ProxyErrorCode } from './proxy-config.js';
 export type { UpstreamKind } from './protocol/protocol.js';

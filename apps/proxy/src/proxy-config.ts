@@ -26,7 +26,22 @@ export interface ProxyConfig {
   readonly maxBodyBytes: number;
   /** Whether the engine's log-probabilities are after temperature; null: as the engine's defaults are. */
   readonly logprobMode: 'raw' | 'processed' | null;
+  /** Whether vLLM and SGLang are asked for neutral sampling where a request leaves a parameter out, which they would take from files of their model; default false. */
+  readonly neutralSampling?: boolean;
+  /** Directory of the model, or its `tokenizer.json`, whose tokenizer the upstream has; none: as the upstream tells, if it does. */
+  readonly tokenizer?: string;
 }
+
+/** A tokenizer on this machine. */
+export interface LocalTokenizer {
+  /** Its identity, which steps name and training compares. */
+  readonly hash: string;
+  /** Ids of a text without special tokens around it. */
+  encode(text: string): readonly number[];
+}
+
+/** Opens the tokenizer of a model directory, or of a `tokenizer.json`. Rejects where there is none. */
+export type OpenTokenizer = (path: string) => Promise<LocalTokenizer>;
 
 export type ProxyErrorCode = 'OPTION_INVALID' | 'STATE_DIRECTORY_UNUSABLE' | 'PORT_TAKEN';
 

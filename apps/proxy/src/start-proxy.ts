@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { ApiConnection, Sender, SpoolQueue, type RetraceError } from '@retrace/client';
-import type { ProxyConfig } from './proxy-config.js';
+import { ProxyError, type OpenTokenizer, type ProxyConfig } from './proxy-config.js';
 import { CallRecorder } from './record/call-recorder.js';
 import { Journal } from './record/journal.js';
 import { RunNames } from './record/run-names.js';
@@ -8,6 +8,7 @@ import { holdStateDirectory } from './record/state-lock.js';
 import { ProxyMetrics } from './server/proxy-metrics.js';
 import { ProxyServer } from './server/proxy-server.js';
 import { addressOf } from './upstream/address.js';
+import { createTokenizerFinder, type GivenTokenizer } from './upstream/find-tokenizer.js';
 import { KindDetector } from './upstream/upstream-kind.js';
 import { Upstream } from './upstream/upstream.js';
 
@@ -21,6 +22,8 @@ export interface RunningProxy {
 
 interface ProxyHooks {
   readonly warn: (message: string) => void;
+  /** None: tokenizers are known only as far as servers tell. */
+  readonly openTokenizer?: OpenTokenizer;
 }
 
 const SWEEP_MS = 15_000;
@@ -31,9 +34,13 @@ const CLOSE_MS = 5_000;
  *
  * @throws ProxyError when it can't start; a Retrace or an upstream that can't be reached is no reason
  */
-export async function startProxy(config: ProxyConfig, { warn }: ProxyHooks): Promise<RunningProxy> {
+export async function startProxy(
+  config: ProxyConfig,
+  { warn, openTokenizer: open = noTokenizer }: ProxyHooks,
+): Promise<RunningProxy> {
   const upstream = new Upstream(config.upstream, config.upstreamTimeoutMs);
   const connection = connectionOf(config);
+  const given = await givenTokenizer(config.tokenizer, open);
   const giveBack = await holdStateDirectory(config.stateDirectory);
   const once = warnOnce(warn);
   const onError = ({ code, message }: RetraceError) => {
@@ -42,10 +49,7 @@ export async function startProxy(config: ProxyConfig, { warn }: ProxyHooks): Pro
   const spool = new SpoolQueue({ directory: join(config.stateDirectory, 'spool') }, onError);
   const sender = new Sender(spool, connection, { onError });
   const { journal, lines } = await Journal.open(config.stateDirectory, (error) => {
-    once(
-      'JOURNAL',
-      `The journal can't be written: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    once('JOURNAL', `The journal can't be written: ${messageOf(error)}`);
   });
   const runs = await RunNames.open(config.stateDirectory, sender);
   const recorder = new CallRecorder({ sender, spool, journal });
@@ -53,7 +57,8 @@ export async function startProxy(config: ProxyConfig, { warn }: ProxyHooks): Pro
   recorder.restore(lines);
   void recorder.compact();
   sender.start();
-  const detector = new KindDetector(upstream, config.upstreamKind);
+  const findTokenizer = createTokenizerFinder({ upstream, key: config.upstreamKey, given, open, warn });
+  const detector = new KindDetector(upstream, { given: config.upstreamKind, findTokenizer });
   detector.start();
   const metrics = new ProxyMetrics(sender, recorder);
   const server = new ProxyServer({ config, upstream, detector, recorder, runs, metrics, warn }, sender);
@@ -85,6 +90,22 @@ export async function startProxy(config: ProxyConfig, { warn }: ProxyHooks): Pro
     await close();
     throw error;
   }
+}
+
+const noTokenizer: OpenTokenizer = () => Promise.reject(new Error('no tokenizer can be opened here'));
+
+/** @throws ProxyError `OPTION_INVALID` */
+async function givenTokenizer(path: string | undefined, open: OpenTokenizer): Promise<GivenTokenizer | null> {
+  if (path === undefined) return null;
+  try {
+    return { path, tokenizer: await open(path) };
+  } catch (cause) {
+    throw new ProxyError('OPTION_INVALID', `--tokenizer ${path}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function connectionOf({ retraceUrl, retraceKey }: ProxyConfig): ApiConnection {

@@ -11,7 +11,9 @@ import {
 } from '@retrace/config';
 import type { SelectionRow, TrainingRules, TrainingSet } from '@retrace/datasets';
 import { readEnvironment } from '@retrace/environment-sources';
+import type { StoreClient } from '@retrace/store';
 import type { ControlFold } from '@retrace/trajectory';
+import { CliError } from '../cli-error.js';
 import { readCodeVersion } from '../installation.js';
 import type { StoreSession } from '../services/connection.js';
 import { runQuery } from '../services/run-query.js';
@@ -29,7 +31,7 @@ interface CompleteOptions {
  * Completes a recipe that trains on stored data: the episodes that each source has now become a data set in the log, which never changes, and
  * `numUpdates` follows from `epochs`.
  *
- * @throws DatasetError `SELECTION_INVALID`, `NOT_TRAINABLE`, `NO_ROWS`, `DATASET_UNKNOWN`; CliError `QUERY_FAILED`, `RUN_UNKNOWN`;
+ * @throws DatasetError `SELECTION_INVALID`, `NOT_TRAINABLE`, `NO_ROWS`, `DATASET_UNKNOWN`; CliError `QUERY_FAILED`, `RUN_UNKNOWN`, `OPTION_INVALID` for a run without groups;
  *   ConfigError `RECIPE_INVALID` for a source with fewer groups than an update takes
  */
 export async function completeData(recipe: Recipe, options: CompleteOptions): Promise<Recipe> {
@@ -97,10 +99,30 @@ WHERE run_id = '${runId}' AND split = 'train' AND trainable AND reason != 'aband
   return { sql, rows: read() };
 
   async function* read(): AsyncGenerator<SelectionRow> {
-    yield* await client.queryRows<SelectionRow>(
+    const rows = await client.queryRows<SelectionRow>(
       sql.replace('run_id, arrayJoin', 'run_id AS run_id, arrayJoin'),
     );
+    if (rows.length === 0) throw await nothingOf(client, runId);
+    yield* rows;
   }
+}
+
+/** Says why a run has no group to train on. */
+async function nothingOf(client: StoreClient, runId: string): Promise<CliError> {
+  const [counts] = await client.queryRows<{ announced: number; closed: number; trainable: number }>(
+    `SELECT (SELECT toUInt32(uniqExact(group_id)) FROM episodes
+         WHERE run_id = {runId:String} AND split = 'train' AND group_id != '') AS announced,
+       toUInt32(count()) AS closed, toUInt32(countIf(trainable)) AS trainable
+     FROM groups WHERE run_id = {runId:String} AND split = 'train'`,
+    { params: { runId } },
+  );
+  const { announced, closed, trainable } = counts;
+  return new CliError(
+    'OPTION_INVALID',
+    `run ${runId} has no group to train on: of ${announced} groups for training ${closed} are closed, and ${trainable} of those trainable. ` +
+      `POST /api/runs/${runId}/end with {"reason": "finished"} closes the groups of a recorded run whose members have all ended; ` +
+      'column "untrainable" of view "steps" says what keeps a step from training. --from takes any episodes',
+  );
 }
 
 async function rulesOf(recipe: Recipe): Promise<TrainingRules> {

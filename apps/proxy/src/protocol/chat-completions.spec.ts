@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CHAT_COMPLETIONS } from './chat-completions.js';
 import { COMPLETIONS, hasSeveralPrompts } from './completions.js';
+import { NEUTRAL_SAMPLING } from './sampling.js';
 
 const ASKED: JsonObject = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
 const text = fc.string({ unit: fc.constantFrom('a', ' ', '"', '\n', '😀'), minLength: 1, maxLength: 8 });
@@ -100,14 +101,16 @@ describe('CHAT_COMPLETIONS', () => {
 
   it('says which parameters change what was sampled from, and not those that are off', () => {
     const reasonOf = (parameters: JsonObject) =>
-      CHAT_COMPLETIONS.prepare({ ...ASKED, ...parameters }, 'vllm').read({ status: 200, body: {} })
-        .untrainable;
+      CHAT_COMPLETIONS.prepare({ ...ASKED, ...NEUTRAL_SAMPLING, ...parameters }, 'vllm').read({
+        status: 200,
+        body: {},
+      }).untrainable;
     expect(reasonOf({ presence_penalty: 0.5, min_p: 0.1, frequency_penalty: 0 })).toBe(
       'sampled with min_p, presence_penalty',
     );
     expect(reasonOf({ response_format: { type: 'json_object' } })).toBe('sampled with response_format');
     expect(
-      reasonOf({ repetition_penalty: 1, logit_bias: {}, tool_choice: 'auto', min_p: null }),
+      reasonOf({ repetition_penalty: 1, logit_bias: {}, tool_choice: 'auto', bad_words: null }),
     ).toBeUndefined();
   });
 

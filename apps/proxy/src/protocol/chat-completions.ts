@@ -17,14 +17,14 @@ import {
 } from './engine-tokens.js';
 import { hasOnlyObjects, isObject, listedObjects, objectOf, objectsOf, textOf } from './json-fields.js';
 import type { Protocol, RecordedCall } from './protocol.js';
-import { otherSamplingOf, samplingOf } from './sampling.js';
+import { knownDefaults, sampledFields, type SamplingDefaults } from './sampling.js';
 
 /** Reads OpenAI's chat completions (https://platform.openai.com/docs/api-reference/chat), with vLLM's and SGLang's fields. */
 export const CHAT_COMPLETIONS: Protocol = {
   name: 'chat-completions',
-  prepare(body, upstream) {
+  prepare(body, upstream, defaults = knownDefaults(upstream)) {
     const prompt = objectsOf(body.messages).map(messageOf);
-    const record = (answer: EngineAnswer) => recordedCall(body, prompt, answer);
+    const record = (answer: EngineAnswer) => recordedCall({ asked: body, prompt, defaults }, answer);
     return {
       prompt,
       ...addingCall(body, { ...tokenFields(body, upstream, true), ...usageFields(body, upstream) }),
@@ -34,12 +34,17 @@ export const CHAT_COMPLETIONS: Protocol = {
   },
 };
 
-function recordedCall(asked: JsonObject, prompt: readonly ChatMessage[], answer: EngineAnswer): RecordedCall {
+interface ReadRequest {
+  readonly asked: JsonObject;
+  readonly prompt: readonly ChatMessage[];
+  readonly defaults: SamplingDefaults;
+}
+
+function recordedCall({ asked, prompt, defaults }: ReadRequest, answer: EngineAnswer): RecordedCall {
   const { status, body } = answer;
   const choices = objectsOf(body.choices);
   const [first, ...others] = choices;
   const usage = usageOf(body.usage);
-  const untrainable = otherSamplingOf(asked);
   return {
     model: textOf(body.model) ?? textOf(asked.model),
     prompt,
@@ -48,7 +53,7 @@ function recordedCall(asked: JsonObject, prompt: readonly ChatMessage[], answer:
     otherOutputs: others.map(({ message }) => messageOf(objectOf(message))),
     finishReason: choices.length > 0 ? textOf(first.finish_reason) : null,
     usage,
-    sampling: samplingOf(asked),
+    ...sampledFields(asked, defaults),
     tokens: choices.length > 0 ? callTokens(promptIdsOf(body), sampledIdsOf(first), logprobsOf(first)) : null,
     weightVersion: weightVersionOf(body),
     responseId: textOf(body.id),
@@ -57,7 +62,6 @@ function recordedCall(asked: JsonObject, prompt: readonly ChatMessage[], answer:
       unreadable: unreadableField(body),
       missing: missingTokens(countTokens(body), usage),
     }),
-    ...(untrainable !== undefined && { untrainable }),
   };
 }
 

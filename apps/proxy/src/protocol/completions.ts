@@ -17,7 +17,7 @@ import {
 } from './engine-tokens.js';
 import { hasOnlyObjects, objectsOf, textOf } from './json-fields.js';
 import type { Protocol, RecordedCall } from './protocol.js';
-import { otherSamplingOf, samplingOf } from './sampling.js';
+import { knownDefaults, sampledFields, type SamplingDefaults } from './sampling.js';
 
 /**
  * Reads OpenAI's older completions (https://platform.openai.com/docs/api-reference/completions), with vLLM's and SGLang's fields. The
@@ -25,11 +25,11 @@ import { otherSamplingOf, samplingOf } from './sampling.js';
  */
 export const COMPLETIONS: Protocol = {
   name: 'completions',
-  prepare(body, upstream) {
+  prepare(body, upstream, defaults = knownDefaults(upstream)) {
     const [text] = [body.prompt].flat() as (JsonValue | undefined)[];
     const prompt = [chatMessage({ role: 'user', content: textOf(text) })];
     const asked = body.echo === true ? {} : tokenFields(body, upstream, 0);
-    const record = (answer: EngineAnswer) => recordedCall(body, prompt, answer);
+    const record = (answer: EngineAnswer) => recordedCall({ asked: body, prompt, defaults }, answer);
     return {
       prompt,
       ...addingCall(body, { ...asked, ...usageFields(body, upstream) }),
@@ -44,12 +44,17 @@ export function hasSeveralPrompts({ prompt }: JsonObject): boolean {
   return Array.isArray(prompt) && prompt.length > 1 && typeof prompt[0] !== 'number';
 }
 
-function recordedCall(asked: JsonObject, prompt: readonly ChatMessage[], answer: EngineAnswer): RecordedCall {
+interface ReadRequest {
+  readonly asked: JsonObject;
+  readonly prompt: readonly ChatMessage[];
+  readonly defaults: SamplingDefaults;
+}
+
+function recordedCall({ asked, prompt, defaults }: ReadRequest, answer: EngineAnswer): RecordedCall {
   const { status, body } = answer;
   const choices = objectsOf(body.choices);
   const [output = null, ...otherOutputs] = choices.map((choice) => outputOf(asked, prompt, choice));
   const usage = usageOf(body.usage);
-  const untrainable = otherSamplingOf(asked);
   return {
     model: textOf(body.model) ?? textOf(asked.model),
     prompt,
@@ -58,7 +63,7 @@ function recordedCall(asked: JsonObject, prompt: readonly ChatMessage[], answer:
     otherOutputs,
     finishReason: textOf(choices[0]?.finish_reason),
     usage,
-    sampling: samplingOf(asked),
+    ...sampledFields(asked, defaults),
     tokens:
       choices.length > 0
         ? callTokens(promptIdsOf(body), sampledIdsOf(choices[0]), logprobsOf(choices[0]))
@@ -71,7 +76,6 @@ function recordedCall(asked: JsonObject, prompt: readonly ChatMessage[], answer:
       // Servers differ in whether they count an echoed prompt.
       missing: asked.echo === true ? undefined : missingTokens(countTokens(body), usage),
     }),
-    ...(untrainable !== undefined && { untrainable }),
   };
 }
 

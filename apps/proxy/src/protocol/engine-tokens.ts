@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue, TokenUsage } from '@retrace/client';
 import { isObject, numberOf, objectsOf } from './json-fields.js';
-import type { PromptAndSampledTokens, UpstreamKind } from './protocol.js';
+import { hasTokens, type PromptAndSampledTokens, type UpstreamKind } from './protocol.js';
 
 /** vLLM writes this for a log-probability that it does not have. */
 const MISSING_LOGPROB = -9999;
@@ -19,7 +19,7 @@ const SAMPLED_IDS = ['token_ids', 'response_token_ids'] as const;
  * @param logprobs value of `logprobs` that asks for those of the sampled tokens only
  */
 export function tokenFields(body: JsonObject, upstream: UpstreamKind, logprobs: JsonValue): JsonObject {
-  if (upstream !== 'vllm' && upstream !== 'sglang') return {};
+  if (!hasTokens(upstream)) return {};
   return {
     ...(body.return_token_ids !== true && { return_token_ids: true }),
     ...(upstream === 'sglang' && body.return_prompt_token_ids !== true && { return_prompt_token_ids: true }),

@@ -13,14 +13,14 @@ import {
 import { assistantMessage, messagesOfRequest } from './messages-chat.js';
 import { MessagesReader } from './messages-reader.js';
 import type { Protocol, RecordedCall } from './protocol.js';
-import { samplingOf } from './sampling.js';
+import { knownDefaults, sampledFields, type SamplingDefaults } from './sampling.js';
 
 /** Reads Anthropic's Messages API, https://docs.anthropic.com/en/api/messages. */
 export const MESSAGES: Protocol = {
   name: 'messages',
-  prepare(body) {
+  prepare(body, upstream, defaults = knownDefaults(upstream)) {
     const prompt = messagesOfRequest(body);
-    const record = (answer: EngineAnswer) => recordedCall(body, prompt, answer);
+    const record = (answer: EngineAnswer) => recordedCall({ asked: body, prompt, defaults }, answer);
     return {
       prompt,
       ...addingCall(body, {}),
@@ -30,9 +30,16 @@ export const MESSAGES: Protocol = {
   },
 };
 
-function recordedCall(asked: JsonObject, prompt: readonly ChatMessage[], answer: EngineAnswer): RecordedCall {
+interface ReadRequest {
+  readonly asked: JsonObject;
+  readonly prompt: readonly ChatMessage[];
+  readonly defaults: SamplingDefaults;
+}
+
+function recordedCall({ asked, prompt, defaults }: ReadRequest, answer: EngineAnswer): RecordedCall {
   const { status, body } = answer;
   const blocks = leadingObjects(body.content);
+  const { sampling, statedSampling } = sampledFields(asked, defaults);
   return {
     model: textOf(body.model) ?? textOf(asked.model),
     prompt,
@@ -41,7 +48,8 @@ function recordedCall(asked: JsonObject, prompt: readonly ChatMessage[], answer:
     otherOutputs: [],
     finishReason: textOf(body.stop_reason),
     usage: usageOf(objectOf(body.usage)),
-    sampling: samplingOf(asked),
+    sampling,
+    ...(statedSampling !== undefined && { statedSampling }),
     tokens: null,
     weightVersion: null,
     responseId: textOf(body.id),

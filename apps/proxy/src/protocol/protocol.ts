@@ -1,7 +1,13 @@
 import type { ChatMessage, JsonObject, Sampling, TokenUsage } from '@retrace/client';
+import type { SamplingDefaults } from './sampling.js';
 
 /** Programs that answer, as far as they differ in what can be asked of them; `other` is asked for nothing in addition. */
 export type UpstreamKind = 'vllm' | 'sglang' | 'openai' | 'anthropic' | 'other';
+
+/** Whether a server gives token ids and log-probabilities when it is asked for them. */
+export function hasTokens(kind: UpstreamKind): boolean {
+  return kind === 'vllm' || kind === 'sglang';
+}
 
 export interface PromptAndSampledTokens {
   /** The whole prompt. */
@@ -23,7 +29,10 @@ export interface RecordedCall {
   readonly otherOutputs: readonly ChatMessage[];
   readonly finishReason: string | null;
   readonly usage: TokenUsage | null;
+  /** How the answer was sampled; null where a parameter of it is unknown. */
   readonly sampling: Sampling | null;
+  /** Parameters that the request stated, where it left others to a server that takes them from its model. */
+  readonly statedSampling?: JsonObject;
   readonly tokens: PromptAndSampledTokens | null;
   readonly weightVersion: string | null;
   readonly responseId: string | null;
@@ -72,5 +81,6 @@ export interface StreamReader {
 /** One API of models: reads its requests and answers, and asks for more than the client did where the upstream can give it. */
 export interface Protocol {
   readonly name: 'chat-completions' | 'completions' | 'responses' | 'messages';
-  prepare(body: JsonObject, upstream: UpstreamKind): PreparedCall;
+  /** @param defaults what the upstream samples with where the request leaves it out; by default, what is known of its kind */
+  prepare(body: JsonObject, upstream: UpstreamKind, defaults?: SamplingDefaults): PreparedCall;
 }

@@ -1,4 +1,4 @@
-import type { ChatMessage, JsonObject, Sampling, TokenUsage } from '@retrace/client';
+import type { ChatMessage, JsonObject, TokenUsage } from '@retrace/client';
 import { chatMessage, messagesOfItems, outputOfItems, type ResponsesItem } from '@retrace/client/messages';
 import { errorOfAnswer } from './answer-error.js';
 import { wholenessOf, type EngineAnswer } from './engine-call.js';
@@ -22,7 +22,7 @@ import {
   unreadableField,
 } from './responses-tokens.js';
 import { ResponsesReader } from './responses-reader.js';
-import { otherSamplingOf, samplingOf } from './sampling.js';
+import { knownDefaults, sampledFields, type SamplingDefaults } from './sampling.js';
 
 /**
  * Reads OpenAI's Responses API, https://platform.openai.com/docs/api-reference/responses.
@@ -33,11 +33,11 @@ import { otherSamplingOf, samplingOf } from './sampling.js';
 export function createResponses(memory = new ResponseMemory()): Protocol {
   return {
     name: 'responses',
-    prepare(body, upstream) {
+    prepare(body, upstream, defaults = knownDefaults(upstream)) {
       const asked = readRequest(body, memory);
       const record = (answer: EngineAnswer) => {
         remember(memory, asked, answer.body);
-        return recordedCall(asked, answer);
+        return recordedCall(asked, answer, defaults);
       };
       return {
         prompt: asked.prompt,
@@ -120,7 +120,11 @@ function remember(memory: ResponseMemory, asked: ResponsesRequest, answer: JsonO
   memory.remember({ id, previousId, conversationId, input, output });
 }
 
-function recordedCall(asked: ResponsesRequest, answer: EngineAnswer): RecordedCall {
+function recordedCall(
+  asked: ResponsesRequest,
+  answer: EngineAnswer,
+  defaults: SamplingDefaults,
+): RecordedCall {
   const { status, body } = answer;
   const usage = usageOf(objectOf(body.usage));
   const wholeness = wholenessOf(answer, {
@@ -128,7 +132,6 @@ function recordedCall(asked: ResponsesRequest, answer: EngineAnswer): RecordedCa
     missing: missingTokensOf(body, usage),
   });
   const items = leadingObjects(body.output) as readonly ResponsesItem[];
-  const untrainable = otherSamplingOf(asked.body);
   return {
     model: textOf(body.model) ?? textOf(asked.body.model),
     prompt: asked.prompt,
@@ -137,13 +140,12 @@ function recordedCall(asked: ResponsesRequest, answer: EngineAnswer): RecordedCa
     otherOutputs: [],
     finishReason: wholeness.isCut ? null : finishReasonOf(body),
     usage,
-    sampling: samplingOfResponse(asked.body, body),
+    ...sampledFields(withToldSampling(asked.body, body), { min_p: 0, ...defaults }),
     tokens: tokensOfResponse(body),
     weightVersion: null,
     responseId: textOf(body.id),
     error: errorOfAnswer(status, body) ?? errorOfResponse(status, body),
     ...wholeness,
-    ...(untrainable !== undefined && { untrainable }),
   };
 }
 
@@ -173,8 +175,12 @@ function usageOf(usage: JsonObject): TokenUsage | null {
   };
 }
 
-/** Sampling as the answer tells it, which knows the server's defaults, else as it was asked for; null without a temperature. */
-function samplingOfResponse(asked: JsonObject, answer: JsonObject): Sampling | null {
-  const told = { temperature: answer.temperature ?? asked.temperature, top_p: answer.top_p ?? asked.top_p };
-  return samplingOf({ ...told, top_k: asked.top_k, max_tokens: asked.max_output_tokens });
+/** The request with what the answer tells of sampling, which knows the server's defaults. vLLM's responses have no `min_p`. */
+function withToldSampling(asked: JsonObject, { temperature, top_p }: JsonObject): JsonObject {
+  return {
+    ...asked,
+    temperature: temperature ?? asked.temperature,
+    top_p: top_p ?? asked.top_p,
+    max_tokens: asked.max_output_tokens,
+  };
 }

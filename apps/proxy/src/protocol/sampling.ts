@@ -1,8 +1,74 @@
 import type { JsonObject, JsonValue, Sampling } from '@retrace/client';
 import { isObject, numberOf } from './json-fields.js';
+import { hasTokens, type RecordedCall, type UpstreamKind } from './protocol.js';
 
-/** Reads the sampling parameters that a request of OpenAI's form gives; null where it leaves the temperature to the server. */
-export function samplingOf(body: JsonObject): Sampling | null {
+/** Values that leave the distribution of the model as it is. */
+export const NEUTRAL_SAMPLING = { temperature: 1, top_p: 1, top_k: -1, min_p: 0, repetition_penalty: 1 };
+
+type SamplingName = keyof typeof NEUTRAL_SAMPLING;
+
+/** Values that a server samples with where a request leaves them out; those that are missing come from files of its model. */
+export type SamplingDefaults = Readonly<Partial<Record<SamplingName, number>>>;
+
+const NAMES = Object.keys(NEUTRAL_SAMPLING) as readonly SamplingName[];
+
+/**
+ * Defaults of a server, as far as they are known. vLLM and SGLang take all of them from the model's `generation_config.json`, unless they were started otherwise, and
+ * tell nobody (`vllm/config/model.py`, `get_diff_sampling_param`; `sglang/srt/configs/model_config.py`, `get_default_sampling_params`).
+ */
+export function knownDefaults(kind: UpstreamKind): SamplingDefaults {
+  if (hasTokens(kind)) return {};
+  const { temperature: _, ...known } = NEUTRAL_SAMPLING;
+  return known;
+}
+
+/** The request with neutral values where it states none. The same object where it states all of them. */
+export function withNeutralSampling(body: JsonObject): JsonObject {
+  const missing = NAMES.filter((name) => isMissing(body[name]));
+  if (missing.length === 0) return body;
+  return { ...body, ...Object.fromEntries(missing.map((name) => [name, NEUTRAL_SAMPLING[name]])) };
+}
+
+type SampledFields = Pick<RecordedCall, 'sampling' | 'statedSampling' | 'untrainable'>;
+
+/**
+ * Reads how a call of OpenAI's form was sampled. Where the server took a parameter from files of its model, nobody knows the distribution: the call is untrainable, and
+ * if `Sampling` has a field for the parameter, it is recorded as stated, not as sampled.
+ *
+ * @param body the request, with what its answer tells of sampling
+ */
+export function sampledFields(body: JsonObject, defaults: SamplingDefaults): SampledFields {
+  // The likeliest token is the same whatever cuts the others off.
+  const names = body.temperature === 0 ? (['repetition_penalty'] as const) : NAMES;
+  const unknown = names.filter((name) => isMissing(body[name]) && defaults[name] === undefined);
+  const isExpressible = !unknown.some((name) => name === 'top_p' || name === 'top_k');
+  const others = otherParameters(body);
+  const reasons = [
+    // That nobody knows the temperature is said by `sampling`.
+    ...(unknown.some((name) => name !== 'temperature')
+      ? [`${unknown.join(', ')} left to the server, which takes them from its model`]
+      : []),
+    ...(others.length > 0 ? [`sampled with ${others.join(', ')}`] : []),
+  ];
+  return {
+    sampling: isExpressible
+      ? samplingOf({ ...body, temperature: body.temperature ?? defaults.temperature })
+      : null,
+    ...(!isExpressible && { statedSampling: statedOf(body) }),
+    ...(reasons.length > 0 && { untrainable: reasons.join('; ') }),
+  };
+}
+
+function isMissing(value: JsonValue | undefined): boolean {
+  return value === undefined || value === null;
+}
+
+function statedOf(body: JsonObject): JsonObject {
+  return Object.fromEntries(NAMES.flatMap((name) => (isMissing(body[name]) ? [] : [[name, body[name]]])));
+}
+
+/** Reads the sampling parameters that a request gives; null where nobody knows its temperature. */
+function samplingOf(body: JsonObject): Sampling | null {
   const temperature = numberOf(body.temperature);
   if (temperature === null) return null;
   const topK = numberOf(body.top_k);
@@ -47,11 +113,10 @@ const OTHER_PARAMETERS: Readonly<Record<string, IsOff>> = {
   json_schema: never,
 };
 
-/** Says which parameters make the log-probabilities differ from the distribution that was sampled from; undefined where none does. */
-export function otherSamplingOf(body: JsonObject): string | undefined {
-  const used = Object.entries(OTHER_PARAMETERS).filter(([name, isOff]) => {
+/** Parameters that make the log-probabilities differ from the distribution that was sampled from. */
+function otherParameters(body: JsonObject): readonly string[] {
+  return Object.entries(OTHER_PARAMETERS).flatMap(([name, isOff]) => {
     const value = body[name];
-    return value !== undefined && value !== null && !isOff(value);
+    return value === undefined || value === null || isOff(value) ? [] : [name];
   });
-  return used.length > 0 ? `sampled with ${used.map(([name]) => name).join(', ')}` : undefined;
 }

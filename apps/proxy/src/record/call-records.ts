@@ -24,6 +24,8 @@ export interface EpisodeHeaders {
 export interface CallFacts {
   readonly protocol: Protocol['name'];
   readonly upstream: UpstreamKind;
+  /** Hash of the upstream's tokenizer; null = unknown. */
+  readonly tokenizerHash: string | null;
   readonly keys: PromptKeys;
   readonly logprobMode: 'raw' | 'processed' | null;
   readonly firstByteMs: number | null;
@@ -79,6 +81,7 @@ export function stepParts(branch: Branch, call: RecordedCall, facts: CallFacts):
     ...usageFieldOf(call),
     ...(call.sampling && { sampling: call.sampling }),
     ...(tokens && { tokens }),
+    ...(tokens && facts.tokenizerHash !== null && { tokenizerHash: facts.tokenizerHash }),
     ...(tokens?.logprobs && facts.logprobMode !== null && { logprobMode: facts.logprobMode }),
     ...(untrainable !== undefined && { untrainable }),
   };
@@ -105,12 +108,14 @@ function infoOf(
   isAnswered: boolean,
 ): JsonObject {
   const { finishReason, responseId, weightVersion, otherOutputs, error, isCut, hole, output, tools } = call;
+  const { statedSampling } = call;
   return {
     protocol,
     ...(finishReason !== null && { finishReason }),
     ...(responseId !== null && { responseId }),
     ...(weightVersion !== null && { weightVersion }),
     ...(firstByteMs !== null && { firstByteMs }),
+    ...(statedSampling !== undefined && { statedSampling }),
     ...(otherOutputs.length > 0 && { otherOutputs: otherOutputs as unknown as JsonValue }),
     ...(hasNewTools && { toolDefinitions: tools ?? [] }),
     ...(error !== null && { error: { status: error.status, message: error.message } }),

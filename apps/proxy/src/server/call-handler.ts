@@ -5,17 +5,19 @@ import type { CallPlace } from '../episode/episode-book.js';
 import { promptKeys, type PromptKeys } from '../episode/prompt-keys.js';
 import { hasSeveralPrompts } from '../protocol/completions.js';
 import { eventObject } from '../protocol/json-fields.js';
-import type {
-  PreparedCall,
-  Protocol,
-  RecordedCall,
-  StreamReader,
-  UpstreamKind,
+import {
+  hasTokens,
+  type PreparedCall,
+  type Protocol,
+  type RecordedCall,
+  type StreamReader,
 } from '../protocol/protocol.js';
+import { withNeutralSampling } from '../protocol/sampling.js';
 import { nowUs } from '../record/now-us.js';
 import type { Cancellation } from '../upstream/cancellation.js';
 import { passedHeaders } from '../upstream/headers.js';
 import { KeyMask, withoutKeys } from '../upstream/key-mask.js';
+import type { UpstreamFacts } from '../upstream/upstream-kind.js';
 import { cancelOnClose } from './client-stream.js';
 import { keyFor, upstreamHeaders } from './pass-on.js';
 import type { ProxyParts } from './proxy-parts.js';
@@ -55,7 +57,7 @@ class HandledCall {
   /** The proxy's key, where the call is made with it. */
   private readonly key: string | null;
   private readonly startedAtMs = performance.now();
-  private kind: UpstreamKind = 'other';
+  private facts!: UpstreamFacts;
   private call!: PreparedCall;
   private keys!: PromptKeys;
   private placement!: CallPlace;
@@ -74,8 +76,8 @@ class HandledCall {
 
   async run(): Promise<void> {
     const { detector, metrics } = this.parts;
-    this.kind = await detector.kind();
-    this.prepare(detector.asksForMore ? this.kind : 'other');
+    this.facts = await detector.facts();
+    this.prepare(detector.asksForMore);
     const answering = this.send();
     // It is awaited below.
     answering.catch(() => undefined);
@@ -95,15 +97,21 @@ class HandledCall {
     }
   }
 
-  private prepare(kind: UpstreamKind): void {
-    this.call = this.asked.protocol.prepare(this.asked.body, kind);
+  /** @param asksForMore whether the upstream is asked for more than the client asked for */
+  private prepare(asksForMore: boolean): void {
+    const { protocol, body } = this.asked;
+    const { kind, samplingDefaults } = this.facts;
+    // Messages have no tokens, so nothing is trained on them.
+    const states = asksForMore && this.parts.config.neutralSampling === true && protocol.name !== 'messages';
+    const stated = states && hasTokens(kind) ? withNeutralSampling(body) : body;
+    this.call = protocol.prepare(stated, asksForMore ? kind : 'other', samplingDefaults);
   }
 
   private send(): Promise<IncomingMessage> {
     const { request, body, bytes, path } = this.asked;
     const sent = this.call.body === body ? bytes : this.ownBody(bytes);
     const { hasOwnKey } = this.headers;
-    const headers = upstreamHeaders(request, this.key, { hasOwnKey, kind: this.kind });
+    const headers = upstreamHeaders(request, this.key, { hasOwnKey, kind: this.facts.kind });
     const own = ['accept-encoding', 'identity', 'content-length', `${sent.length}`];
     const method = request.method ?? 'POST';
     return this.parts.upstream.send({ method, path, headers: [...headers, ...own] }, sent, this.cancellation);
@@ -114,7 +122,7 @@ class HandledCall {
     try {
       return Buffer.from(JSON.stringify(this.call.body));
     } catch {
-      this.prepare('other');
+      this.prepare(false);
       return bytes;
     }
   }
@@ -132,7 +140,7 @@ class HandledCall {
     const first = await answering;
     if (!this.call.hides || (first.statusCode !== 400 && first.statusCode !== 422)) return first;
     first.resume();
-    this.prepare('other');
+    this.prepare(false);
     const second = await this.send();
     if ((second.statusCode ?? BAD_GATEWAY) < 400) {
       this.parts.detector.askNoMore();
@@ -191,7 +199,8 @@ class HandledCall {
     const written = this.parts.recorder.record(this.placement, this.withoutSecrets(recorded), {
       headers: this.headers,
       protocol: this.asked.protocol.name,
-      upstream: this.kind,
+      upstream: this.facts.kind,
+      tokenizerHash: this.facts.tokenizerHash,
       keys: this.keys,
       logprobMode: this.logprobMode(),
       firstByteMs: this.firstByteMs,
@@ -217,9 +226,9 @@ class HandledCall {
 
   /** vLLM gives log-probabilities before temperature unless it was started otherwise, SGLang after it. */
   private logprobMode(): 'raw' | 'processed' | null {
+    const { kind } = this.facts;
     return (
-      this.parts.config.logprobMode ??
-      (this.kind === 'sglang' ? 'processed' : this.kind === 'vllm' ? 'raw' : null)
+      this.parts.config.logprobMode ?? (kind === 'sglang' ? 'processed' : kind === 'vllm' ? 'raw' : null)
     );
   }
 

@@ -49,7 +49,7 @@ export async function passOn(
 ): Promise<void> {
   const key = keyFor(request, parts.config, hasOwnKey);
   const mask = KeyMask.of(key);
-  const headers = upstreamHeaders(request, key, { hasOwnKey, kind: parts.detector.current });
+  const headers = upstreamHeaders(request, key, { hasOwnKey, kind: parts.detector.current?.kind ?? null });
   const {
     'content-length': length,
     'transfer-encoding': chunked,

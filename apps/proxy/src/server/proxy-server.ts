@@ -125,7 +125,11 @@ export class ProxyServer {
     client.end(
       JSON.stringify({
         status: statusOf(stats, journal ?? spool),
-        upstream: { url: config.upstream, kind: detector.current },
+        upstream: {
+          url: config.upstream,
+          kind: detector.current?.kind ?? null,
+          tokenizer: detector.current?.tokenizerHash ?? null,
+        },
         retrace: { url: config.retraceUrl, numPending, numAcknowledged, numRefused, numDropped },
         disk: { journal: journal ?? 'ok', spool: spool ?? 'ok' },
         openEpisodes: recorder.numOpenEpisodes,

@@ -1,53 +1,66 @@
-import { text } from 'node:stream/consumers';
-import { isObject } from '../protocol/json-fields.js';
-import type { UpstreamKind } from '../protocol/protocol.js';
-import { Cancellation } from './cancellation.js';
-import type { Upstream } from './upstream.js';
 import type { JsonValue } from '@retrace/client';
+import { numberOf, objectOf, textOf } from '../protocol/json-fields.js';
+import type { UpstreamKind } from '../protocol/protocol.js';
+import { knownDefaults, NEUTRAL_SAMPLING, type SamplingDefaults } from '../protocol/sampling.js';
+import { ask, type Told } from './question.js';
+import type { FindTokenizer } from './find-tokenizer.js';
+import type { Upstream } from './upstream.js';
 
-const PROBE_MS = 2_000;
+/** Facts of the upstream, as far as they are known. */
+export interface UpstreamFacts {
+  readonly kind: UpstreamKind;
+  readonly samplingDefaults: SamplingDefaults;
+  /** Hash of its tokenizer, as training compares it; null = unknown. */
+  readonly tokenizerHash: string | null;
+}
+
+interface KindOptions {
+  /** null: found by asking the server. */
+  readonly given: UpstreamKind | null;
+  readonly findTokenizer: FindTokenizer;
+}
+
 /** Longest that a call waits for the answer; it is then sent as to an unknown kind. */
 const PATIENCE_MS = 500;
+/** Longest that a call waits until the tokenizer of a known server is found, whose file may have some megabytes. */
+const TOKENIZER_PATIENCE_MS = 5_000;
 /** A server that did not answer is asked again after so long. */
 const REPEAT_MS = 5_000;
-const OK = 200;
 
 const KNOWN_HOSTS: Readonly<Record<string, UpstreamKind>> = {
   'api.openai.com': 'openai',
   'api.anthropic.com': 'anthropic',
 };
 
-/** Finds out which program the upstream is: by its address, or by routes that only vLLM and SGLang have. */
+/** Finds out which program the upstream is, by its address or by routes that only vLLM, SGLang and `retrace serve` have, and which tokenizer it has. */
 export class KindDetector {
-  private known: UpstreamKind | null;
-  private probing: Promise<UpstreamKind | null> | null = null;
+  private known: UpstreamFacts | null = null;
+  private probing: Promise<void> | null = null;
+  private naming: Promise<void> | null = null;
+  private isNamed = false;
   private askedAtMs = -Infinity;
   /** Requests that ask for more were refused. */
   private isPlain = false;
 
   constructor(
     private readonly upstream: Upstream,
-    given: UpstreamKind | null,
+    private readonly options: KindOptions,
   ) {
-    this.known = given ?? KNOWN_HOSTS[upstream.url.hostname] ?? null;
+    const kind = options.given ?? KNOWN_HOSTS[upstream.url.hostname] ?? null;
+    if (kind !== null) this.known = factsOf(kind);
   }
 
-  /** Kind as far as it is known now. */
-  get current(): UpstreamKind | null {
+  /** The facts now; null where the upstream has not answered. */
+  get current(): UpstreamFacts | null {
     return this.known;
   }
 
-  /** The kind; `other` where it is not known soon. */
-  async kind(): Promise<UpstreamKind> {
-    if (this.known) return this.known;
+  /** The facts; those of any other server where the upstream does not answer soon. */
+  async facts(): Promise<UpstreamFacts> {
     this.start();
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<null>((resolve) => {
-      timer = setTimeout(resolve, PATIENCE_MS, null);
-    });
-    const found = await Promise.race([this.probing, patience]);
-    clearTimeout(timer);
-    return found ?? 'other';
+    if (this.probing) await soon(this.probing, PATIENCE_MS);
+    if (this.naming) await soon(this.naming, TOKENIZER_PATIENCE_MS);
+    return this.known ?? factsOf('other');
   }
 
   /** Whether calls ask for token ids and usage in addition. */
@@ -60,48 +73,64 @@ export class KindDetector {
     this.isPlain = true;
   }
 
-  /** Begins to ask the upstream, unless it was asked just now. */
+  /** Begins to ask for what is not known, unless the upstream was asked just now. */
   start(): void {
-    if (this.known || this.probing || performance.now() - this.askedAtMs < REPEAT_MS) return;
+    const isAsking = this.probing !== null || this.naming !== null;
+    if (isAsking || this.isNamed || performance.now() - this.askedAtMs < REPEAT_MS) return;
     this.askedAtMs = performance.now();
-    this.probing = this.probe().then((kind) => {
-      this.known = kind;
-      this.probing = null;
-      return kind;
+    if (this.known) this.nameTokenizer(this.known, null);
+    else this.probing = this.probe();
+  }
+
+  private async probe(): Promise<void> {
+    const [modelInfo, version] = await Promise.all(
+      ['/get_model_info', '/version'].map((path) => ask(this.upstream, { path })),
+    );
+    this.probing = null;
+    if (modelInfo === null && version === null) return;
+    const kind = kindOf(modelInfo ?? {}, version ?? {});
+    this.known = factsOf(kind, version ?? {});
+    this.nameTokenizer(this.known, kind === 'sglang' ? modelInfo : null);
+  }
+
+  private nameTokenizer(facts: UpstreamFacts, modelInfo: Told | null): void {
+    const { kind, tokenizerHash: told } = facts;
+    const isGiven = this.options.given !== null;
+    this.naming = this.options.findTokenizer({ kind, told, modelInfo, isGiven }).then((hash) => {
+      this.naming = null;
+      if (hash === undefined) return;
+      this.isNamed = true;
+      this.known = { ...facts, tokenizerHash: hash };
     });
-  }
-
-  /** @returns null when the upstream does not answer */
-  private async probe(): Promise<UpstreamKind | null> {
-    const [modelInfo, version] = await Promise.all([this.ask('/get_model_info'), this.ask('/version')]);
-    if (modelInfo === null && version === null) return null;
-    if (isObject(modelInfo ?? undefined) && 'model_path' in (modelInfo as object)) return 'sglang';
-    return isObject(version ?? undefined) && 'version' in (version as object) ? 'vllm' : 'other';
-  }
-
-  /** @returns null when there is no answer, and {} where it is no JSON */
-  private async ask(path: string): Promise<JsonValue | null> {
-    const cancellation = new Cancellation();
-    const timer = setTimeout(() => {
-      cancellation.cancel();
-    }, PROBE_MS);
-    try {
-      const request = { method: 'GET', path, headers: ['accept', 'application/json'] };
-      const response = await this.upstream.send(request, null, cancellation);
-      const body = await text(response);
-      return response.statusCode === OK ? parsed(body) : {};
-    } catch {
-      return null;
-    } finally {
-      clearTimeout(timer);
-    }
   }
 }
 
-function parsed(body: string): JsonValue {
-  try {
-    return JSON.parse(body) as JsonValue;
-  } catch {
-    return {};
-  }
+function kindOf(modelInfo: Told, version: Told): UpstreamKind {
+  if ('model_path' in modelInfo) return 'sglang';
+  return 'version' in version ? 'vllm' : 'other';
+}
+
+/** @param version what `/version` told: `retrace serve` names its tokenizer there, and what it samples with */
+function factsOf(kind: UpstreamKind, version: Told = {}): UpstreamFacts {
+  return {
+    kind,
+    samplingDefaults: { ...knownDefaults(kind), ...toldDefaults(version.sampling_defaults) },
+    tokenizerHash: textOf(version.tokenizer_hash),
+  };
+}
+
+function toldDefaults(told: JsonValue | undefined): SamplingDefaults {
+  const fields = objectOf(told);
+  const known = Object.keys(NEUTRAL_SAMPLING).map((name) => [name, numberOf(fields[name])] as const);
+  return Object.fromEntries(known.filter(([, value]) => value !== null));
+}
+
+/** Waits for something that does not fail, but no longer than the limit. */
+async function soon(event: Promise<void>, limitMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs);
+  });
+  await Promise.race([event, patience]);
+  clearTimeout(timer);
 }

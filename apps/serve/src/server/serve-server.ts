@@ -20,6 +20,8 @@ const KEEP_ALIVE_MS = 75_000;
 /** Longest that answers under way may take after a request to stop. */
 const STOP_MS = 5_000;
 const CLIENT_GONE = 499;
+/** How tokens are sampled where a request leaves these out; recorders can't see it otherwise. */
+const SAMPLING_DEFAULTS = { temperature: 1, top_p: 1, top_k: -1, min_p: 0, repetition_penalty: 1 };
 const PROBES: ReadonlySet<string> = new Set(['/health', '/metrics']);
 
 interface ServerParts {
@@ -118,7 +120,11 @@ export class ServeServer {
     await this.keys.check(request.headers);
     switch (route) {
       case 'GET /version':
-        sendJson(client, 200, { version });
+        sendJson(client, 200, {
+          version,
+          tokenizer_hash: supply.text.tokenizer.hash,
+          sampling_defaults: SAMPLING_DEFAULTS,
+        });
         return;
       case 'GET /metrics':
         client.setHeader('content-type', this.metrics.registry.contentType);

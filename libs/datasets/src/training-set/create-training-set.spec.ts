@@ -151,6 +151,23 @@ describe('createTrainingSet', () => {
     });
   });
 
+  it('advises only what would help', async () => {
+    const adviceFor = async (ordinal: number, step: object) => {
+      const group = [await play(ordinal, { step }), await play(ordinal + 1, { step })];
+      await catchUp(store.log, store.client);
+      const refused = (await create([...ids, ...group]).catch((error: unknown) => error)) as Error;
+      return refused.message.replace(/^.*Leave them out of the query/, '');
+    };
+    const silent = { untrainable: 'no logprobs' };
+    expect(await adviceFor(80, silent)).toBe(
+      ', or imitate: `--algorithm filtered-imitation` reads no logprobs',
+    );
+    const naming =
+      '. Who records must name the tokenizer: `tokenizerHash` of a step, `retrace proxy --tokenizer <model directory>`';
+    expect(await adviceFor(82, { tokenizerHash: '' })).toBe(naming);
+    expect(await adviceFor(84, { ...silent, tokenizerHash: '' })).toBe(naming);
+  });
+
   it('takes steps without logprobs, at any temperature, where the update reads none', async () => {
     const silent = [70, 71].map((ordinal) => play(ordinal, { step: { untrainable: 'no logprobs' } }));
     const imitated = [...ids, ...(await Promise.all(silent))];

@@ -23,6 +23,9 @@ interface FaultRow extends EpisodeKey {
 }
 
 const EPISODES_PER_QUERY = 5_000;
+const UNKNOWN_TOKENIZER = 'tokenizer unknown';
+const NAME_TOKENIZER =
+  'Who records must name the tokenizer: `tokenizerHash` of a step, `retrace proxy --tokenizer <model directory>`';
 
 /**
  * Checks that every step of the episodes has what the update needs: tokens of the policy's tokenizer, and for a policy gradient behavior
@@ -35,29 +38,44 @@ export async function requireTrainable(
   keys: readonly EpisodeKey[],
   rules: FactsOfSteps,
 ): Promise<void> {
+  const faults = await readFaults(client, keys, rules);
+  if (faults.length === 0) return;
+  const listed = faults.map(
+    ({ fault, runId, episodeId, atStep, numEpisodes }) =>
+      `${numEpisodes.toLocaleString('en')} × ${fault} (first: run ${runId}, episode ${episodeId}, step ${atStep})`,
+  );
+  // Imitation needs tokens of the policy's tokenizer, and no more.
+  const ofImitation = rules.readsLogprobs
+    ? await readFaults(client, keys, { ...rules, readsLogprobs: false })
+    : faults;
+  throw new DatasetError(
+    'NOT_TRAINABLE',
+    `Of ${keys.length.toLocaleString('en')} chosen episodes, some can't be trained on: ${listed.join('; ')}. ` +
+      'Leave them out of the query' +
+      (ofImitation.length === 0 ? ', or imitate: `--algorithm filtered-imitation` reads no logprobs' : '') +
+      (ofImitation.some(({ fault }) => fault.startsWith(UNKNOWN_TOKENIZER)) ? `. ${NAME_TOKENIZER}` : ''),
+  );
+}
+
+/** Reads the rules that are broken, each with its count and first example. */
+async function readFaults(
+  client: StoreClient,
+  keys: readonly EpisodeKey[],
+  rules: FactsOfSteps,
+): Promise<readonly FaultRow[]> {
   const faults = new Map<string, FaultRow>();
   for (let from = 0; from < keys.length; from += EPISODES_PER_QUERY) {
-    for (const row of await readFaults(client, keys.slice(from, from + EPISODES_PER_QUERY), rules)) {
+    for (const row of await queryFaults(client, keys.slice(from, from + EPISODES_PER_QUERY), rules)) {
       const known = faults.get(row.fault);
       const numEpisodes = (known?.numEpisodes ?? 0) + row.numEpisodes;
       faults.set(row.fault, { ...(known ?? row), numEpisodes });
     }
   }
-  if (faults.size === 0) return;
-  const listed = [...faults.values()].map(
-    ({ fault, runId, episodeId, atStep, numEpisodes }) =>
-      `${numEpisodes.toLocaleString('en')} × ${fault} (first: run ${runId}, episode ${episodeId}, step ${atStep})`,
-  );
-  throw new DatasetError(
-    'NOT_TRAINABLE',
-    `Of ${keys.length.toLocaleString('en')} chosen episodes, some can't be trained on: ${listed.join('; ')}. ` +
-      'Leave them out of the query' +
-      (rules.readsLogprobs ? ', or imitate: `--algorithm filtered-imitation` reads no logprobs' : ''),
-  );
+  return [...faults.values()];
 }
 
 /** The first step of each episode that breaks a rule, counted by rule. */
-function readFaults(
+function queryFaults(
   client: StoreClient,
   keys: readonly EpisodeKey[],
   { tokenizerHash, temperature, readsLogprobs }: FactsOfSteps,

@@ -35,6 +35,26 @@ const upstreamCommand = () =>
         .env('RETRACE_PROXY_UPSTREAM_TIMEOUT')
         .default(600)
         .argParser(numberFrom(0.1, 86_400)),
+    )
+    .addOption(
+      new Option(
+        '--logprob-mode <mode>',
+        'whether the engine gives log-probabilities before temperature (raw) or after it (default: vLLM raw, SGLang processed)',
+      )
+        .env('RETRACE_PROXY_LOGPROB_MODE')
+        .choices(['raw', 'processed'] as const),
+    )
+    .addOption(
+      new Option(
+        '--neutral-sampling',
+        'ask vLLM and SGLang for temperature 1, top_p 1, no top_k, no min_p and no repetition penalty where an agent states none: they would take them from files of their model, and the calls could not be trained on',
+      ).env('RETRACE_PROXY_NEUTRAL_SAMPLING'),
+    )
+    .addOption(
+      new Option(
+        '--tokenizer <path>',
+        "directory of the server's model, or its tokenizer.json: steps name its tokenizer, so that a policy with the same one can be trained on them (default: the directory that the server tells, where it is on this machine)",
+      ).env('RETRACE_PROXY_TOKENIZER'),
     );
 
 export const proxyCommand = () =>
@@ -87,13 +107,5 @@ export const proxyCommand = () =>
         .env('RETRACE_PROXY_MAX_BODY_MIB')
         .default(32)
         .argParser(numberFrom(0.01, 1024)),
-    )
-    .addOption(
-      new Option(
-        '--logprob-mode <mode>',
-        'whether the engine gives log-probabilities before temperature (raw) or after it (default: vLLM raw, SGLang processed)',
-      )
-        .env('RETRACE_PROXY_LOGPROB_MODE')
-        .choices(['raw', 'processed'] as const),
     )
     .action(async (_, command) => (await import('./serve-proxy.js')).serveProxy(command.optsWithGlobals()));

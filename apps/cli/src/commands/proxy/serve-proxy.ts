@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { join } from 'node:path';
-import { ProxyError, startProxy, type ProxyConfig } from '@retrace/proxy';
+import { dirname, join } from 'node:path';
+import { ProxyError, startProxy, type LocalTokenizer, type ProxyConfig } from '@retrace/proxy';
 import type { CommonOptions } from '../../options.js';
 import { listenForStop } from '../../server/stop-requests.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
@@ -20,6 +20,8 @@ interface ProxyOptions extends CommonOptions {
   readonly idleMinutes: number;
   readonly maxBodyMib: number;
   readonly logprobMode?: 'raw' | 'processed';
+  readonly neutralSampling?: boolean;
+  readonly tokenizer?: string;
 }
 
 const FORCED_EXIT_CODE = 130;
@@ -36,6 +38,7 @@ export async function serveProxy(options: ProxyOptions): Promise<void> {
     warn: (message) => {
       write('warn', message);
     },
+    openTokenizer,
   });
   write('info', `recording calls of ${config.upstream} at ${proxy.url}/v1, run "${config.run}"`);
   if (!stop.signal.aborted) await once(stop.signal, 'abort');
@@ -65,5 +68,16 @@ function proxyConfig(options: ProxyOptions, environment: NodeJS.ProcessEnv): Pro
     idleMs: Math.round(options.idleMinutes * 60_000),
     maxBodyBytes: Math.round(options.maxBodyMib * 1024 ** 2),
     logprobMode: options.logprobMode ?? null,
+    neutralSampling: options.neutralSampling === true,
+    ...(options.tokenizer !== undefined && { tokenizer: options.tokenizer }),
   };
+}
+
+/** @throws PolicyError when the path is no directory of a model, or no tokenizer in one */
+async function openTokenizer(path: string): Promise<LocalTokenizer> {
+  // Most proxies need no tokenizer, and none of them its policy.
+  const { loadPolicyText } = await import('@retrace/policy');
+  const directory = path.endsWith('.json') ? dirname(path) : path;
+  const { tokenizer } = await loadPolicyText(directory, { useChatTemplate: false });
+  return { hash: tokenizer.hash, encode: (text) => [...tokenizer.encode(text)] };
 }
