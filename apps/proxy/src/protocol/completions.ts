@@ -16,8 +16,8 @@ import {
   weightVersionOf,
 } from './engine-tokens.js';
 import { hasOnlyObjects, objectsOf, textOf } from './json-fields.js';
-import type { Protocol, RecordedCall } from './protocol.js';
-import { knownDefaults, sampledFields, type SamplingDefaults } from './sampling.js';
+import type { Protocol, RecordedCall, SamplingDefaults } from './protocol.js';
+import { knownDefaults, sampledFields } from './sampling.js';
 
 /**
  * Reads OpenAI's older completions (https://platform.openai.com/docs/api-reference/completions), with vLLM's and SGLang's fields. The

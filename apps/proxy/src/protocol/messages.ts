@@ -12,8 +12,8 @@ import {
 } from './json-fields.js';
 import { assistantMessage, messagesOfRequest } from './messages-chat.js';
 import { MessagesReader } from './messages-reader.js';
-import type { Protocol, RecordedCall } from './protocol.js';
-import { knownDefaults, sampledFields, type SamplingDefaults } from './sampling.js';
+import type { Protocol, RecordedCall, SamplingDefaults } from './protocol.js';
+import { knownDefaults, sampledFields } from './sampling.js';
 
 /** Reads Anthropic's Messages API, https://docs.anthropic.com/en/api/messages. */
 export const MESSAGES: Protocol = {

@@ -1,8 +1,12 @@
 import type { ChatMessage, JsonObject, Sampling, TokenUsage } from '@retrace/client';
-import type { SamplingDefaults } from './sampling.js';
 
 /** Programs that answer, as far as they differ in what can be asked of them; `other` is asked for nothing in addition. */
 export type UpstreamKind = 'vllm' | 'sglang' | 'openai' | 'anthropic' | 'other';
+
+/** Values that a server samples with where a request leaves them out; it takes those that are missing here from files of its model. */
+export type SamplingDefaults = Readonly<
+  Partial<Record<'temperature' | 'top_p' | 'top_k' | 'min_p' | 'repetition_penalty', number>>
+>;
 
 /** Whether a server gives token ids and log-probabilities when it is asked for them. */
 export function hasTokens(kind: UpstreamKind): boolean {

@@ -11,7 +11,7 @@ import {
   objectsOf,
   textOf,
 } from './json-fields.js';
-import type { PreparedCall, Protocol, RecordedCall, UpstreamKind } from './protocol.js';
+import type { PreparedCall, Protocol, RecordedCall, SamplingDefaults, UpstreamKind } from './protocol.js';
 import { ResponseMemory } from './response-memory.js';
 import {
   hideEventTokens,
@@ -22,7 +22,7 @@ import {
   unreadableField,
 } from './responses-tokens.js';
 import { ResponsesReader } from './responses-reader.js';
-import { knownDefaults, sampledFields, type SamplingDefaults } from './sampling.js';
+import { knownDefaults, sampledFields } from './sampling.js';
 
 /**
  * Reads OpenAI's Responses API, https://platform.openai.com/docs/api-reference/responses.

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { CHAT_COMPLETIONS } from './chat-completions.js';
 import { COMPLETIONS } from './completions.js';
 import { MESSAGES } from './messages.js';
-import type { Protocol, UpstreamKind } from './protocol.js';
+import type { Protocol, SamplingDefaults, UpstreamKind } from './protocol.js';
 import { createResponses } from './responses.js';
-import { NEUTRAL_SAMPLING, withNeutralSampling, type SamplingDefaults } from './sampling.js';
+import { NEUTRAL_SAMPLING, withNeutralSampling } from './sampling.js';
 
 const MESSAGE = [{ role: 'user', content: 'q' }];
 const NEUTRAL = NEUTRAL_SAMPLING as JsonObject;

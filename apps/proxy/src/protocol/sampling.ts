@@ -1,16 +1,13 @@
 import type { JsonObject, JsonValue, Sampling } from '@retrace/client';
 import { isObject, numberOf } from './json-fields.js';
-import { hasTokens, type RecordedCall, type UpstreamKind } from './protocol.js';
+import { hasTokens, type RecordedCall, type SamplingDefaults, type UpstreamKind } from './protocol.js';
 
 /** Values that leave the distribution of the model as it is. */
-export const NEUTRAL_SAMPLING = { temperature: 1, top_p: 1, top_k: -1, min_p: 0, repetition_penalty: 1 };
+export const NEUTRAL_SAMPLING: Required<SamplingDefaults> = {
+  ...{ temperature: 1, top_p: 1, top_k: -1, min_p: 0, repetition_penalty: 1 },
+};
 
-type SamplingName = keyof typeof NEUTRAL_SAMPLING;
-
-/** Values that a server samples with where a request leaves them out; those that are missing come from files of its model. */
-export type SamplingDefaults = Readonly<Partial<Record<SamplingName, number>>>;
-
-const NAMES = Object.keys(NEUTRAL_SAMPLING) as readonly SamplingName[];
+const NAMES = Object.keys(NEUTRAL_SAMPLING) as readonly (keyof SamplingDefaults)[];
 
 /**
  * Defaults of a server, as far as they are known. vLLM and SGLang take all of them from the model's `generation_config.json`, unless they were started otherwise, and

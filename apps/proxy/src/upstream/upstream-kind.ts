@@ -1,7 +1,7 @@
 import type { JsonValue } from '@retrace/client';
 import { numberOf, objectOf, textOf } from '../protocol/json-fields.js';
-import type { UpstreamKind } from '../protocol/protocol.js';
-import { knownDefaults, NEUTRAL_SAMPLING, type SamplingDefaults } from '../protocol/sampling.js';
+import type { SamplingDefaults, UpstreamKind } from '../protocol/protocol.js';
+import { knownDefaults, NEUTRAL_SAMPLING } from '../protocol/sampling.js';
 import { ask, type Told } from './question.js';
 import type { FindTokenizer } from './find-tokenizer.js';
 import type { Upstream } from './upstream.js';
