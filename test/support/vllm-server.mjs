@@ -19,17 +19,33 @@ const ENVIRONMENT = {
 };
 
 /**
+ * @typedef {object} VllmServer
+ * @property {string} url
+ * @property {string} model directory
+ * @property {(() => Promise<void>) | null} kill by SIGKILL; null where the server is not ours
+ * @property {() => Promise<void>} startAgain at the same address, with the model that it had at first
+ * @property {() => Promise<void>} stop
+ */
+
+/**
  * Starts a real vLLM with a tiny model, `tiny`, on the processor, with the plugin of `clients/python`. The first time it installs 3 GB of
  * packages. RETRACE_VLLM_URL names one that runs already, and RETRACE_VLLM_MODEL its model's directory.
  *
  * @param {{ readonly options?: readonly string[], readonly variables?: Readonly<Record<string, string>> }} [server] more of its options
  *   and environment variables
- * @returns {Promise<{ url: string, model: string, stop: () => Promise<void> } | { unavailable: string }>} the reason completes "skipped, because …"
+ * @returns {Promise<VllmServer | { unavailable: string }>} the reason completes "skipped, because …"
  */
 export async function startVllm({ options: more = [], variables = {} } = {}) {
   const running = process.env.RETRACE_VLLM_URL;
   if (running) {
-    return { url: running, model: process.env.RETRACE_VLLM_MODEL ?? '', stop: () => Promise.resolve() };
+    const nothing = () => Promise.resolve();
+    return {
+      url: running,
+      model: process.env.RETRACE_VLLM_MODEL ?? '',
+      stop: nothing,
+      kill: null,
+      startAgain: nothing,
+    };
   }
   const environment = await vllmPython();
   if ('unavailable' in environment) return environment;
@@ -48,19 +64,25 @@ export async function startVllm({ options: more = [], variables = {} } = {}) {
   ];
   // Equal requests get equal answers, to the last bit.
   const exact = ['--enforce-eager', '--no-enable-prefix-caching'];
-  const stop = await startPythonServer(
-    python,
-    [
-      ...['-m', 'vllm.entrypoints.cli.main', 'serve', model, ...options, ...exact, ...more],
-      ...['--host', '127.0.0.1', '--port', String(port)],
-    ],
-    { url, env: { ...process.env, ...ENVIRONMENT, ...variables, PYTHONPATH: plugin.path } },
-  );
+  const start = () =>
+    startPythonServer(
+      python,
+      [
+        ...['-m', 'vllm.entrypoints.cli.main', 'serve', model, ...options, ...exact, ...more],
+        ...['--host', '127.0.0.1', '--port', String(port)],
+      ],
+      { url, env: { ...process.env, ...ENVIRONMENT, ...variables, PYTHONPATH: plugin.path } },
+    );
+  let kill = await start();
   return {
     url,
     model,
+    kill: () => kill(),
+    startAgain: async () => {
+      kill = await start();
+    },
     stop: async () => {
-      await stop();
+      await kill();
       for (const directory of [model, plugin.directory]) rmSync(directory, { recursive: true, force: true });
     },
   };

@@ -1,6 +1,8 @@
 export type EndpointErrorCode =
   /** No connection, or it broke. */
   | 'UNREACHABLE'
+  /** Something else answers at the address: a web page, as of a gateway or another program. */
+  | 'OTHER_PROGRAM'
   | 'TIMEOUT'
   /** The server's rate limits left no room for the request before its deadline. */
   | 'DEADLINE'
@@ -44,7 +46,13 @@ export class EndpointError extends Error {
       const status = this.status ?? 0;
       return status === 408 || status === 429 || status >= 500;
     }
-    return ['UNREACHABLE', 'TIMEOUT', 'MALFORMED_ANSWER'].includes(this.code);
+    return ['UNREACHABLE', 'OTHER_PROGRAM', 'TIMEOUT', 'MALFORMED_ANSWER'].includes(this.code);
+  }
+
+  /** Whether the server is down or starts: nothing listens, another program does, or a gateway before it says so (502, 503, 504). */
+  get showsServerDown(): boolean {
+    if (this.code === 'HTTP_STATUS') return [502, 503, 504].includes(this.status ?? 0);
+    return this.code === 'UNREACHABLE' || this.code === 'OTHER_PROGRAM';
   }
 
   /** Whether the server is up: it answered, even if malformed or with a refusal (4xx). */

@@ -39,13 +39,20 @@ export class PausableEngine implements TokenEngine {
   }
 
   /** Calls `change` once no turn is under way; the turns that are asked for meanwhile begin after it. */
-  async whilePaused(change: () => Promise<void>): Promise<void> {
+  whilePaused(change: () => Promise<void>): Promise<void> {
+    return this.whileHeld(async () => {
+      await Promise.allSettled(this.underWay);
+      await change();
+    });
+  }
+
+  /** Calls `change`, whatever is under way; the turns that are asked for meanwhile begin after it. */
+  async whileHeld(change: () => Promise<void>): Promise<void> {
     let resume = (): void => undefined;
     this.paused = new Promise((resolve) => {
       resume = resolve;
     });
     try {
-      await Promise.allSettled(this.underWay);
       await change();
     } finally {
       this.paused = null;

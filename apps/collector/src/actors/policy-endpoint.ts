@@ -19,11 +19,14 @@ import { openDelivery } from './open-delivery.js';
 import { PausableEngine } from './pausable-engine.js';
 import { ServedPolicies } from './served-policies.js';
 import { StartedServer } from './started-server.js';
+import { WatchedEngine } from './watched-engine.js';
 import { WeightCheck } from './weight-check.js';
 
 const TIMEOUT_MS = 120_000;
 const MAX_RETRIES = 3;
 const START_TIMEOUT_MS = 600_000;
+/** A server that was down is asked so soon again. */
+const LONGEST_RETRY_MS = 2_000;
 const MAX_LOGPROB_DIFFERENCE = 2e-3;
 /** Enough tokens of many kinds that a change of the weights shows in some of them. */
 const CHECKED_TEXT =
@@ -71,6 +74,9 @@ export class PolicyEndpoint {
   static async open(options: EndpointOptions): Promise<PolicyEndpoint | null> {
     const { recipe, runId, text, signal } = options;
     const { endpoint, concurrentEpisodes } = recipe.collection;
+    const warn = (message: string) => {
+      options.warnings.raise({ source: 'collector', message });
+    };
     if (!endpoint || !recipe.policy) return null;
     const port = endpoint.command === undefined ? 0 : await findFreePort();
     const url = endpoint.url ?? `http://127.0.0.1:${port}`;
@@ -78,6 +84,11 @@ export class PolicyEndpoint {
       url,
       concurrency: concurrentEpisodes,
       isPatient: true,
+      downPauseMs: LONGEST_RETRY_MS,
+      longestRetryMs: LONGEST_RETRY_MS,
+      onDown: ({ message }) => {
+        warn(`turns wait for the server at ${url}: ${message}`);
+      },
       pace: endpoint,
     });
     const engineOptions: EngineOptions = {
@@ -87,23 +98,28 @@ export class PolicyEndpoint {
       headers: authorization(endpoint, options.variables),
     };
     const Engine = endpoint.kind === 'vllm' ? VllmEngine : SglangEngine;
-    const engine = new PausableEngine(new Engine(service, engineOptions));
-    const started = startedServer(endpoint, port, engineOptions);
+    const pausable = new PausableEngine(new Engine(service, engineOptions));
+    const started = startedServer(endpoint, port, { engine: engineOptions, onWarning: warn });
     const { kind, maxLogprobDifference = MAX_LOGPROB_DIFFERENCE } = endpoint;
+    const delivery = started ?? openDelivery({ kind, policy: recipe.policy, service, engine: engineOptions });
     const policies = new ServedPolicies({
       runId,
       directory: resolve(endpoint.directory ?? options.weightsDirectory),
       baseModel: recipe.policy.model,
       text,
-      delivery: started ?? openDelivery({ kind, policy: recipe.policy, service, engine: engineOptions }),
-      pausable: engine,
-      check: openCheck(engine, {
+      delivery,
+      pausable,
+      onLoss: (version) => {
+        warn(`the server at ${url} had lost its weights, and has those of policy version ${version} again`);
+      },
+      check: openCheck(pausable, {
         text,
         maxDifference: maxLogprobDifference,
         maxPositions: recipe.policy.maxPositions,
       }),
       signal,
     });
+    const engine = new WatchedEngine({ engine: pausable, policies, lossShows: delivery.lossShows });
     const described = started ? null : await engine.describe(signal);
     return new PolicyEndpoint(described, engine, policies, started, options);
   }
@@ -125,8 +141,9 @@ export class PolicyEndpoint {
     this.described ??= await this.engine.describe(this.options.signal);
   }
 
-  /** Ends the server, where Retrace started it. */
+  /** Takes adapters away from the server, and ends it where Retrace started it. */
   async close(): Promise<void> {
+    await this.policies.close();
     await this.started?.stop();
   }
 
@@ -151,9 +168,9 @@ export class PolicyEndpoint {
 function startedServer(
   { command, startTimeoutMs = START_TIMEOUT_MS }: EndpointRecipe,
   port: number,
-  engine: EngineOptions,
+  options: { readonly engine: EngineOptions; readonly onWarning: (message: string) => void },
 ): StartedServer | null {
-  return command === undefined ? null : new StartedServer({ command, port, startTimeoutMs, engine });
+  return command === undefined ? null : new StartedServer({ command, port, startTimeoutMs, ...options });
 }
 
 interface CheckOptions {

@@ -18,14 +18,55 @@ interface ServedPoliciesOptions {
   readonly pausable: PausableEngine;
   /** Null where the recipe turns it off. */
   readonly check: WeightCheck | null;
+  /** Told that the server had lost the newest weights, and has them again. */
+  readonly onLoss: (policyVersion: number) => void;
   readonly signal: AbortSignal;
 }
 
-/** Brings policy versions to the server that samples, checks that it computes with them, and takes old ones away. */
+/** Longest that taking weights away may take at the end. */
+const RETIRE_MS = 5_000;
+
+/** Brings policy versions to the server that samples, checks that it computes with them, brings them again to one that lost them, and takes old ones away. */
 export class ServedPolicies {
   private readonly served: (ServedPolicy & { readonly name: string })[] = [];
+  /** Times that the server was found without the weights that it was given. */
+  private numLosses = 0;
+  private found: string | null = null;
+  /** One thing at a time is asked of the server, or changed in it. */
+  private work: Promise<unknown> = Promise.resolve();
+  /** A question that has not begun: all who wait for it ask the same. */
+  private waiting: Promise<void> | null = null;
 
   constructor(private readonly options: ServedPoliciesOptions) {}
+
+  /** The state of the server, as far as it is known: a turn was sampled by these weights if the state is the same before and, confirmed, after it. */
+  get state(): string {
+    return `${this.numLosses} ${this.found ?? ''}`;
+  }
+
+  /** Name of the weights that the server was last found to have; null before the first delivery. */
+  get foundName(): string | null {
+    return this.found;
+  }
+
+  /** Whether weights that a server names are of this run. */
+  isOfRun(name: string): boolean {
+    return name.startsWith(servedName(this.options.runId, 0).slice(0, -1));
+  }
+
+  /**
+   * Asks the server which weights it has, after all answers that it has given so far. One that has none of this run, as after a restart, gets the newest again, and they are
+   * checked.
+   *
+   * @throws as `serve`
+   */
+  confirm(): Promise<void> {
+    this.waiting ??= this.exclusively(() => {
+      this.waiting = null;
+      return this.restore();
+    });
+    return this.waiting;
+  }
 
   /** The newest version that the server has said it serves. */
   get newest(): ServedPolicy {
@@ -47,13 +88,59 @@ export class ServedPolicies {
     const directory = join(this.options.directory, name);
     await this.write(directory, model);
     const change = () => this.change(policyVersion, model, { name, directory });
-    await (delivery.turnsUnderWay === 'ended' ? pausable.whilePaused(change) : change());
-    while (this.served.length > 2) await this.drop();
+    await this.exclusively(async () => {
+      await (delivery.turnsUnderWay === 'ended' ? pausable.whilePaused(change) : change());
+      while (this.served.length > 2) await this.drop();
+    });
+  }
+
+  /** Takes all weights away from a server that keeps several. A server that does not answer keeps them. */
+  async close(): Promise<void> {
+    const { delivery } = this.options;
+    if (delivery.form !== 'adapter') return;
+    const signal = AbortSignal.timeout(RETIRE_MS);
+    await Promise.allSettled(this.served.map(({ name }) => delivery.retire(name, signal)));
+  }
+
+  private exclusively<T>(task: () => Promise<T>): Promise<T> {
+    const done = this.work.then(task);
+    this.work = done.catch(() => undefined);
+    return done;
+  }
+
+  private async restore(): Promise<void> {
+    const { delivery, check, pausable, onLoss, signal } = this.options;
+    const newest = this.served.at(-1);
+    if (newest === undefined) return;
+    if (await this.hasWeights(newest.name)) return;
+    await pausable.whileHeld(async () => {
+      // Turns that began before a change of adapters ask for those before, too.
+      for (const { name } of delivery.form === 'adapter' ? this.served : [newest]) {
+        await delivery.deliver({ name, directory: join(this.options.directory, name) }, signal);
+      }
+      await check?.requireAgain({ model: newest.model, signal });
+      this.found = newest.name;
+    });
+    onLoss(newest.policyVersion);
+  }
+
+  /** Another collector of the run may have brought a later version meanwhile. */
+  private async hasWeights(name: string): Promise<boolean> {
+    const { delivery, signal } = this.options;
+    const found = await delivery.serving(name, signal);
+    const isOurs = found !== null && this.isOfRun(found);
+    if (isOurs) this.found = found;
+    else this.numLosses++;
+    return isOurs;
   }
 
   private async change(policyVersion: number, model: Transformer, files: DeliveredWeights): Promise<void> {
     const { delivery, check, signal } = this.options;
+    // Answers since the last question may have come from a server that had lost them.
+    const before = this.served.at(-1);
+    if (before !== undefined && delivery.lossShows === 'whenAsked') await this.hasWeights(before.name);
     const confirmed = await delivery.deliver(files, signal);
+    this.found = files.name;
     await check?.require(policyVersion, model, { model: confirmed.model, signal });
     this.served.push({ policyVersion, model: confirmed.model, name: files.name });
   }

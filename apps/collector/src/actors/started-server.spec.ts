@@ -11,6 +11,7 @@ require('node:http').createServer((request, response) => {
 `;
 
 let server: StartedServer | undefined;
+const warnings: string[] = [];
 afterEach(() => server?.stop());
 
 async function open(program: string, startTimeoutMs = 20_000) {
@@ -18,6 +19,7 @@ async function open(program: string, startTimeoutMs = 20_000) {
   server = new StartedServer({
     command: [process.execPath, '-e', program, '--', '{port}', '{model}', '{name}'],
     ...{ port, startTimeoutMs, engine: { timeoutMs: 5_000, maxRetries: 0 } },
+    onWarning: (message) => warnings.push(message),
   });
   const said = async () =>
     (await (await fetch(`http://127.0.0.1:${port}/`)).json()) as { model: string; pid: number };
@@ -35,6 +37,18 @@ describe('StartedServer', () => {
     expect(() => process.kill(first.pid, 0)).toThrow('ESRCH');
     await started.stop();
     expect(() => process.kill(second.pid, 0)).toThrow('ESRCH');
+  });
+
+  it('starts a server again that ended by itself, with the same weights', async () => {
+    const { server: started, said } = await open(PROGRAM);
+    await started.deliver({ directory: '/weights/1', name: 'retrace-run-1' });
+    const { pid } = await said();
+    process.kill(pid, 'SIGKILL');
+    const again = async () =>
+      (await said().catch(() => ({ pid, model: '' }))) as { model: string; pid: number };
+    await expect.poll(async () => (await again()).pid, { timeout: 60_000 }).not.toBe(pid);
+    expect((await again()).model).toBe('/weights/1');
+    expect(warnings).toEqual([expect.stringContaining('ended, and is started again') as string]);
   });
 
   it('does not take a server that serves other weights for its own', async () => {

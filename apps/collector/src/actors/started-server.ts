@@ -14,12 +14,15 @@ interface StartedServerOptions {
   readonly port: number;
   readonly startTimeoutMs: number;
   readonly engine: EngineOptions;
+  /** Told of a server that ended by itself, and of one that could not be started again. */
+  readonly onWarning: (message: string) => void;
 }
 
 /** A server of a model that Retrace starts, and starts again for other weights: it can load weights at its start only. */
 export class StartedServer implements WeightDelivery {
   readonly form = 'model';
   readonly turnsUnderWay = 'ended';
+  readonly lossShows = 'inTurns';
   private process: ServerProcess | null = null;
   private readonly models: VllmAdapters;
 
@@ -48,9 +51,17 @@ export class StartedServer implements WeightDelivery {
       port,
       startTimeoutMs,
       check: (_, signal) => this.requireModel(name, signal),
+      onEnd: (lastLines) => {
+        this.startAgain(lastLines);
+      },
     });
     await this.process.start();
     return { version: name, model: name };
+  }
+
+  /** It serves one model, and no other under its name. */
+  serving(name: string): Promise<string | null> {
+    return Promise.resolve(name);
   }
 
   /** Nothing: the process that served an older version has ended. */
@@ -62,6 +73,15 @@ export class StartedServer implements WeightDelivery {
   async stop(): Promise<void> {
     await this.process?.stop();
     this.process = null;
+  }
+
+  /** Turns that are under way wait for it. */
+  private startAgain(lastLines: readonly string[]): void {
+    const { onWarning } = this.options;
+    onWarning(`the server of the policy ended, and is started again; it said: ${lastLines.join(' | ')}`);
+    this.process?.restart().catch((error: unknown) => {
+      onWarning(error instanceof Error ? error.message : String(error));
+    });
   }
 
   private async requireModel(name: string, signal: AbortSignal): Promise<void> {

@@ -52,14 +52,41 @@ export class WeightCheck {
     }
     const cause =
       stale === null
-        ? `more than collection.endpoint.maxLogprobDifference, ${maxDifference}`
+        ? this.bound
         : `and they are still those of version ${stale.policyVersion}, so it has not taken the new weights`;
-    throw new CollectorError(
-      'WEIGHTS_DIFFER',
-      `after policy version ${policyVersion} was delivered, the server's logprobs of a fixed context differ from those of the policy by up to ` +
-        `${difference.toPrecision(3)} nats, ${cause}; check that it loads this model in a precision that the recipe allows`,
-    );
+    throw differs(policyVersion, 'delivered', { difference, cause });
   }
+
+  /**
+   * Checks weights that were brought to a server again, which had lost them: they are those of the newest version that was checked.
+   *
+   * @throws as `require`
+   */
+  async requireAgain(served: { readonly model: string; readonly signal?: AbortSignal }): Promise<void> {
+    if (this.before === null) return;
+    const { engine, tokenIds, maxDifference } = this.options;
+    const { policyVersion, own } = this.before;
+    const scored = await engine.score({ tokenIds, model: served.model }, served.signal);
+    const difference = largestDifference(own, scored);
+    if (difference > maxDifference)
+      throw differs(policyVersion, 'delivered again', { difference, cause: this.bound });
+  }
+
+  private get bound(): string {
+    return `more than collection.endpoint.maxLogprobDifference, ${this.options.maxDifference}`;
+  }
+}
+
+function differs(
+  policyVersion: number,
+  done: string,
+  { difference, cause }: { readonly difference: number; readonly cause: string },
+): CollectorError {
+  return new CollectorError(
+    'WEIGHTS_DIFFER',
+    `after policy version ${policyVersion} was ${done}, the server's logprobs of a fixed context differ from those of the policy by up to ` +
+      `${difference.toPrecision(3)} nats, ${cause}; check that it loads this model in a precision that the recipe allows`,
+  );
 }
 
 /** [numTokens]; the first, which nothing is before, is NaN. */

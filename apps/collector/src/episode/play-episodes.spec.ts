@@ -64,4 +64,28 @@ describe('playEpisodes', () => {
     });
     expect(numPausesAfterStop).toBe(0);
   });
+
+  it('takes no action of a request that was cancelled by the stop', async () => {
+    const stop = new AbortController();
+    const acted: number[] = [];
+    const { context, ...options } = setUp((slot) => acted.push(slot));
+    const { actor } = context;
+    const cancelled = {
+      get numPending() {
+        return actor.numPending;
+      },
+      step: async () => {
+        const finished = await actor.step();
+        stop.abort();
+        return finished.map(({ slot }) => ({ slot, failure: { of: 'model', reason: 'aborted' } }));
+      },
+    };
+    await playEpisodes({
+      ...options,
+      context: { actor: cancelled } as unknown as SlotContext,
+      signal: stop.signal,
+      betweenActs: () => Promise.resolve(),
+    });
+    expect(acted).toEqual([]);
+  });
 });

@@ -78,6 +78,8 @@ export async function playEpisodes(options: PlayOptions): Promise<void> {
     const started = performance.now();
     const finished = await context.actor.step();
     options.onGenerationMs(performance.now() - started);
+    // Requests that were cancelled are no failures of their model.
+    if (signal.aborted) break;
     await forEach(finished, act);
   }
   pending.throwError();

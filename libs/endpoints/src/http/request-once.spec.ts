@@ -25,7 +25,7 @@ describe('requestOnce', () => {
     server.on('connection', (socket) => socket.on('close', () => (numClosed += 1)));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     connections = new Pool(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { connections: 1 });
-    const parts = { connections, basePath: '', maxAnswerBytes: 1_000 };
+    const parts = { url: 'http://here:1', connections, basePath: '', maxAnswerBytes: 1_000 };
     return (attempt: Partial<Attempt> = {}) =>
       requestOnce(parts, { path: '/', timeoutMs: 5_000, ...attempt }).catch((error: unknown) => error);
   }
@@ -74,7 +74,7 @@ describe('requestOnce', () => {
     const [port] = (await once(child, 'message')) as [number];
     server = createServer();
     connections = new Pool(`http://127.0.0.1:${port}`, { connections: 1 });
-    const parts = { connections, basePath: '', maxAnswerBytes: 1_000 };
+    const parts = { url: 'http://here:1', connections, basePath: '', maxAnswerBytes: 1_000 };
     await requestOnce(parts, { path: '/', timeoutMs: 5_000 });
     const asking = requestOnce(parts, { path: '/', timeoutMs: 900 });
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -18,6 +18,8 @@ export interface Attempt {
 }
 
 export interface RequestTarget {
+  /** Address of the server, for messages. */
+  readonly url: string;
   readonly connections: Dispatcher;
   /** Path that those of requests are appended to; no slash at its end. */
   readonly basePath: string;
@@ -122,6 +124,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.isOver) return;
     const { chunks, status, headers } = this;
     const text = (chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)).toString('utf8');
+    if (/^text\/html\b/i.test(String(headers['content-type'] ?? ''))) {
+      this.fail(this.otherProgram(text));
+      return;
+    }
     if (status >= 300) {
       this.fail(statusError(status, headers, text));
       return;
@@ -131,7 +137,18 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
-    this.fail(new EndpointError('UNREACHABLE', cause.message, { cause }));
+    const isOther = cause.name === 'HTTPParserError';
+    const message = isOther
+      ? `what answers at ${this.parts.server.url} is no HTTP server: ${cause.message}`
+      : cause.message;
+    this.fail(new EndpointError(isOther ? 'OTHER_PROGRAM' : 'UNREACHABLE', message, { cause }));
+  }
+
+  private otherProgram(text: string): EndpointError {
+    const { status, headers, parts } = this;
+    const shown = text.slice(0, SHOWN_CHARACTERS).replace(/\s+/g, ' ').trim();
+    const message = `a web page answers at ${parts.server.url}, no server of a model (HTTP ${status}): ${shown}`;
+    return new EndpointError('OTHER_PROGRAM', message, { status, retryAfterMs: waitOf(headers) });
   }
 
   private readonly cancel = (): void => {

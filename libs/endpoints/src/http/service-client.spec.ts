@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import { createServer as createNetServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { EndpointError } from '../endpoint-error.js';
 import { startFixtureServer, type FixtureServer, type Reply } from './fixture-server.fixture.js';
@@ -132,12 +134,80 @@ describe('ServiceClient', () => {
 
   it('asks a server that was down again while its requests have time, where it is patient', async () => {
     const options = { isPatient: true, maxFailuresInARow: 2, downPauseMs: 1_000 };
-    const client = await clientOf((n) => (n < 4 ? { status: 503, body: '' } : { body: 'good' }), options);
+    const client = await clientOf((n) => (n < 4 ? { status: 500, body: '' } : { body: 'good' }), options);
     const down = { ...ask, maxRetries: 0 };
-    expect(await faultOf(client.request(down))).toMatchObject({ status: 503 });
-    expect(await faultOf(client.request(down))).toMatchObject({ status: 503 });
+    expect(await faultOf(client.request(down))).toMatchObject({ status: 500 });
+    expect(await faultOf(client.request(down))).toMatchObject({ status: 500 });
     expect(await faultOf(client.request({ ...down, deadlineMs: 10 }))).toMatchObject({ code: 'NOT_ASKED' });
     await Promise.allSettled([client.request(down), client.request(down)]);
     expect(await client.request(down)).toBe('good');
+  });
+
+  const page = { headers: { 'content-type': 'text/html; charset=utf-8' }, body: '<h1>It works!</h1>' };
+
+  it.each<[string, Reply]>([
+    ['a gateway says that it is down', { status: 503, body: '' }],
+    ['a web page answers', page],
+    ['a web page answers with an error', { ...page, status: 404 }],
+  ])('waits for a server where %s, whatever is left of its attempts, and says so once', async (_, reply) => {
+    const told: string[] = [];
+    const onDown = ({ message }: EndpointError) => told.push(message);
+    const options = { isPatient: true, onDown, longestRetryMs: 5 };
+    const client = await clientOf((n) => (n < 6 || n === 7 ? reply : { body: 'good' }), options);
+    expect(await client.request({ ...ask, maxRetries: 0 })).toBe('good');
+    expect(told).toHaveLength(1);
+    expect(await client.request({ ...ask, maxRetries: 0 })).toBe('good');
+    expect(told).toHaveLength(2);
+  });
+
+  it('waits for a server that ended under a request, and that another program took the port of', async () => {
+    let port = 0;
+    const servers: Server[] = [];
+    const listen = async (next: Server) => {
+      servers.push(next);
+      await new Promise<void>((resolve) => next.listen(port, '127.0.0.1', resolve));
+      ({ port } = next.address() as AddressInfo);
+    };
+    let under: Socket | null = null;
+    await listen(
+      createNetServer((socket) =>
+        socket.once('data', () => {
+          under = socket;
+        }),
+      ),
+    );
+    const told: string[] = [];
+    const client = new ServiceClient({
+      ...{ url: `http://127.0.0.1:${port}`, concurrency: 1, firstRetryMs: 1, longestRetryMs: 20 },
+      ...{ isPatient: true, onDown: ({ message }) => told.push(message) },
+    });
+    const answer = client.request({ ...ask, maxRetries: 0 });
+    await vi.waitFor(() => expect(under).not.toBeNull(), { timeout: 30_000 });
+    const ended = new Promise((resolve) => servers[0].close(resolve));
+    (under as Socket | null)?.destroy();
+    await ended;
+    let numGarbage = 0;
+    await listen(
+      createNetServer((other) => {
+        other.on('error', () => undefined).resume();
+        other.end(Buffer.from([0, 255, 13, 10, 7]), () => numGarbage++);
+      }),
+    );
+    await vi.waitFor(() => expect(numGarbage).toBeGreaterThan(0), { timeout: 30_000 });
+    await new Promise((resolve) => servers[1].close(resolve));
+    await listen(createServer((_, response) => response.end('good')));
+    expect(await answer).toBe('good');
+    expect(told).toHaveLength(1);
+    await client.close();
+    await new Promise((resolve) => servers[2].close(resolve));
+    server = { close: () => Promise.resolve() } as FixtureServer;
+  });
+
+  it('names the address where another program answers', async () => {
+    const client = await clientOf(() => page);
+    expect(await faultOf(client.request({ ...ask, maxRetries: 0 }))).toMatchObject({
+      code: 'OTHER_PROGRAM',
+      message: `a web page answers at ${server.url}, no server of a model (HTTP 200): <h1>It works!</h1>`,
+    });
   });
 });

@@ -21,9 +21,13 @@ export interface ServiceOptions {
   readonly downPauseMs?: number;
   /**
    * Whether requests wait until their deadline for a server that is down, or refuses for its rate limit (429). Otherwise (default) a server
-   * that is down is not asked, and a refusal counts among `maxRetries`.
+   * that is down is not asked, and such a failure counts among `maxRetries`.
    */
   readonly isPatient?: boolean;
+  /** Called once for each time that the server is down, with the first failure that shows it. */
+  readonly onDown?: (error: EndpointError) => void;
+  /** Longest pause before a request is made again (default 30,000). */
+  readonly longestRetryMs?: number;
   /** Rate limits of the server (default none). */
   readonly pace?: PaceOptions;
   /** Largest answer that is read (default 64 MiB). */
@@ -61,6 +65,8 @@ export class ServiceClient {
   private readonly connections: Pool;
   private readonly target: RequestTarget;
   private readonly pace: Pace;
+  /** Failures in a row that show the server to be down. */
+  private numDown = 0;
   /** Refusals in a row for a rate limit. */
   private numRateLimits = 0;
 
@@ -76,6 +82,7 @@ export class ServiceClient {
       bodyTimeout: 0,
     });
     this.target = {
+      url: options.url,
       connections: this.connections,
       basePath: pathname.replace(/\/+$/, ''),
       maxAnswerBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
@@ -143,10 +150,10 @@ export class ServiceClient {
     endMs: number,
   ): Promise<Answer> {
     const { maxRetries, signal } = request;
-    const { firstRetryMs = 500, isPatient = false } = this.options;
+    const { firstRetryMs = 500, longestRetryMs = LONGEST_RETRY_MS, isPatient = false } = this.options;
     let numLeft = maxRetries;
     let isFirst = true;
-    const isCounted = (error: unknown): boolean => !(isPatient && isRateLimit(error));
+    const isCounted = (error: unknown): boolean => !(isPatient && (isRateLimit(error) || showsDown(error)));
     const attempt = async (): Promise<Answer> => {
       try {
         if (!isFirst) return await this.attempt(request, endMs);
@@ -157,7 +164,8 @@ export class ServiceClient {
         const isLast = (isCounted(error) && numLeft-- === 0) || performance.now() >= endMs;
         if (!isTemporary || isLast || signal?.aborted) throw new AbortError(error as Error);
         this.counts.numRetries++;
-        if (isRateLimit(error)) this.holdBack(error);
+        if (isRateLimit(error)) this.holdBack(error, this.numRateLimits++);
+        else if (isPatient && showsDown(error)) this.holdBack(error, this.numDown - 1);
         else this.pace.hold(error.retryAfterMs ?? 0);
         throw error;
       }
@@ -165,7 +173,7 @@ export class ServiceClient {
     return pRetry(attempt, {
       retries: Number.POSITIVE_INFINITY,
       minTimeout: firstRetryMs,
-      maxTimeout: LONGEST_RETRY_MS,
+      maxTimeout: longestRetryMs,
       maxRetryTime: Math.max(0, endMs - performance.now()),
       randomize: true,
       signal,
@@ -179,9 +187,15 @@ export class ServiceClient {
     await this.wait(numTokens, { endMs, deadlineMs, signal });
     this.counts.numRequests++;
     const leftMs = Math.max(1, Math.min(timeoutMs, Math.ceil(endMs - performance.now())));
-    const answer = read(await requestOnce(this.target, request, leftMs));
-    this.numRateLimits = 0;
-    return answer;
+    try {
+      const answer = read(await requestOnce(this.target, request, leftMs));
+      this.numRateLimits = 0;
+      this.numDown = 0;
+      return answer;
+    } catch (error) {
+      if (showsDown(error) && this.numDown++ === 0) this.options.onDown?.(error);
+      throw error;
+    }
   }
 
   /** Waits for a place among the requests that the server allows. @throws EndpointError `DEADLINE` when that is too late */
@@ -199,12 +213,20 @@ export class ServiceClient {
     if (waitMs > 0) await sleep(waitMs, undefined, { signal });
   }
 
-  /** Holds all requests back for as long as the server asks for, or longer each time where it does not say. */
-  private holdBack({ retryAfterMs }: EndpointError): void {
-    const { firstRetryMs = 500 } = this.options;
-    const growingMs = Math.min(LONGEST_RETRY_MS, firstRetryMs * 2 ** Math.min(this.numRateLimits++, 16));
+  /**
+   * Holds all requests back for as long as the server asks for, or longer each time where it does not say.
+   *
+   * @param numBefore times in a row that they were held back before
+   */
+  private holdBack({ retryAfterMs }: EndpointError, numBefore: number): void {
+    const { firstRetryMs = 500, longestRetryMs = LONGEST_RETRY_MS } = this.options;
+    const growingMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(numBefore, 16));
     this.pace.hold(retryAfterMs ?? growingMs);
   }
+}
+
+function showsDown(error: unknown): error is EndpointError {
+  return error instanceof EndpointError && error.showsServerDown;
 }
 
 function isRateLimit(error: unknown): boolean {

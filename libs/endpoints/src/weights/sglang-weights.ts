@@ -13,6 +13,7 @@ import { whilePaused } from './while-paused.js';
 export class SglangWeights implements WeightDelivery {
   readonly form = 'model';
   readonly turnsUnderWay = 'switch';
+  readonly lossShows = 'inTurns';
 
   constructor(
     private readonly service: ServiceClient,
@@ -47,6 +48,10 @@ export class SglangWeights implements WeightDelivery {
     }
     // SGLang serves one set of weights, and its own route takes no name.
     return { version: name, model: '' };
+  }
+
+  serving(_name: string, signal?: AbortSignal): Promise<string | null> {
+    return this.version(signal);
   }
 
   /** Nothing: the newest weights replaced the older ones. */

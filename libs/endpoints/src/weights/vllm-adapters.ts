@@ -13,6 +13,7 @@ import type { ConfirmedWeights, WeightDelivery, DeliveredWeights } from './weigh
 export class VllmAdapters implements WeightDelivery {
   readonly form = 'adapter';
   readonly turnsUnderWay = 'keep';
+  readonly lossShows = 'inTurns';
 
   constructor(
     private readonly service: ServiceClient,
@@ -42,6 +43,10 @@ export class VllmAdapters implements WeightDelivery {
       requireVersion(names.includes(name) ? name : null, name);
     }
     return { version: name, model: name };
+  }
+
+  async serving(name: string, signal?: AbortSignal): Promise<string | null> {
+    return (await this.names(signal)).includes(name) ? name : null;
   }
 
   async retire(name: string, signal?: AbortSignal): Promise<void> {

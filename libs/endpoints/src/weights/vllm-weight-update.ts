@@ -15,6 +15,7 @@ import { whilePaused } from './while-paused.js';
 export class VllmWeightUpdate implements WeightDelivery {
   readonly form = 'model';
   readonly turnsUnderWay = 'ended';
+  readonly lossShows = 'whenAsked';
   private model: string | null = null;
 
   constructor(
@@ -36,6 +37,10 @@ export class VllmWeightUpdate implements WeightDelivery {
       requireVersion(await this.version(signal), name);
     }
     return { version: name, model: this.model };
+  }
+
+  serving(_name: string, signal?: AbortSignal): Promise<string | null> {
+    return this.version(signal);
   }
 
   /** Nothing: the newest weights replaced the older ones. */

@@ -29,6 +29,10 @@ export interface WeightDelivery {
    * then say for each token, or must have `ended` before, and no other may begin.
    */
   readonly turnsUnderWay: 'keep' | 'switch' | 'ended';
+  /** Where a loss of the weights shows, as after a restart of the server: in a turn itself, which fails or says other weights, or only a question. */
+  readonly lossShows: 'inTurns' | 'whenAsked';
+  /** Name of the weights that a turn would get now which asks for these; null where it would get none that a delivery named. @throws EndpointError */
+  serving(name: string, signal?: AbortSignal): Promise<string | null>;
   /** @throws EndpointError when the server refuses, or then says that it serves other weights; the signal's reason once it aborts */
   deliver(weights: DeliveredWeights, signal?: AbortSignal): Promise<ConfirmedWeights>;
   /** Takes an older version away from the server, where it keeps several. @throws EndpointError */

@@ -1,0 +1,85 @@
+import {
+  EndpointError,
+  type GeneratedTokens,
+  type GenerationRequest,
+  type LikeliestRequest,
+  type ScoreRequest,
+  type TokenEngine,
+  type WeightDelivery,
+} from '@retrace/endpoints';
+import type { ServedPolicies } from './served-policies.js';
+
+interface WatchedEngineOptions {
+  readonly engine: TokenEngine;
+  readonly policies: Pick<ServedPolicies, 'confirm' | 'isOfRun' | 'state' | 'foundName'>;
+  readonly lossShows: WeightDelivery['lossShows'];
+}
+
+/** A turn is asked for so often of a server that loses its weights, or changes them, each time meanwhile. */
+const MAX_ATTEMPTS = 20;
+const NOT_FOUND = 404;
+
+/**
+ * An engine whose server may lose its weights, as one does that restarts: no turn is taken that other weights sampled than those of the run. It is asked for again once the server has
+ * them again.
+ */
+export class WatchedEngine implements TokenEngine {
+  constructor(private readonly options: WatchedEngineOptions) {}
+
+  describe(signal?: AbortSignal): Promise<string> {
+    return this.options.engine.describe(signal);
+  }
+
+  likeliest(request: LikeliestRequest): Promise<ReadonlyMap<string, number>> {
+    return this.options.engine.likeliest(request);
+  }
+
+  score(request: ScoreRequest, signal?: AbortSignal): Promise<Float32Array> {
+    return this.options.engine.score(request, signal);
+  }
+
+  async generate(request: GenerationRequest, signal?: AbortSignal): Promise<GeneratedTokens> {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const turn = await this.attempt(request, signal);
+      if (turn !== null) return turn;
+      signal?.throwIfAborted();
+    }
+    throw new EndpointError(
+      'WEIGHTS_NOT_TAKEN',
+      `the server lost or changed its weights during each of ${MAX_ATTEMPTS} attempts at a turn`,
+    );
+  }
+
+  /** null where other weights may have sampled the turn. */
+  private async attempt(request: GenerationRequest, signal?: AbortSignal): Promise<GeneratedTokens | null> {
+    const { engine, policies, lossShows } = this.options;
+    const { state } = policies;
+    try {
+      const turn = await engine.generate(request, signal);
+      if (lossShows === 'inTurns') {
+        if (!this.isForeign(turn)) return turn;
+        await policies.confirm();
+        return null;
+      }
+      await policies.confirm();
+      return policies.state === state ? this.named(turn) : null;
+    } catch (error) {
+      // The name of weights that the server has lost.
+      if (!(error instanceof EndpointError && error.status === NOT_FOUND)) throw error;
+      await policies.confirm();
+      if (policies.state === state) throw error;
+      return null;
+    }
+  }
+
+  private isForeign({ versions }: GeneratedTokens): boolean {
+    return (versions ?? []).some(({ version }) => !this.options.policies.isOfRun(version));
+  }
+
+  /** All tokens are of the weights that the server had before and after the turn: another collector of the run may have brought later ones. */
+  private named(turn: GeneratedTokens): GeneratedTokens {
+    const { foundName } = this.options.policies;
+    if (foundName === null) return turn;
+    return { ...turn, versions: [{ version: foundName, start: 0, end: turn.tokenIds.length }] };
+  }
+}

@@ -1,0 +1,110 @@
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openBackend } from '@retrace/compute';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ServedTraining } from '../support/served-training.js';
+import { startVllm } from '../support/vllm-server.mjs';
+
+const MAX_DEVIATION = 2e-3;
+const NUM_UPDATES = 10;
+const PAGE_MS = 5_000;
+
+const SERVERS = {
+  adapters: {
+    options: ['--enable-lora', '--max-lora-rank', '8', '--max-loras', '4'],
+    variables: { VLLM_ALLOW_RUNTIME_LORA_UPDATING: 'True' },
+  },
+  'all weights': {
+    options: ['--weight-transfer-config', '{"backend": "retrace_files"}', '--generation-config', 'vllm'],
+    variables: { VLLM_SERVER_DEV_MODE: '1' },
+  },
+} as const;
+
+describe.each(['all weights', 'adapters'] as const)('a run with %s', async (weights) => {
+  const { options, variables } = SERVERS[weights];
+  const started = await startVllm({
+    options: [...options, '--logprobs-mode', 'processed_logprobs'],
+    variables,
+  });
+  const reason =
+    'unavailable' in started
+      ? `skipped, because ${started.unavailable}`
+      : started.kill === null
+        ? 'skipped, because the server is not ours to kill'
+        : null;
+  const training = new ServedTraining('model' in started ? started.model : '');
+
+  beforeAll(async () => {
+    await openBackend({});
+  });
+  afterAll(async () => {
+    if ('stop' in started) await started.stop();
+    await training.removeAll();
+  });
+
+  it.skipIf(reason !== null)(
+    `goes on when vLLM is killed and starts again without its weights ${reason ?? ''}`,
+    async ({ task }) => {
+      if ('unavailable' in started) return;
+      const { url } = started;
+      const trained = training.train({
+        endpoint: { kind: 'vllm', url },
+        adapters: weights === 'adapters',
+        concurrentEpisodes: 16,
+        maxStaleness: 1,
+        seed: 1,
+        numUpdates: NUM_UPDATES,
+      });
+      // A run that fails ends the wait below.
+      let isOver = false;
+      void trained.finally(() => (isOver = true)).catch(() => undefined);
+      while (!isOver && (await newestVersion(url)) < 3) await sleep(50);
+      await started.kill?.();
+      await answerWithPage(url);
+      await started.startAgain();
+      const dataDirectory = await trained;
+      const { largest, counts } = await training.checkTokens(dataDirectory);
+      expect(largest).toBeLessThan(MAX_DEVIATION);
+      expect(counts.size).toBeGreaterThan(NUM_UPDATES / 2);
+      const [episodes] = await training.sql<Record<string, number>>(
+        dataDirectory,
+        "SELECT toUInt32(count()) AS all, toUInt32(countIf(end_reason != 'terminated')) AS failed FROM episodes",
+      );
+      expect(episodes).toMatchObject({ failed: 0 });
+      const warnings = await training.sql<{ message: string }>(dataDirectory, 'SELECT message FROM warnings');
+      const said = warnings.map(({ message }) => message).join('\n');
+      expect(said).toContain(`turns wait for the server at ${url}`);
+      expect(said).toMatch(/had lost its weights, and has those of policy version \d+ again/);
+      if (weights === 'adapters') expect(await adaptersOf(url)).toEqual([]);
+      task.meta.figures = [
+        { name: `${weights}: largest difference of a stored logprob`, value: largest, unit: 'nats' },
+        { name: `${weights}: episodes`, value: episodes.all },
+      ];
+    },
+    1_800_000,
+  );
+});
+
+/** Answers every request with a web page for some seconds. */
+async function answerWithPage(url: string): Promise<void> {
+  const server = createServer((_, response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>It works!</h1>'),
+  );
+  await new Promise<void>((resolve) => server.listen(Number(new URL(url).port), '127.0.0.1', resolve));
+  await sleep(PAGE_MS);
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}
+
+async function adaptersOf(url: string): Promise<readonly string[]> {
+  const { data } = (await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string }[] };
+  return data.map(({ id }) => id).filter((id) => id.startsWith('retrace-'));
+}
+
+/** The newest policy version that the server has; −1 for none. */
+async function newestVersion(url: string): Promise<number> {
+  const adapters = await adaptersOf(url);
+  const info = await fetch(`${url}/weight_info`);
+  const { weight_version: whole } = (info.ok ? await info.json() : {}) as { weight_version?: string };
+  return Math.max(-1, ...[...adapters, whole ?? ''].map((name) => Number(/-(\d+)$/.exec(name)?.[1] ?? -1)));
+}
