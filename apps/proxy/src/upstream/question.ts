@@ -11,7 +11,7 @@ const OK = 200;
 /** Fields of a JSON object that came from the upstream; {} where the answer was none or another status than 200. */
 export type Told = Readonly<Record<string, JsonValue | undefined>>;
 
-export interface Question {
+interface Question {
   readonly path: string;
   /** Body of a POST; undefined for a GET. */
   readonly body?: JsonValue;
