@@ -20,69 +20,62 @@ const SERVERS = {
   },
 } as const;
 
-describe.each(['all weights', 'adapters'] as const)('a run with %s', async (weights) => {
+describe.each(['all weights', 'adapters'] as const)('a run with %s', (weights) => {
   const { options, variables } = SERVERS[weights];
-  const started = await startVllm({
-    options: [...options, '--logprobs-mode', 'processed_logprobs'],
-    variables,
-  });
-  const reason =
-    'unavailable' in started
-      ? `skipped, because ${started.unavailable}`
-      : started.kill === null
-        ? 'skipped, because the server is not ours to kill'
-        : null;
-  const training = new ServedTraining('model' in started ? started.model : '');
+  let started: Awaited<ReturnType<typeof startVllm>>;
+  let training: ServedTraining;
 
   beforeAll(async () => {
     await openBackend({});
-  });
+    started = await startVllm({
+      options: [...options, '--logprobs-mode', 'processed_logprobs'],
+      variables,
+    });
+    training = new ServedTraining('model' in started ? started.model : '');
+  }, 1_800_000);
   afterAll(async () => {
     if ('stop' in started) await started.stop();
     await training.removeAll();
   });
 
-  it.skipIf(reason !== null)(
-    `goes on when vLLM is killed and starts again without its weights ${reason ?? ''}`,
-    async ({ task }) => {
-      if ('unavailable' in started) return;
-      const { url } = started;
-      const trained = training.train({
-        endpoint: { kind: 'vllm', url },
-        adapters: weights === 'adapters',
-        concurrentEpisodes: 16,
-        maxStaleness: 1,
-        seed: 1,
-        numUpdates: NUM_UPDATES,
-      });
-      // A run that fails ends the wait below.
-      let isOver = false;
-      void trained.finally(() => (isOver = true)).catch(() => undefined);
-      while (!isOver && (await newestVersion(url)) < 3) await sleep(50);
-      await started.kill?.();
-      await answerWithPage(url);
-      await started.startAgain();
-      const dataDirectory = await trained;
-      const { largest, counts } = await training.checkTokens(dataDirectory);
-      expect(largest).toBeLessThan(MAX_DEVIATION);
-      expect(counts.size).toBeGreaterThan(NUM_UPDATES / 2);
-      const [episodes] = await training.sql<Record<string, number>>(
-        dataDirectory,
-        "SELECT toUInt32(count()) AS all, toUInt32(countIf(end_reason != 'terminated')) AS failed FROM episodes",
-      );
-      expect(episodes).toMatchObject({ failed: 0 });
-      const warnings = await training.sql<{ message: string }>(dataDirectory, 'SELECT message FROM warnings');
-      const said = warnings.map(({ message }) => message).join('\n');
-      expect(said).toContain(`turns wait for the server at ${url}`);
-      expect(said).toMatch(/had lost its weights, and has those of policy version \d+ again/);
-      if (weights === 'adapters') expect(await adaptersOf(url)).toEqual([]);
-      task.meta.figures = [
-        { name: `${weights}: largest difference of a stored logprob`, value: largest, unit: 'nats' },
-        { name: `${weights}: episodes`, value: episodes.all },
-      ];
-    },
-    1_800_000,
-  );
+  it('goes on when vLLM is killed and starts again without its weights', async ({ task, skip }) => {
+    if ('unavailable' in started) return skip(`skipped, because ${started.unavailable}`);
+    if (started.kill === null) return skip('skipped, because the server is not ours to kill');
+    const { url } = started;
+    const trained = training.train({
+      endpoint: { kind: 'vllm', url },
+      adapters: weights === 'adapters',
+      concurrentEpisodes: 16,
+      maxStaleness: 1,
+      seed: 1,
+      numUpdates: NUM_UPDATES,
+    });
+    // A run that fails ends the wait below.
+    let isOver = false;
+    void trained.finally(() => (isOver = true)).catch(() => undefined);
+    while (!isOver && (await newestVersion(url)) < 3) await sleep(50);
+    await started.kill();
+    await answerWithPage(url);
+    await started.startAgain();
+    const dataDirectory = await trained;
+    const { largest, counts } = await training.checkTokens(dataDirectory);
+    expect(largest).toBeLessThan(MAX_DEVIATION);
+    expect(counts.size).toBeGreaterThan(NUM_UPDATES / 2);
+    const [episodes] = await training.sql<{ all: number; failures: string[] }>(
+      dataDirectory,
+      "SELECT toUInt32(count()) AS all, groupUniqArrayIf(end_detail, end_reason != 'terminated') AS failures FROM episodes",
+    );
+    expect(episodes.failures).toEqual([]);
+    const warnings = await training.sql<{ message: string }>(dataDirectory, 'SELECT message FROM warnings');
+    const said = warnings.map(({ message }) => message).join('\n');
+    expect(said).toContain(`turns wait for the server at ${url}`);
+    expect(said).toMatch(/had lost its weights, and has those of policy version \d+ again/);
+    if (weights === 'adapters') expect(await adaptersOf(url)).toEqual([]);
+    task.meta.figures = [
+      { name: `${weights}: largest difference of a stored logprob`, value: largest, unit: 'nats' },
+      { name: `${weights}: episodes`, value: episodes.all },
+    ];
+  }, 1_800_000);
 });
 
 /** Answers every request with a web page for some seconds. */

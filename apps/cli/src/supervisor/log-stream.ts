@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { shownText } from '../terminal/shown-text.js';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -51,7 +52,7 @@ export function createLogStream({ json, out, now = () => new Date() }: LogStream
 export function errorsOnly(out: NodeJS.WritableStream): LogStream {
   return {
     write: ({ role, level, message }) => {
-      if (level === 'error') out.write(`${role}: ${message}\n`);
+      if (level === 'error') out.write(`${role}: ${shownText(message)}\n`);
     },
     progress: () => undefined,
   };
@@ -92,7 +93,8 @@ class TextLogStream implements LogStream {
     if (level === 'debug') return;
     this.clearBar();
     const time = this.paint('gray', this.now().toTimeString().slice(0, TIME_WIDTH));
-    const marked = level === 'warn' || level === 'error' ? `${level}: ${message}` : message;
+    const shown = shownText(message);
+    const marked = level === 'warn' || level === 'error' ? `${level}: ${shown}` : shown;
     this.out.write(`${time} ${this.column(role)} ${this.paint(LEVEL_STYLES[level], marked)}\n`);
   }
 

@@ -1,8 +1,6 @@
 import { inspect } from 'node:util';
 import { errorCodeOf } from '../exit-code.js';
-
-/** Characters that could hide, reorder or rewrite what a terminal shows; ends of lines are not among them. */
-const UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+import { shownText } from './shown-text.js';
 
 /**
  * Prints an error's message on stderr, as one sentence or as `{"error":{"code","message"}}`; with `verbose` also its stack, in the object
@@ -19,10 +17,6 @@ export function printError(
     console.error(JSON.stringify({ error: { code, message: message.replace(/^error: /, ''), ...stack } }));
     return;
   }
-  console.error(`retrace: ${message.replace(UNPRINTABLE, escaped)}`);
+  console.error(`retrace: ${shownText(message)}`);
   if (verbose) console.error(error);
-}
-
-function escaped(character: string): string {
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { runQuery } from '../services/run-query.js';
 import type { StoreSession } from '../services/connection.js';
+import { inertCsv } from './inert-csv.js';
 import { renderTable, type Cell } from './table.js';
 
 export type QueryFormat = 'table' | 'json' | 'csv' | 'arrow';
@@ -18,7 +19,7 @@ interface CompactResult {
 export async function printQuery(session: StoreSession, sql: string, format: QueryFormat): Promise<void> {
   switch (format) {
     case 'csv':
-      return writeAll(runQuery(session, { sql, format: 'CSVWithNames' }));
+      return writeAll(inertCsv(runQuery(session, { sql, format: 'CSVWithNames' })));
     case 'arrow':
       return writeAll(runQuery(session, { sql, format: 'ArrowStream' }));
     case 'json': {

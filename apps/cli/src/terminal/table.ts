@@ -1,24 +1,38 @@
-const MAX_CELL_WIDTH = 60;
+import { cutToWidth, shownText, widthOf } from './shown-text.js';
 
 export type Cell = string | number | boolean | null | readonly unknown[] | object;
 
-/** Renders a table with text on the left and numbers on the right of their columns; long or multi-line cells are cut to one line. */
-export function renderTable(columns: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const texts = rows.map((row) => row.map(renderCell));
+const GAP = '  ';
+/** A column is cut to no less. */
+const MIN_WIDTH = 8;
+
+/**
+ * Renders a table with text on the left and numbers on the right of their columns, each row one line.
+ *
+ * @param width columns of the terminal, which the widest cells of text are cut to; by default that of stdout, and none where stdout is no terminal
+ */
+export function renderTable(
+  columns: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  width: number = terminalWidth(),
+): string {
   const isNumeric = columns.map(
     (_, c) => rows.length > 0 && rows.every((row) => typeof (row[c] ?? 0) === 'number'),
   );
-  const widths = columns.map((name, c) => Math.max(name.length, ...texts.map((row) => row[c].length)));
+  const names = columns.map(shownText);
+  const texts = rows.map((row) => row.map(renderCell));
+  const whole = names.map((name, c) =>
+    texts.reduce((most, row) => Math.max(most, widthOf(row[c])), widthOf(name)),
+  );
+  const widths = fitWidths(whole, isNumeric, width);
   const renderRow = (cells: readonly string[]) =>
     cells
-      .map((cell, c) => (isNumeric[c] ? cell.padStart(widths[c]) : cell.padEnd(widths[c])))
-      .join('  ')
+      .map((cell, c) => pad(cutToWidth(cell, widths[c]), widths[c], isNumeric[c]))
+      .join(GAP)
       .trimEnd();
-  return [
-    renderRow(columns),
-    widths.map((width) => '─'.repeat(width)).join('  '),
-    ...texts.map(renderRow),
-  ].join('\n');
+  return [renderRow(names), widths.map((each) => '─'.repeat(each)).join(GAP), ...texts.map(renderRow)].join(
+    '\n',
+  );
 }
 
 /** Renders a table with a column for each field of the first record. */
@@ -30,9 +44,37 @@ export function renderRecords(records: readonly object[]): string {
   );
 }
 
+function terminalWidth(): number {
+  return process.stdout.isTTY ? process.stdout.columns : Infinity;
+}
+
+/** Narrows the widest columns of text until the table fits; a table of many columns may not. */
+function fitWidths(whole: readonly number[], isNumeric: readonly boolean[], width: number): number[] {
+  const widths = [...whole];
+  const room = width - GAP.length * (widths.length - 1);
+  for (let over = sum(widths) - room; over > 0; over = sum(widths) - room) {
+    const texts = widths.filter((each, c) => !isNumeric[c] && each > MIN_WIDTH);
+    if (texts.length === 0) break;
+    const widest = Math.max(...texts);
+    const next = Math.max(MIN_WIDTH, ...texts.filter((each) => each < widest));
+    const alike = widths.flatMap((each, c) => (!isNumeric[c] && each === widest ? [c] : []));
+    const cut = Math.min(widest - next, Math.ceil(over / alike.length)) || 1;
+    for (const c of alike) widths[c] -= cut;
+  }
+  return widths;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+function pad(cell: string, width: number, isNumeric: boolean): string {
+  const space = ' '.repeat(Math.max(0, width - widthOf(cell)));
+  return isNumeric ? space + cell : cell + space;
+}
+
 function renderCell(value: Cell): string {
   if (value === null) return '';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  const line = text.replaceAll('\r', '').replaceAll('\n', '⏎');
-  return line.length > MAX_CELL_WIDTH ? `${line.slice(0, MAX_CELL_WIDTH - 1)}…` : line;
+  return shownText(text.replaceAll('\r\n', '\n')).replaceAll('\n', '⏎');
 }

@@ -18,6 +18,20 @@ describe('toCsv', () => {
     ).toBe('action,n\r\n"say ""hi"", twice",2\r\n"two\nlines",\r\n');
   });
 
+  it('writes no text that a spreadsheet takes for a formula; numbers stay', () => {
+    const columns = ['a', 'b', 'c', 'd', '=e'].map((name) => ({ name, type: 'String' }));
+    const rows = [
+      ['=1+1', '+x', '-1', '@SUM(A1)', -1],
+      ['\t=1', 'a=1', '', null, '"=1'],
+    ];
+    expect(toCsv({ columns, rows }).split('\r\n')).toEqual([
+      "a,b,c,d,'=e",
+      "'=1+1,'+x,'-1,'@SUM(A1),-1",
+      `'\t=1,a=1,,,"""=1"`,
+      '',
+    ]);
+  });
+
   it('writes arrays as JSON', () => {
     expect(toCsv({ columns: [{ name: 'ids', type: 'Array(Int32)' }], rows: [[[1, 2]]] })).toBe(
       'ids\r\n"[1,2]"\r\n',

@@ -1,10 +1,15 @@
 import type { SqlResult } from '../api/schema';
 
-/** Formats a result as CSV (RFC 4180) with a header; null gives an empty field, arrays and maps give JSON. */
+/**
+ * Formats a result as CSV (RFC 4180) with a header; null gives an empty field, arrays and maps give JSON. A text that a spreadsheet would take for a formula gets an apostrophe before it
+ * (OWASP, CSV injection).
+ */
 export function toCsv({ columns, rows }: Pick<SqlResult, 'columns' | 'rows'>): string {
   const lines = [
-    columns.map(({ name }) => quote(name)),
-    ...rows.map((row) => row.map((value) => quote(fieldText(value)))),
+    columns.map(({ name }) => quote(inert(name))),
+    ...rows.map((row) =>
+      row.map((value) => quote(typeof value === 'string' ? inert(value) : fieldText(value))),
+    ),
   ];
   return lines.map((fields) => `${fields.join(',')}\r\n`).join('');
 }
@@ -13,6 +18,10 @@ export function toCsv({ columns, rows }: Pick<SqlResult, 'columns' | 'rows'>): s
 export function fieldText(value: unknown): string {
   if (value === null) return '';
   return typeof value === 'object' ? JSON.stringify(value) : `${value}`;
+}
+
+function inert(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }
 
 function quote(text: string): string {

@@ -62,6 +62,25 @@ export function readonlySettings(requested: ReadonlyMap<string, string>): Readon
   return settings;
 }
 
+/** First words of ClickHouse's other statements: whoever writes one of them wants to change something, and others have mistyped. */
+const STATEMENT_KEYWORDS: ReadonlySet<string> = new Set([
+  ...['ALTER', 'ATTACH', 'BACKUP', 'BEGIN', 'CHECK', 'COMMIT', 'COPY', 'CREATE', 'DELETE', 'DETACH', 'DROP'],
+  ...['EXCHANGE', 'EXECUTE', 'EXPLAIN', 'GRANT', 'INSERT', 'KILL', 'MOVE', 'OPTIMIZE', 'PARALLEL', 'RENAME'],
+  ...[
+    'REPLACE',
+    'RESTORE',
+    'REVOKE',
+    'ROLLBACK',
+    'SET',
+    'SYSTEM',
+    'TRUNCATE',
+    'UNDROP',
+    'UNFREEZE',
+    'UPDATE',
+  ],
+  ...['USE', 'WATCH'],
+]);
+
 /**
  * Accepts a read-only user's statement: SELECT by the rules of user SQL over Retrace's tables and the catalogue, SHOW, DESCRIBE
  * and EXISTS of plain names, and EXPLAIN AST. The engine's own `readonly` and grants do not suffice: the scalar
@@ -76,7 +95,9 @@ export async function checkReadonlyStatement(
   if (statement.kind === 'insert') throw readonlyMode('INSERT');
   if (statement.kind === 'command') {
     if (EXPLAIN_AST.test(statement.text)) return;
-    throw readonlyMode(statement.keyword);
+    throw STATEMENT_KEYWORDS.has(statement.keyword)
+      ? readonlyMode(statement.keyword)
+      : noStatement(statement.keyword);
   }
   if (statement.tail.trim() !== '')
     throw ClickHouseException.of('READONLY', 'SETTINGS is not allowed in readonly mode');
@@ -101,6 +122,13 @@ export async function checkReadonlyStatement(
       { cause: error },
     );
   }
+}
+
+function noStatement(keyword: string): ClickHouseException {
+  return ClickHouseException.of(
+    'SYNTAX_ERROR',
+    `Syntax error: no statement begins with ${keyword}; a query begins with SELECT, WITH, SHOW, DESCRIBE, EXISTS or EXPLAIN AST`,
+  );
 }
 
 function readonlyMode(keyword: string): ClickHouseException {
