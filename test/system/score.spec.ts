@@ -67,6 +67,16 @@ describe('retrace score', () => {
     expect(await json<Report>('score', '--recipe', recipeFile)).toMatchObject({ numScored: 0 });
   });
 
+  it('score: takes the newest run that has a recipe, and says which', async () => {
+    await json('play', '--policy', 'random', '--environment', 'bandit', '--tasks', '1');
+    const runs = await json<{ run_id: string; recipe: boolean }[]>(
+      'sql',
+      "SELECT run_id, JSONHas(recipe, 'collection') AS recipe FROM runs ORDER BY started_at",
+    );
+    expect(runs.map(({ recipe }) => Number(recipe))).toEqual([1, 0]);
+    expect(await json('score')).toMatchObject({ runId: runs[0].run_id, numKept: 16 });
+  });
+
   it('score diff: compares two reward versions', { tags: 'release' }, async () => {
     await json('score', '--recipe', 'bandit-ppo', '--name', 'plain');
     const diff = await json<{ values: { name: string; numCompared: number }[] }>(

@@ -4,7 +4,7 @@ import { CliError } from '../cli-error.js';
 import { readControlState } from '../services/control-state.js';
 
 /** Condition on the run that `latest` stands for. */
-interface RunNeeds {
+export interface RunNeeds {
   readonly has: (run: RunState) => boolean;
   /** Completes "no run …", for a message. */
   readonly lacking: string;

@@ -54,12 +54,14 @@ interface Playing {
  * @throws CliError `OPTION_INVALID`; what `openEnvironment` and `openPlayer` throw, before anything is played
  */
 export async function play(options: PlayRequest, resumed: StartedPlay | null = null): Promise<void> {
-  options.policies.forEach(readPlayerName);
+  const players = options.policies.map(readPlayerName);
   const recipe = options.recipe === undefined ? undefined : resolveRecipe(options.recipe);
   requirePlace(options);
   requireKnownPrices(options);
   const { name } = await openBackend(options.backend === undefined ? {} : { prefer: [options.backend] });
-  const report = await withStore({ dataDir: options.dataDir, create: true }, async (session) => {
+  // Policies of runs are not in a directory that does not exist.
+  const create = !players.some(({ kind }) => kind === 'stored');
+  const report = await withStore({ dataDir: options.dataDir, create }, async (session) => {
     const playId = resumed?.playId ?? newRunId();
     await withInterrupt(async (signal) => {
       const control = new ControlTail(new PatientLog(session.log, { signal }));

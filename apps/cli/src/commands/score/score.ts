@@ -12,7 +12,7 @@ import { newControlEvent, nowUs } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { TrajectoryReader } from '@retrace/store';
 import type { CommonOptions } from '../../options.js';
-import { findRun } from '../../run/find-run.js';
+import { findRun, type RunNeeds } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
 import { commandEnvironment } from '../../services/environment.js';
 import { withStore } from '../../services/store-session.js';
@@ -30,6 +30,8 @@ interface ScoreOptions extends CommonOptions {
 }
 
 interface JudgedScoreReport extends ScoreReport {
+  readonly runId: string;
+  readonly runName: string;
   /** Requests, tokens and cost of judges; null when no component asks one. */
   readonly judge: RewardScorer['judgeUsage'] | null;
 }
@@ -52,7 +54,7 @@ async function scoreFrom(
   onProgress: ((progress: ScoreProgress) => void) | undefined,
 ): Promise<JudgedScoreReport> {
   const { client, log } = session;
-  const run = await findRun(log, request.run);
+  const run = await findRun(log, request.run, neededBy(request.recipe));
   const recipe = request.recipe ?? parseRecipe(run.started.recipe);
   const { runId } = run;
   const scorer = await RewardScorer.load(recipe.reward, {
@@ -60,6 +62,7 @@ async function scoreFrom(
     judge: { archive: new VerdictArchive(client), apiKeys: commandEnvironment },
     visits: new StateVisits({ client, runId, ...(session.isLive ? { untilStored: session.catchUp } : {}) }),
   });
+  const of = { runId, runName: run.started.name };
   return withInterrupt(async (signal) => {
     const report = await scoreRun({
       client,
@@ -70,10 +73,36 @@ async function scoreFrom(
       signal,
       onProgress,
     });
-    if (!scorer.asksJudge) return { ...report, judge: null };
+    if (!scorer.asksJudge) return { ...of, ...report, judge: null };
     await logJudgeUsage(session, runId, scorer);
-    return { ...report, judge: scorer.judgeUsage };
+    return { ...of, ...report, judge: scorer.judgeUsage };
   });
+}
+
+/** The newest run that can be scored: one with a recipe of its own, or of the environment of the recipe that is given. */
+function neededBy(recipe: Recipe | null): RunNeeds | undefined {
+  if (recipe === null)
+    return {
+      has: ({ started }) => isRecipe(started.recipe),
+      lacking: 'has a recipe, so name one with --recipe',
+    };
+  const { environment } = recipe;
+  // Of a server or a module only its own answer tells the name.
+  if (typeof environment !== 'string') return undefined;
+  return {
+    has: ({ started }) => started.environment === environment,
+    lacking: `was played in ${environment}, the environment of the recipe`,
+  };
+}
+
+/** The runs of `play` keep what they were asked for in its place. */
+function isRecipe(value: unknown): boolean {
+  try {
+    parseRecipe(value);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Appends tokens and cost as metrics of the run, and waits until they and the verdicts are in the store. */
@@ -113,6 +142,7 @@ function progressPrinter(): (progress: ScoreProgress) => void {
 
 function printScores(report: JudgedScoreReport): void {
   const { rewardVersion, name, numScored, numKept, numWithoutTotal, numIncomplete, reasons, judge } = report;
+  console.log(`run ${report.runId} (${report.runName})`);
   console.log(`reward version ${rewardVersion} (${name})`);
   console.log(`scored ${format(numScored)} episodes; ${format(numKept)} were scored already`);
   if (numWithoutTotal > 0) console.log(`${format(numWithoutTotal)} without a total:`);
