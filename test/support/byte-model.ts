@@ -1,7 +1,14 @@
 import { createTokenizer, plainPolicyText, saveHuggingFaceModel, Transformer } from '@retrace/policy';
 
-/** Writes a model of random weights and one layer, whose tokens are bytes, as a Hugging Face directory. The backend must be open. */
-export async function writeByteModel(directory: string): Promise<void> {
+/**
+ * Writes a model of random weights and one layer, whose tokens are bytes, as a Hugging Face directory. The backend must be open.
+ *
+ * @param head with next to no weights all tokens are equally likely, whatever adapters learn
+ */
+export async function writeByteModel(
+  directory: string,
+  head: { readonly lmHeadInitializerStd?: number } = {},
+): Promise<void> {
   const sizes = { hiddenSize: 32, numLayers: 1, numHeads: 4, numKeyValueHeads: 2, headDim: 8 };
   const tokenizer = createTokenizer('byte', []);
   const model = Transformer.initialize(
@@ -13,6 +20,7 @@ export async function writeByteModel(directory: string): Promise<void> {
         ropeTheta: 1e4,
         rmsNormEps: 1e-6,
       },
+      ...head,
       ...{ tieWordEmbeddings: false, attentionBias: true, maxPositions: 512, valueHead: false },
     },
     1,

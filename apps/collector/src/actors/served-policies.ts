@@ -1,7 +1,8 @@
 import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { WeightDelivery, DeliveredWeights } from '@retrace/endpoints';
+import { EndpointError, type DeliveredWeights, type WeightDelivery } from '@retrace/endpoints';
 import { saveAdapter, saveHuggingFaceModel, type PolicyText, type Transformer } from '@retrace/policy';
+import { CollectorError } from '../collector-error.js';
 import { servedName, type ServedPolicy } from './endpoint-actor.js';
 import type { PausableEngine } from './pausable-engine.js';
 import type { WeightCheck } from './weight-check.js';
@@ -25,6 +26,8 @@ interface ServedPoliciesOptions {
 
 /** Longest that taking weights away may take at the end. */
 const RETIRE_MS = 5_000;
+/** Attempts at one delivery. */
+const MAX_DELIVERIES = 3;
 
 /** Brings policy versions to the server that samples, checks that it computes with them, brings them again to one that lost them, and takes old ones away. */
 export class ServedPolicies {
@@ -102,6 +105,20 @@ export class ServedPolicies {
     await Promise.allSettled(this.served.map(({ name }) => delivery.retire(name, signal)));
   }
 
+  /** Delivers again what a server lost that started again meanwhile, which shows as any failure of the delivery, or of the check after it. */
+  private async untilTaken<T>({ name }: DeliveredWeights, deliver: () => Promise<T>): Promise<T> {
+    const { delivery, signal } = this.options;
+    for (let numLeft = MAX_DELIVERIES - 1; ; numLeft--) {
+      try {
+        return await deliver();
+      } catch (error) {
+        signal.throwIfAborted();
+        if (numLeft === 0 || !isOfServer(error)) throw error;
+        if (error instanceof CollectorError && (await delivery.serving(name, signal)) === name) throw error;
+      }
+    }
+  }
+
   private exclusively<T>(task: () => Promise<T>): Promise<T> {
     const done = this.work.then(task);
     this.work = done.catch(() => undefined);
@@ -116,7 +133,8 @@ export class ServedPolicies {
     await pausable.whileHeld(async () => {
       // Turns that began before a change of adapters ask for those before, too.
       for (const { name } of delivery.form === 'adapter' ? this.served : [newest]) {
-        await delivery.deliver({ name, directory: join(this.options.directory, name) }, signal);
+        const files = { name, directory: join(this.options.directory, name) };
+        await this.untilTaken(files, () => delivery.deliver(files, signal));
       }
       await check?.requireAgain({ model: newest.model, signal });
       this.found = newest.name;
@@ -139,9 +157,12 @@ export class ServedPolicies {
     // Answers since the last question may have come from a server that had lost them.
     const before = this.served.at(-1);
     if (before !== undefined && delivery.lossShows === 'whenAsked') await this.hasWeights(before.name);
-    const confirmed = await delivery.deliver(files, signal);
+    const confirmed = await this.untilTaken(files, async () => {
+      const taken = await delivery.deliver(files, signal);
+      await check?.require(policyVersion, model, { model: taken.model, signal });
+      return taken;
+    });
     this.found = files.name;
-    await check?.require(policyVersion, model, { model: confirmed.model, signal });
     this.served.push({ policyVersion, model: confirmed.model, name: files.name });
   }
 
@@ -160,6 +181,13 @@ export class ServedPolicies {
     await delivery.retire(oldest.name, signal);
     await rm(join(directory, oldest.name), { recursive: true, force: true });
   }
+}
+
+/** Whether the server is to blame, and may do better once it has started again. */
+function isOfServer(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.every(isOfServer);
+  if (error instanceof CollectorError) return error.code === 'WEIGHTS_DIFFER';
+  return error instanceof EndpointError && error.code !== 'UNSUPPORTED' && error.code !== 'INVALID_SETTING';
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -134,6 +134,19 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('a server with %s th
     expect(await turn()).toBe(3);
   });
 
+  it('gets weights again that it lost while they were delivered', async () => {
+    const { server, turn, serve } = open(kind);
+    await serve(2);
+    const deliver = server.deliver.bind(server);
+    vi.spyOn(server, 'deliver').mockImplementationOnce(async (files) => {
+      await deliver(files);
+      server.restart();
+      throw new EndpointError('WEIGHTS_NOT_TAKEN', 'the server says that it serves no version');
+    });
+    await serve(3);
+    expect(await turn()).toBe(3);
+  });
+
   it('is checked again, and the turn fails with the reason where its weights are wrong', async () => {
     const wrong = new Error('the logprobs differ');
     const check = {
