@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { resolveRecipe, type Recipe } from '@retrace/config';
+import { resolvePlainRecipe, resolveRecipe, type Recipe } from '@retrace/config';
 import { openBackend } from '@retrace/compute';
 import { ratioDifference } from '@retrace/sampling';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -161,7 +161,8 @@ describe('training on the history of another run', () => {
     }
   });
 
-  it('imitates episodes that have no logprobs, and a policy gradient refuses them', async () => {
+  /** Demonstrations of the expert, which all succeed and have no logprobs, as a source of data. */
+  const demonstrationSource = async () => {
     const imitation = { agent: 'expert', numEpisodes: 256, numUpdates: 1, episodesPerUpdate: 256 };
     const teacher = await last.beginAnother(
       recipeOf(1, `imitation=${JSON.stringify({ ...imitation, learningRate: 1e-6 })}`),
@@ -170,19 +171,34 @@ describe('training on the history of another run', () => {
     last = teacher;
     const demonstrations = await teacher.trainingSet('demonstrations', 'demonstrations');
     expect(demonstrations.numEpisodes).toBe(256);
-    const source = { from: 'query', query: 'SELECT …', share: 1, contents: demonstrations };
-    const imitating = [
-      ...['advantage={"estimator":"topReturns","options":{"topFraction":1},"shuffle":false}'],
-      'loss.policyLoss=gpg',
-      ...['collection.groupsPerRound=64', 'optimizer.learningRate=0.01', 'sampler.rule=uniform'],
-    ];
-    const run = await begin(6, [source], ...imitating);
-    await run.work();
-    const losses = (await run.updates()).map(
-      ({ metricNames, metricValues }) => metricValues[metricNames.indexOf('train/policyLoss')],
-    );
-    expect(losses[5]).toBeLessThan(losses[0] - 0.1);
-    expect(await run.replay(6)).toMatchObject({ sameWeights: true });
+    return { from: 'query', query: 'SELECT …', share: 1, contents: demonstrations };
+  };
+
+  it.each(['filtered-imitation', 'best-of-n'])(
+    'learns by --algorithm %s from demonstrations that all succeed and have no logprobs',
+    async (algorithm) => {
+      const source = await demonstrationSource();
+      const imitating = [
+        'collection.groupsPerRound=64',
+        'optimizer.learningRate=0.01',
+        'sampler.rule=uniform',
+      ];
+      const own = recipeOf(6, `data=${JSON.stringify({ sources: [source] })}`, ...imitating);
+      const run = await last.beginAnother(resolvePlainRecipe(own, { algorithm }));
+      last = run;
+      await run.work();
+      const metric = async (name: string) =>
+        (await run.updates()).map(({ metricNames, metricValues }) => metricValues[metricNames.indexOf(name)]);
+      const learned = await metric('train/numLearnedTokens');
+      expect(learned).toEqual(await metric('train/numActionTokens'));
+      const losses = await metric('train/policyLoss');
+      expect(losses[5]).toBeLessThan(losses[0] - 0.1);
+      expect(await run.replay(6)).toMatchObject({ sameWeights: true });
+    },
+  );
+
+  it('refuses episodes without logprobs where a policy gradient needs them', async () => {
+    const source = await demonstrationSource();
     const gradient = await begin(1, [source], 'collection.groupsPerRound=64');
     await expect(gradient.work()).rejects.toMatchObject({ code: 'UNACCOUNTED_LOGPROBS' });
   });

@@ -11,21 +11,35 @@ import {
 import { expectClose } from '../testing/expect-close.js';
 
 describe('weights of imitation', () => {
-  it('bestOfN: 1 for all best members of a group, 0 where none is better or a group has one member', () => {
+  it('bestOfN: 1 for all best members of a group; a group without a worse member counts as a whole', () => {
     const groupIds = Int32Array.of(0, 0, 0, 1, 1, 2, 3, 3, 3);
     const returns = Float32Array.of(1, 3, 3, 0, 0, 9, -5, -1, -2);
     const { advantages, numEqualGroups, numSingletonGroups } = bestOfN({ returns, groupIds });
-    expect([...advantages]).toEqual([0, 1, 1, 0, 0, 0, 0, 1, 0]);
+    expect([...advantages]).toEqual([0, 1, 1, 1, 1, 1, 0, 1, 0]);
     expect({ numEqualGroups, numSingletonGroups }).toEqual({ numEqualGroups: 1, numSingletonGroups: 1 });
   });
 
-  it('topReturns: keeps the best quarter, ties with the last of them included, and never the smallest return', () => {
+  it.each([
+    ['demonstrations that all succeed', [1, 1, 1, 1], [1, 1, 1, 1]],
+    ['demonstrations without any reward', [0, 0, 0, 0], [1, 1, 1, 1]],
+    ['penalties that are all alike', [-0.1, -0.1, -0.1, -0.1], [1, 1, 1, 1]],
+    ['sums that differ by rounding', [0.3, Math.fround(0.3) + 2 ** -25, 0.3, 0.3], [1, 1, 1, 1]],
+    ['two mixed groups', [0, 1, 1, 0], [0, 1, 1, 0]],
+  ])('bestOfN and topReturns: %s', (_, values, weights) => {
+    const returns = Float32Array.from(values);
+    const groups = bestOfN({ returns, groupIds: Int32Array.of(0, 0, 1, 1) });
+    expect([...groups.advantages]).toEqual(weights);
+    expect([...topReturns({ returns }, { topFraction: 0.5 })]).toEqual(weights);
+  });
+
+  it('topReturns: keeps the best quarter, ties with the last of them included, and not the smallest return where there are larger ones', () => {
     const quarter = { topFraction: 0.25 };
     expect([...topReturns({ returns: Float32Array.of(4, 1, 3, 2, 0, 0, 0, 0) }, quarter)]).toEqual([
       1, 0, 1, 0, 0, 0, 0, 0,
     ]);
     expect([...topReturns({ returns: Float32Array.of(1, 1, 1, 0) }, quarter)]).toEqual([1, 1, 1, 0]);
-    expect([...topReturns({ returns: Float32Array.of(0, 0, 0, 0) }, quarter)]).toEqual([0, 0, 0, 0]);
+    expect([...topReturns({ returns: Float32Array.of(0, 0, 0, 0) }, quarter)]).toEqual([1, 1, 1, 1]);
+    expect([...topReturns({ returns: Float32Array.of(7) }, quarter)]).toEqual([1]);
     expect([...topReturns({ returns: new Float32Array(0) }, quarter)]).toEqual([]);
     expect([...topReturns({ returns: Float32Array.of(0, 0, 1) }, { topFraction: 1 })]).toEqual([1, 1, 1]);
   });

@@ -6,7 +6,7 @@ import {
   checkValues,
   type NumericArray,
 } from '../layout/check.js';
-import { countGroups, momentsOfGroups } from '../layout/groups.js';
+import { areEqualReturns, countGroups, momentsOfGroups } from '../layout/groups.js';
 import { checkGroupInput, type GroupAdvantages, type GroupInput } from './grpo.js';
 
 /*
@@ -15,8 +15,10 @@ import { checkGroupInput, type GroupAdvantages, type GroupInput } from './grpo.j
  */
 
 /**
- * Best of n, for distillation (RAFT; Dong et al., arXiv:2304.06767): w = 1 for every episode with the largest return of its group, 0 for the others.
- * Groups whose returns are all equal, and groups of one, have no better part: 0.
+ * Best of n, for distillation (RAFT; Dong et al., arXiv:2304.06767): w = 1 for every episode with the largest return of its group, up to rounding,
+ * and 0 for the others. So a group whose returns are all equal counts as a whole, and a group of one is the best of one.
+ *
+ * @throws AlgorithmError `INVALID_ARGUMENT` for returns that are not finite
  */
 export function bestOfN(input: GroupInput): GroupAdvantages {
   checkGroupInput(input);
@@ -25,18 +27,15 @@ export function bestOfN(input: GroupInput): GroupAdvantages {
   const best = new Float64Array(returns.length).fill(-Infinity);
   for (let i = 0; i < returns.length; i++) best[groupIds[i]] = Math.max(best[groupIds[i]], returns[i]);
   const advantages = new Float32Array(returns.length);
-  for (let i = 0; i < returns.length; i++) {
-    const group = groupIds[i];
-    const hasWorse = groups.counts[group] > 1 && groups.allEqual[group] === 0;
-    if (hasWorse && returns[i] === best[group]) advantages[i] = 1;
-  }
+  for (let i = 0; i < returns.length; i++)
+    advantages[i] = Number(areEqualReturns(returns[i], best[groupIds[i]]));
   return { advantages, ...countGroups(groups) };
 }
 
 /**
  * Filtered behavior cloning, %BC (Chen et al., arXiv:2106.01345, §5.1): w = 1 for the episodes whose return is at least that of the
- * ⌈topFraction·E⌉-th best of the batch, and larger than the smallest of the batch; 0 for the others. Returns that are all equal give 0. With a
- * fraction of 1 every episode weighs 1: plain behavior cloning.
+ * ⌈topFraction·E⌉-th best of the batch, and larger than the smallest of the batch; 0 for the others. Returns that are all equal up to rounding have no
+ * worse part, so all weigh 1. With a fraction of 1 every episode weighs 1: plain behavior cloning. With a fraction of 0 none does.
  *
  * @returns [E]
  * @throws AlgorithmError `INVALID_ARGUMENT` for returns that are not finite, a fraction outside [0, 1]
@@ -51,12 +50,21 @@ export function topReturns(
   const advantages = new Float32Array(returns.length);
   if (topFraction === 1) return advantages.fill(1);
   if (numKept === 0) return advantages;
-  const sorted = Float64Array.from(returns).sort();
-  const bar = sorted[sorted.length - numKept];
-  for (let i = 0; i < returns.length; i++) {
-    advantages[i] = Number(returns[i] >= bar && returns[i] > sorted[0]);
-  }
+  const bar = Float64Array.from(returns).sort()[returns.length - numKept];
+  const isLeast = leastOfBatch(returns);
+  for (let i = 0; i < returns.length; i++) advantages[i] = Number(returns[i] >= bar && !isLeast(returns[i]));
   return advantages;
+}
+
+/** Tells the smallest return of a batch, where others are larger; where all are equal, none is. */
+function leastOfBatch(returns: NumericArray): (value: number) => boolean {
+  let [least, largest] = [Infinity, -Infinity];
+  for (const value of returns) {
+    least = Math.min(least, value);
+    largest = Math.max(largest, value);
+  }
+  if (areEqualReturns(least, largest)) return () => false;
+  return (value) => areEqualReturns(value, least);
 }
 
 /**

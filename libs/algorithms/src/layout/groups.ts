@@ -65,6 +65,11 @@ export function momentsOfGroups(
   return { counts, means, stds, allEqual };
 }
 
+/** Whether two returns count as equal, as those of a group in `allEqual` do: sums of the same rewards may differ by rounding. */
+export function areEqualReturns(left: number, right: number): boolean {
+  return Math.abs(left - right) <= toleranceAt(Math.max(Math.abs(left), Math.abs(right)));
+}
+
 function toleranceAt(mean: number): number {
   return EQUALITY_TOLERANCE * Math.max(1, Math.abs(mean));
 }
