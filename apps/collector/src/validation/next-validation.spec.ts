@@ -39,6 +39,19 @@ describe('nextValidation', () => {
     expect(nextValidation(story.run, recipe)).toMatchObject(tests(5));
   });
 
+  it('leaves the first version out where evaluation.beforeTraining is false, and still validates the last', () => {
+    const recipe = recipeWith('evaluation.beforeTraining=false');
+    const story = new Story().published(0);
+    expect(nextValidation(story.run, recipe)).toEqual({ kind: 'wait' });
+    expect(numWaitingVersions(story.run, recipe)).toBe(0);
+    for (let version = 1; version <= 5; version++) story.published(version);
+    for (const due of [2, 4, 5]) {
+      expect(nextValidation(story.run, recipe)).toMatchObject(validates(due));
+      story.evaluated('validation/success', due);
+    }
+    expect(nextValidation(story.run, recipe)).toMatchObject(tests(5));
+  });
+
   it('counts the versions that wait: due ones that were published, until they are validated or the run has ended', () => {
     const recipe = recipeWith();
     const story = new Story();

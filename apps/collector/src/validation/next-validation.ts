@@ -1,4 +1,4 @@
-import { bestVersions, validationPlateau, type Recipe } from '@retrace/config';
+import { bestVersions, isValidatedAfter, validationPlateau, type Recipe } from '@retrace/config';
 import type { PolicyPublished, RunState, Split } from '@retrace/trajectory';
 
 /** The validator's next task. It follows from the control stream only, so a restart decides the same. */
@@ -44,9 +44,9 @@ export function numWaitingVersions(run: RunState, recipe: Recipe): number {
 
 /** The versions that are due and were not validated yet, in order. */
 function dueForValidation(run: RunState, recipe: Recipe): PolicyPublished[] {
-  const { everyUpdates } = recipe.evaluation;
+  const { evaluation } = recipe;
   const { latest } = run.policies;
-  if (everyUpdates === 0 || latest === null) return [];
+  if (evaluation.everyUpdates === 0 || latest === null) return [];
   const due: PolicyPublished[] = [];
   for (
     let version = Math.max(-1, ...run.validationSuccess.keys()) + 1;
@@ -54,7 +54,8 @@ function dueForValidation(run: RunState, recipe: Recipe): PolicyPublished[] {
     version++
   ) {
     const policy = run.policies.get(version);
-    if (policy && (policy.updateNumber % everyUpdates === 0 || isLast(policy, recipe))) due.push(policy);
+    if (policy && (isValidatedAfter(policy.updateNumber, evaluation) || isLast(policy, recipe)))
+      due.push(policy);
   }
   return due;
 }

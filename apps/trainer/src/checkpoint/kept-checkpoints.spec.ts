@@ -113,6 +113,16 @@ describe('the weights that a run keeps', () => {
     expect(run.weights()).toEqual(['w0', 'w9', 'w10']);
   });
 
+  it('need no first version for a validation that evaluation.beforeTraining leaves out', () => {
+    const checkpoint = { weights: { ...weights, keepEvery: 100 }, ...states };
+    const needed = (beforeTraining: boolean) =>
+      new RecordedRun({ checkpoint, evaluation: { everyUpdates: 3, numTestEpisodes: 0, beforeTraining } })
+        .train(10)
+        .needed();
+    expect(needed(true)).toEqual([0, 3, 6, 9, 10]);
+    expect(needed(false)).toEqual([3, 6, 9, 10]);
+  });
+
   it('include the reference of a KL term or of preferences, which comes after imitation', () => {
     const checkpoint = { weights: { ...weights, keepEvery: 100 }, ...states };
     const withKl = { checkpoint, loss: { klCoefficient: 0.1 }, imitation: { numUpdates: 4 } };

@@ -1,4 +1,10 @@
-import { bestVersions, type CheckpointRecipe, type KeptWeightsRecipe, type Recipe } from '@retrace/config';
+import {
+  bestVersions,
+  isValidatedAfter,
+  type CheckpointRecipe,
+  type KeptWeightsRecipe,
+  type Recipe,
+} from '@retrace/config';
 import type { CheckpointFile, CommittedState, PolicyPublished, RunState } from '@retrace/trajectory';
 import { referencePolicy } from '../update/reference-logprobs.js';
 
@@ -59,9 +65,10 @@ function awaitsValidation(
   { validationSuccess }: Pick<RunState, 'validationSuccess'>,
   { evaluation }: RetentionRecipe,
 ): boolean {
-  const everyUpdates = evaluation?.everyUpdates ?? 0;
   const lastValidated = Math.max(-1, ...validationSuccess.keys());
-  return everyUpdates > 0 && updateNumber % everyUpdates === 0 && policyVersion > lastValidated;
+  return (
+    evaluation !== undefined && isValidatedAfter(updateNumber, evaluation) && policyVersion > lastValidated
+  );
 }
 
 /** The version that updates are compared with; none where the reference moves, since the optimizer states hold that one. */

@@ -18,7 +18,7 @@ import type { ChargedRewards } from './token-rewards.js';
 
 interface AdvantageInput {
   readonly columns: Pick<EpisodeColumns, 'anchors' | 'groupIds' | 'stepOffsets'>;
-  readonly read: Pick<ReadBatch, 'batch' | 'groupIds' | 'truncated'>;
+  readonly read: Pick<ReadBatch, 'batch' | 'groupIds' | 'bootstrapped'>;
   readonly scored: ScoredRewards;
   /** Rewards at the action tokens, as they are trained. */
   readonly charged: Pick<ChargedRewards, 'rewards'>;
@@ -86,11 +86,11 @@ function estimatorColumns(
   anchors: Int32Array,
 ): Required<Pick<AdvantageBatch, OptionalInput>> {
   const { scored, proximal, isProximalWhole, correction, finalValues, roles } = input;
-  const { batch, truncated } = input.read;
+  const { batch, bootstrapped } = input.read;
   const atActions = (column: Float32Array) => gather(column, batch.actionTokens);
   return {
     values: proximal.values && atActions(proximal.values),
-    truncated,
+    truncated: bootstrapped,
     finalValues,
     proximalLogprobs: isProximalWhole ? atActions(proximal.logprobs) : null,
     behaviorLogprobs: atActions(batch.behaviorLogprobs),

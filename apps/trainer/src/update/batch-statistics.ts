@@ -1,22 +1,39 @@
+import type { Recipe } from '@retrace/config';
 import type { EpisodeColumns, TokenBatch } from '@retrace/trajectory';
+import type { EvaluatedTokens } from '../engine/update-engine.js';
 import type { TokenAdvantages } from './advantages.js';
 import type { MetricEntries } from './metrics.js';
 import type { ScoredRewards } from './score-rewards.js';
+import { gather } from './token-columns.js';
 
 type Values = Float32Array | Float64Array | Int32Array | Int8Array;
 
 interface BatchParts {
-  readonly columns: Pick<EpisodeColumns, 'successes' | 'stepOffsets'>;
-  readonly batch: Pick<TokenBatch, 'episodeActionOffsets' | 'sequenceOffsets'>;
-  readonly scored: Pick<ScoredRewards, 'totals' | 'components' | 'componentNames' | 'trainedEpisodes'>;
+  readonly columns: Pick<EpisodeColumns, 'successes' | 'stepOffsets' | 'tokenOffsets' | 'keptPrefixTokens'>;
+  readonly batch: Pick<TokenBatch, 'actionTokens' | 'episodeActionOffsets' | 'sequenceOffsets'>;
+  readonly scored: Pick<
+    ScoredRewards,
+    'totals' | 'components' | 'componentNames' | 'trainedEpisodes' | 'stepOffsets'
+  >;
   readonly credit: Pick<TokenAdvantages, 'advantages' | 'returns'>;
+  readonly proximal: Pick<EvaluatedTokens, 'values'>;
+  readonly recipe: Pick<Recipe, 'context' | 'agent'>;
 }
 
 /**
- * Mean, largest and smallest value of what an update was made of: rewards and their components, advantages, returns, and the size of episodes; and the share of
+ * Mean, largest and smallest value of what an update was made of: rewards and their components, advantages, returns, values, and the size of episodes and turns; and the share of
  * those that reached their goal. NaN where nothing was measured.
  */
-export function batchStatistics({ columns, batch, scored, credit }: BatchParts): MetricEntries {
+export function batchStatistics({
+  columns,
+  batch,
+  scored,
+  credit,
+  proximal,
+  recipe,
+}: BatchParts): MetricEntries {
+  // Values play no part where the estimator gives no targets for them.
+  const values = credit.returns && proximal.values;
   const known = columns.successes.filter((success) => success >= 0);
   return [
     ...rangeOf('reward', scored.totals),
@@ -26,11 +43,44 @@ export function batchStatistics({ columns, batch, scored, credit }: BatchParts):
     ),
     ...rangeOf('advantage', credit.advantages),
     ...(credit.returns ? rangeOf('return', credit.returns) : []),
+    ...(values ? rangeOf('value', gather(values, batch.actionTokens)) : []),
     ...rangeOf('episode/steps', lengthsOf(columns.stepOffsets)),
     ...rangeOf('episode/actionTokens', lengthsOf(batch.episodeActionOffsets)),
     ...rangeOf('sequence/tokens', lengthsOf(batch.sequenceOffsets)),
+    ...turnStatistics(columns, scored.stepOffsets, recipe),
     ['success/mean', meanOf(known)],
   ];
+}
+
+/**
+ * Tokens of the turns and of the prompts that they answer, and the shares of turns at their limits.
+ *
+ * @param actionOffsets [S + 1] of the turns over the action tokens
+ */
+function turnStatistics(
+  { tokenOffsets, keptPrefixTokens }: BatchParts['columns'],
+  actionOffsets: Int32Array,
+  { context: { maxNewTokens }, agent }: BatchParts['recipe'],
+): MetricEntries {
+  const maxPromptTokens = agent?.maxPromptTokens ?? null;
+  const answers = lengthsOf(actionOffsets);
+  const prompts = lengthsOf(tokenOffsets).map(
+    (count, step) => keptPrefixTokens[step] + count - answers[step],
+  );
+  return [
+    ...rangeOf('turn/actionTokens', answers),
+    ['turn/clippedFraction', shareOf(answers, (count) => count >= maxNewTokens)],
+    ['turn/emptyFraction', shareOf(answers, (count) => count === 0)],
+    ...rangeOf('turn/promptTokens', prompts),
+    [
+      'turn/clippedPromptFraction',
+      maxPromptTokens === null ? Number.NaN : shareOf(prompts, (count) => count >= maxPromptTokens),
+    ],
+  ];
+}
+
+function shareOf(values: Int32Array, holds: (value: number) => boolean): number {
+  return values.filter(holds).length / values.length;
 }
 
 /** Of the values that are there; NaN = missing. */

@@ -8,7 +8,7 @@ import type { ChargedRewards } from './token-rewards.js';
 
 interface ErrorInputs {
   readonly plan: Pick<BatchPlanned, 'episodeGroups' | 'groupIds'>;
-  readonly read: Pick<ReadBatch, 'batch' | 'truncated'>;
+  readonly read: Pick<ReadBatch, 'batch' | 'bootstrapped'>;
   /** [N] 1 = an action token that this update trains. */
   readonly trained: Uint8Array;
   readonly credit: Pick<TokenAdvantages, 'advantages'>;
@@ -49,7 +49,7 @@ export function groupPriorities(
 
 /** [A] δ = r + γ·V(next) − V at the action tokens; after the last one of an episode V is 0, or V(s_T) where the episode was cut. */
 function temporalDifferences(
-  { read: { batch, truncated }, charged, proximal, finalValues }: ErrorInputs,
+  { read: { batch, bootstrapped }, charged, proximal, finalValues }: ErrorInputs,
   gamma: number,
 ): Float32Array {
   const { actionTokens, episodeActionOffsets } = batch;
@@ -59,7 +59,7 @@ function temporalDifferences(
   const differences = new Float32Array(actionTokens.length);
   for (let e = 0; e + 1 < episodeActionOffsets.length; e++) {
     const end = episodeActionOffsets[e + 1];
-    const last = truncated[e] === 1 ? (finalValues?.[e] ?? 0) : 0;
+    const last = bootstrapped[e] === 1 ? (finalValues?.[e] ?? 0) : 0;
     for (let a = episodeActionOffsets[e]; a < end; a++) {
       const next = a + 1 < end ? values[a + 1] : last;
       differences[a] = charged.rewards[a] + gamma * next - values[a];

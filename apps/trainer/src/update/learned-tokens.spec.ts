@@ -29,7 +29,7 @@ describe('tokens that an update learned from', () => {
 });
 
 describe('an update that learned from nothing', () => {
-  const scored = { totals: new Float64Array(3), numMissing: 2 };
+  const scored = { totals: new Float64Array(3), numMissing: 2, episodesToTrain: new Uint8Array(3) };
   it.each([
     [
       { trainedMask: new Uint8Array(5), keptMask: null, advantages },
@@ -45,6 +45,15 @@ describe('an update that learned from nothing', () => {
     ],
   ])('is an alarm that says why', (columns, alarm) => {
     expect(describeLearning(columns, scored)).toEqual({ metrics: [['train/numLearnedTokens', 0]], alarm });
+  });
+
+  it('names the truncated episodes that the recipe leaves out', () => {
+    const masked = { ...scored, numMissing: 1, episodesToTrain: Uint8Array.of(1, 1, 0) };
+    expect(
+      describeLearning({ trainedMask: new Uint8Array(5), keptMask: null, advantages }, masked).alarm,
+    ).toBe(
+      'nothing was trained, the policy stays as it was: all 2 episodes with a reward were truncated, and loss.maskTruncated leaves those out',
+    );
   });
 
   it('is one in imitation too, where no demonstration has a token that may be imitated', () => {

@@ -3,6 +3,7 @@ import { LEARNED_TOKENS_METRIC } from '@retrace/trajectory';
 import type { MetricEntries } from './metrics.js';
 import type { UpdateColumns } from './mini-batches.js';
 import type { ScoredRewards } from './score-rewards.js';
+import { countMarked } from './token-columns.js';
 
 type LearnedColumns = Pick<UpdateColumns, 'trainedMask' | 'keptMask'> &
   Partial<Pick<LossColumns, 'advantages' | 'importanceWeights'>>;
@@ -37,7 +38,7 @@ export interface Learning {
 /** @param scored null in imitation, where rewards play no part */
 export function describeLearning(
   columns: LearnedColumns,
-  scored: Pick<ScoredRewards, 'totals' | 'numMissing'> | null,
+  scored: Pick<ScoredRewards, 'totals' | 'numMissing' | 'episodesToTrain'> | null,
 ): Learning {
   const { numTrained, numKept, numLearned } = learnedTokens(columns);
   const metrics = [[LEARNED_TOKENS_METRIC, numLearned] as const];
@@ -48,6 +49,11 @@ export function describeLearning(
         ? `rollout correction rejected all ${numTrained} action tokens`
         : `the advantages of all ${numKept} action tokens are 0, as when the episodes of each group have equal rewards`;
     return { metrics, alarm: `the policy learned nothing from its rewards: ${reason}` };
+  }
+  const numMasked = scored ? countMarked(scored.episodesToTrain) : 0;
+  if (numMasked > 0) {
+    const reason = `all ${numMasked} episodes with a reward were truncated, and loss.maskTruncated leaves those out`;
+    return { metrics, alarm: `nothing was trained, the policy stays as it was: ${reason}` };
   }
   const reason = scored
     ? `of ${scored.totals.length} episodes none has both a reward and action tokens to train (${scored.numMissing} without a reward)`

@@ -26,6 +26,10 @@ export function stepMetrics(
   return [
     ...outcomeMetrics(outcome, learningRate),
     ['train/valueLoss', loss.valueCoefficient > 0 ? outcome.valueLoss : Number.NaN],
+    [
+      'train/valueClipFraction',
+      loss.valueCoefficient > 0 && loss.valueClip !== null ? outcome.valueClipFraction : Number.NaN,
+    ],
     ['train/clipFraction', outcome.clipFraction],
     ['train/approximateKl', outcome.approximateKl],
     ['train/kl', hasKlInLoss({ loss }) ? outcome.kl : Number.NaN],

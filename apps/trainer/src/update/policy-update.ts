@@ -23,14 +23,14 @@ import { openControllers, recordControllers } from './controllers.js';
 import { measured } from './metrics.js';
 import { batchMetrics, stepMetrics } from './policy-metrics.js';
 import { computeProximalLogprobs } from './proximal-logprobs.js';
-import { readBatch } from './read-batch.js';
+import { readBatch, type ReadBatch } from './read-batch.js';
 import { computeReferenceLogprobs } from './reference-logprobs.js';
 import { resampleEpisodes } from './resample-episodes.js';
 import { rolesOf } from './roles.js';
 import { correctRollout } from './rollout-correction.js';
-import { scoreRewards } from './score-rewards.js';
+import { scoreRewards, type ScoredRewards } from './score-rewards.js';
 import { policySteps } from './step-options.js';
-import { actionsOf, countMarked } from './token-columns.js';
+import { actionsOf, countMarked, without } from './token-columns.js';
 import { computeTokenRewards } from './token-rewards.js';
 import { readTrainerState } from './trainer-state.js';
 import { updateColumns } from './update-columns.js';
@@ -65,12 +65,13 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
   const [referenceInReward, referenceLogprobs] = needs.klInReward ? [reference, null] : [null, reference];
   const charge = { proximal: proximal.logprobs, coefficient: klCoefficient, estimator: loss.klEstimator };
   const charged = computeTokenRewards(scored.rewards, read, { ...charge, reference: referenceInReward });
-  const trained = actionsOf(batch, scored.episodesToTrain);
+  const learnedEpisodes = withoutMasked(recipe, scored, read);
+  const trained = actionsOf(batch, learnedEpisodes);
   const compared = { batch, trained, proximalLogprobs: proximal.logprobs, policyVersionIn };
   const correction = needs.rolloutCorrection
     ? correctRollout(compared, { rules: loss.rolloutCorrection ?? null, maxStaleness })
     : null;
-  const finalValues = needs.critic ? await computeFinalValues(engine, batch, read.truncated) : null;
+  const finalValues = needs.critic ? await computeFinalValues(engine, batch, read.bootstrapped) : null;
   const roles = needs.roles && texts ? rolesOf(texts, recipe.reward.sourceField, before.roleBaselines) : null;
   const isProximalWhole = needs.proximalLogprobs;
   const credit = computeTokenAdvantages(
@@ -83,7 +84,7 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
   const updated = updateColumns(recipe, { ...sequences, policyVersionIn, copies, plan });
   const outcome = await makeOptimizerSteps(engine, updated, steps);
 
-  const numTrainedEpisodes = countMarked(scored.episodesToTrain);
+  const numTrainedEpisodes = countMarked(learnedEpisodes);
   const meanKl = charged.meanKl ?? outcome.kl;
   const after = { ...credit, before, entropy: outcome.entropy, meanKl, numTrainedEpisodes };
   const learning = describeLearning(updated, scored);
@@ -100,8 +101,17 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
       ...batchMetrics({ batch, policyVersionIn, proximal, scored, charged, credit, copies }),
       ...(correction?.metrics ?? []),
       ...learning.metrics,
-      ...batchStatistics({ columns, batch, scored, credit }),
+      ...batchStatistics({ columns, batch, scored, credit, proximal, recipe }),
       ...originMetrics(plan),
     ]),
   };
+}
+
+/** [E] The episodes to train, without truncated ones where the recipe leaves those out of the loss. */
+function withoutMasked(
+  { loss }: Pick<UpdateInputs['recipe'], 'loss'>,
+  { episodesToTrain }: Pick<ScoredRewards, 'episodesToTrain'>,
+  { truncated }: Pick<ReadBatch, 'truncated'>,
+): Uint8Array {
+  return loss.maskTruncated ? without(episodesToTrain, truncated) : episodesToTrain;
 }

@@ -29,7 +29,15 @@ const derivatives = ({ tokenIds, lossWeights, advantages }: TrainingBatch) =>
 
 async function accumulated(miniBatchActionTokens: number) {
   const batches: TrainingBatch[] = [];
-  const terms = { loss: 0, policyLoss: 0, valueLoss: 0, entropy: 0, kl: 0, clipFraction: 0 };
+  const terms = {
+    loss: 0,
+    policyLoss: 0,
+    valueLoss: 0,
+    entropy: 0,
+    kl: 0,
+    clipFraction: 0,
+    valueClipFraction: 0,
+  };
   const engine: Pick<UpdateEngine, 'evaluate' | 'accumulate' | 'step'> = {
     evaluate: ({ tokenIds }, { mask }) =>
       Promise.resolve({

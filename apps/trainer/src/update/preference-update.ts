@@ -39,7 +39,7 @@ export async function preferenceUpdate(
   const reference = requireReference(inputs);
   const read = readBatch(columns, {
     temperature,
-    needs: { greedyBaseline: false, behaviorLogprobs: true },
+    needs: { greedyBaseline: false, behaviorLogprobs: true, finalValues: false },
   });
   const { batch, groupIds } = read;
   const checked = { temperature, mask: read.sampled, needs: NOTHING_MORE, updateNumber, policyVersionIn };

@@ -14,6 +14,8 @@ export interface ReadBatch {
   readonly groupIds: Int32Array;
   /** [E] 1 for episodes that were cut by us. */
   readonly truncated: Uint8Array;
+  /** [E] 1 for those of them after which the critic's value of the final observation counts; none where the recipe takes a cut for an end. */
+  readonly bootstrapped: Uint8Array;
   /**
    * [E] 1 for episodes whose environment failed: they were cut and have no final observation, so nothing says what would have
    * followed. Their reward counts as missing.
@@ -28,7 +30,7 @@ export interface ReadBatch {
 interface ReadBatchOptions {
   /** Of the sampling that the recipe asks for. */
   readonly temperature: number;
-  readonly needs: Pick<UpdateNeeds, 'greedyBaseline' | 'behaviorLogprobs'>;
+  readonly needs: Pick<UpdateNeeds, 'greedyBaseline' | 'behaviorLogprobs' | 'finalValues'>;
 }
 
 /**
@@ -46,6 +48,7 @@ export function readBatch(columns: EpisodeColumns, { temperature, needs }: ReadB
     baselines,
     groupIds: numberGroups(columns.groupIds).groupIds,
     truncated,
+    bootstrapped: needs.finalValues ? truncated : new Uint8Array(truncated.length),
     broken: findBroken(truncated, batch),
     sampled: baselines ? actionsOf(batch, not(baselines)) : batch.actionMask,
   };

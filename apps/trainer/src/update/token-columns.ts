@@ -93,6 +93,11 @@ export function not(mask: Uint8Array): Uint8Array {
   return mask.map((bit) => 1 - bit);
 }
 
+/** The elements that the mask marks and the other doesn't. */
+export function without(mask: Uint8Array, other: Uint8Array): Uint8Array {
+  return mask.map((bit, i) => bit & (1 - other[i]));
+}
+
 /** How many elements the mask marks. */
 export function countMarked(mask: Uint8Array): number {
   let count = 0;

@@ -17,6 +17,8 @@ export interface UpdateNeeds {
   readonly squaredProbabilities: boolean;
   /** Values and returns of a critic. */
   readonly critic: boolean;
+  /** V(s_T) of truncated episodes. */
+  readonly finalValues: boolean;
   readonly roles: boolean;
   /** The KL from the reference policy is charged to the rewards. */
   readonly klInReward: boolean;
@@ -46,6 +48,7 @@ export function updateNeeds(recipe: Recipe, hasReference: boolean): UpdateNeeds 
     proximalLogprobs,
     squaredProbabilities: requires(recipe, 'sumSquaredProbabilities'),
     critic,
+    finalValues: critic && (recipe.advantage.bootstrapTruncated ?? true),
     roles: requires(recipe, 'roleIds'),
     klInReward,
     rolloutCorrection:

@@ -2,7 +2,7 @@ import { AlgorithmError } from '../errors.js';
 import { checkFinite, checkLength, checkResults, checkValues } from '../layout/check.js';
 import { countGroups, momentsOfGroups, type GroupMoments } from '../layout/groups.js';
 import { broadcastRows } from '../layout/ragged.js';
-import { grpo, type GroupAdvantages, type SingletonRule } from './grpo.js';
+import { grpo, type GroupAdvantages, type GrpoOptions } from './grpo.js';
 import { whiten } from './whiten.js';
 
 export interface GdpoInput {
@@ -17,14 +17,14 @@ export interface GdpoInput {
 
 /**
  * GDPO (arXiv:2601.05242): GRPO in each reward component by itself, weighted sum, whitened over the tokens of the batch:
- * A = whiten(Σ_c w_c (R_c − μ_c)/(σ_c + 1e-6)) `[N]`. So a component with large numbers does not drown the others. Groups count as equal
+ * A = whiten(Σ_c w_c (R_c − μ_c)/(σ_c + ε)) `[N]`. So a component with large numbers does not drown the others. Groups count as equal
  * where they are in every component.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` without a component or when weights and components differ in number
  */
 export function gdpo(
   input: GdpoInput,
-  options: { readonly singleton?: SingletonRule } = {},
+  options: Pick<GrpoOptions, 'singleton' | 'epsilon'> = {},
 ): GroupAdvantages {
   const { offsets, groupIds, components, weights } = input;
   if (components.length === 0) {

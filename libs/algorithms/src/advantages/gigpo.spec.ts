@@ -38,6 +38,19 @@ describe('gigpo', () => {
     expectClose(advantages, [1 + 0.5 / std, 1 + half, 1, 0.25 / std, -half, -1 - 0.75 / std], 1e-5);
   });
 
+  it('adds epsilon to the deviation of both levels', () => {
+    const { advantages } = gigpo(GROUP, { normalization: 'meanStd', stepGamma: 0.5, epsilon: 0.25 });
+    // As above: deviation 1 of the episodes, √.4375 of state 0, and of state 1 (½ and 0) √.125.
+    const [state0, state1] = [Math.sqrt(0.4375) + 0.25, Math.sqrt(0.125) + 0.25];
+    const expected = [0.8 + 0.5 / state0, 0.8 + 0.25 / state1, 0.8];
+    expectClose(advantages, [...expected, 0.25 / state0, -0.25 / state1, -0.8 - 0.75 / state0], 1e-5);
+    // Differences from the mean are divided by nothing.
+    const means = { normalization: 'mean', stepGamma: 0.5 } as const;
+    expect([...gigpo(GROUP, { ...means, epsilon: 0.25 }).advantages]).toEqual([
+      ...gigpo(GROUP, means).advantages,
+    ]);
+  });
+
   it('weights episodes by their steps, like verl-agent, when the option is stepRows', () => {
     const { advantages } = gigpo(GROUP, {
       normalization: 'mean',

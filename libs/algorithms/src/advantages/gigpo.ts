@@ -17,7 +17,7 @@ export type GigpoInput = Columns<'episodeSteps' | 'stepOffsets' | 'rewards' | 'g
   Pick<AdvantageBatch, 'output'>;
 
 export interface GigpoOptions {
-  /** `mean`: differences from the mean; `meanStd`: also divided by σ + 1e-6. At both levels. Default `meanStd`. */
+  /** `mean`: differences from the mean; `meanStd`: also divided by σ + ε. At both levels. Default `meanStd`. */
   readonly normalization?: 'meanStd' | 'mean';
   /** Discount per step in G_k, in [0, 1]. Default 0.95. */
   readonly stepGamma?: number;
@@ -28,6 +28,8 @@ export interface GigpoOptions {
    * episodes weigh more. With `stepRows` the only step of a group keeps its raw return, as there.
    */
   readonly weighting?: 'episodes' | 'stepRows';
+  /** Added to the deviations that divide, at least 0. Default 1e-6, as in verl-agent. */
+  readonly epsilon?: number;
 }
 
 /** The counts are of the groups of episodes. */
@@ -53,9 +55,10 @@ export interface GigpoResult extends GroupSignalCounts {
  */
 export function gigpo(input: GigpoInput, options: GigpoOptions = {}): GigpoResult {
   const { normalization = 'meanStd', stepGamma = 0.95, stepWeight = 1, weighting = 'episodes' } = options;
+  const { epsilon = GROUP_EPSILON } = options;
   checkGigpo(input);
   checkUnitInterval({ stepGamma });
-  checkNonNegative({ stepWeight });
+  checkNonNegative({ stepWeight, epsilon });
   const { episodeSteps, stepOffsets, rewards, groupIds } = input;
   const stepRewards = rowSums(rewards, stepOffsets, { name: 'rewards' });
   const numSteps = stepRewards.length;
@@ -67,9 +70,11 @@ export function gigpo(input: GigpoInput, options: GigpoOptions = {}): GigpoResul
   const groups = momentsOfGroups(episodeReturns, groupIds, numGroups);
   const perEpisode =
     weighting === 'episodes'
-      ? new GroupNormalizer(groups, normalization, 'zero')
-      : new GroupNormalizer(stepRowMoments(input, episodeReturns, numGroups), normalization, 'raw');
-  const perStep = new GroupNormalizer(stepMoments, normalization, 'zero');
+      ? new GroupNormalizer(groups, { normalization, epsilon, singleton: 'zero' })
+      : new GroupNormalizer(stepRowMoments(input, episodeReturns, numGroups), {
+          ...{ normalization, epsilon, singleton: 'raw' },
+        });
+  const perStep = new GroupNormalizer(stepMoments, { normalization, epsilon, singleton: 'zero' });
 
   const advantages = new Float32Array(numSteps);
   let numSharing = 0;
@@ -185,22 +190,25 @@ function largestOf(numbers: Int32Array): number {
   return largest;
 }
 
+type NormalizerOptions = Required<Pick<GigpoOptions, 'normalization' | 'epsilon'>> & {
+  /** Result for the only value of a group: 0, or the value itself. */
+  readonly singleton: 'zero' | 'raw';
+};
+
 /** Places values among those of their group. */
 class GroupNormalizer {
   private readonly scales: Float64Array;
   private readonly means: Float64Array;
 
-  /** @param singleton result for the only value of a group: 0, or the value itself */
   constructor(
     { counts, means, stds, allEqual }: GroupMoments,
-    normalization: 'meanStd' | 'mean',
-    singleton: 'zero' | 'raw',
+    { normalization, epsilon, singleton }: NormalizerOptions,
   ) {
     this.means = singleton === 'raw' ? means.slice() : means;
     this.scales = new Float64Array(counts.length);
     for (let group = 0; group < counts.length; group++) {
       if (counts[group] > 1 && allEqual[group] === 0) {
-        this.scales[group] = normalization === 'mean' ? 1 : 1 / (stds[group] + GROUP_EPSILON);
+        this.scales[group] = normalization === 'mean' ? 1 : 1 / (stds[group] + epsilon);
       } else if (counts[group] === 1 && singleton === 'raw') {
         this.means[group] = 0;
         this.scales[group] = 1;

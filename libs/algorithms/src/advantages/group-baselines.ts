@@ -1,4 +1,4 @@
-import { checkCounts, checkResults } from '../layout/check.js';
+import { checkCounts, checkNonNegative, checkResults } from '../layout/check.js';
 import { AlgorithmError } from '../errors.js';
 import { countGroups, momentsOfGroups, type GroupMoments } from '../layout/groups.js';
 import {
@@ -78,16 +78,22 @@ export function opo(input: OpoInput, options: SingletonOptions = {}): GroupAdvan
 }
 
 export interface GrpoPassKOptions {
-  /** Divide by σ + 1e-6. Default true. */
+  /** Divide by σ + ε. Default true. */
   readonly divideByStd?: boolean;
+  /** Added to the deviation that divides, at least 0. Default 1e-6. */
+  readonly epsilon?: number;
 }
 
 /**
- * Pass@k advantage (arXiv:2503.19595): only the best episode of a group gets (r₁ − r₂)/(σ + 1e-6), r₁ and r₂ its
+ * Pass@k advantage (arXiv:2503.19595): only the best episode of a group gets (r₁ − r₂)/(σ + ε), r₁ and r₂ its
  * largest and second largest return; all others 0. Of several best ones r₁ = r₂, so all get 0. A group of one
  * gets 0 (verl refuses it).
  */
-export function grpoPassK(input: GroupInput, { divideByStd = true }: GrpoPassKOptions = {}): GroupAdvantages {
+export function grpoPassK(
+  input: GroupInput,
+  { divideByStd = true, epsilon = GROUP_EPSILON }: GrpoPassKOptions = {},
+): GroupAdvantages {
+  checkNonNegative({ epsilon });
   checkGroupInput(input);
   const { returns, groupIds } = input;
   const groups = momentsOfGroups(returns, groupIds);
@@ -109,7 +115,7 @@ export function grpoPassK(input: GroupInput, { divideByStd = true }: GrpoPassKOp
   for (let group = 0; group < best.length; group++) {
     if (groups.counts[group] < 2 || groups.allEqual[group] === 1) continue;
     const lead = returns[best[group]] - second[group];
-    advantages[best[group]] = divideByStd ? lead / (groups.stds[group] + GROUP_EPSILON) : lead;
+    advantages[best[group]] = divideByStd ? lead / (groups.stds[group] + epsilon) : lead;
   }
   checkResults({ advantages });
   return { advantages, ...countGroups(groups) };

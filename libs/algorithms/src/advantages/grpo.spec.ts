@@ -18,6 +18,15 @@ describe('grpo', () => {
     expect(result).toMatchObject({ numGroups: 3, numSingletonGroups: 1, numEqualGroups: 1 });
   });
 
+  it('adds epsilon to the deviation, also at 0, and so do its kin', () => {
+    // σ = 1: ∓1/(1 + 0.25).
+    expectClose(grpo(GROUPS, { epsilon: 0.25 }).advantages, [-0.8, 0, 0, 0, 0.8, 0], 1e-6);
+    expectClose(grpo(GROUPS, { epsilon: 0 }).advantages, [-1, 0, 0, 0, 1, 0], 1e-7);
+    // The best leads by 2 − 1.
+    expectClose(grpoPassK(GROUPS, { epsilon: 0.25 }).advantages, [0, 0, 0, 0, 0.8, 0], 1e-6);
+    expect(faultOf(() => grpo(GROUPS, { epsilon: -1 })).message).toContain('epsilon is -1');
+  });
+
   it('gives a group of one its raw return when singleton is raw, as verl does', () => {
     expect(grpo(GROUPS, { singleton: 'raw' }).advantages[3]).toBe(5);
   });

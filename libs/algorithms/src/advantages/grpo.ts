@@ -8,7 +8,7 @@ import {
 import { countGroups, momentsOfGroups, type GroupSignalCounts } from '../layout/groups.js';
 import { moments } from '../statistics/moments.js';
 
-/** Keeps a group's deviation away from 0 where it divides. */
+/** Default of `epsilon`, which keeps a group's deviation away from 0 where it divides. */
 export const GROUP_EPSILON = 1e-6;
 
 /** Input of every estimator that compares the episodes of a group. */
@@ -36,10 +36,12 @@ export interface GrpoOptions {
    * stalls once most groups agree; the price is a bias toward easy tasks.
    */
   readonly equalGroupCoefficient?: number;
+  /** Added to the deviation that divides, at least 0. Default 1e-6, as in verl. */
+  readonly epsilon?: number;
 }
 
 /**
- * Group relative policy optimisation (Shao et al., arXiv:2402.03300, §4.1.2): A_i = (R_i − μ)/(σ + 1e-6), μ and σ
+ * Group relative policy optimisation (Shao et al., arXiv:2402.03300, §4.1.2): A_i = (R_i − μ)/(σ + ε), μ and σ
  * (sample, n − 1) over the episodes of one group.
  *
  * Returns that differ only by the rounding of float32 (2^−22 relative) count as equal, so a vanishing σ cannot amplify noise.
@@ -48,14 +50,13 @@ export interface GrpoOptions {
  * @throws AlgorithmError `INVALID_ARGUMENT` for unequal lengths, returns that are not finite, bad group numbers
  */
 export function grpo(input: GroupInput, options: GrpoOptions = {}): GroupAdvantages {
-  const { singleton = 'zero', equalGroupCoefficient = 0 } = options;
-  checkNonNegative({ equalGroupCoefficient });
+  const { singleton = 'zero', equalGroupCoefficient = 0, epsilon = GROUP_EPSILON } = options;
+  checkNonNegative({ equalGroupCoefficient, epsilon });
   const { returns, groupIds } = input;
   checkGroupInput(input);
   const groups = momentsOfGroups(returns, groupIds);
   const batch = moments(returns);
-  const batchScale =
-    batch.variance > 0 ? equalGroupCoefficient / (Math.sqrt(batch.variance) + GROUP_EPSILON) : 0;
+  const batchScale = batch.variance > 0 ? equalGroupCoefficient / (Math.sqrt(batch.variance) + epsilon) : 0;
   const advantages = new Float32Array(returns.length);
   for (let i = 0; i < advantages.length; i++) {
     const group = groupIds[i];
@@ -65,7 +66,7 @@ export function grpo(input: GroupInput, options: GrpoOptions = {}): GroupAdvanta
     } else if (isSingleton || groups.allEqual[group] === 1) {
       if (batchScale > 0) advantages[i] = (returns[i] - batch.mean) * batchScale;
     } else {
-      advantages[i] = (returns[i] - groups.means[group]) / (groups.stds[group] + GROUP_EPSILON);
+      advantages[i] = (returns[i] - groups.means[group]) / (groups.stds[group] + epsilon);
     }
   }
   checkResults({ advantages });

@@ -4,6 +4,15 @@ import type { Recipe } from '../recipe/recipe.js';
 /** Success rate of a validation by policy version; NaN = unknown. */
 export type ValidatedVersions = ReadonlyMap<number, number>;
 
+/** Whether `evaluation` validates the policy after this update; 0 is the first policy. The last one is always validated, too. */
+export function isValidatedAfter(
+  updateNumber: number,
+  { everyUpdates, beforeTraining = true }: Pick<Recipe['evaluation'], 'everyUpdates' | 'beforeTraining'>,
+): boolean {
+  if (everyUpdates === 0 || (updateNumber === 0 && !beforeTraining)) return false;
+  return updateNumber % everyUpdates === 0;
+}
+
 /** Where the validated success of a run has stopped growing. */
 export interface ValidationPlateau {
   /** The version whose validation was the last of those without a gain. */

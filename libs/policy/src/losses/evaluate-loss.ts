@@ -84,9 +84,9 @@ export function evaluateLoss(
   const value = outputs.values === null ? null : valueTerms(outputs.values, weights, batch, at, options);
   if (value !== null) loss += options.valueCoefficient * value.loss;
 
-  const read = { ...outputs, proximalLogprobs: batch.proximalLogprobs ? proximalLogprobs : null };
   recordFigures(trained.figures, trained.positions, {
-    ...read,
+    ...outputs,
+    proximalLogprobs: batch.proximalLogprobs ? proximalLogprobs : null,
     kls: kl?.values ?? null,
     clipped: policy.clipped,
   });
@@ -94,12 +94,11 @@ export function evaluateLoss(
   const ratios = ratioStatistics(logprobs, proximalLogprobs);
   return {
     sums: {
-      loss,
-      policyLoss: policy.loss,
-      valueLoss: value?.loss ?? 0,
+      ...{ loss, policyLoss: policy.loss, valueLoss: value?.loss ?? 0 },
       entropy: sumOfEntropies,
       kl: sumOfKl,
       clipFraction: policy.statistics.clipFraction * numTokens,
+      valueClipFraction: (value?.clipFraction ?? 0) * numTokens,
       approximateKl: ratios.klK3 * numTokens,
       ratioMaxDeviation: ratios.maxDeviation,
       numTokens,

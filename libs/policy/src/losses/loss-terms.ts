@@ -14,6 +14,8 @@ const LOSS_TERMS = {
   kl: 'mean',
   /** Share of trained tokens whose policy gradient the loss clipped away. */
   clipFraction: 'mean',
+  /** Share of trained tokens whose value loss is the clipped one; 0 without a critic or `valueClip`. */
+  valueClipFraction: 'mean',
   /** Mean of ρ − 1 − log ρ, which estimates KL(π_prox‖π); 0 without proximal logprobs. */
   approximateKl: 'mean',
   /** max |ρ − 1|; 0 without proximal logprobs. */

@@ -13,7 +13,7 @@ import type { AdvantageBatch } from '../advantage-batch.js';
 import { gdpo } from '../gdpo.js';
 import { gigpo } from '../gigpo.js';
 import { drGrpo, gpg, grpoPassK, maxRl, opo, rloo } from '../group-baselines.js';
-import { grpo, type GroupAdvantages, type GroupInput } from '../grpo.js';
+import { GROUP_EPSILON, grpo, type GroupAdvantages, type GroupInput } from '../grpo.js';
 import { optimalTokenBaseline } from '../optimal-token-baseline.js';
 
 /** Estimators that compare the episodes of a group, without a critic. Importing this file registers them. */
@@ -27,7 +27,7 @@ const HARDLY_ANY_SHARED_ANCHORS = 0.05;
 defineEpisodeEstimator({
   name: 'grpo',
   source: 'Shao et al., arXiv:2402.03300, §4.1.2',
-  options: { singleton, equalGroupCoefficient: nonNegative(0) },
+  options: { singleton, equalGroupCoefficient: nonNegative(0), epsilon: nonNegative(GROUP_EPSILON) },
   estimate: grpo,
 });
 
@@ -48,7 +48,7 @@ defineEpisodeEstimator({
 defineEpisodeEstimator({
   name: 'grpoPassK',
   source: 'arXiv:2503.19595',
-  options: { divideByStd: flag(true) },
+  options: { divideByStd: flag(true), epsilon: nonNegative(GROUP_EPSILON) },
   estimate: grpoPassK,
 });
 
@@ -78,7 +78,7 @@ defineAdvantageEstimator({
   name: 'gdpo',
   source: 'arXiv:2601.05242',
   requires: ['rewardComponents', 'componentWeights'],
-  options: { singleton },
+  options: { singleton, epsilon: nonNegative(GROUP_EPSILON) },
   compute(batch, options) {
     const { rewards, rewardComponents: components, componentWeights: weights } = batch;
     checkFinite({ rewards });
@@ -109,6 +109,7 @@ defineAdvantageEstimator({
     stepGamma: fraction(0.95),
     stepWeight: nonNegative(1),
     weighting: choice('episodes', 'stepRows'),
+    epsilon: nonNegative(GROUP_EPSILON),
   },
   compute(batch, options) {
     const { advantages, ...statistics } = gigpo(batch, options);
