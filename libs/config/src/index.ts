@@ -2,6 +2,7 @@ export { listAlgorithms } from './algorithms/algorithm-presets.js';
 export {
   bestVersions,
   type ValidatedVersions,
+  isValidatedAfter,
   validationPlateau,
   type ValidationPlateau,
 } from './evaluation/validated-versions.js';
@@ -34,7 +35,7 @@ export { isColocated } from './recipe/colocation.js';
 export { ProcessRecipe } from './recipe/process-recipe.js';
 export { EngineRecipe } from './recipe/engine-recipe.js';
 export { EndpointRecipe } from './recipe/endpoint-recipe.js';
-export { requireFit, type EnvironmentFacts } from './recipe/environment-problems.js';
+export { asksServerForAnchors, requireFit, type EnvironmentFacts } from './recipe/environment-problems.js';
 export {
   EnvironmentRecipe,
   EnvironmentServerRecipe,

@@ -65,7 +65,7 @@ async function openServerEnvironment(
   const adapter = adapterOf(server, options);
   const pool = await openServers(server, adapter);
   const close = async () => {
-    adapter.close();
+    await adapter.close();
     await pool.close();
   };
   try {
@@ -78,7 +78,7 @@ async function openServerEnvironment(
       description.maxSteps ?? Infinity,
       server.maxSteps ?? (description.maxSteps === null ? DEFAULT_MAX_STEPS : Infinity),
     );
-    const numTasks = description.numTasks ?? server.numTasks ?? null;
+    const numTasks = server.numTasks ?? description.numTasks;
     const spec = remoteSpec({
       name,
       pool,

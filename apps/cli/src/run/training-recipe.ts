@@ -1,4 +1,10 @@
-import { requireFit, resolveRecipe, type Recipe, type RecipeOverrides } from '@retrace/config';
+import {
+  asksServerForAnchors,
+  requireFit,
+  resolveRecipe,
+  type Recipe,
+  type RecipeOverrides,
+} from '@retrace/config';
 import { CliError } from '../cli-error.js';
 import type { CommonOptions } from '../options.js';
 import { readVariables, type BackendChoice } from '@retrace/process';
@@ -116,10 +122,26 @@ export async function checkTrainingRecipe(recipe: Recipe): Promise<Recipe> {
   if (typeof recipe.environment !== 'string') {
     const { readEnvironment } = await import('@retrace/environment-sources');
     requireFit(recipe, await readEnvironment(recipe.environment));
+    if (asksServerForAnchors(recipe)) await requireFitOfServer(recipe);
   }
   if (!recipe.tasks) return recipe;
   const { completeTasks } = await import('@retrace/environment-sources');
   return completeTasks(recipe);
+}
+
+/**
+ * Asks a server what its environment offers, and closes it again.
+ *
+ * @throws ConfigError `RECIPE_INVALID`; EnvironmentSourceError and ProcessError where it does not answer
+ */
+async function requireFitOfServer(recipe: Recipe): Promise<void> {
+  const { openEnvironment } = await import('@retrace/environment-sources');
+  const { spec, close } = await openEnvironment(recipe.environment);
+  try {
+    requireFit(recipe, spec);
+  } finally {
+    await close();
+  }
 }
 
 /** Assignments of the variable `RETRACE_SET`, one a line, which `--set` overrules. */

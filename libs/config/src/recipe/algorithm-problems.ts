@@ -4,6 +4,7 @@ import {
   getAdvantageEstimator,
   getPolicyLoss,
   importanceWeights,
+  listAdvantageEstimators,
   rejectTokens,
   resolveAdvantageOptions,
   resolvePolicyLossOptions,
@@ -25,6 +26,7 @@ export function algorithmProblems(recipe: Recipe): string[] {
     ...aggregationProblems(recipe),
     ...entropyProblems(recipe),
     ...anchorProblems(recipe),
+    ...truncationProblems(recipe),
   ];
   return problems.length > 0 ? problems : [...combinationProblems(recipe), ...klInRewardProblems(recipe)];
 }
@@ -180,6 +182,27 @@ function anchorProblems({ advantage: { estimator, anchorSimilarity } }: Recipe):
   return [
     `advantage.anchorSimilarity: got ${anchorSimilarity}, must be absent with advantage.estimator ${estimator}: it ignores anchors`,
   ];
+}
+
+/** Checks that options about episodes that were cut meet something that reads them. */
+function truncationProblems({ advantage, loss, preference }: Recipe): string[] {
+  const { estimator, bootstrapTruncated } = advantage;
+  const problems: string[] = [];
+  if (bootstrapTruncated !== undefined && !usesCritic(estimator)) {
+    problems.push(
+      `advantage.bootstrapTruncated: got ${bootstrapTruncated}, must be absent with advantage.estimator ${estimator}: it reads no values of a critic`,
+    );
+  }
+  if (loss.maskTruncated === true && preference) {
+    problems.push(
+      'loss.maskTruncated: got true, must be false or absent with a preference: pairs are trained whole',
+    );
+  }
+  return problems;
+}
+
+function usesCritic(estimator: string): boolean {
+  return listAdvantageEstimators().includes(estimator) && getAdvantageEstimator(estimator).usesCritic;
 }
 
 function combinationProblems(recipe: Recipe): string[] {

@@ -18,6 +18,7 @@ export function environmentProblems(recipe: Recipe): string[] {
         'context.tokenizer: got "word", must be model (with policy.model) or byte where environment.server is used: such environments have no fixed vocabulary',
       );
     }
+    if (environment.server) problems.push(...serverAnchorProblems(environment.server, recipe));
     if (environment.server && recipe.imitation) {
       problems.push('imitation: must be null where environment.server is used, which has no expert');
     }
@@ -58,13 +59,40 @@ function fitProblems(recipe: Recipe, facts: EnvironmentFacts): string[] {
 }
 
 /** Checks that estimators which compare steps by their states have an environment that identifies those. */
-function anchorProblems({ advantage: { estimator } }: Recipe, facts: EnvironmentFacts): string[] {
+function anchorProblems(
+  { environment, advantage: { estimator } }: Recipe,
+  facts: EnvironmentFacts,
+): string[] {
   if (facts.offersAnchors || !readsAnchors(estimator)) return [];
+  if (typeof environment !== 'string' && environment.server) return [serverAnchorProblem(estimator)];
   const others = listEnvironments().filter(({ offersAnchors }) => offersAnchors);
   return [
     `environment: got "${facts.name}", must be one that offers anchors (${others.map(({ name }) => name).join(', ')}) with ` +
       `advantage.estimator ${estimator}: it compares steps in the same state`,
   ];
+}
+
+/** Servers of AgentGym and OpenEnv never say what identifies a state; one of Retrace's own protocol tells when it is asked (`requireFit`). */
+function serverAnchorProblems(
+  { protocol, anchor }: EnvironmentServerRecipe,
+  { advantage: { estimator } }: Recipe,
+): string[] {
+  if (protocol === 'retrace' || anchor === 'observation' || !readsAnchors(estimator)) return [];
+  return [serverAnchorProblem(estimator)];
+}
+
+function serverAnchorProblem(estimator: string): string {
+  return (
+    `environment.server.anchor: got "environment", must be "observation" with advantage.estimator ${estimator}: it compares steps in the same ` +
+    'state, and this server does not identify states'
+  );
+}
+
+/** Whether only the servers themselves can tell if they identify the states that the recipe's estimator compares. */
+export function asksServerForAnchors({ environment, advantage }: Recipe): boolean {
+  if (typeof environment === 'string' || !environment.server) return false;
+  const { protocol, anchor } = environment.server;
+  return protocol === 'retrace' && anchor !== 'observation' && readsAnchors(advantage.estimator);
 }
 
 /** Whether an advantage estimator compares steps by the anchors of their states. */

@@ -42,7 +42,7 @@ export class EnvironmentServerRecipe {
   @IsOptional()
   @IsWholeNumberFrom(1, 100_000, { unit: 'actions', why: 'an episode is held in memory' })
   readonly maxSteps?: number;
-  /** Number of tasks that the server has, by index; where the server or its family tells it, that counts. */
+  /** Number of tasks to play, by index from 0; without it, as many as the server or its family says. Where tasks are made from seeds, the index is the seed. */
   @IsOptional()
   @IsWholeNumberFrom(1, 100_000_000, { unit: 'tasks', why: 'their split is decided by index' })
   readonly numTasks?: number;

@@ -15,6 +15,8 @@ export class EarlyStopRecipe {
 export class EvaluationRecipe {
   /** Validation runs after every so many updates and after the last; 0 is never. */
   @IsWholeNumberFrom(0, MAX_UPDATES, UPDATES) readonly everyUpdates!: number;
+  /** Whether the first policy is validated too, before any update. @defaultValue true */
+  @IsOptional() @IsBoolean() readonly beforeTraining?: boolean;
   /** Tasks of a validation, of the validation split. */
   @IsWholeNumberFrom(0, 100_000, { unit: 'episodes', why: 'the standard error of so many is below 0.2 %' })
   readonly numValidationEpisodes!: number;

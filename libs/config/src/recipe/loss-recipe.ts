@@ -111,6 +111,11 @@ export class LossRecipe {
   @IsOptional()
   @IsNumberFrom(0.001, 1, { why: 'it is a fraction, and at 0 nothing is trained' })
   readonly topEntropyFraction?: number | null;
+  /**
+   * Whether truncated episodes, which a limit of turns or tokens cut, stay out of the loss and its denominators: overlong filtering (DAPO; TRL's
+   * `mask_truncated_completions`). The advantages of the others still compare with their returns. @defaultValue false
+   */
+  @IsOptional() @IsBoolean() readonly maskTruncated?: boolean;
   /** Weight of the entropy bonus. */
   @IsNumberFrom(0, 10, TERM) readonly entropyCoefficient!: number;
   /** Controller that starts from `entropyCoefficient` and adapts it; null keeps it constant. @defaultValue null */

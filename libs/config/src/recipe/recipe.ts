@@ -138,6 +138,11 @@ export class AdvantageRecipe {
   @IsOptional()
   @IsNumberFrom(0.01, 1, { why: 'it is a fraction, and at 0 all states are one' })
   readonly anchorSimilarity?: number;
+  /**
+   * Whether the value after a cut is what a critic says of the final observation (`true`), or 0 (`false`), as in verl, which takes an episode that was cut
+   * for one that ended. For estimators with a critic. @defaultValue true
+   */
+  @IsOptional() @IsBoolean() readonly bootstrapTruncated?: boolean;
   /** How often each episode is trained, drawn after the advantages are known; null is once. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => ResamplingRecipe) readonly resampling?: ResamplingRecipe | null;
   /** Permutes the advantages within the batch: a control experiment, which must stop all learning. */

@@ -236,6 +236,39 @@ describe('resolveRecipe', () => {
     );
   });
 
+  it('refuses bootstrapTruncated where no critic gives values, and maskTruncated where pairs are trained', () => {
+    const off = 'advantage.bootstrapTruncated=false';
+    expect(resolveRecipe('frozen-lake-ppo', { assignments: [off] }).advantage.bootstrapTruncated).toBe(false);
+    expect(refusal(() => resolveRecipe('frozen-lake-grpo', { assignments: [off] })).message).toContain(
+      'advantage.bootstrapTruncated: got false, must be absent with advantage.estimator grpo: it reads no values of a critic',
+    );
+    const masked = ['loss.maskTruncated=true'];
+    expect(resolveRecipe('frozen-lake-grpo', { assignments: masked }).loss.maskTruncated).toBe(true);
+    expect(refusal(() => resolveRecipe('frozen-lake-dpo', { assignments: masked })).message).toContain(
+      'loss.maskTruncated: got true, must be false or absent with a preference',
+    );
+  });
+
+  it('refuses GiGPO on servers that identify no states, naming the field that mends it', () => {
+    const recipe = (server: object, estimator = 'gigpo') =>
+      resolveRecipe('textcraft-gigpo', {
+        assignments: [
+          `environment.server=${JSON.stringify({ urls: ['http://127.0.0.1:1'], ...server })}`,
+          `advantage={"estimator":"${estimator}","options":{},"shuffle":false}`,
+        ],
+      });
+    const fix =
+      'environment.server.anchor: got "environment", must be "observation" with advantage.estimator gigpo';
+    for (const server of [{ protocol: 'agentgym', family: 'textcraft' }, { protocol: 'openenv' }]) {
+      expect(refusal(() => recipe(server)).message).toContain(fix);
+      expect(refusal(() => recipe({ ...server, anchor: 'environment' })).message).toContain(fix);
+      expect(recipe({ ...server, anchor: 'observation' }).advantage.estimator).toBe('gigpo');
+      expect(recipe(server, 'grpo').advantage.estimator).toBe('grpo');
+    }
+    // Whether a server of Retrace's own protocol does is known when it is asked.
+    expect(recipe({ protocol: 'retrace' }).advantage.estimator).toBe('gigpo');
+  });
+
   it.each(['klStraightThrough', 'klBiasCorrection'])(
     'refuses %s for a KL in the reward, which has no gradient',
     (field) => {

@@ -1,18 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Observation, ResetOptions, StepResult } from '@retrace/environments';
 import { EnvironmentSourceError } from '../errors.js';
 import type { RemoteDescription, RemoteSession, ServerAdapter } from '../remote/adapter.js';
 import { AgentGymClient } from './client.js';
 import type { AgentGymFamily } from './families.js';
+import { Instances, type Instance } from './instances.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Reply of AgentGym's client where a text has several actions: the server is not asked, and the turn is lost. */
 const ONE_ACTION_ONLY = "Error: Only one 'Action' is allowed per response. Please adjust your response.";
 const SEARCH = 'search[<your query>]';
+/** How long servers may take to close what is left at the end. */
+const CLOSE_TIMEOUT_MS = 5_000;
 const ACTION_LIST = /Available actions: (\[.*\])\s*$/s;
 
 /** Speaks with servers of one of AgentGym's environments. */
 export class AgentGymAdapter implements ServerAdapter {
+  private readonly instances = new Map<string, Instances>();
+  private readonly sessions = new Set<AgentGymSession>();
+
   constructor(
     private readonly family: AgentGymFamily,
     private readonly options: Fields = {},
@@ -35,44 +42,85 @@ export class AgentGymAdapter implements ServerAdapter {
 
   open(url: string): Promise<RemoteSession> {
     const client = new AgentGymClient(new URL(this.family.path ?? '', `${url}/`).href);
-    return Promise.resolve(new AgentGymSession(client, this.family, this.options));
+    const instances = this.instances.get(url) ?? new Instances();
+    this.instances.set(url, instances);
+    const { family, options, sessions } = this;
+    const session = new AgentGymSession({
+      ...{ client, family, options, instances },
+      closed: () => sessions.delete(session),
+    });
+    sessions.add(session);
+    return Promise.resolve(session);
   }
 
-  close(): void {
-    // Its connections are those of single requests.
+  /** Closes the instances of sessions that are still open, so that a server of others keeps none. */
+  async close(): Promise<void> {
+    const closing = Promise.allSettled([...this.sessions].map((session) => session.close()));
+    await Promise.race([closing, sleep(CLOSE_TIMEOUT_MS, null, { ref: false })]);
   }
 }
 
+interface SessionOptions {
+  readonly client: AgentGymClient;
+  readonly family: AgentGymFamily;
+  readonly options: Fields;
+  readonly instances: Instances;
+  /** Called once the session is closed. */
+  readonly closed: () => void;
+}
+
 class AgentGymSession implements RemoteSession {
-  private instance: number | null = null;
+  private instance: Instance | null = null;
+  /** The request under way; after it nothing of this session touches the instance. */
+  private pending: Promise<unknown> = Promise.resolve();
+  private closing: Promise<void> | null = null;
   private score = 0;
   private taskFamily: string | null = null;
   private last: Observation = { text: '', anchor: null, legalActions: null };
 
-  constructor(
-    private readonly client: AgentGymClient,
-    private readonly family: AgentGymFamily,
-    private readonly options: Fields,
-  ) {}
+  constructor(private readonly context: SessionOptions) {}
 
-  async reset({ task, seed }: ResetOptions): Promise<Observation> {
-    const { resetIndex, resetFields, numTasks } = this.family;
-    const index = numTasks === 'seeded' ? seed : (task as { readonly index?: number }).index;
+  reset(options: ResetOptions): Promise<Observation> {
+    return this.alone(() => this.begin(options));
+  }
+
+  step(text: string): Promise<StepResult> {
+    return this.alone(() => this.play(text));
+  }
+
+  /** Closes the instance, or keeps it for a later episode where the server can't close it. */
+  close(): Promise<void> {
+    return (this.closing ??= this.leave().finally(this.context.closed));
+  }
+
+  private get family(): AgentGymFamily {
+    return this.context.family;
+  }
+
+  private alone<T>(request: () => Promise<T>): Promise<T> {
+    const answer = request();
+    this.pending = answer;
+    return answer;
+  }
+
+  private async begin({ task, seed }: ResetOptions): Promise<Observation> {
+    const { numTasks } = this.family;
+    const { index = numTasks === 'seeded' ? seed : undefined } = task as { readonly index?: number };
     if (index === undefined)
       throw violation('the task has no index; the recipe must have environment.server.numTasks');
-    await this.create(index);
-    const body = { ...this.named(), ...resetFields, ...this.options, [resetIndex]: index };
-    const answer = await this.client.post('reset', body);
+    const answer = await this.resetInstance(index);
     this.score = 0;
     this.taskFamily = this.family.familyOfReset?.(answer) ?? null;
-    this.last = await this.observe(answer, false);
+    const observation = await this.observe(answer, false);
+    const text = this.family.openingOfReset?.(answer, observation.text) ?? observation.text;
+    this.last = { ...observation, text };
     return this.last;
   }
 
-  async step(text: string): Promise<StepResult> {
+  private async play(text: string): Promise<StepResult> {
     const action = this.family.action(text);
     if (action === null) return this.invalid();
-    const answer = await this.client.post('step', { ...this.named(), action });
+    const answer = await this.context.client.post('step', { ...this.named(), action });
     if (!isFields(answer)) throw violation(`step answered ${JSON.stringify(answer)}, must be an object`);
     const told = answer[this.family.reward];
     if (typeof told !== 'number' || !Number.isFinite(told)) {
@@ -97,35 +145,92 @@ class AgentGymSession implements RemoteSession {
     };
   }
 
-  async close(): Promise<void> {
-    if (this.instance !== null && this.family.hasClose) await this.client.post('close', this.named());
+  /**
+   * Begins the task on the instance of the session, or on an idle one. A server refuses an instance that it does not know, as after a restart: then
+   * one is made.
+   */
+  private async resetInstance(index: number): Promise<unknown> {
+    const { instances } = this.context;
+    if (this.instance !== null && !instances.isCurrent(this.instance)) this.instance = null;
+    const used = (this.instance ??= instances.take());
+    if (used === null) {
+      this.instance = await this.create(index);
+      return this.postReset(index);
+    }
+    try {
+      return await this.postReset(index);
+    } catch (refused) {
+      if (!(refused instanceof EnvironmentSourceError) || refused.code !== 'SERVER_REFUSED') throw refused;
+      this.instance = await this.create(index);
+      try {
+        const answer = await this.postReset(index);
+        this.noticeRestart(used);
+        return answer;
+      } catch {
+        // It is the task that is refused, not the instance.
+        await this.release(used);
+        throw refused;
+      }
+    }
   }
 
-  /** An instance is made once, unless its task is decided when it is made. */
-  private async create(index: number): Promise<void> {
+  /** All instances from before the restart are forgotten: the server gives their numbers again. */
+  private noticeRestart(refused: Instance): void {
+    const { instances } = this.context;
+    if (instances.isCurrent(refused)) instances.forgetAll();
+    const { instance } = this;
+    if (instance !== null && !instances.isCurrent(instance)) this.instance = instances.add(instance.id);
+  }
+
+  private async create(index: number): Promise<Instance> {
     const { createIndex, instance } = this.family;
-    if (this.instance !== null && createIndex === undefined) return;
-    if (this.instance !== null) await this.close();
-    const answer = await this.client.post(
-      'create',
-      createIndex === undefined ? {} : { [createIndex]: index },
-    );
+    const body = createIndex === undefined ? {} : { [createIndex]: index };
+    const answer = await this.context.client.post('create', body);
     const id = instance === 'env_idx' ? answer : isFields(answer) ? answer.id : undefined;
     if (typeof id !== 'number')
       throw violation(`create answered ${JSON.stringify(answer)}, must name the instance`);
-    this.instance = id;
+    return this.context.instances.add(id);
+  }
+
+  private postReset(index: number): Promise<unknown> {
+    const { resetIndex, resetFields } = this.family;
+    const { client, options } = this.context;
+    return client.post('reset', { ...this.named(), ...resetFields, ...options, [resetIndex]: index });
+  }
+
+  /**
+   * Without a `close`, the next episode may have the instance only once the server is done with this one; of an instance whose server did not answer
+   * that is unknown.
+   */
+  private async leave(): Promise<void> {
+    const { hasClose } = this.family;
+    const isIdle = (this.instance !== null && hasClose) || (await hasAnswered(this.pending));
+    if (this.instance === null) return;
+    if (isIdle || hasClose) await this.release(this.instance);
+    else this.context.instances.remove(this.instance);
+  }
+
+  private async release(instance: Instance): Promise<void> {
+    const { client, instances } = this.context;
+    if (!instances.isCurrent(instance)) return;
+    if (!this.family.hasClose) {
+      instances.giveBack(instance);
+      return;
+    }
+    instances.remove(instance);
+    await client.post('close', { [this.family.instance]: instance.id });
   }
 
   private async observe(answer: unknown, isOver: boolean): Promise<Observation> {
     const observation = observationOf(answer);
     const { actionsRoute, instance } = this.family;
     if (actionsRoute === undefined || isOver) return observation;
-    const told = await this.client.get(actionsRoute, { [instance]: `${this.instance}` });
+    const told = await this.context.client.get(actionsRoute, { [instance]: `${this.instance?.id}` });
     return { ...observation, legalActions: shopActions(told) };
   }
 
   private named(): Fields {
-    return { [this.family.instance]: this.instance };
+    return { [this.family.instance]: this.instance?.id };
   }
 
   private invalid(): StepResult {
@@ -144,6 +249,14 @@ class AgentGymSession implements RemoteSession {
       },
     };
   }
+}
+
+/** Whether the server answered a request, be it with a refusal. */
+function hasAnswered(request: Promise<unknown>): Promise<boolean> {
+  return request.then(
+    () => true,
+    (error: unknown) => error instanceof EnvironmentSourceError && error.code !== 'SERVER_UNREACHABLE',
+  );
 }
 
 /** The text of an answer: a text itself, the first of a list, or a field by the name that the environment uses. */

@@ -43,7 +43,15 @@ describe('AgentGymAdapter, on servers of ours that answer as the environments do
     const scores = [10, 40, 100];
     const { url } = await serve({
       '/create': () => ({ id: 3 }),
-      '/reset': () => ({ task_name: 'boil', observation: 'A kitchen.', reward: 0, score: 0, done: false }),
+      '/reset': () => ({
+        ...{
+          task_name: 'boil',
+          task_description: 'Task Description: boil water.',
+          observation: 'A kitchen.',
+        },
+        ...{ reward: 0, score: 0, done: false },
+      }),
+      '/close': () => true,
       '/step': () => ({ observation: 'ok', reward: 7, score: scores.shift(), done: scores.length === 0 }),
     });
     const session = await open('sciworld', url);

@@ -7,7 +7,7 @@ import {
   wholeText,
   type ActionRule,
 } from './actions.js';
-import { alfworldTask, babyAiLevel, craftingDepth } from './task-families.js';
+import { alfworldTask, babyAiLevel, craftingDepth, scienceTask } from './task-families.js';
 
 /** Where one environment of AgentGym differs from the others, from its server and its client (WooooDyy/AgentGym 3ef9235). */
 export interface AgentGymFamily {
@@ -18,7 +18,7 @@ export interface AgentGymFamily {
   readonly path?: string;
   /** `id` in an object, or `env_idx` in place of a bare number. */
   readonly instance: 'id' | 'env_idx';
-  /** Field of the index in the body of `create`, where the server wants it there. */
+  /** Field of an index in the body of `create`, where the server wants one; `reset` replaces that task. */
   readonly createIndex?: string;
   /** Field of the index (or seed) in the body of `reset`. */
   readonly resetIndex: string;
@@ -29,7 +29,10 @@ export interface AgentGymFamily {
   readonly reward: 'reward' | 'score';
   /** Least last reward, or total score, that is a success. */
   readonly successFrom: number;
+  /** Whether the server closes instances. Of one that can't, each instance is played again, and again by later sessions. */
   readonly hasClose: boolean;
+  /** First observation, where the server tells the task beside it; the agent sees what AgentGym's client shows. */
+  readonly openingOfReset?: (answer: unknown, observation: string) => string;
   /** Kind of a task by its index. */
   readonly familyByIndex?: (index: number) => string;
   /** Kind of the task that a reset answered with; null where it does not say. */
@@ -89,7 +92,8 @@ const FAMILIES: Readonly<Record<string, AgentGymFamily>> = {
       numTasks: 'given',
       resetIndex: 'data_idx',
     },
-    ...{ action: afterLastLabel, reward: 'score', successFrom: 100 },
+    ...{ action: afterLastLabel, reward: 'score', successFrom: 100, hasClose: true },
+    openingOfReset: scienceTask,
   },
   webshop: {
     ...{

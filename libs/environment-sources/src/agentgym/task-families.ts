@@ -1,3 +1,5 @@
+import { EnvironmentSourceError } from '../errors.js';
+
 /** Level of a task of babyai: the server takes the index modulo forty. */
 export function babyAiLevel(index: number): string {
   return BABYAI_LEVELS[index % BABYAI_LEVELS.length];
@@ -7,6 +9,20 @@ export function babyAiLevel(index: number): string {
 export function alfworldTask(answer: unknown): string | null {
   const { task_type: told } = (answer ?? {}) as { readonly task_type?: unknown };
   return typeof told === 'string' ? told.split('-')[0] : null;
+}
+
+/**
+ * First observation of sciworld: the task, then the room, as AgentGym's client shows them.
+ *
+ * @throws EnvironmentSourceError `PROTOCOL_VIOLATION` where the answer tells no task: an agent could not know what to do
+ */
+export function scienceTask(answer: unknown, observation: string): string {
+  const { task_description: task } = (answer ?? {}) as { readonly task_description?: unknown };
+  if (typeof task === 'string') return `${task}\n${observation}`;
+  throw new EnvironmentSourceError(
+    'PROTOCOL_VIOLATION',
+    `AgentGym: reset: task_description is ${JSON.stringify(task)}, must be a text`,
+  );
 }
 
 /**

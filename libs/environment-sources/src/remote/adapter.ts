@@ -35,6 +35,6 @@ export interface ServerAdapter {
   describe(url: string): Promise<RemoteDescription>;
   /** @throws EnvironmentSourceError */
   open(url: string): Promise<RemoteSession>;
-  /** Closes what sessions shared. */
-  close(): void;
+  /** Closes what sessions shared, and sessions that are still open. */
+  close(): void | Promise<void>;
 }

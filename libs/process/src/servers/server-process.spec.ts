@@ -69,6 +69,13 @@ describe('ServerProcess', () => {
     await untilNoneRuns(pids);
   });
 
+  it('tells the server the process that it belongs to, which is its parent', async () => {
+    const code = `require('node:http').createServer((_, response) =>
+      response.end(JSON.stringify([Number(process.env.RETRACE_SERVER_OWNER), process.ppid]))).listen(Number(process.argv[1]), '127.0.0.1');`;
+    const [owner, parent] = await pidsOf(await serverProcess(code).start());
+    expect(owner).toBe(parent);
+  });
+
   it('is refused with its last lines when it ends at once, and when it never answers', async () => {
     const ending = serverProcess(`console.error('no such module: craft'); process.exit(3)`);
     await expect(ending.start()).rejects.toMatchObject({

@@ -13,6 +13,7 @@ from typing import Any
 
 from retrace.environments.adapt import adapt
 from retrace.environments.hosted import HostedEnvironment, HostedEpisode, InvalidTaskError, Result
+from retrace.environments.owner import end_with_owner
 from retrace.environments.page_guard import PageGuard
 
 PROTOCOL_VERSION = 1
@@ -225,7 +226,7 @@ async def serve_environment_async(
 
 
 def serve_environment(environment: Any, **options: Any) -> None:
-    """Host an environment for Retrace until SIGTERM or Ctrl-C.
+    """Host an environment for Retrace until SIGTERM or Ctrl-C, and where Retrace started it no longer than Retrace.
 
     `environment` is a function that makes an environment (so that episodes can be played at the same time), or an environment: of
     Gymnasium, GEM, TextArena, verifiers or reasoning-gym, anything with the methods `reset` and `step` of Gymnasium, or a
@@ -238,6 +239,8 @@ def serve_environment(environment: Any, **options: Any) -> None:
     origins such as "http://localhost:3000" whose pages may use the server), and of the adapters `name`, `max_steps`,
     `to_text(observation, info)`, `to_action(text)`, `success(reward, info)`.
     """
+
+    end_with_owner()
 
     async def main() -> None:
         task = asyncio.current_task()
