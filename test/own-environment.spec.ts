@@ -27,6 +27,33 @@ describe('an environment in a TypeScript file of one’s own', () => {
     expect((JSON.parse(collected.stdout) as { success: number }).success).toBeGreaterThan(0.3);
   });
 
+  it.each([
+    ['reset', "if (typeof start !== 'number') throw", "if (typeof start === 'number') throw"],
+    ['step', 'this.numSteps += 1;', "throw new Error('the table fell over');"],
+  ])('collect exits 1 where all of its few episodes failed, in a %s', async (_, text, fault) => {
+    const broken = moduleElsewhere();
+    writeFileSync(broken, readFileSync(broken, 'utf8').replace(text, fault));
+    const data = ['--data-dir', directories.make()];
+    const collected = await runRetrace([
+      ...['collect', '--environment', broken, '--policy', 'careful', '--episodes', '3', ...data],
+    ]);
+    expect(collected.code).toBe(1);
+    expect(collected.stderr).toContain('environment "twenty-one" failed in all 3 episodes, last because');
+  });
+
+  it('collect exits 0 where only some episodes failed', async () => {
+    const broken = moduleElsewhere();
+    const fault = "if (task.start > 5) throw new Error('too high');\n    if (typeof start";
+    writeFileSync(broken, readFileSync(broken, 'utf8').replace('if (typeof start', fault));
+    const collected = await runRetrace([
+      ...['collect', '--environment', broken, '--policy', 'careful', '--episodes', '20'],
+      ...['--data-dir', directories.make(), '--json'],
+    ]);
+    expect(collected.code).toBe(0);
+    expect(collected.stderr).toContain('too high');
+    expect(JSON.parse(collected.stdout)).toMatchObject({ numEpisodes: 20 });
+  });
+
   it('without a fixed vocabulary, a recipe with the word tokenizer is refused with what to do', async () => {
     const set = ['--set', `environment=${JSON.stringify({ module: moduleElsewhere() })}`];
     const args = ['train', '--recipe', 'bandit-ppo', ...set, '--data-dir', directories.make()];

@@ -57,6 +57,8 @@ export interface RewardComponent<S extends OptionSchema = OptionSchema> {
   readonly operationalOptions?: readonly string[];
   /** Checks options that must fit one another; null without a fault. */
   readonly optionsFault?: (options: OptionsOf<S>) => string | null;
+  /** Checks options against the episodes that are scored together: why they can't be meant; null without a fault. It ends the scoring. */
+  readonly episodesFault?: (episodes: readonly RewardEpisode[], options: OptionsOf<S>) => string | null;
   score(
     episode: RewardEpisode,
     options: OptionsOf<S>,

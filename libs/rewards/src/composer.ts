@@ -147,6 +147,19 @@ export class RewardComposer {
     return [...this.components.map(({ module }) => module), import.meta.url];
   }
 
+  /**
+   * Checks the options of the components against episodes that are to be scored.
+   *
+   * @throws RewardError `INVALID_ARGUMENT` naming the component, the option and its rule
+   */
+  requireOptionsFor(episodes: readonly RewardEpisode[]): void {
+    for (const { name, component, options } of this.components) {
+      const applicable = episodes.filter((episode) => this.appliesTo(name, episode));
+      const fault = component.episodesFault?.(applicable, options) ?? null;
+      if (fault !== null) throw new RewardError('INVALID_ARGUMENT', `reward ${name}: ${fault}`);
+    }
+  }
+
   /** Scores one episode. An error of a component is not thrown, but recorded in the breakdown. */
   async score(episode: RewardEpisode, context: ScoringContext = {}): Promise<EpisodeReward> {
     const components: ComponentScore[] = [];
@@ -188,6 +201,11 @@ export class RewardComposer {
     }));
     const dispatch = { sourceField: this.sourceField, unlistedSource: this.unlistedSource };
     return JSON.stringify(this.sources.size === 0 ? components : { components, ...dispatch });
+  }
+
+  private appliesTo(component: string, episode: RewardEpisode): boolean {
+    const applicable = this.applicableTo(episode);
+    return !(applicable instanceof RewardError) && applicable.some(({ name }) => name === component);
   }
 
   private applicableTo(episode: RewardEpisode): readonly ComposedComponent[] | RewardError {

@@ -114,8 +114,11 @@ export class RewardScorer {
   /**
    * Scores episodes; new verdicts are in the log when it resolves. Where another process asked the same question at the same time, the
    * first verdict in the log counts in both.
+   *
+   * @throws RewardError `INVALID_ARGUMENT` for an option that the episodes show to be wrong, such as a part of the reward that no environment lists
    */
   async scoreEpisodes(episodes: readonly IdentifiedEpisode[]): Promise<EpisodeReward[]> {
+    this.composer.requireOptionsFor(episodes.map(({ episode }) => episode));
     const { verdicts, asksJudges = true } = this.options;
     const episodeIds = episodes.map(({ episodeId }) => episodeId);
     const visits = this.composer.countsVisits ? await this.options.visits?.read(episodeIds) : undefined;

@@ -19,6 +19,9 @@ const CODES: Readonly<Record<EpisodeFailure['of'], CollectorErrorCode>> = {
 /** Counts the episodes in a row that failed. Single failures are warnings; when all fail, the process ends. */
 export class FailureStreak {
   private numInARow = 0;
+  private numEnded = 0;
+  private numFailed = 0;
+  private last: EpisodeFailure | null = null;
 
   constructor(private readonly options: FailureStreakOptions) {}
 
@@ -29,13 +32,16 @@ export class FailureStreak {
    * @throws CollectorError `ENVIRONMENT_FAILED`, `MODEL_FAILED` or `AGENT_FAILED`, by the last failure
    */
   add(failure: EpisodeFailure | null, round: number): void {
-    const { environment, source = 'collector', maxFailuresInARow, warnings } = this.options;
+    const { source = 'collector', maxFailuresInARow, warnings } = this.options;
+    this.numEnded += 1;
     if (failure === null) {
       this.numInARow = 0;
       return;
     }
     const { of, reason } = failure;
-    const failed = of === 'environment' ? `environment "${environment}" failed` : `${of} failed`;
+    const failed = this.describe(of);
+    this.numFailed += 1;
+    this.last = failure;
     warnings.raise({ source, step: round, message: `${failed}: ${reason}` });
     this.numInARow += 1;
     if (this.numInARow < maxFailuresInARow) return;
@@ -44,5 +50,23 @@ export class FailureStreak {
       `${failed} in ${maxFailuresInARow} episodes in a row (collection.maxFailuresInARow), last because ${reason}; ` +
         'mend it and start the run again, which continues after its last update',
     );
+  }
+
+  /**
+   * Takes note of the end of all episodes, however few they were.
+   *
+   * @throws CollectorError as `add`, where there were episodes and all of them failed
+   */
+  requireEpisodes(): void {
+    const { numEnded, numFailed, last } = this;
+    if (last === null || numFailed < numEnded) return;
+    throw new CollectorError(
+      CODES[last.of],
+      `${this.describe(last.of)} in all ${numEnded} episodes, last because ${last.reason}; mend it and collect again`,
+    );
+  }
+
+  private describe(of: EpisodeFailure['of']): string {
+    return of === 'environment' ? `environment "${this.options.environment}" failed` : `${of} failed`;
   }
 }

@@ -25,7 +25,7 @@ const MAX_CONCURRENT_EPISODES = 256;
 /**
  * Collects episodes of training tasks outside any training run, one of each task, as a run of its own.
  *
- * @throws as `openPlayer` and `playTasks` do
+ * @throws as `openPlayer` and `playTasks` do, also where each of the episodes failed
  */
 export async function collectEpisodes(options: CollectEpisodesOptions): Promise<CollectResult> {
   const { control, spec, policy, numEpisodes, seed } = options;
@@ -42,7 +42,7 @@ export async function collectEpisodes(options: CollectEpisodesOptions): Promise<
   try {
     const { runId, metrics } = await playTasks({
       ...options,
-      ...{ player, maxConcurrent },
+      ...{ player, maxConcurrent, requiresEpisodes: true },
       selections: [{ split: 'train', seed, numTasks: numEpisodes, numAttempts: 1 }],
       run: { name: `collect-${spec.name}-${policy}`, seed, recipe, tags: [] },
     });

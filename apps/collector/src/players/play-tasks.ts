@@ -43,6 +43,8 @@ export interface PlayTasksOptions {
   };
   /** Whether an episode was played before, by an earlier run of the same tasks (default: none was). */
   readonly isEnded?: (episode: PlannedEpisode, selection: TaskSelection) => boolean;
+  /** Whether the run fails where each of its episodes did (default: such a run has its figures, too). */
+  readonly requiresEpisodes?: boolean;
   /** Metadata of each episode (default: none). */
   readonly describe?: (episode: PlannedEpisode, selection: TaskSelection) => Json;
   readonly engine: string;
@@ -62,7 +64,7 @@ export interface PlayedTasks {
  * Plays tasks of one environment outside any training run, as a run of its own. When interrupted, the run is recorded as stopped, with the
  * episodes that had ended.
  *
- * @throws CollectorError `ENVIRONMENT_FAILED`; the run is recorded as failed
+ * @throws CollectorError `ENVIRONMENT_FAILED`, `MODEL_FAILED`, `AGENT_FAILED`; the run is recorded as failed
  */
 export async function playTasks(options: PlayTasksOptions): Promise<PlayedTasks> {
   const { control, log, selections, signal } = options;
@@ -120,6 +122,7 @@ async function playAll(
       await control.append(runId, { kind: 'GroupsClosed', payload: ended.closings });
       played.push(ended.metrics);
     }
+    if (options.requiresEpisodes && !signal.aborted) setting.failures.requireEpisodes();
   } finally {
     await warnings.flush();
   }

@@ -63,6 +63,54 @@ describe('reward components', () => {
     expect(await scoreOf('environmentComponent', episode([won, step({ reward: null })]), options)).toBeNull();
   });
 
+  it('environmentComponent: is missing where the parts of a step do not add up to its reward without it', async () => {
+    const options = { component: 'goal' };
+    const silent = step({ reward: 1 });
+    expect(await scoreOf('environmentComponent', episode([silent]), options)).toBeNull();
+    const partly = step({ reward: 1, rewardNames: ['time'], rewardValues: [-0.1] });
+    expect(await scoreOf('environmentComponent', episode([partly]), options)).toBeNull();
+    const whole = step({ reward: 0.1 + 0.2, rewardNames: ['time'], rewardValues: [0.3] });
+    expect(await scoreOf('environmentComponent', episode([whole]), options)).toEqual([0]);
+  });
+
+  describe('environmentComponent', () => {
+    const lost = step({ reward: 0 });
+    const won = step({ reward: 1, rewardNames: ['goal'], rewardValues: [1] });
+    const invalid = step({ reward: -0.1, rewardNames: ['invalidAction'], rewardValues: [-0.1] });
+    const both = step({ reward: 0.9, rewardNames: ['goal', 'time'], rewardValues: [1, -0.1] });
+    const refusalOf = (component: string, ...episodes: (readonly RewardStep[])[]) => {
+      const composer = new RewardComposer([{ reward: 'environmentComponent', options: { component } }]);
+      try {
+        composer.requireOptionsFor(episodes.map((steps) => episode(steps)));
+        return null;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+
+    it.each([
+      ['gaol', [[lost, won]], 'goal'],
+      ['Goal', [[lost], [invalid, won]], 'goal, invalidAction'],
+      ['invalid-action', [[lost, invalid]], 'invalidAction'],
+      // Nothing like it, but each step lists the same parts.
+      ['progress', [[both, both], [both]], 'goal, time'],
+    ])('is refused as %s once episodes have shown the names', (component, episodes, names) => {
+      expect(refusalOf(component, ...episodes)).toBe(
+        `reward environmentComponent: component is "${component}", must be a part that the environment lists: ${names}`,
+      );
+    });
+
+    it.each([
+      ['goal', [[lost, won]]],
+      ['invalidAction', [[lost, won]]],
+      ['goal', [[lost, invalid]]],
+      ['goal', [[lost]]],
+      ['goal', []],
+    ])('is taken as %s where it is listed, or may come yet', (component, episodes) => {
+      expect(refusalOf(component, ...episodes)).toBeNull();
+    });
+  });
+
   it('invalidAction and timePenalty: give a cost per step', async () => {
     const steps = [step({}), step({ actionValid: false })];
     expect(await scoreOf('invalidAction', episode(steps))).toEqual([0, -0.1]);

@@ -1,6 +1,6 @@
-import { choice, nonNegative, real, text } from '@retrace/algorithms/registry';
+import { choice, nearNames, nonNegative, real, text } from '@retrace/algorithms/registry';
 import { registerReward } from '../component.js';
-import type { RewardStep } from '../episode.js';
+import type { RewardEpisode, RewardStep } from '../episode.js';
 
 /* Rewards from the environment's own records. Importing this file registers them. */
 
@@ -14,19 +14,48 @@ registerReward(import.meta.url, {
 
 registerReward(import.meta.url, {
   name: 'environmentComponent',
-  description: "One named part of the environment's reward; 0 where a rewarded step does not list it",
+  description:
+    "One named part of the environment's reward; 0 where the parts that a step lists add up to its reward without it, and else missing",
   options: { component: text('') },
   optionsFault: ({ component }) =>
     component === '' ? 'component is empty, must name a reward of the environment' : null,
+  episodesFault: (episodes, { component }) => unknownPart(component, episodes),
   score: ({ steps }, { component }) => ({
     scope: 'step',
-    values: steps.map(({ reward, rewardNames, rewardValues }) => {
-      const index = rewardNames.indexOf(component);
-      if (index !== -1) return rewardValues[index];
-      return reward === null ? null : 0;
-    }),
+    values: steps.map((step) => partOf(step, component)),
   }),
 });
+
+/** Relative to the reward, but at least to 1: parts are stored as float64, and sums of them round. */
+const SUM_TOLERANCE = 1e-6;
+
+function partOf({ reward, rewardNames, rewardValues }: RewardStep, component: string): number | null {
+  const index = rewardNames.indexOf(component);
+  if (index !== -1) return rewardValues[index];
+  if (reward === null) return null;
+  const sum = Array.from(rewardValues).reduce((total, value) => total + value, 0);
+  return Math.abs(sum - reward) <= SUM_TOLERANCE * Math.max(1, Math.abs(reward)) ? 0 : null;
+}
+
+/**
+ * Why no part of that name is to be expected, by the names that the episodes show: one of them is nearly the same, or each step with a reward lists the
+ * same ones. An environment may list a part only where it is not 0, so that others are missing says nothing.
+ */
+function unknownPart(component: string, episodes: readonly Pick<RewardEpisode, 'steps'>[]): string | null {
+  const shown = new Set<string>();
+  const lists = new Set<string>();
+  for (const { steps } of episodes) {
+    for (const { reward, rewardNames } of steps) {
+      for (const name of rewardNames) shown.add(name);
+      if (reward !== null) lists.add(rewardNames.join('\n'));
+    }
+  }
+  if (shown.size === 0 || shown.has(component)) return null;
+  const near = nearNames(component, [...shown]);
+  const isComplete = lists.size === 1;
+  if (near.length === 0 && !isComplete) return null;
+  return `component is "${component}", must be a part that the environment lists: ${[...shown].sort().join(', ')}`;
+}
 
 registerReward(import.meta.url, {
   name: 'goal',

@@ -1,0 +1,1 @@
+export { ProtocolHost } from './protocol-host.js';
