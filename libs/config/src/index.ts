@@ -57,7 +57,7 @@ export { showText } from './recipe/show-value.js';
 export { longestContext } from './recipe/model-problems.js';
 export { ComputeRecipe, LoraRecipe, ModelRecipe, PolicyRecipe } from './recipe/model-recipe.js';
 export { MonitorsRecipe } from './recipe/monitors-recipe.js';
-export { OptimizerRecipe, StepGuardRecipe } from './recipe/optimizer-recipe.js';
+export { CriticOptimizerRecipe, OptimizerRecipe, StepGuardRecipe } from './recipe/optimizer-recipe.js';
 export { PreferenceRecipe } from './recipe/preference-recipe.js';
 export {
   AdvantageRecipe,

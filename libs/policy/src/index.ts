@@ -44,7 +44,7 @@ export {
   type TokenPasses,
 } from './losses/accumulate-loss.js';
 export { type TokenColumns } from './losses/evaluate-loss.js';
-export { type LossOptions } from './losses/loss-options.js';
+export { type LossOptions, type TrainedPart } from './losses/loss-options.js';
 export { averageTerms, type LossTerms, type LossTermValues } from './losses/loss-terms.js';
 export { type TokenFigures } from './losses/token-figures.js';
 export { type LossColumns, mapLossColumns, type TrainingBatch } from './losses/training-batch.js';

@@ -28,8 +28,18 @@ export interface StepOptions {
   readonly seed: number;
   readonly loss: StepLoss;
   readonly optimizer: MiniBatchSize & Pick<OptimizerRecipe, 'epochs' | 'maxGradientNorm'>;
+  /** Passes that come before, over the same batch: those of a critic that is optimized apart (default: none). */
+  readonly critic?: CriticPass | null;
+  /** Whether nothing but those passes is made (default false). */
+  readonly trainsOnlyCritic?: boolean;
   readonly aggregation: AggregationRule;
   readonly guard: StepGuard;
+}
+
+/** Steps of a critic by itself. */
+export interface CriticPass {
+  readonly loss: StepLoss;
+  readonly optimizer: StepOptions['optimizer'];
 }
 
 /** Means over the update's mini-batches; NaN where there was none, as then nothing was measured. */
@@ -51,7 +61,7 @@ export interface UpdateOutcome extends LossTermValues {
 
 /**
  * Epochs of mini-batch steps on one batch: each mini-batch's gradient is accumulated and applied once, unless the guard skips it or ends the
- * update before it.
+ * update before it. The steps of a critic that is optimized apart come first; its values and those of the policy come from other weights.
  *
  * @throws TrainerError `NON_FINITE_LOSS` before any such gradient is applied, unless the guard skips it; `STEPS_SKIPPED`
  */
@@ -60,6 +70,39 @@ export async function makeOptimizerSteps(
   columns: UpdateColumns,
   options: StepOptions,
 ): Promise<UpdateOutcome> {
+  const { critic = null, trainsOnlyCritic = false } = options;
+  const ofCritic = critic && (await makePass(engine, columns, { ...options, ...critic }));
+  const ofPolicy = trainsOnlyCritic ? NO_STEPS : await makePass(engine, columns, options);
+  const steps = [...(ofCritic?.steps ?? []), ...ofPolicy.steps];
+  const outcome = {
+    ...averageTerms(ofPolicy.steps.map(({ terms }) => terms)),
+    gradientNorm: meanOf(ofPolicy.steps, ({ gradientNorm }) => gradientNorm),
+    criticGradientNorm: meanOf((ofCritic ?? ofPolicy).steps, (step) => step.criticGradientNorm ?? Number.NaN),
+    numTrainedTokens: steps.reduce((sum, { numTokens }) => sum + numTokens, 0),
+    numOptimizerSteps: steps.length,
+    stepLosses: Float64Array.from(steps, ({ terms }) => terms.loss),
+    stepGradientNorms: Float64Array.from(steps, ({ gradientNorm }) => gradientNorm),
+    stepTokens: options.loss.recordsTokens === true ? [...ofPolicy.tokens] : null,
+  };
+  if (ofCritic === null) return outcome;
+  const { valueLoss, valueClipFraction } = averageTerms(ofCritic.steps.map(({ terms }) => terms));
+  const loss = (trainsOnlyCritic ? 0 : outcome.loss) + (critic?.loss.valueCoefficient ?? 0) * valueLoss;
+  return { ...outcome, loss, valueLoss, valueClipFraction };
+}
+
+interface MadePass {
+  readonly steps: readonly MadeStep[];
+  readonly tokens: readonly OptimizerStepTokens[];
+}
+
+const NO_STEPS: MadePass = { steps: [], tokens: [] };
+
+/** The epochs of one loss. */
+async function makePass(
+  engine: Pick<UpdateEngine, 'accumulate' | 'step' | 'discard'>,
+  columns: UpdateColumns,
+  options: StepOptions,
+): Promise<MadePass> {
   const { seed, optimizer, aggregation, guard } = options;
   const random = new Pcg32(seed);
   const steps: MadeStep[] = [];
@@ -76,18 +119,11 @@ export async function makeOptimizerSteps(
       if (figures) tokens.push(stepTokens(columns, sequences, batch, figures));
     }
   }
-  const mean = (of: (step: MadeStep) => number) =>
-    steps.reduce((sum, step) => sum + of(step), 0) / steps.length;
-  return {
-    ...averageTerms(steps.map(({ terms }) => terms)),
-    gradientNorm: mean(({ gradientNorm }) => gradientNorm),
-    criticGradientNorm: mean(({ criticGradientNorm }) => criticGradientNorm ?? Number.NaN),
-    numTrainedTokens: steps.reduce((sum, { numTokens }) => sum + numTokens, 0),
-    numOptimizerSteps: steps.length,
-    stepLosses: Float64Array.from(steps, ({ terms }) => terms.loss),
-    stepGradientNorms: Float64Array.from(steps, ({ gradientNorm }) => gradientNorm),
-    stepTokens: options.loss.recordsTokens === true ? tokens : null,
-  };
+  return { steps, tokens };
+}
+
+function meanOf(steps: readonly MadeStep[], valueOf: (step: MadeStep) => number): number {
+  return steps.reduce((sum, step) => sum + valueOf(step), 0) / steps.length;
 }
 
 interface MadeStep extends Pick<AppliedGradients, 'gradientNorm' | 'criticGradientNorm'> {
@@ -127,6 +163,7 @@ async function makeStep(
     learningRate,
     criticLearningRate: criticLearningRate ?? learningRate,
     maxGradientNorm: optimizer.maxGradientNorm,
+    ...(loss.trains === undefined ? {} : { trains: loss.trains }),
     ...(skipNormAbove === undefined ? {} : { skipNormAbove }),
   });
   if (!applied.isApplied) {

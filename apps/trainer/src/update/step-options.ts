@@ -2,7 +2,7 @@ import { getPolicyLoss } from '@retrace/algorithms';
 import { policyLossOptions, type OptimizerRecipe, type PreferenceRecipe, type Recipe } from '@retrace/config';
 import type { StepLoss } from '../engine/update-engine.js';
 import { learningRateAt } from './learning-rate.js';
-import type { StepOptions } from './optimizer-steps.js';
+import type { CriticPass, StepOptions } from './optimizer-steps.js';
 import type { PreferenceStepOptions } from './preference-steps.js';
 import type { StepGuard } from './step-guard.js';
 
@@ -23,19 +23,22 @@ export function policySteps(
   { updateNumber, seed, klCoefficient, entropyCoefficient, guard }: StepSettings,
 ): StepOptions {
   const { loss, optimizer } = recipe;
+  const ofBoth: StepLoss = {
+    policyLoss: loss.policyLoss,
+    policyLossOptions: { ...seeded(loss.policyLoss, seed), ...policyLossOptions(loss) },
+    valueCoefficient: loss.valueCoefficient,
+    entropyCoefficient,
+    klCoefficient: hasKlInLoss(recipe) ? klCoefficient : 0,
+    ...regularizers(recipe),
+  };
   return {
     learningRate: learningRateOf(recipe, updateNumber),
     criticLearningRate: criticLearningRateOf(recipe, updateNumber),
     seed,
     optimizer,
-    loss: {
-      policyLoss: loss.policyLoss,
-      policyLossOptions: { ...seeded(loss.policyLoss, seed), ...policyLossOptions(loss) },
-      valueCoefficient: loss.valueCoefficient,
-      entropyCoefficient,
-      klCoefficient: hasKlInLoss(recipe) ? klCoefficient : 0,
-      ...regularizers(recipe),
-    },
+    loss: optimizer.critic ? { ...ofBoth, valueCoefficient: 0, trains: 'policy' } : ofBoth,
+    critic: criticPass(recipe, ofBoth),
+    trainsOnlyCritic: isCriticWarmup(recipe, updateNumber),
     aggregation: {
       aggregation: loss.aggregation,
       horizon: loss.horizon ?? null,
@@ -43,6 +46,29 @@ export function policySteps(
     },
     guard,
   };
+}
+
+/** The steps of the critic where the recipe makes them apart; null where policy and critic share theirs. */
+function criticPass({ optimizer }: Pick<Recipe, 'optimizer'>, ofBoth: StepLoss): CriticPass | null {
+  const { critic } = optimizer;
+  if (!critic) return null;
+  const { epochs, maxGradientNorm, miniBatchActionTokens, miniBatchSequences } = critic;
+  const isCutApart = typeof miniBatchActionTokens === 'number' || typeof miniBatchSequences === 'number';
+  return {
+    loss: { ...ofBoth, entropyCoefficient: 0, klCoefficient: 0, trains: 'critic', recordsTokens: false },
+    optimizer: {
+      epochs: epochs ?? optimizer.epochs,
+      maxGradientNorm: maxGradientNorm ?? optimizer.maxGradientNorm,
+      miniBatchActionTokens: miniBatchActionTokens ?? optimizer.miniBatchActionTokens,
+      miniBatchSequences: isCutApart ? miniBatchSequences : optimizer.miniBatchSequences,
+    },
+  };
+}
+
+/** Whether an update, counted over all stages, trains only the critic. */
+function isCriticWarmup({ optimizer, imitation }: Recipe, updateNumber: number): boolean {
+  const policyUpdate = updateNumber - (imitation?.numUpdates ?? 0);
+  return policyUpdate <= (optimizer.critic?.numWarmupUpdates ?? 0);
 }
 
 /** The optimizer steps of an imitation update: cross entropy, every token with the same weight. */

@@ -6,7 +6,7 @@ export function longestContext({ policy, model }: Pick<Recipe, 'policy' | 'model
 }
 
 /** Checks that a recipe either makes a model or names one, with a tokenizer that fits it. */
-export function modelProblems({ policy, model, context, loss, optimizer }: Recipe): string[] {
+export function modelProblems({ policy, model, context, loss, optimizer, preference }: Recipe): string[] {
   const problems: string[] = [];
   if (policy && model) problems.push('model: must be null or absent where policy.model names a directory');
   if (!policy && !model) problems.push('"model" is required where "policy" is absent');
@@ -47,5 +47,24 @@ export function modelProblems({ policy, model, context, loss, optimizer }: Recip
       `optimizer.criticLearningRate: got ${optimizer.criticLearningRate}, must be null where loss.valueCoefficient is 0, as there is no critic`,
     );
   }
-  return problems;
+  return [...problems, ...criticProblems({ policy, model, optimizer, preference })];
+}
+
+/** Checks that a critic which is optimized apart has weights and an optimizer of its own. */
+function criticProblems({
+  policy,
+  model,
+  optimizer,
+  preference,
+}: Pick<Recipe, 'policy' | 'model' | 'optimizer' | 'preference'>): string[] {
+  if (!optimizer.critic) return [];
+  const needed = [
+    ...((policy ?? model)?.valueTrunk === 'own' ? [] : [`${policy ? 'policy' : 'model'}.valueTrunk "own"`]),
+    ...(typeof optimizer.criticLearningRate === 'number' ? [] : ['optimizer.criticLearningRate']),
+  ];
+  if (preference) return ['optimizer.critic: must be null with a preference, which trains no critic'];
+  if (needed.length === 0) return [];
+  return [
+    `optimizer.critic: needs ${needed.join(' and ')}, or must be null: only a critic of its own is trained apart from the policy`,
+  ];
 }

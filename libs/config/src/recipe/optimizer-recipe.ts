@@ -1,5 +1,6 @@
 import { IsBoolean, IsIn, IsOptional, Type, ValidateNested } from '@retrace/validation';
 import { IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
+import { MAX_UPDATES, UPDATES } from './update-counts.js';
 
 const FRACTION = { why: 'it is a fraction' };
 const LEARNING_RATE_SCHEDULES = ['linear', 'cosine', 'constant'] as const;
@@ -26,6 +27,33 @@ export class StepGuardRecipe {
   readonly maxSkippedInARow?: number;
 }
 
+/**
+ * Passes of a critic of its own over the batch, apart from those of the policy and before them, as in verl; what is left out is as for the policy. It needs
+ * `valueTrunk` own and `criticLearningRate`.
+ */
+export class CriticOptimizerRecipe {
+  /** Number of updates, after imitation, that train only the critic; the policy stays as it is. @defaultValue 0 */
+  @IsOptional()
+  @IsWholeNumberFrom(0, MAX_UPDATES, UPDATES)
+  readonly numWarmupUpdates?: number;
+  /** Number of times that an update goes over its batch for the critic; null: as often as for the policy. @defaultValue null */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 64, { unit: 'passes', why: 'more only fit the noise of one batch' })
+  readonly epochs?: number | null;
+  /** Action tokens in a mini-batch of the critic; null cuts as for the policy. @defaultValue null */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 100_000_000, { unit: 'tokens', why: 'a round has no more' })
+  readonly miniBatchActionTokens?: number | null;
+  /** Sequences in a mini-batch of the critic, in place of `miniBatchActionTokens`; null cuts as for the policy. @defaultValue null */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 10_000_000, { unit: 'sequences', why: 'a round has no more' })
+  readonly miniBatchSequences?: number | null;
+  /** Largest norm of the critic's gradients; null: as for the policy. @defaultValue null */
+  @IsOptional()
+  @IsNumberFrom(1e-9, 1e9, { why: 'at 0 nothing is learned; above, nothing is scaled down' })
+  readonly maxGradientNorm?: number | null;
+}
+
 /** AdamW, its schedule, and how a batch is cut into optimizer steps. */
 export class OptimizerRecipe {
   /** Learning rate at its peak. */
@@ -35,6 +63,11 @@ export class OptimizerRecipe {
   @IsOptional()
   @IsNumberFrom(0, 1, { why: 'a step of 1 changes every weight by more than its size' })
   readonly criticLearningRate?: number | null;
+  /** Optimizer steps of the critic apart from the policy's; null makes them together. @defaultValue null */
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => CriticOptimizerRecipe)
+  readonly critic?: CriticOptimizerRecipe | null;
   /** Decay of the mean of the gradients. */
   @IsNumberFrom(0, 0.9999, { why: 'at 1 the mean never moves' }) readonly beta1!: number;
   /** Decay of the mean of the squared gradients. */

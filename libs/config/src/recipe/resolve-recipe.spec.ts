@@ -249,6 +249,22 @@ describe('resolveRecipe', () => {
     );
   });
 
+  it('refuses optimizer steps of a critic that has no weights or optimizer of its own, and engines that make none', () => {
+    const own = ['model.valueTrunk=own', 'optimizer.criticLearningRate=0.001'];
+    const critic = 'optimizer.critic={"numWarmupUpdates":2,"epochs":4}';
+    const resolve = (...assignments: string[]) => resolveRecipe('frozen-lake-ppo', { assignments });
+    expect(resolve(...own, critic).optimizer.critic).toMatchObject({ numWarmupUpdates: 2, epochs: 4 });
+    expect(refusal(() => resolve(critic)).message).toContain(
+      'optimizer.critic: needs model.valueTrunk "own" and optimizer.criticLearningRate, or must be null',
+    );
+    expect(refusal(() => resolve(own[1], critic)).message).toContain('needs model.valueTrunk "own", or must');
+    const torch = 'engine={"kind":"torch"}';
+    expect(refusal(() => resolve(...own, critic, torch)).message).toContain('engine "torch" can\'t honour');
+    expect(refusal(() => resolve(...own, 'optimizer.critic={"warmup":2}')).message).toContain(
+      'unknown field "optimizer.critic.warmup"',
+    );
+  });
+
   it('refuses GiGPO on servers that identify no states, naming the field that mends it', () => {
     const recipe = (server: object, estimator = 'gigpo') =>
       resolveRecipe('textcraft-gigpo', {

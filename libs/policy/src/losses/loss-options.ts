@@ -7,6 +7,9 @@ import {
 import { PolicyError } from '../policy-error.js';
 import { isPositive, requireConfig } from '../require-config.js';
 
+/** Weights that a gradient or a step is for: all, or of a policy beside a critic of its own only one of both. */
+export type TrainedPart = 'all' | 'policy' | 'critic';
+
 export interface LossOptions {
   /** Any policy loss of `@retrace/algorithms`; `crossEntropy`, −log π of the recorded token, is imitation. */
   readonly policyLoss: string;
@@ -33,6 +36,8 @@ export interface LossOptions {
    * memory and time, never the result. Default false.
    */
   readonly recomputeLayers?: boolean;
+  /** Weights that get a gradient. With `critic` only the value term has one; the others are still measured (default `all`). */
+  readonly trains?: TrainedPart;
   /** Whether the terms tell what the loss read of each token (`LossTerms.figures`). Default false. */
   readonly recordsTokens?: boolean;
 }

@@ -33,7 +33,8 @@ export interface AdamWStep {
 
 /** AdamW (`adamWStep`) over all parameters of a model. */
 export class AdamW {
-  private numSteps = 0;
+  /** Steps of the policy and of a critic that is optimized apart: each has bias corrections of its own. */
+  private readonly numSteps = { policy: 0, critic: 0 };
   private readonly firstMoments: MomentVectors;
   private readonly secondMoments: MomentVectors;
 
@@ -47,15 +48,20 @@ export class AdamW {
     this.secondMoments = momentVectors(buckets, place);
   }
 
-  /** Replaces every parameter; `gradients` has one vector per bucket. */
+  /** Replaces the parameters of each bucket that has options; `gradients` has one vector per bucket. */
   async step(
     parameters: ParameterSet,
     gradients: readonly tf.Tensor[],
-    optionsOf: (bucket: Bucket) => AdamWStep,
+    optionsOf: (bucket: Bucket) => AdamWStep | null,
   ): Promise<void> {
-    this.numSteps++;
+    const optionsOfBuckets = this.buckets.map(optionsOf);
+    for (const kind of ['policy', 'critic'] as const) {
+      if (this.buckets.some((bucket, b) => optionsOfBuckets[b] && kindOf(bucket) === kind))
+        this.numSteps[kind]++;
+    }
     for (const [b, bucket] of this.buckets.entries()) {
-      const options = optionsOf(bucket);
+      const options = optionsOfBuckets[b];
+      if (options === null) continue;
       const { first, second } = tf.tidy(() => this.stepBucket(bucket, b, parameters, gradients[b], options));
       await this.firstMoments.write(b, first);
       await this.secondMoments.write(b, second);
@@ -75,9 +81,11 @@ export class AdamW {
         values: () => this[moments].data(b),
       })),
     );
-    const step = `${this.numSteps}`;
-    if (average === null) return encodeParameters(groups, { metadata: { step } });
-    return encodeParameters([...groups, ...average.groups()], { metadata: { step, averages: 'yes' } });
+    const { policy, critic } = this.numSteps;
+    const isEven = policy === critic || !this.buckets.some((bucket) => bucket.isOfSeparateCritic);
+    const steps = { step: `${policy}`, ...(isEven ? {} : { criticStep: `${critic}` }) };
+    if (average === null) return encodeParameters(groups, { metadata: steps });
+    return encodeParameters([...groups, ...average.groups()], { metadata: { ...steps, averages: 'yes' } });
   }
 
   /**
@@ -85,7 +93,10 @@ export class AdamW {
    *
    * @throws PolicyError `TENSOR_MISMATCH`, with the state unchanged, when a moment is missing or has another shape
    */
-  async load(source: TensorSource, step: number): Promise<void> {
+  async load(
+    source: TensorSource,
+    steps: { readonly policy: number; readonly critic: number },
+  ): Promise<void> {
     for (const moments of MOMENTS) {
       for (const { specs } of this.buckets)
         requireParameters(source, specs, (name) => PREFIXES[moments] + name);
@@ -101,7 +112,7 @@ export class AdamW {
         this[moments].assign(b, vector);
       }
     }
-    this.numSteps = step;
+    Object.assign(this.numSteps, steps);
   }
 
   dispose(): void {
@@ -127,13 +138,17 @@ export class AdamW {
       weightDecay: bucket.decays ? this.options.weightDecay : 0,
       learningRate,
       gradientScale,
-      step: this.numSteps,
+      step: this.numSteps[kindOf(bucket)],
     });
     unflatten(bucket, weight).forEach((part, i) => {
       parameters.replace(bucket.specs[i].key, part);
     });
     return { first, second };
   }
+}
+
+function kindOf({ isOfSeparateCritic }: Bucket): 'policy' | 'critic' {
+  return isOfSeparateCritic ? 'critic' : 'policy';
 }
 
 function validateAdamWOptions(options: AdamWOptions): void {

@@ -9,7 +9,7 @@ import { lossNode } from '../losses/loss-node.js';
 import { combineSums } from '../losses/loss-terms.js';
 import type { LossSums, LossTerms } from '../losses/loss-terms.js';
 import { validateLossOptions } from '../losses/loss-options.js';
-import type { LossOptions } from '../losses/loss-options.js';
+import type { LossOptions, TrainedPart } from '../losses/loss-options.js';
 import { newTokenFigures, type TokenFigures } from '../losses/token-figures.js';
 import { validateTrainingBatch } from '../losses/training-batch.js';
 import type { TrainingBatch } from '../losses/training-batch.js';
@@ -34,6 +34,8 @@ export interface ApplyOptions {
   readonly learningRate: number;
   /** Learning rate of the critic, for an optimizer that keeps it apart (default: as the others). */
   readonly criticLearningRate?: number;
+  /** Weights that the step moves; the others stay, with their moments. A part needs a critic that is kept apart (default `all`). */
+  readonly trains?: TrainedPart;
   /** Gradients are scaled down to this global L2 norm; those of a critic that is kept apart to the same one by themselves. */
   readonly maxGradientNorm: number;
   /**
@@ -138,6 +140,7 @@ export class PolicyOptimizer {
   async apply(options: ApplyOptions): Promise<AppliedGradients> {
     const { gradients, buckets, separateCritic } = this;
     const { learningRate, criticLearningRate = learningRate, maxGradientNorm, skipNormAbove } = options;
+    const { trains = 'all' } = options;
     if (gradients === null)
       return { isApplied: true, gradientNorm: 0, criticGradientNorm: separateCritic ? 0 : null };
     try {
@@ -151,9 +154,10 @@ export class PolicyOptimizer {
       const scaleOf = (norm: number) => (norm > maxGradientNorm ? maxGradientNorm / norm : 1);
       const ofPolicy = { learningRate, gradientScale: scaleOf(gradientNorm) };
       const ofCritic = { learningRate: criticLearningRate, gradientScale: scaleOf(criticGradientNorm ?? 0) };
-      await this.adamW.step(this.model.parameters, gradients, ({ isOfSeparateCritic }) =>
-        isOfSeparateCritic ? ofCritic : ofPolicy,
-      );
+      await this.adamW.step(this.model.parameters, gradients, ({ isOfSeparateCritic }) => {
+        if (isOfSeparateCritic) return trains === 'policy' ? null : ofCritic;
+        return trains === 'critic' ? null : ofPolicy;
+      });
       return { isApplied: true, gradientNorm, criticGradientNorm };
     } finally {
       this.clearGradients();
@@ -221,7 +225,8 @@ export class PolicyOptimizer {
    * @throws PolicyError `TENSOR_MISMATCH`, with the state unchanged
    */
   loadState(file: SafetensorsFile): Promise<void> {
-    return this.adamW.load(file, Number(file.header.metadata.step));
+    const { step, criticStep = step } = file.header.metadata;
+    return this.adamW.load(file, { policy: Number(step), critic: Number(criticStep) });
   }
 
   dispose(): void {
@@ -253,9 +258,10 @@ export class PolicyOptimizer {
     { options, selected, foreseen, figures }: PackOptions,
   ): LossSums[] {
     const usesValues = options.valueCoefficient !== 0;
+    const { trains = 'all' } = options;
     const keys = this.model.trainableSpecs
       .map((spec) => spec.key)
-      .filter((key) => usesValues || !isOfCritic(key));
+      .filter((key) => (isOfCritic(key) ? usesValues && trains !== 'policy' : trains !== 'critic'));
     const positions = pack.readPositions.map((position) => position + 1);
     const targets = positions.map((position) => batch.tokenIds[position]);
     const known = foreseen && {

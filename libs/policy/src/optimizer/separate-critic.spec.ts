@@ -1,5 +1,9 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { openBackend } from '@retrace/compute';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CheckpointFiles } from '../checkpoints/checkpoint-files.js';
 import type { NamedTensors } from '../model/named-tensors.js';
 import { Transformer } from '../model/transformer.js';
 import { EVERY_TERM } from '../testing/loss-options.js';
@@ -83,4 +87,68 @@ it('trains the policy beside a critic with its own trunk and rate as it does wit
     const difference = data.map((value, i) => Math.abs(value - (beside.get(name)?.data[i] ?? NaN)));
     expect(Math.max(...difference), name).toBeLessThan(1e-6);
   }
+});
+
+describe('a critic with steps of its own', () => {
+  const config = { ...TINY_CONFIG, valueTrunk: 'own' as const };
+  const rates = { learningRate: 0.01, criticLearningRate: 0.05, maxGradientNorm: 1 };
+  const ofPolicy = { ...EVERY_TERM, valueCoefficient: 0, trains: 'policy' } as const;
+  const ofCritic = { ...EVERY_TERM, valueCoefficient: 0.5, trains: 'critic' } as const;
+
+  let directory = '';
+  let files: CheckpointFiles;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'retrace-separate-critic-'));
+    files = new CheckpointFiles(directory);
+  });
+  afterAll(() => rm(directory, { recursive: true }));
+
+  /** The weights after these steps; at `restart` the optimizer goes on from its file. */
+  async function after(parts: readonly ('policy' | 'critic' | 'restart')[]) {
+    let model = Transformer.initialize(config, 1);
+    let optimizer = new PolicyOptimizer(model, adam, { separateCritic: true });
+    const norms = [];
+    for (const trains of parts) {
+      if (trains === 'restart') {
+        const state = await files.open(await files.write(optimizer.stateContent()));
+        const copy = model.clone();
+        optimizer.dispose();
+        model.dispose();
+        model = copy;
+        optimizer = new PolicyOptimizer(model, adam, { separateCritic: true });
+        await optimizer.loadState(state);
+        await state.close();
+        continue;
+      }
+      await optimizer.accumulate(batch, trains === 'policy' ? ofPolicy : ofCritic);
+      norms.push(await optimizer.apply({ ...rates, trains }));
+    }
+    const weights = await model.exportTensors();
+    optimizer.dispose();
+    model.dispose();
+    const part = (wanted: boolean) =>
+      [...weights].flatMap(([name, { data }]) => (isOfCritic(name) === wanted ? [...data] : []));
+    return { policy: part(false), critic: part(true), norms };
+  }
+
+  it('leaves the policy, its moments and its bias corrections alone, and the other way round', async () => {
+    const alone = await after(['policy', 'policy']);
+    const start = await after([]);
+    const mixed = await after(['critic', 'critic', 'critic', 'policy', 'critic', 'policy']);
+    expect(mixed.policy).toEqual(alone.policy);
+    expect(mixed.policy).not.toEqual(start.policy);
+    expect(alone.critic).toEqual(start.critic);
+    expect(mixed.critic).toEqual((await after(['critic', 'critic', 'critic', 'critic'])).critic);
+    expect(mixed.critic).not.toEqual(start.critic);
+    expect(mixed.norms[0].gradientNorm).toBe(0);
+    expect(mixed.norms[0].criticGradientNorm).toBeGreaterThan(0);
+    expect(mixed.norms[3]).toMatchObject({ criticGradientNorm: 0 });
+  });
+
+  it('goes on with the counts of both after a restart', async () => {
+    const whole = await after(['critic', 'critic', 'policy', 'critic', 'policy']);
+    const restarted = await after(['critic', 'critic', 'policy', 'restart', 'critic', 'policy']);
+    expect(restarted.policy).toEqual(whole.policy);
+    expect(restarted.critic).toEqual(whole.critic);
+  });
 });
