@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openBackend } from '@retrace/compute';
@@ -80,5 +80,83 @@ describe('a run with the section agent', () => {
     const { metric, steps } = await play(recipeWith(agent));
     expect(steps.length).toBeGreaterThan(3);
     for (const deviation of metric('train/ratioMaxDeviation')) expect(deviation).toBeLessThan(1e-4);
+  });
+
+  describe('with an action format in a file of one’s own', () => {
+    /** Reads `=> action`, or by its option another arrow; the expert's actions are written so. */
+    const FORMAT = `export default ({ arrow = '=>' }) => ({
+      name: 'arrow',
+      prompt: \`End with "\${arrow} action".\`,
+      parse: (text) => (text.includes(arrow) ? { actions: [text.split(arrow).at(-1).trim()], thought: text.split(arrow)[0].trim() || null } : null),
+      write: ({ thought, actions }) => (thought ?? '') + arrow + ' ' + actions[0],
+    });`;
+    const formatModule = (text = FORMAT) => {
+      const path = join(directory, 'arrow.mjs');
+      writeFileSync(path, text);
+      return path;
+    };
+    const IMITATION = {
+      agent: 'expert',
+      numEpisodes: 4,
+      numUpdates: 1,
+      episodesPerUpdate: 4,
+      learningRate: 0,
+    };
+
+    it.each([
+      ['last', { policy: 'last', length: 2 }],
+      ['full', { policy: 'full' }],
+    ] as const)('prompts, histories and imitation use it: history %s', async (_, history) => {
+      const agent: AgentSection = {
+        ...{ formatModule: formatModule(), options: { arrow: '->' }, history, maxTurns: 3 },
+        systemTemplate: 'You walk. {{ instructions }}',
+      };
+      const recipe = recipeWith(agent);
+      const { steps } = await play(
+        parseRecipe({
+          ...recipe,
+          imitation: IMITATION,
+          context: { ...recipe.context, maxNewTokens: 12 },
+        }),
+      );
+      const demonstrated = steps.filter(({ action }) => action.startsWith('-> '));
+      expect(demonstrated.length).toBeGreaterThan(0);
+      for (const { action, parsedAction, actionValid } of demonstrated) {
+        expect(action).toBe(`-> ${parsedAction}`);
+        expect(actionValid).toBe(true);
+      }
+      const texts = steps.map(({ tokenIds, actionMask }) =>
+        Buffer.from(tokenIds.filter((id, n) => actionMask[n] === 0 && id < 256)).toString(),
+      );
+      expect(texts.some((text) => text.includes('You walk. End with "-> action".'))).toBe(true);
+    });
+
+    it('an episode whose parse fails is a failure of the agent, with the reason', async () => {
+      const fails = FORMAT.replace('text.includes(arrow)', 'text.nothing.here');
+      const run = await InProcessRun.begin(
+        directory,
+        recipeWith({ formatModule: formatModule(fails), maxTurns: 3 }),
+      );
+      const warnings: string[] = [];
+      await run.work({ onWarning: (line) => warnings.push(line) });
+      await run.close();
+      expect(warnings.join()).toContain(
+        "agent failed: its format failed: Cannot read properties of undefined (reading 'here')",
+      );
+    });
+
+    it('refuses a file that is no format, and fields that only a format by name reads', async () => {
+      const run = await InProcessRun.begin(
+        directory,
+        recipeWith({ formatModule: formatModule('export default {}') }),
+      );
+      await expect(run.work()).rejects.toThrow(
+        /agent\.formatModule .*arrow\.mjs: name must be a text that is not empty/,
+      );
+      await run.close();
+      expect(() => recipeWith({ formatModule: formatModule(), format: 'react', strict: false })).toThrow(
+        'agent.format: must be absent with agent.formatModule, which reads turns by itself; agent.strict: must be absent',
+      );
+    });
   });
 });

@@ -9,6 +9,7 @@ export type {
 } from './action-format.js';
 export { AgentFormatError, type AgentFormatErrorCode } from './errors.js';
 export { actionFormat, listActionFormats } from './registry.js';
+export { customFormat, type CustomFormatSpec, type CustomParsedTurn } from './custom-format.js';
 export { parseReAct, reActAction, type ReActReply } from './react/parse-react.js';
 export {
   agentTemplates,

@@ -8,6 +8,7 @@ import {
   type Recipe,
 } from '@retrace/config';
 import { agentLoop, chatTools, limitsOf, type AgentRoom } from './agent/begin-agent-loop.js';
+import { loadFormatModule } from './agent/load-format-module.js';
 import { directLoop } from './direct-loop.js';
 import { EpisodeBudget } from './episode-budget.js';
 import type { BeginLoop, EpisodeLoops } from './episode-loop.js';
@@ -22,7 +23,7 @@ interface LoopRecipe extends Pick<Recipe, 'agent' | 'model' | 'policy'> {
 /**
  * The loop of a recipe's episodes.
  *
- * @throws CollectorError `INVALID_SETTING` for a module that is no agent; AgentFormatError for a section that `parseRecipe` refuses
+ * @throws CollectorError `INVALID_SETTING` for a module that is no agent, or no format; AgentFormatError for a section that `parseRecipe` refuses
  */
 export async function openLoop(recipe: LoopRecipe): Promise<EpisodeLoops> {
   const { agent, context } = recipe;
@@ -30,7 +31,9 @@ export async function openLoop(recipe: LoopRecipe): Promise<EpisodeLoops> {
   if (!agent) {
     return { begin: directLoop({ ...context, ...limits }), stopStrings: [], write: (action) => action };
   }
-  const settings = agentSettings(agent);
+  const ownFormat =
+    agent.formatModule === undefined ? undefined : await loadFormatModule(agent.formatModule, agent.options);
+  const settings = agentSettings(agent, ownFormat);
   const { format } = settings;
   const room = { maxTokens: longestContext(recipe), maxNewTokens: context.maxNewTokens };
   const begin =

@@ -24,12 +24,13 @@ export interface AgentSettings {
 /**
  * The section `agent` with the defaults of what it leaves out.
  *
+ * @param ownFormat that of `formatModule`, in place of a format by name
  * @throws AgentFormatError for an unknown format, or tools that are none
  */
-export function agentSettings(agent: AgentRecipe): AgentSettings {
+export function agentSettings(agent: AgentRecipe, ownFormat?: ActionFormat): AgentSettings {
   const { format = 'bare', strict = true, maxActionsPerTurn, tools, history, invalidAction } = agent;
   return {
-    format: actionFormat(format, { strict, maxActions: maxActionsPerTurn, tools }),
+    format: ownFormat ?? actionFormat(format, { strict, maxActions: maxActionsPerTurn, tools }),
     history: {
       policy: history?.policy ?? 'observation',
       length: history?.length ?? 2,
@@ -54,11 +55,20 @@ export function agentProblems(recipe: Recipe): string[] {
 }
 
 function formatProblems(agent: AgentRecipe): string[] {
+  if (agent.formatModule !== undefined) return formatModuleProblems(agent);
   const message = messageOf(() => agentSettings(agent));
   if (message !== null) return [`agent.format: ${message}`];
   if (agent.toolsInChatTemplate && !agent.tools)
     return ['"agent.tools" is required with agent.toolsInChatTemplate'];
   return [];
+}
+
+/** Fields that a format by name reads, and the agent that reads its turns itself. */
+function formatModuleProblems(agent: AgentRecipe): string[] {
+  const fields = ['format', 'strict', 'maxActionsPerTurn', 'tools', 'toolsInChatTemplate', 'module'] as const;
+  return fields
+    .filter((field) => agent[field] !== undefined)
+    .map((field) => `agent.${field}: must be absent with agent.formatModule, which reads turns by itself`);
 }
 
 function templateProblems(agent: AgentRecipe): string[] {

@@ -54,6 +54,8 @@ export class InvalidActionRecipe {
 export class AgentRecipe {
   /** Name of the format in which the model writes its actions. @defaultValue "bare" */
   @IsOptional() @IsName() readonly format?: string;
+  /** Path of your own file whose default export is an action format, `{ name, prompt, parse, write? }`, in place of `format`; templates show its `prompt` as `instructions`. Relative to the recipe file. */
+  @IsOptional() @IsLine({ maxLength: 4096 }) readonly formatModule?: string;
   /** Whether anything but the format is invalid; else an action is found where it can be. @defaultValue true */
   @IsOptional() @IsBoolean() readonly strict?: boolean;
   /** Most actions of one turn, for formats of several; without it, the format's own number. */
@@ -102,6 +104,6 @@ export class AgentRecipe {
   @IsOptional() @IsIn(TRUNCATIONS) readonly truncation?: Truncation;
   /** Path of your own file whose default export is an agent, which takes the place of the templates and the history; relative to the recipe file. */
   @IsOptional() @IsLine({ maxLength: 4096 }) readonly module?: string;
-  /** Options of the module's function. @defaultValue {} */
+  /** Options of the function that `module` or `formatModule` exports. @defaultValue {} */
   @IsOptional() @IsOptions() readonly options?: Readonly<Record<string, unknown>>;
 }

@@ -226,7 +226,10 @@ function anchorModules(plain: PlainObject, directory: string): void {
 }
 
 function anchorAgent(agent: PlainObject, directory: string): void {
-  if (typeof agent.module === 'string') agent.module = resolve(directory, agent.module);
+  for (const field of ['module', 'formatModule']) {
+    const path = agent[field];
+    if (typeof path === 'string') agent[field] = resolve(directory, path);
+  }
 }
 
 /** The module's path and the folder in which servers start. */

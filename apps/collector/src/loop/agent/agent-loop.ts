@@ -5,7 +5,7 @@ import type { Json } from '@retrace/trajectory';
 import type { Prompt, Turn } from '../../episode/episode-recorder.js';
 import { messageOf } from '../../episode/guarded-environment.js';
 import type { EpisodeBudget } from '../episode-budget.js';
-import type { ActMove, EpisodeLoop, LoopMove, SeenAnswer } from '../episode-loop.js';
+import type { ActMove, EpisodeLoop, FailMove, LoopMove, SeenAnswer } from '../episode-loop.js';
 import { fitPrompt, numTokensOf, type FittedPrompt } from './fit-prompt.js';
 import type { Draft, HistoryContext, PastTurn } from './history-context.js';
 import type { FixedValues, PromptRequest } from './prompt-texts.js';
@@ -100,10 +100,16 @@ export class AgentLoop implements EpisodeLoop {
     return { kind: 'ask', prompt: this.promptOf(fitted.draft), messages, purpose, isTrained };
   }
 
-  private act(asked: FittedPrompt, turn: Turn): ActMove {
+  private act(asked: FittedPrompt, turn: Turn): ActMove | FailMove {
     const { budget, settings, context, notes } = this.options;
     const { invalidAction } = settings;
-    const parsed = this.format.parse(turn.action, { legalActions: this.observation.legalActions });
+    let parsed: ParsedTurn;
+    try {
+      parsed = this.format.parse(turn.action, { legalActions: this.observation.legalActions });
+    } catch (error) {
+      // Those by name never throw; one of the user's may.
+      return { kind: 'fail', of: 'agent', failure: `its format failed: ${messageOf(error)}` };
+    }
     const actions = parsed.valid || invalidAction.execute ? parsed.actions : [];
     budget.takeTurn();
     context.append(asked.draft, this.pastTurn(turn, parsed, actions));
