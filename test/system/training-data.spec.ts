@@ -222,6 +222,35 @@ describe('training on the history of another run', () => {
   });
 });
 
+describe('sampling among the likeliest tokens', () => {
+  it('is recorded with each step, stays within them, and imitation trains on it', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'retrace-likeliest-'));
+    const recipe = resolvePlainRecipe(recipeOf(2), {
+      algorithm: 'best-of-n',
+      assignments: ['collection.topK=3'],
+    });
+    const run = await InProcessRun.begin(directory, recipe);
+    await run.work();
+    const updates = await run.updates();
+    const steps = (await run.episodeEvents()).flatMap((event) =>
+      event.kind === 'StepRecorded' ? [event.payload] : [],
+    );
+    await run.close();
+    rmSync(directory, { recursive: true });
+    expect(updates).toHaveLength(2);
+    for (const { metricNames, metricValues } of updates)
+      expect(metricValues[metricNames.indexOf('train/gradientNorm')]).toBeGreaterThan(0);
+    const sampled = steps.filter(({ sampling }) => sampling !== null);
+    expect(sampled.length).toBeGreaterThan(0);
+    for (const { sampling } of sampled) expect(sampling).toMatchObject({ topK: 3, topP: 1, greedy: false });
+    // At first every context gives nearly the same distribution: three tokens hold all that is sampled of 40 and more.
+    const first = new Set(
+      sampled.filter(({ tokenPolicyVersions: [, version] }) => version === 0).map(({ action }) => action),
+    );
+    expect(first.size).toBeLessThan(12);
+  });
+});
+
 describe('sampling from what a run collects', () => {
   let directory: string;
   beforeEach(() => {

@@ -15,7 +15,7 @@ import type { PlannedEpisode, RoundPlanOptions } from './round/round-plan.js';
 import { RoundPlanner } from './round/round-planner.js';
 import { claimOf, isShared, placesLeft, type Share } from './round/round-share.js';
 import type { RoundMetrics } from './round/round-metrics.js';
-import { PolicyActors } from './round/policy-actors.js';
+import { PolicyActors, type Decoding } from './round/policy-actors.js';
 import { playRound, type RoundSetting } from './round/play-round.js';
 import { playInOrder, type Rollouts } from './rollouts.js';
 import { scriptedAgent, ScriptedActor } from './actors/scripted-actor.js';
@@ -139,7 +139,7 @@ export class Collector {
   private async playEarly(round: number, idleSeconds: number): Promise<void> {
     const { offered, writer, recipe } = this.options;
     const policyVersion = offered?.version ?? -1;
-    const decoding = { greedy: false, temperature: recipe.collection.temperature };
+    const decoding = trainingDecoding(recipe);
     const actor = await this.policies.openOffered(policyVersion, decoding);
     if (actor === null) return;
     const dropped = writer.hold(this.untilPublished(policyVersion, round));
@@ -212,7 +212,7 @@ export class Collector {
 
   private async openActor(agent: string): Promise<Pick<EarlyRound, 'actor' | 'policyVersion'>> {
     if (agent !== 'policy') return { actor: this.scriptedActor(agent), policyVersion: -1 };
-    const decoding = { greedy: false, temperature: this.options.recipe.collection.temperature };
+    const decoding = trainingDecoding(this.options.recipe);
     const actor = await this.policies.open(this.currentPolicy(), decoding);
     return { actor, policyVersion: this.policies.version };
   }
@@ -291,4 +291,9 @@ export class Collector {
     const values = Float64Array.from(entries, ([, value]) => value);
     return { kind: 'MetricsLogged', payload: { source: 'collector', step, names, values } };
   }
+}
+
+/** How training episodes are sampled. */
+function trainingDecoding({ collection: { temperature, topK, topP } }: Pick<Recipe, 'collection'>): Decoding {
+  return { greedy: false, temperature, topK, topP };
 }

@@ -35,6 +35,10 @@ export interface PolicyActorsOptions {
 export interface Decoding {
   readonly greedy: boolean;
   readonly temperature: number;
+  /** Default 0: all tokens. */
+  readonly topK?: number;
+  /** Default 1: all tokens. */
+  readonly topP?: number;
 }
 
 /** Makes published policy versions act. One version is loaded at a time. */
@@ -65,12 +69,12 @@ export class PolicyActors {
   private async actorOf(
     policyVersion: number,
     model: Transformer,
-    { greedy, temperature }: Decoding,
+    { greedy, temperature, topK = 0, topP = 1 }: Decoding,
   ): Promise<Actor> {
     const { recipe, text, endpoint, loops } = this.options;
     const maxTokens = longestContext(recipe);
     const { maxNewTokens } = recipe.context;
-    const sampling = { temperature, topK: 0, topP: 1, greedy, maxNewTokens };
+    const sampling = { temperature, topK, topP, greedy, maxNewTokens };
     const stops = { stopStrings: recipe.context.stopStrings, ownStopStrings: loops.stopStrings };
     if (endpoint) {
       await endpoint.serve(policyVersion, model);

@@ -57,7 +57,7 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
   const read = readBatch(columns, { temperature, needs });
   const { batch, sampled: mask } = read;
   const tokens = { temperature, mask };
-  const ofUpdate = { ...tokens, needs, updateNumber, policyVersionIn };
+  const ofUpdate = { ...tokens, comparable: read.comparable, needs, updateNumber, policyVersionIn };
   const proximal = await computeProximalLogprobs(engine, batch, ofUpdate);
   const unscored = { columns, batch, texts, recordedTotals: recordedRewards };
   const scored = await scoreRewards(rewards, unscored, read);

@@ -42,7 +42,8 @@ export async function preferenceUpdate(
     needs: { greedyBaseline: false, behaviorLogprobs: true, finalValues: false },
   });
   const { batch, groupIds } = read;
-  const checked = { temperature, mask: read.sampled, needs: NOTHING_MORE, updateNumber, policyVersionIn };
+  const { sampled: mask, comparable } = read;
+  const checked = { temperature, mask, comparable, needs: NOTHING_MORE, updateNumber, policyVersionIn };
   const proximal = await computeProximalLogprobs(engine, batch, checked);
   const unscored = { columns, batch, texts, recordedTotals: recordedRewards };
   const scored = await scoreRewards(rewards, unscored, read);

@@ -9,6 +9,8 @@ interface ProximalOptions {
   readonly temperature: number;
   /** [N] 1 at action tokens that were sampled to be trained. */
   readonly mask: Uint8Array;
+  /** [N] 1 at those of them whose recorded logprob is that of the whole distribution. */
+  readonly comparable: Uint8Array;
   /** Whether the update reads logprobs of all of them, and Σ π²; else only those that are compared are computed. */
   readonly needs: Pick<UpdateNeeds, 'proximalLogprobs' | 'squaredProbabilities'>;
   readonly updateNumber: number;
@@ -36,10 +38,13 @@ export async function computeProximalLogprobs(
   options: ProximalOptions,
 ): Promise<ProximalLogprobs> {
   const { temperature, needs, updateNumber, policyVersionIn } = options;
-  const mask = needs.proximalLogprobs ? options.mask : firstOf(options.mask, NUM_TOKENS_COMPARED);
+  const compared = needs.proximalLogprobs
+    ? options.comparable
+    : firstOf(options.comparable, NUM_TOKENS_COMPARED);
+  const mask = needs.proximalLogprobs ? options.mask : compared;
   const { squaredProbabilities } = needs;
   const evaluated = await engine.evaluate(batch, { temperature, mask, squaredProbabilities });
-  const { maxDeviation } = compareOnPolicy(batch, evaluated.logprobs, policyVersionIn, mask);
+  const { maxDeviation } = compareOnPolicy(batch, evaluated.logprobs, policyVersionIn, compared);
   if (maxDeviation > engine.ratioTolerance) {
     throw new TrainerError(
       'NOT_ON_POLICY',

@@ -25,6 +25,8 @@ export interface ReadBatch {
   readonly baselines: Uint8Array | null;
   /** [N] 1 at action tokens that were sampled to be trained. */
   readonly sampled: Uint8Array;
+  /** [N] 1 at those of them that were drawn from the policy's whole distribution, so that their logprobs can be compared with it. */
+  readonly comparable: Uint8Array;
 }
 
 interface ReadBatchOptions {
@@ -43,6 +45,7 @@ export function readBatch(columns: EpisodeColumns, { temperature, needs }: ReadB
   const baselines = needs.greedyBaseline ? greedyBaselines(columns) : null;
   if (needs.behaviorLogprobs) assertAccountedLogprobs(columns, batch, { temperature, exempt: baselines });
   const truncated = findTruncated(columns);
+  const sampled = baselines ? actionsOf(batch, not(baselines)) : batch.actionMask;
   return {
     batch,
     baselines,
@@ -50,8 +53,23 @@ export function readBatch(columns: EpisodeColumns, { temperature, needs }: ReadB
     truncated,
     bootstrapped: needs.finalValues ? truncated : new Uint8Array(truncated.length),
     broken: findBroken(truncated, batch),
-    sampled: baselines ? actionsOf(batch, not(baselines)) : batch.actionMask,
+    sampled,
+    comparable: withoutLikeliest(columns, batch, sampled),
   };
+}
+
+/** [N] The mask without the tokens of steps that were chosen among the likeliest tokens only. */
+function withoutLikeliest(
+  { greedy }: Pick<EpisodeColumns, 'greedy'>,
+  { actionTokens, actionStep }: Pick<TokenBatch, 'actionTokens' | 'actionStep'>,
+  mask: Uint8Array,
+): Uint8Array {
+  if (!greedy.includes(1)) return mask;
+  const kept = mask.slice();
+  actionTokens.forEach((n, a) => {
+    if (greedy[actionStep[a]] === 1) kept[n] = 0;
+  });
+  return kept;
 }
 
 /** [E] 1 for episodes that were cut by us. */

@@ -28,7 +28,8 @@ export function algorithmProblems(recipe: Recipe): string[] {
     ...anchorProblems(recipe),
     ...truncationProblems(recipe),
   ];
-  return problems.length > 0 ? problems : [...combinationProblems(recipe), ...klInRewardProblems(recipe)];
+  if (problems.length > 0) return problems;
+  return [...combinationProblems(recipe), ...klInRewardProblems(recipe), ...samplingProblems(recipe)];
 }
 
 /** Options of a recipe's policy loss, on top of the clip bounds where that is `ppo`. */
@@ -203,6 +204,17 @@ function truncationProblems({ advantage, loss, preference }: Recipe): string[] {
 
 function usesCritic(estimator: string): boolean {
   return listAdvantageEstimators().includes(estimator) && getAdvantageEstimator(estimator).usesCritic;
+}
+
+/** Checks that nothing needs the ratio of tokens that were sampled from a truncated distribution. */
+function samplingProblems(recipe: Recipe): string[] {
+  const { topK = 0, topP = 1 } = recipe.collection;
+  if (!readsBehaviorLogprobs(recipe)) return [];
+  const rule = `with advantage.estimator ${recipe.advantage.estimator}: a token may leave the likeliest ones of the policy that is trained, so its ratio is undefined; only estimators that imitate read none`;
+  return [
+    ...(topK > 0 ? [`collection.topK: got ${topK}, must be 0 ${rule}`] : []),
+    ...(topP < 1 ? [`collection.topP: got ${topP}, must be 1 ${rule}`] : []),
+  ];
 }
 
 function combinationProblems(recipe: Recipe): string[] {

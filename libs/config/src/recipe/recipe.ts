@@ -69,6 +69,17 @@ export class CollectionRecipe {
   /** Temperature of sampling in training episodes. */
   @IsNumberFrom(0.01, 10, { why: 'below, sampling is greedy; above, it is uniform' })
   readonly temperature!: number;
+  /**
+   * Number of likeliest tokens that training episodes sample among; 0 is all. Only for algorithms that imitate (`filtered-imitation`, `best-of-n`, `awr`): for
+   * the others a token may leave what the policy can sample so, and has no ratio. @defaultValue 0
+   */
+  @IsOptional()
+  @IsWholeNumberFrom(0, 10_000_000, { unit: 'tokens', why: 'no vocabulary has more' })
+  readonly topK?: number;
+  /** Probability of the likeliest tokens that training episodes sample among, as with `topK`; 1 is all. @defaultValue 1 */
+  @IsOptional()
+  @IsNumberFrom(0.001, 1, { why: 'it is a probability, and at 0 nothing is left' })
+  readonly topP?: number;
   /** Longest time that an environment may take for a reset; after it the episode ends as truncated, without a step. @defaultValue 60000 */
   @IsOptional() @IsWholeNumberFrom(1, 86_400_000, TIMEOUT) readonly resetTimeoutMs?: number;
   /** Time limit of a single step: the episode that misses it keeps the steps before, and a late answer is discarded. @defaultValue 60000 */

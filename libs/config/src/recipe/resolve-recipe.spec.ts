@@ -249,6 +249,22 @@ describe('resolveRecipe', () => {
     );
   });
 
+  it('takes top-k and top-p in collection only where nothing reads the logprobs of who acted', () => {
+    const cut = ['collection.topK=5', 'collection.topP=0.9'];
+    const resolve = (algorithm: string) => resolveRecipe('frozen-lake-grpo', { algorithm, assignments: cut });
+    for (const algorithm of ['filtered-imitation', 'best-of-n'])
+      expect(resolve(algorithm).collection).toMatchObject({ topK: 5, topP: 0.9 });
+    for (const algorithm of ['grpo', 'ppo', 'vtrace', 'dpo']) {
+      const { message } = refusal(() => resolve(algorithm));
+      expect(message).toContain('collection.topK: got 5, must be 0 with advantage.estimator');
+      expect(message).toContain('collection.topP: got 0.9, must be 1 with advantage.estimator');
+    }
+    expect(
+      resolveRecipe('frozen-lake-grpo', { assignments: ['collection.topK=0', 'collection.topP=1'] })
+        .collection.topP,
+    ).toBe(1);
+  });
+
   it('refuses optimizer steps of a critic that has no weights or optimizer of its own, and engines that make none', () => {
     const own = ['model.valueTrunk=own', 'optimizer.criticLearningRate=0.001'];
     const critic = 'optimizer.critic={"numWarmupUpdates":2,"epochs":4}';
