@@ -161,6 +161,12 @@ describe('createDataset', () => {
           typeof value === 'bigint' ? Number(value) : (value ?? undefined),
         ),
       ) as Record<string, unknown>[];
+      // The info of a turn may be anything, so its column is JSON, too.
+      for (const row of plain) {
+        for (const turn of (row.conversations ?? []) as { info?: unknown }[]) {
+          if (turn.info !== undefined) turn.info = JSON.parse(turn.info as string);
+        }
+      }
       const asText = (row: Record<string, unknown>) =>
         Object.fromEntries(
           Object.entries(row).map(([name, value]) => [

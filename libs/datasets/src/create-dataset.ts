@@ -1,3 +1,4 @@
+import { MAX_ROW_BYTES, writeJson } from '@retrace/rows';
 import type { StoreClient } from '@retrace/store';
 import {
   checkContamination,
@@ -47,6 +48,9 @@ export interface CreateDatasetOptions extends Pick<
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: { readonly numRows: number; readonly numPlanned: number }) => void;
 }
+
+/** Why a row is left out that no importer, ours included, would read. */
+const TOO_LARGE = `a row would be longer than ${MAX_ROW_BYTES / 1024 ** 2} MiB, which "retrace import" does not read`;
 
 /** Rows that are read from the store together. */
 const ROWS_PER_READ = 500;
@@ -133,8 +137,16 @@ async function writeSlice(
   for (const plan of plans) {
     const episodes = plan.members.flatMap(({ episode }) => stored.get(episode.facts.episodeId) ?? []);
     const built = format.build(plan, episodes);
-    if (built.kind === 'skipped') skipped.skip(built.reason);
-    else await writer.write(plan, built.row, identityOf(plan, episodes));
+    if (built.kind === 'skipped') {
+      skipped.skip(built.reason);
+      continue;
+    }
+    const identity = identityOf(plan, episodes);
+    for (const row of built.rows) {
+      const line = writeJson(row);
+      if (Buffer.byteLength(line) > MAX_ROW_BYTES) skipped.skip(TOO_LARGE);
+      else await writer.write(plan, { row, line }, identity);
+    }
   }
 }
 

@@ -21,6 +21,9 @@ export class DatasetWriter {
   /** Fields that some row has: a column without a value would change how trainers read the others. */
   private readonly fields = new Set<string>();
 
+  /** Whether a row may have tool calls, whose arguments only some versions of `datasets` can read as what they are. */
+  private hasCalls = false;
+
   private constructor(
     private readonly directory: string,
     private readonly lineage: JsonlFile,
@@ -40,12 +43,16 @@ export class DatasetWriter {
     return new Map([...this.splits].map(([split, { identities }]) => [split, identities]));
   }
 
-  async write({ split, members }: RowPlan, row: DatasetRow, identity: RowIdentity): Promise<void> {
-    const line = JSON.stringify(row);
+  async write(
+    { split, members }: RowPlan,
+    { row, line }: { readonly row: DatasetRow; readonly line: string },
+    identity: RowIdentity,
+  ): Promise<void> {
     if (this.isDuplicate(row) && this.dropsDuplicates) return;
     const written = await this.splitNamed(split);
     const place = { split, row: written.file.numRows };
     for (const field in row) this.fields.add(field);
+    this.hasCalls ||= line.includes('"arguments":');
     await written.file.write(line);
     written.identities.push(identity);
     const from = members.map(({ episode: { facts }, step }) => ({
@@ -74,7 +81,7 @@ export class DatasetWriter {
       const path = join(this.directory, file);
       if (fileFormat === 'parquet') {
         const present = columns.filter(([{ name }]) => this.fields.has(name));
-        await writeParquet(path, present, this.rowsOf(split));
+        await writeParquet(path, present, this.rowsOf(split), { withFeatures: this.hasCalls });
         await rm(join(this.directory, fileOf(split, 'jsonl')));
       }
       splits.push({

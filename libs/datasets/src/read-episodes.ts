@@ -1,9 +1,10 @@
 import { amongEpisodes, type StoreClient } from '@retrace/store';
-import { isUuid } from '@retrace/trajectory';
+import { isUuid, type Json } from '@retrace/trajectory';
 import { DatasetError } from './dataset-error.js';
 import type {
   RecordedMessage,
   EpisodeFacts,
+  StoredDetails,
   StoredEpisode,
   StoredStep,
   StoredTokens,
@@ -26,7 +27,7 @@ export async function readEpisodeFacts(
     const rows = await client.queryRows<EpisodeFacts>(
       `SELECT
          run_id AS runId, episode_id AS episodeId, group_id AS groupId, environment, environment_seed AS environmentSeed, task, split,
-         agent, success, return, end_reason AS endReason, sealed, tags, metadata, final_observation AS finalObservation,
+         agent, success, return, end_reason AS endReason, end_detail AS endDetail, sampling_seed AS samplingSeed, sealed, tags, metadata, final_observation AS finalObservation,
          formatDateTime(started_at, '%Y-%m-%dT%H:%i:%S.%fZ') AS startedAt
        FROM episodes WHERE ${among(keys.slice(from, from + FACTS_PER_QUERY))}`,
     );
@@ -43,16 +44,16 @@ export async function readEpisodeFacts(
 export async function readEpisodes(
   client: StoreClient,
   facts: readonly EpisodeFacts[],
-  { withTokens }: { readonly withTokens: boolean },
+  { withTokens, withDetails = withTokens }: { readonly withTokens: boolean; readonly withDetails?: boolean },
 ): Promise<Map<string, StoredEpisode>> {
-  const tokens = withTokens
-    ? ', kept_prefix_tokens AS keptPrefix, token_ids AS ids, action_mask AS mask, token_logprobs AS logprobs'
-    : '';
+  const more = `${withTokens ? `, ${TOKEN_COLUMNS}` : ''}${withDetails ? `, ${DETAIL_COLUMNS}` : ''}`;
   const rows = await client.queryRows<StepRow>(
     `SELECT
        episode_id AS episodeId, step, formatDateTime(occurred_at, '%Y-%m-%dT%H:%i:%S.%fZ') AS occurredAt, observation, action, reward,
-       anchor, model, messages, input_tokens AS inputTokens, cached_input_tokens AS cachedInputTokens,
-       output_tokens AS outputTokens, cost_usd AS costUsd${tokens}
+       anchor, model, messages, kept_messages AS keptMessages, nullIf(JSONExtractRaw(info, 'toolDefinitions'), '') AS toolDefinitions,
+       JSONExtract(info, 'agent', 'numHiddenTurns', 'Nullable(UInt32)') AS numHiddenTurns, kept_prefix_tokens AS keptPrefixTokens,
+       length(token_ids) AS numTokens, indexOf(action_mask, 1) AS firstActionToken, input_tokens AS inputTokens, cached_input_tokens AS cachedInputTokens,
+       output_tokens AS outputTokens, cost_usd AS costUsd${more}
      FROM steps WHERE ${among(facts)} ORDER BY run_id, episode_id, step`,
   );
   const steps = new Map<string, StoredStep[]>(facts.map(({ episodeId }) => [episodeId, []]));
@@ -60,7 +61,26 @@ export async function readEpisodes(
   return new Map(facts.map((fact) => [fact.episodeId, { ...fact, steps: steps.get(fact.episodeId) ?? [] }]));
 }
 
-interface StepRow extends Partial<StoredTokens> {
+/** Columns that are several times as large as the texts. */
+const TOKEN_COLUMNS = 'token_ids AS ids, action_mask AS mask, token_logprobs AS logprobs';
+
+const DETAIL_COLUMNS = `
+  parsed_action AS parsedAction, action_valid AS actionValid,
+  mapFromArrays(CAST(reward_names, 'Array(String)'), reward_values) AS rewards, terminated, truncated, info, temperature, top_k AS topK,
+  top_p AS topP, greedy, max_new_tokens AS maxNewTokens, engine, tokenizer_hash AS tokenizerHash, logprob_mode AS logprobMode`;
+
+type TokenRow = Pick<StoredTokens, 'ids' | 'mask' | 'logprobs'>;
+
+interface DetailRow extends Omit<StoredDetails, 'info' | 'sampling'> {
+  readonly info: string | null;
+  readonly temperature: number | null;
+  readonly topK: number;
+  readonly topP: number;
+  readonly greedy: boolean;
+  readonly maxNewTokens: number;
+}
+
+interface StepRow extends Partial<TokenRow>, Partial<DetailRow> {
   readonly episodeId: string;
   readonly step: number;
   readonly occurredAt: string;
@@ -71,6 +91,14 @@ interface StepRow extends Partial<StoredTokens> {
   readonly model: string;
   /** JSON text; null where the recorder gave none. */
   readonly messages: string | null;
+  readonly keptMessages: number | null;
+  /** JSON text; null where the step has none. */
+  readonly toolDefinitions: string | null;
+  readonly numHiddenTurns: number | null;
+  readonly keptPrefixTokens: number;
+  readonly numTokens: number;
+  /** From 1; 0 = none was sampled. */
+  readonly firstActionToken: number;
   readonly inputTokens: number | null;
   readonly cachedInputTokens: number | null;
   readonly outputTokens: number | null;
@@ -80,7 +108,8 @@ interface StepRow extends Partial<StoredTokens> {
 function stepOf(row: StepRow): StoredStep {
   const { step, occurredAt, observation, action, reward, anchor, model } = row;
   const { inputTokens, cachedInputTokens, outputTokens, costUsd } = row;
-  const { ids, mask, logprobs, keptPrefix } = row;
+  const { keptMessages, numHiddenTurns, keptPrefixTokens, numTokens, firstActionToken } = row;
+  const messages = messagesOf(row.messages);
   return {
     step,
     occurredAt,
@@ -89,12 +118,39 @@ function stepOf(row: StepRow): StoredStep {
     reward,
     anchor,
     model,
-    messages: messagesOf(row.messages),
+    messages,
+    keptMessages,
+    numHiddenTurns,
+    toolDefinitions: row.toolDefinitions === null ? null : (JSON.parse(row.toolDefinitions) as Json),
+    numTokens,
+    numPromptTokens: firstActionToken === 0 ? numTokens : firstActionToken - 1,
+    keptPrefixTokens,
     usage: { inputTokens, cachedInputTokens, outputTokens, costUsd },
-    tokens:
-      ids === undefined || mask === undefined || logprobs === undefined
-        ? null
-        : { ids, mask, logprobs, keptPrefix: keptPrefix ?? 0 },
+    tokens: hasTokens(row)
+      ? { ids: row.ids, mask: row.mask, logprobs: row.logprobs, keptPrefix: keptPrefixTokens }
+      : null,
+    details: hasDetails(row) ? detailsOf(row) : null,
+  };
+}
+
+const hasTokens = (row: StepRow): row is StepRow & TokenRow => row.ids !== undefined;
+const hasDetails = (row: StepRow): row is StepRow & DetailRow => row.info !== undefined;
+
+function detailsOf(row: DetailRow): StoredDetails {
+  const { parsedAction, actionValid, rewards, terminated, truncated, engine, tokenizerHash, logprobMode } =
+    row;
+  const { info, temperature, topK, topP, greedy, maxNewTokens } = row;
+  return {
+    parsedAction,
+    actionValid,
+    rewards,
+    terminated,
+    truncated,
+    info: JSON.parse(info ?? 'null') as Json,
+    sampling: temperature === null ? null : { temperature, topK, topP, greedy, maxNewTokens },
+    engine,
+    tokenizerHash,
+    logprobMode,
   };
 }
 

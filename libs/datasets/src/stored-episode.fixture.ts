@@ -1,5 +1,5 @@
 import type { SelectedEpisode } from './selection/selected-episode.js';
-import type { EpisodeFacts, StoredEpisode, StoredStep } from './stored-episode.js';
+import type { EpisodeFacts, StoredEpisode, StoredStep, StoredTokens } from './stored-episode.js';
 
 const RUN_ID = '01920000-0000-7000-8000-000000000001';
 
@@ -21,6 +21,8 @@ export function storedEpisode(
     success: true,
     return: 1,
     endReason: 'terminated',
+    endDetail: '',
+    samplingSeed: null,
     sealed: true,
     tags: [],
     metadata: 'null',
@@ -36,10 +38,25 @@ export function storedEpisode(
       anchor: null,
       model: '',
       messages: null,
+      keptMessages: null,
+      numHiddenTurns: null,
+      toolDefinitions: null,
+      ...tokenCounts(step.tokens ?? null),
       usage: { inputTokens: null, cachedInputTokens: null, outputTokens: null, costUsd: null },
       tokens: null,
+      details: null,
       ...step,
     })),
+  };
+}
+
+function tokenCounts(tokens: StoredTokens | null) {
+  const { ids = [], mask = [], keptPrefix = 0 } = tokens ?? {};
+  const first = mask.indexOf(1);
+  return {
+    numTokens: ids.length,
+    numPromptTokens: first < 0 ? ids.length : first,
+    keptPrefixTokens: keptPrefix,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Json } from '@retrace/trajectory';
+import type { EndReason, Json, SamplingParameters } from '@retrace/trajectory';
 
 /** A chat message in OpenAI's shape, as it was recorded or made from an observation or action. */
 export interface RecordedMessage {
@@ -23,7 +23,9 @@ export interface EpisodeFacts {
   readonly success: boolean | null;
   /** Sum of the step rewards; null when all are missing. */
   readonly return: number | null;
-  readonly endReason: string | null;
+  readonly endReason: EndReason | null;
+  readonly endDetail: string;
+  readonly samplingSeed: number | null;
   readonly sealed: boolean;
   readonly tags: readonly string[];
   /** JSON text; null where there is none. */
@@ -48,6 +50,21 @@ export interface StoredTokens {
   readonly keptPrefix: number;
 }
 
+/** What else is known of a step; see `StepRecorded`. */
+export interface StoredDetails {
+  readonly parsedAction: string | null;
+  readonly actionValid: boolean | null;
+  /** Named parts of the reward; null = missing. */
+  readonly rewards: Readonly<Record<string, number | null>>;
+  readonly terminated: boolean;
+  readonly truncated: boolean;
+  readonly info: Json;
+  readonly sampling: SamplingParameters | null;
+  readonly engine: string;
+  readonly tokenizerHash: string;
+  readonly logprobMode: 'processed' | 'raw' | 'none';
+}
+
 export interface StoredStep {
   readonly step: number;
   readonly occurredAt: string;
@@ -62,9 +79,23 @@ export interface StoredStep {
     readonly input: readonly RecordedMessage[];
     readonly output: RecordedMessage | null;
   } | null;
+  /**
+   * Messages of the context so far that the step's prompt kept, where its recorder says that it was rewritten (`info.keptMessages`); null =
+   * it kept all.
+   */
+  readonly keptMessages: number | null;
+  /** Oldest turns that the prompt left out (`info.agent.numHiddenTurns`); null = none, or unknown. */
+  readonly numHiddenTurns: number | null;
+  /** Definitions of tools, where they are others than before (`info.toolDefinitions`); null = as before. */
+  readonly toolDefinitions: Json;
+  /** Tokens that the step appended to the context, those of them before the agent's, and those of the context that its prompt kept. */
+  readonly numTokens: number;
+  readonly numPromptTokens: number;
+  readonly keptPrefixTokens: number;
   readonly usage: StoredUsage;
-  /** Read only for formats that hold tokens. */
+  /** Read only for formats that hold tokens, as are `details`. */
   readonly tokens: StoredTokens | null;
+  readonly details: StoredDetails | null;
 }
 
 export interface StoredEpisode extends EpisodeFacts {
@@ -72,29 +103,19 @@ export interface StoredEpisode extends EpisodeFacts {
   readonly steps: readonly StoredStep[];
 }
 
-/** The input messages of a step: those that were recorded, else its observation as a user's message. */
+/**
+ * The input messages of a step: those that were recorded, else its observation as a user's message. None of a step without any text, whose
+ * messages a recorder puts into another step.
+ */
 export function inputMessages(step: StoredStep): readonly RecordedMessage[] {
-  return step.messages?.input ?? [{ role: 'user', content: step.observation }];
+  if (step.messages !== null) return step.messages.input;
+  return hasNoText(step) ? [] : [{ role: 'user', content: step.observation }];
 }
 
-/** The agent's message of a step: the one that was recorded, else its action. */
-export function outputMessage(step: StoredStep): RecordedMessage {
-  return step.messages?.output ?? { role: 'assistant', content: step.action };
+/** The agent's message of a step: the one that was recorded, else its action; null where there is none, as of a call that failed. */
+export function outputMessage(step: StoredStep): RecordedMessage | null {
+  if (step.messages !== null) return step.messages.output;
+  return hasNoText(step) ? null : { role: 'assistant', content: step.action };
 }
 
-/** The conversation up to the output of step `end` − 1. */
-export function conversation({ steps }: StoredEpisode, end = steps.length): RecordedMessage[] {
-  return steps.slice(0, end).flatMap((step) => [...inputMessages(step), outputMessage(step)]);
-}
-
-/** The conversation that the agent saw when it answered in `step`. */
-export function promptOf(episode: StoredEpisode, step: number): RecordedMessage[] {
-  return [...conversation(episode, step), ...inputMessages(episode.steps[step])];
-}
-
-/** The tool definitions of an episode, which recorders put into its metadata under `tools`; null where it has none. */
-export function toolsOf({ metadata }: EpisodeFacts): readonly Json[] | null {
-  const value = JSON.parse(metadata ?? 'null') as Json;
-  if (value === null || typeof value !== 'object' || !('tools' in value)) return null;
-  return Array.isArray(value.tools) ? (value.tools as readonly Json[]) : null;
-}
+const hasNoText = ({ observation, action }: StoredStep): boolean => observation === '' && action === '';

@@ -1,3 +1,4 @@
+import { parseJson } from '@retrace/rows';
 import type { Json } from '@retrace/trajectory';
 import { RowFault } from './skip.js';
 
@@ -39,7 +40,8 @@ export function textOrNone(value: unknown, name: string): string {
 /** Returns a finite number, or null where there is none: missing, NaN and infinite are not zero. @throws RowFault `WRONG_TYPE` */
 export function numberOrNull(value: unknown, name: string): number | null {
   if (isMissing(value)) return null;
-  if (typeof value === 'bigint') return Number(value);
+  // The reader of rows gives an integer beyond 2^53 as a text.
+  if (typeof value === 'string' && /^-?\d{16,}$/.test(value)) return Number(value);
   if (typeof value !== 'number') throw wrongType(name, 'a number', value);
   return Number.isFinite(value) ? value : null;
 }
@@ -69,7 +71,7 @@ export function looseText(value: unknown): string | undefined {
 export function looseJson(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{"]/.test(value)) return value;
   try {
-    return JSON.parse(value);
+    return parseJson(value);
   } catch {
     return value;
   }

@@ -1,5 +1,6 @@
 import type { AsyncBuffer, FileMetaData } from 'hyparquet';
 import type { RowRead } from './row.js';
+import { exactInteger } from './written-json.js';
 
 /** Rows that are decoded at a time. A reader decodes their row group from its start each time, so few pieces matter more than small ones. */
 const ROWS_AT_ONCE = 50_000;
@@ -93,9 +94,9 @@ function sizeOfColumns(group: FileMetaData['row_groups'][number], names: readonl
     .reduce((sum, { meta_data: data }) => sum + Number(data?.total_uncompressed_size ?? 0), 0);
 }
 
-/** Turns a decoded value into JSON: 64-bit integers into numbers, times into ISO texts, bytes into text. */
+/** Turns a decoded value into JSON: integers into numbers, or texts where those are not exact, times into ISO texts, bytes into text. */
 function plain(value: unknown): unknown {
-  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'bigint') return exactInteger(value);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
   if (Array.isArray(value)) return value.map(plain);

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { RowRead } from './row.js';
+import { parseJson } from './written-json.js';
 
 /** Byte-order mark of UTF-8, which editors and spreadsheets put before a text. */
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -13,12 +14,12 @@ export function withoutMark(bytes: Buffer): Buffer {
   return bytes.subarray(0, length).equals(BYTE_ORDER_MARK) ? bytes.subarray(length) : bytes;
 }
 
-/** Parses one row. Python's `NaN` and `Infinity`, which are no JSON, become null: missing. */
+/** Parses one row. Python's `NaN` and `Infinity`, which are no JSON, become null: missing; an integer beyond 2^53 is a text. */
 export function parseRow(bytes: Buffer, number: number): RowRead {
   if (!isUtf8(bytes)) return { number, code: 'NOT_JSON', detail: 'not valid UTF-8' };
   const text = bytes.toString('utf8');
   try {
-    return { number, value: JSON.parse(text) };
+    return { number, value: parseJson(text) };
   } catch (error) {
     if (/NaN|Infinity/.test(text)) {
       const repaired = parseOrNone(
@@ -32,7 +33,7 @@ export function parseRow(bytes: Buffer, number: number): RowRead {
 
 function parseOrNone(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { parseJson } from '@retrace/rows';
 import type { DatasetRow } from '../formats/dataset-format.js';
 
 const FLUSH_CHARACTERS = 1 << 20;
@@ -51,5 +52,5 @@ export class JsonlFile {
 /** Reads the rows of a file of JSON lines, in order. */
 export async function* readJsonl(path: string): AsyncGenerator<DatasetRow> {
   const lines = createInterface({ input: createReadStream(path), crlfDelay: Infinity });
-  for await (const line of lines) yield JSON.parse(line) as DatasetRow;
+  for await (const line of lines) yield parseJson(line) as DatasetRow;
 }

@@ -1,7 +1,9 @@
+import { writeJson } from '@retrace/rows';
 import type { Json } from '@retrace/trajectory';
 import { type SchemaElement, parquetWriteRows } from 'hyparquet-writer';
 import { fileWriter } from 'hyparquet-writer/src/node.js';
 import type { DatasetRow } from '../formats/dataset-format.js';
+import { isJsonText } from '../formats/parquet-columns.js';
 
 const ROWS_PER_GROUP = 1_000;
 
@@ -10,6 +12,7 @@ export async function writeParquet(
   path: string,
   columns: readonly (readonly SchemaElement[])[],
   rows: AsyncIterable<DatasetRow>,
+  { withFeatures }: { readonly withFeatures: boolean },
 ): Promise<void> {
   const convert = columns.map((elements) => converterOf([...elements]));
   async function* converted() {
@@ -22,6 +25,7 @@ export async function writeParquet(
     columns: columns.map(([{ name }]) => ({ name })),
     schema: [{ name: 'root', num_children: columns.length }, ...columns.flat()],
     rowGroupSize: ROWS_PER_GROUP,
+    ...(withFeatures && { kvMetadata: [{ key: 'huggingface', value: featuresOf(columns) }] }),
   });
 }
 
@@ -30,7 +34,7 @@ type Converter = (value: Json) => unknown;
 /** Takes a column's elements from the front of `elements`, and returns how its values are converted. */
 function converterOf(elements: SchemaElement[]): Converter {
   const element = elements.shift();
-  if (element?.num_children === undefined) return leafConverter(element?.converted_type);
+  if (element?.num_children === undefined) return leafConverter(element);
   const names = Array.from({ length: element.num_children }, () => {
     const name = elements[0].name;
     return [name, converterOf(elements)] as const;
@@ -48,7 +52,33 @@ function converterOf(elements: SchemaElement[]): Converter {
         );
 }
 
-function leafConverter(type: SchemaElement['converted_type']): Converter {
-  if (type !== 'UTF8') return (value) => value;
-  return (value) => (value === null || typeof value === 'string' ? value : JSON.stringify(value));
+function leafConverter(element: SchemaElement | undefined): Converter {
+  if (element !== undefined && isJsonText(element))
+    return (value) => (value === null ? null : writeJson(value));
+  // A number beyond 2^53 comes out of the JSON lines as a text.
+  if (element?.type === 'DOUBLE') return (value) => (value === null ? null : Number(value));
+  if (element?.converted_type !== 'UTF8') return (value) => value;
+  return (value) => (value === null || typeof value === 'string' ? value : writeJson(value));
+}
+
+/** The types of Hugging Face `datasets`, which reads a column of JSON as what is in it only where a file says so. */
+function featuresOf(columns: readonly (readonly SchemaElement[])[]): string {
+  const features = columns.map((elements) => [elements[0].name, featureOf([...elements])] as const);
+  return JSON.stringify({ info: { features: Object.fromEntries(features) } });
+}
+
+/** Takes a column's elements from the front of `elements`, as `converterOf` does. */
+function featureOf(elements: SchemaElement[]): unknown {
+  const element = elements.shift();
+  if (element?.num_children === undefined) {
+    if (element !== undefined && isJsonText(element)) return { _type: 'Json' };
+    const dtype = { DOUBLE: 'float64', BOOLEAN: 'bool' }[element?.type as string] ?? 'string';
+    return { dtype, _type: 'Value' };
+  }
+  const children = Array.from({ length: element.num_children }, () => {
+    const { name } = elements[0];
+    return [name, featureOf(elements)] as const;
+  });
+  if (element.converted_type === 'LIST') return { feature: children[0][1], _type: 'List' };
+  return element.repetition_type === 'REPEATED' ? children[0][1] : Object.fromEntries(children);
 }

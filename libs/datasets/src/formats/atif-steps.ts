@@ -1,6 +1,8 @@
+import { writeJson } from '@retrace/rows';
 import type { Json } from '@retrace/trajectory';
-import { outputMessage, type StoredStep } from '../stored-episode.js';
-import type { StepContext } from './atif-tokens.js';
+import { outputMessage, type RecordedMessage, type StoredStep } from '../stored-episode.js';
+import { argumentsObject } from '../call-arguments.js';
+import type { StepTokens } from './atif-tokens.js';
 
 interface ToolCall {
   readonly id?: string;
@@ -8,20 +10,55 @@ interface ToolCall {
 }
 
 /** The agent's entry of a step: its message, tool calls, and what they cost. */
-export function agentStep(step: StoredStep, context: StepContext | null): Record<string, Json> {
-  const { content, reasoning_content: reasoning, tool_calls: calls } = outputMessage(step);
-  const metrics = metricsOf(step, context);
+export function agentStep(step: StoredStep, tokens: StepTokens | null, info: Json): Record<string, Json> {
+  const message = outputMessage(step) ?? { role: 'assistant', content: '' };
+  const metrics = metricsOf(step, tokens);
   return {
     timestamp: step.occurredAt,
     source: 'agent',
     ...(step.model !== '' && { model_name: step.model }),
-    message: typeof content === 'string' ? content : content === null ? '' : JSON.stringify(content),
-    ...(typeof reasoning === 'string' && reasoning !== '' && { reasoning_content: reasoning }),
-    ...(Array.isArray(calls) && calls.length > 0 && { tool_calls: (calls as ToolCall[]).map(toolCallOf) }),
+    ...messageFields(message),
     ...(Object.keys(metrics).length > 0 && { metrics }),
     llm_call_count: 1,
-    extra: { retrace: { step: step.step, reward: step.reward } },
+    extra: { retrace: retraceOf(step, tokens, info) },
   };
+}
+
+/** A message of the agent that a prompt repeats, which is no call of a model. */
+export function copiedStep(message: RecordedMessage): Record<string, Json> {
+  return { source: 'agent', ...messageFields(message), is_copied_context: true };
+}
+
+function messageFields(message: RecordedMessage): Record<string, Json> {
+  const { content, reasoning_content: reasoning, tool_calls: calls } = message;
+  return {
+    message: typeof content === 'string' ? content : content === null ? '' : writeJson(content),
+    ...(typeof reasoning === 'string' && reasoning !== '' && { reasoning_content: reasoning }),
+    ...(Array.isArray(calls) && calls.length > 0 && { tool_calls: (calls as ToolCall[]).map(toolCallOf) }),
+  };
+}
+
+/** What the format has no place for; see `AtifRetraceStep`. Missing = unknown. */
+function retraceOf(step: StoredStep, tokens: StepTokens | null, info: Json): Record<string, Json> {
+  const { reward, anchor, details } = step;
+  const { parsedAction, actionValid, rewards, terminated, truncated, sampling } = details ?? {};
+  const { engine, tokenizerHash, logprobMode } = details ?? {};
+  const known = {
+    parsedAction: parsedAction ?? null,
+    actionValid: actionValid ?? null,
+    anchor,
+    rewards: rewards === undefined || Object.keys(rewards).length === 0 ? null : rewards,
+    terminated: terminated || null,
+    truncated: truncated || null,
+    info,
+    sampling: sampling as unknown as Json,
+    engine: engine || null,
+    tokenizerHash: tokenizerHash || null,
+    logprobMode: tokens === null ? null : (logprobMode ?? null),
+    prompt: tokens === null || tokens.promptIds !== null ? null : tokens.appended,
+  };
+  const fields = Object.entries(known).filter(([, value]) => value !== null && value !== undefined);
+  return { step: step.step, reward, ...(Object.fromEntries(fields) as Record<string, Json>) };
 }
 
 /** Adds results to the agent's last step. A result whose call that step does not have is kept without its id. */
@@ -55,24 +92,19 @@ function toolCallOf({ id, function: called }: ToolCall, index: number): Record<s
 
 /** ATIF's arguments are an object; text that is none is kept under `extra`. */
 function argumentsOf(text: string): Record<string, Json> {
-  try {
-    const value = JSON.parse(text) as Json;
-    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return { arguments: value };
-  } catch {
-    // The model wrote something that is no JSON.
-  }
-  return { arguments: {}, extra: { arguments_text: text } };
+  const value = argumentsObject(text);
+  return value === null ? { arguments: {}, extra: { arguments_text: text } } : { arguments: value };
 }
 
-function metricsOf({ usage }: StoredStep, context: StepContext | null): Record<string, Json> {
+function metricsOf({ usage }: StoredStep, tokens: StepTokens | null): Record<string, Json> {
   const metrics = {
-    prompt_tokens: usage.inputTokens ?? context?.promptIds.length ?? null,
-    completion_tokens: usage.outputTokens ?? context?.completionIds.length ?? null,
+    prompt_tokens: usage.inputTokens ?? tokens?.numPromptTokens ?? null,
+    completion_tokens: usage.outputTokens ?? tokens?.completionIds.length ?? null,
     cached_tokens: usage.cachedInputTokens,
     cost_usd: usage.costUsd,
-    prompt_token_ids: context?.promptIds ?? null,
-    completion_token_ids: context?.completionIds ?? null,
-    logprobs: context?.logprobs ?? null,
+    prompt_token_ids: tokens?.promptIds ?? null,
+    completion_token_ids: tokens?.completionIds ?? null,
+    logprobs: tokens?.logprobs ?? null,
   };
   return Object.fromEntries(Object.entries(metrics).filter(([, value]) => value !== null));
 }

@@ -1,7 +1,15 @@
+import { writeJson } from '@retrace/rows';
 import type { Json } from '@retrace/trajectory';
-import { agentStep, withObservation } from './atif-steps.js';
-import { contextsOf } from './atif-tokens.js';
-import { type RecordedMessage, inputMessages, type StoredEpisode } from '../stored-episode.js';
+import { agentStep, copiedStep, withObservation } from './atif-steps.js';
+import { keptMessagesOf } from '../contexts.js';
+import { toolsOfEpisode, toolsOfStep } from '../tool-definitions.js';
+import { stepTokens } from './atif-tokens.js';
+import {
+  type RecordedMessage,
+  inputMessages,
+  type StoredEpisode,
+  type StoredStep,
+} from '../stored-episode.js';
 import { type DatasetFormat, type DatasetRow, newRow, noRow } from './dataset-format.js';
 import { text } from './parquet-columns.js';
 
@@ -27,58 +35,94 @@ export const atif: DatasetFormat = {
 };
 
 function trajectoryOf(episode: StoredEpisode, score: number | null): DatasetRow {
-  const { runId, episodeId, agent, environment, task, success, endReason, split } = episode;
+  const { runId, episodeId, agent } = episode;
   const model = episode.steps.find((step) => step.model !== '')?.model;
+  const tools = [toolsOfEpisode(episode), ...episode.steps.map(toolsOfStep)].find((list) => list !== null);
   const steps = stepsOf(episode).map((step, index) => ({ step_id: index + 1, ...step }));
   return {
     schema_version: 'ATIF-v1.8',
     session_id: runId,
     trajectory_id: episodeId,
-    agent: { name: agent, version: 'unknown', ...(model !== undefined && { model_name: model }) },
+    agent: {
+      name: agent,
+      version: 'unknown',
+      ...(model !== undefined && { model_name: model }),
+      ...(tools !== undefined && { tool_definitions: tools }),
+    },
     steps,
     final_metrics: { ...totalsOf(episode), total_steps: steps.length },
     extra: {
-      retrace: {
-        environment,
-        task: JSON.parse(task) as Json,
-        split,
-        success,
-        end_reason: endReason,
-        score,
-      },
+      retrace: { ...retraceOf(episode), score },
     },
   };
+}
+
+/** What the format has no place for; see `AtifRetraceEpisode`. Missing = unknown. */
+function retraceOf(episode: StoredEpisode): Record<string, Json> {
+  const { environment, environmentSeed, samplingSeed, groupId, split, tags } = episode;
+  const { success, endReason, endDetail, finalObservation } = episode;
+  const known = {
+    environment: environment || null,
+    task: JSON.parse(episode.task) as Json,
+    environmentSeed,
+    samplingSeed,
+    groupId,
+    split,
+    tags: tags.length === 0 ? null : tags,
+    metadata: JSON.parse(episode.metadata ?? 'null') as Json,
+    success,
+    endReason,
+    endDetail: endDetail || null,
+    finalObservation: finalObservation || null,
+  };
+  return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null));
 }
 
 /** The entries of a trajectory: what was said to the agent, and what it answered with what came back from that. */
 function stepsOf(episode: StoredEpisode): Record<string, Json>[] {
   const steps: Record<string, Json>[] = [];
-  const contexts = contextsOf(episode.steps);
+  const tokens = stepTokens(episode.steps);
+  const kept = keptMessagesOf(episode);
   episode.steps.forEach((step, index) => {
     const timestamp = step.occurredAt;
-    const isResult = step.messages === null && index > 0;
+    const isRewritten = kept[index] !== null;
+    const isResult = step.messages === null && index > 0 && !isRewritten;
     if (isResult) withObservation(steps, [{ content: step.observation }]);
     else for (const message of inputMessages(step)) addInput(steps, message, timestamp);
-    steps.push(agentStep(step, contexts[index]));
+    steps.push(agentStep(step, tokens[index], withMark(step, kept[index])));
   });
   if (episode.finalObservation !== '') withObservation(steps, [{ content: episode.finalObservation }]);
   return steps;
 }
 
-/** A tool's answer belongs to the agent's step that called it; anything else is a step of its own. */
+/** The info of a step with the mark of a rewritten context, which a step of a policy has in its tokens. */
+function withMark({ details }: StoredStep, keptMessages: number | null): Json {
+  const info = details?.info ?? null;
+  if (keptMessages === null) return info;
+  const isFields = typeof info === 'object' && info !== null && !Array.isArray(info);
+  return { ...(isFields ? info : info === null ? {} : { environment: info }), keptMessages };
+}
+
+/**
+ * A tool's answer belongs to the agent's step that called it; anything else is a step of its own. An answer in a prompt is of the history,
+ * not of this call.
+ */
 function addInput(steps: Record<string, Json>[], message: RecordedMessage, timestamp: string): void {
   const { role, content, tool_call_id: callId } = message;
   if (role === 'tool' || role === 'function') {
     withObservation(steps, [{ content: textOf(content), ...(callId != null && { source_call_id: callId }) }]);
     return;
   }
-  const source =
-    role === 'system' || role === 'developer' ? 'system' : role === 'assistant' ? 'agent' : 'user';
+  if (role === 'assistant') {
+    steps.push({ ...copiedStep(message), timestamp });
+    return;
+  }
+  const source = role === 'system' || role === 'developer' ? 'system' : 'user';
   steps.push({ timestamp, source, message: textOf(content) });
 }
 
 const textOf = (content: Json): string =>
-  typeof content === 'string' ? content : content === null ? '' : JSON.stringify(content);
+  typeof content === 'string' ? content : content === null ? '' : writeJson(content);
 
 function totalsOf({ steps }: StoredEpisode): Record<string, Json> {
   const sum = (values: readonly (number | null)[]) =>

@@ -1,43 +1,85 @@
+import { writeJson } from '@retrace/rows';
 import type { Json } from '@retrace/trajectory';
-import { type RecordedMessage, conversation } from '../stored-episode.js';
-import { type DatasetFormat, newRow, noRow } from './dataset-format.js';
+import { CONTEXT_UNKNOWN, type Sequence, sequencesOf } from '../contexts.js';
+import type { EpisodeFacts, RecordedMessage, StoredEpisode, StoredStep } from '../stored-episode.js';
+import { type DatasetFormat, newRows, noRow } from './dataset-format.js';
 import { flag, float64, group, groups, text } from './parquet-columns.js';
 
 const FROM: Readonly<Record<string, string>> = { assistant: 'gpt', system: 'system', developer: 'system' };
 
 /**
  * Conversations as AgentGym's AgentTraj has them (`from`, `value`, `loss`), with the episode's reward and info beside them. `loss` is
- * true where the agent wrote, null elsewhere. The observation after the last action is the last entry, if there is one.
+ * true where the agent wrote, null elsewhere. The turn after the agent's has the `reward` and `info` of its step, as in the trajectories of
+ * OpenManus-RL; the agent's own turn where none follows. The observation after the last action is the last entry, if there is one.
  */
 export const conversations: DatasetFormat = {
-  description: 'conversations {from, value, loss} with reward and info, as in AgentGym',
+  description: 'conversations {from, value, loss, reward, info} with reward and info, as in AgentGym',
   withTokens: false,
+  withDetails: true,
   columns: [
     text('item_id'),
-    groups('conversations', text('from'), text('value'), flag('loss')),
+    groups('conversations', text('from'), text('value'), flag('loss'), float64('reward'), text('info')),
     float64('reward'),
-    group('info', text('environment'), text('task'), flag('success'), text('end_reason'), text('agent')),
+    group(
+      'info',
+      text('environment'),
+      text('task'),
+      flag('success'),
+      text('end_reason'),
+      text('end_detail'),
+      text('agent'),
+    ),
   ],
   plan: (episodes) =>
     episodes.map((episode) => ({ split: episode.split, members: [{ episode, step: null }] })),
   build({ members: [{ episode: selected }] }, [episode]) {
     if (episode.steps.length === 0) return noRow('the episode has no step');
-    const { episodeId, environment, task, success, endReason, agent, finalObservation } = episode;
-    const turns = conversation(episode).map(turnOf);
-    if (finalObservation !== '') turns.push({ from: 'human', value: finalObservation, loss: null });
-    return newRow({
-      item_id: episodeId,
-      conversations: turns,
-      reward: selected.score,
-      info: { environment, task, success, end_reason: endReason, agent },
-    });
+    const sequences = sequencesOf(episode);
+    if (sequences.kind === 'unknown') return noRow(CONTEXT_UNKNOWN);
+    if (sequences.value.length === 0) return noRow('the episode has no answer');
+    const { environment, task, success, endReason, endDetail, agent } = episode;
+    const info = { environment, task, success, end_reason: endReason, end_detail: endDetail, agent };
+    return newRows(
+      sequences.value.map((sequence) => ({
+        item_id: itemIdOf(episode),
+        conversations: turnsOf(sequence, episode),
+        reward: selected.score,
+        info,
+      })),
+    );
   },
 };
 
-function turnOf({ role, content, tool_calls: toolCalls }: RecordedMessage): Record<string, Json> {
+/** The id of an item, whose number after the last `_` AgentGym reads as the index of the task. */
+function itemIdOf({ episodeId, environment, environmentSeed, task }: EpisodeFacts): string {
+  const { itemId, index } = (JSON.parse(task) ?? {}) as { readonly itemId?: Json; readonly index?: Json };
+  if (typeof itemId === 'string') return itemId;
+  const number = typeof index === 'number' ? index : environmentSeed;
+  return environment === '' || number === null ? episodeId : `${environment}_${number}`;
+}
+
+type Turn = Record<string, Json>;
+
+function turnsOf(
+  { messages, answers, isLast }: Sequence,
+  { finalObservation, steps }: StoredEpisode,
+): Turn[] {
+  const turns = messages.map(turnOf);
+  if (isLast && finalObservation !== '') turns.push({ from: 'human', value: finalObservation, loss: null });
+  for (const { step, at } of answers) Object.assign(turns[at + 1] ?? turns[at], outcomeOf(steps[step]));
+  return turns;
+}
+
+/** Reward and info of a step, as far as they are known. */
+function outcomeOf({ reward, details }: StoredStep): Turn {
+  const info = details?.info ?? null;
+  return { ...(reward !== null && { reward }), ...(info !== null && { info }) };
+}
+
+function turnOf({ role, content, tool_calls: toolCalls }: RecordedMessage): Turn {
   const from = FROM[role] ?? 'human';
-  const calls = toolCalls === undefined || toolCalls === null ? '' : JSON.stringify(toolCalls);
-  const value = typeof content === 'string' ? content : content === null ? '' : JSON.stringify(content);
+  const calls = toolCalls === undefined || toolCalls === null ? '' : writeJson(toolCalls);
+  const value = typeof content === 'string' ? content : content === null ? '' : writeJson(content);
   return {
     from,
     value: [value, calls].filter((part) => part !== '').join('\n'),

@@ -19,11 +19,13 @@ export interface RowPlan {
   readonly members: readonly RowMember[];
 }
 
-/** A row, or why there is none. */
+/** Rows, at least one, or why there is none. */
 export type BuiltRow =
-  { readonly kind: 'row'; readonly row: DatasetRow } | { readonly kind: 'skipped'; readonly reason: string };
+  | { readonly kind: 'rows'; readonly rows: readonly DatasetRow[] }
+  | { readonly kind: 'skipped'; readonly reason: string };
 
-export const newRow = (row: DatasetRow): BuiltRow => ({ kind: 'row', row });
+export const newRow = (row: DatasetRow): BuiltRow => ({ kind: 'rows', rows: [row] });
+export const newRows = (rows: readonly DatasetRow[]): BuiltRow => ({ kind: 'rows', rows });
 export const noRow = (reason: string): BuiltRow => ({ kind: 'skipped', reason });
 
 /** Plans rows from what is known of the episodes, then builds each from its episodes with their steps. */
@@ -31,6 +33,8 @@ export interface DatasetFormat {
   readonly description: string;
   /** Whether `build` needs the token columns. */
   readonly withTokens: boolean;
+  /** Whether it needs what else is known of steps, such as their info (default: as `withTokens`). */
+  readonly withDetails?: boolean;
   /** Columns of a Parquet file, without the root. */
   readonly columns: readonly (readonly SchemaElement[])[];
   plan(episodes: readonly SelectedEpisode[], skipped: SkipCounts): RowPlan[];

@@ -6,6 +6,18 @@ export const text = (name: string): SchemaElement[] => [
   { name, type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' },
 ];
 
+/** Columns whose text is the JSON of any value, a text too. */
+const JSON_TEXTS = new WeakSet<SchemaElement>();
+
+/** A column of JSON, which Hugging Face `datasets` decodes: values of one column may have different fields and types. */
+export const jsonText = (name: string): SchemaElement[] => {
+  const elements = text(name);
+  elements.forEach((element) => JSON_TEXTS.add(element));
+  return elements;
+};
+
+export const isJsonText = (element: SchemaElement): boolean => JSON_TEXTS.has(element);
+
 export const float64 = (name: string): SchemaElement[] => [
   { name, type: 'DOUBLE', repetition_type: 'OPTIONAL' },
 ];
@@ -32,7 +44,7 @@ const message = (): SchemaElement[][] => [
   text('role'),
   text('content'),
   text('reasoning_content'),
-  groups('tool_calls', text('id'), text('type'), group('function', text('name'), text('arguments'))),
+  groups('tool_calls', text('id'), text('type'), group('function', text('name'), jsonText('arguments'))),
   text('tool_call_id'),
   text('name'),
 ];

@@ -1,6 +1,9 @@
 import type { SelectedEpisode } from '../selection/selected-episode.js';
 import type { SkipCounts } from '../skip-counts.js';
-import { type RecordedMessage, conversation, promptOf, type StoredEpisode } from '../stored-episode.js';
+import { contextOf, sequencesOf } from '../contexts.js';
+import type { RecordedMessage, StoredEpisode } from '../stored-episode.js';
+import { toolsField, type ToolDefinitions } from '../tool-definitions.js';
+import { trainerMessages } from '../trainer-messages.js';
 import {
   type BuiltRow,
   type DatasetFormat,
@@ -9,7 +12,7 @@ import {
   noRow,
   type RowPlan,
 } from './dataset-format.js';
-import { float64, messages } from './parquet-columns.js';
+import { float64, messages, text } from './parquet-columns.js';
 
 /** Preference pairs for TRL's `DPOTrainer`: the prompt that both share, and how each went on. */
 export const dpo: DatasetFormat = {
@@ -20,12 +23,17 @@ export const dpo: DatasetFormat = {
     messages('prompt'),
     messages('chosen'),
     messages('rejected'),
+    text('tools'),
     float64('score_chosen'),
     float64('score_rejected'),
   ],
   plan: planPairs,
   build(plan, [chosen, rejected]) {
-    return pairOf(chosen, rejected, (pair) => ({ ...pair, ...scoresOf(plan) }));
+    return pairOf(chosen, rejected, ({ tools, ...pair }) => ({
+      ...pair,
+      ...toolsField(tools),
+      ...scoresOf(plan),
+    }));
   },
 };
 
@@ -36,6 +44,7 @@ export const rewardPairs: DatasetFormat = {
   columns: [
     messages('chosen'),
     messages('rejected'),
+    text('tools'),
     float64('margin'),
     float64('score_chosen'),
     float64('score_rejected'),
@@ -43,9 +52,10 @@ export const rewardPairs: DatasetFormat = {
   plan: planPairs,
   build(plan, [better, worse]) {
     const scores = scoresOf(plan);
-    return pairOf(better, worse, ({ prompt, chosen, rejected }) => ({
+    return pairOf(better, worse, ({ prompt, chosen, rejected, tools }) => ({
       chosen: [...prompt, ...chosen],
       rejected: [...prompt, ...rejected],
+      ...toolsField(tools),
       margin: scores.score_chosen - scores.score_rejected,
       ...scores,
     }));
@@ -92,14 +102,37 @@ interface Pair {
   readonly prompt: readonly RecordedMessage[];
   readonly chosen: readonly RecordedMessage[];
   readonly rejected: readonly RecordedMessage[];
+  readonly tools: ToolDefinitions | null;
 }
 
-/** Splits both conversations after the prompt of their first step, and makes a row of them. */
+/**
+ * Splits both conversations after the prompt of their first step, and makes a row of them. A member whose context was rewritten is no one
+ * conversation that goes on from that prompt, and its score is of all that it did.
+ */
 function pairOf(better: StoredEpisode, worse: StoredEpisode, rowOf: (pair: Pair) => DatasetRow): BuiltRow {
   if (better.steps.length === 0 || worse.steps.length === 0) return noRow('a member of the pair has no step');
-  const prompt = promptOf(better, 0);
-  if (JSON.stringify(prompt) !== JSON.stringify(promptOf(worse, 0)))
+  const [chosen, rejected] = [better, worse].map(wholeConversation);
+  if (chosen === null || rejected === null) {
+    return noRow(
+      'a member of the pair has no answer, or its context was rewritten: it is no one conversation',
+    );
+  }
+  const { prompt, tools } = chosen;
+  if (JSON.stringify(prompt) !== JSON.stringify(rejected.prompt))
     return noRow('the members of the pair have different first prompts');
-  const [chosen, rejected] = [better, worse].map((episode) => conversation(episode).slice(prompt.length));
-  return newRow(rowOf({ prompt, chosen, rejected }));
+  return newRow(rowOf({ prompt, chosen: chosen.answers, rejected: rejected.answers, tools }));
+}
+
+/** The first prompt of an episode and what followed it; null unless it is one conversation. */
+function wholeConversation(episode: StoredEpisode) {
+  const first = contextOf(episode, 0);
+  const sequences = sequencesOf(episode);
+  if (first.kind === 'unknown' || sequences.kind === 'unknown' || sequences.value.length !== 1) return null;
+  const { prompt } = first.value;
+  const [{ messages: said, tools }] = sequences.value;
+  return {
+    prompt: trainerMessages(prompt),
+    answers: trainerMessages(said.slice(prompt.length)),
+    tools,
+  };
 }

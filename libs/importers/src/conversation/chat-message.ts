@@ -1,3 +1,4 @@
+import { writeJson } from '@retrace/rows';
 import type { Json } from '@retrace/trajectory';
 import { asFields, asList, asText, isFields, isMissing, json } from '../fields.js';
 import { RowFault } from '../skip.js';
@@ -62,7 +63,7 @@ export function newToolCall(call: {
   readonly given: unknown;
 }): WireToolCall {
   const { id, name, given } = call;
-  const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
+  const text = typeof given === 'string' ? given : writeJson(given ?? {});
   return { id, type: 'function', function: { name, arguments: text } };
 }
 

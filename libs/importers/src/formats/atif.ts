@@ -16,7 +16,7 @@ import {
 } from '../fields.js';
 import { episodeName, rowEpisodeId, type ImportFormat, type Mapped } from '../format.js';
 import { RowFault, type Skip } from '../skip.js';
-import { logprobColumn, TokenContext } from '../tokens/token-context.js';
+import { type AppendedPrompt, logprobColumn, TokenContext } from '../tokens/token-context.js';
 import { timeOf } from '../time.js';
 import type { WireEnd, WireEpisode, WireMessage, WireRecord, WireStep, WireTokens } from '@retrace/recording';
 
@@ -64,6 +64,7 @@ class TrajectoryMapping {
       task: carried.task,
       environmentSeed: carried.environmentSeed ?? undefined,
       samplingSeed: carried.samplingSeed ?? undefined,
+      groupId: carried.groupId,
       split: carried.split as Split | undefined,
       tags: carried.tags,
       metadata: metadataOf(root, agent, carried),
@@ -141,7 +142,7 @@ function agentStep(
     truncated: carried.truncated,
     info: carried.info ?? undefined,
     usage: usageOf(metrics, name),
-    tokens: tokensOf(metrics, name, context, carried.versions),
+    tokens: tokensOf(metrics, name, context, carried),
     sampling: sampling ?? undefined,
     engine,
     model: looseText(step.model_name) ?? model,
@@ -155,14 +156,29 @@ function tokensOf(
   metrics: Fields,
   name: string,
   context: TokenContext,
-  versions: readonly number[] | undefined,
+  { versions, prompt: appended }: AtifRetraceStep,
 ): WireTokens | undefined {
   const prompt = integersOrNull(metrics.prompt_token_ids, `${name}.metrics.prompt_token_ids`);
   const completion = integersOrNull(metrics.completion_token_ids, `${name}.metrics.completion_token_ids`);
-  if (prompt === null || completion === null) return undefined;
+  const added = appendedPrompt(appended, `${name}.extra.retrace.prompt`);
+  if (completion === null || (prompt === null && added === null)) return undefined;
   const logprobs = logprobColumn(metrics.logprobs, `${name}.metrics.logprobs`, completion.length);
   const isWhole = versions?.length === completion.length;
-  return context.append({ prompt, completion, logprobs, versions: isWhole ? versions : null });
+  const sampled = { completion, logprobs, versions: isWhole ? versions : null };
+  return prompt === null ? context.appendTo(added ?? NOTHING, sampled) : context.append({ prompt, ...sampled });
+}
+
+const NOTHING = { ids: [], keptPrefix: 0 };
+
+/** What a prompt appended to the context, where the trajectory does not repeat whole prompts; null where it does not say. */
+function appendedPrompt(value: unknown, name: string): AppendedPrompt | null {
+  if (isMissing(value)) return null;
+  const { ids, keptPrefix } = asFields(value, name);
+  const kept = numberOrNull(keptPrefix, `${name}.keptPrefix`);
+  if (kept === null || !Number.isInteger(kept) || kept < 0) {
+    throw new RowFault('WRONG_TYPE', `"${name}.keptPrefix" must be a whole number from 0`);
+  }
+  return { ids: integersOrNull(ids, `${name}.ids`) ?? [], keptPrefix: kept };
 }
 
 function usageOf(metrics: Fields, name: string): WireStep['usage'] {

@@ -1,3 +1,4 @@
+import { writeJson } from '@retrace/rows';
 import { newToolCall } from '../conversation/chat-message.js';
 import { type Fields, isFields, isMissing, known, looseJson, looseNumber, looseText } from '../fields.js';
 import { episodeName, type ImportFormat } from '../format.js';
@@ -166,7 +167,7 @@ function samplingOf(value: unknown): WireStep['sampling'] | null {
 
 function toolResultOf(output: unknown): WireMessage | null {
   if (isMissing(output) || output === '') return null;
-  return { role: 'tool', content: typeof output === 'string' ? output : JSON.stringify(output) };
+  return { role: 'tool', content: typeof output === 'string' ? output : writeJson(output) };
 }
 
 interface ObservationScore extends TraceReward {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hash } from 'node:crypto';
-import { isBroken, openRows, type Row } from '@retrace/rows';
+import { isBroken, openRows, type Row, writeJson } from '@retrace/rows';
 
 /** A row and the file that it came from. */
 export interface PlacedRow extends Row {
@@ -86,7 +86,7 @@ async function divide(
       const key = keyOf(row.value);
       if (key === null) continue;
       const bucket = Number.parseInt(hash('sha256', key, 'hex').slice(0, 8), 16) % numBuckets;
-      await write(files[bucket], `${JSON.stringify(row)}\n`);
+      await write(files[bucket], `${writeJson(row)}\n`);
     }
   } finally {
     await Promise.all(files.map((file) => new Promise<void>((resolve) => file.end(resolve))));

@@ -1,3 +1,4 @@
+import { writeJson } from '@retrace/rows';
 import type { Json } from '@retrace/trajectory';
 import { newToolCall } from '../conversation/chat-message.js';
 import { newMessage } from '../conversation/conversation-steps.js';
@@ -108,7 +109,7 @@ function joinTexts(parts: readonly Json[]): WireMessage['content'] {
 
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
-  return isMissing(value) ? '' : JSON.stringify(value);
+  return isMissing(value) ? '' : writeJson(value);
 }
 
 function ofFlattened(attributes: Attributes): CallMessages {

@@ -1,3 +1,4 @@
+import { writeJson } from '@retrace/rows';
 import { isFields, known, looseJson, looseNumber, looseText } from '../fields.js';
 import { logprobColumn } from '../tokens/token-context.js';
 import type { WireMessage, WireStep, WireUsage } from '@retrace/recording';
@@ -142,7 +143,7 @@ function toolResultOf(attributes: Attributes): WireMessage | null {
   const result = attributes['gen_ai.tool.call.result'] ?? attributes['ai.toolCall.result'];
   if (result === undefined || result === null) return null;
   const id = firstText(attributes, 'gen_ai.tool.call.id', 'ai.toolCall.id');
-  const content = typeof result === 'string' ? result : JSON.stringify(result);
+  const content = typeof result === 'string' ? result : writeJson(result);
   return { role: 'tool', content, ...(id === undefined ? {} : { tool_call_id: id }) };
 }
 

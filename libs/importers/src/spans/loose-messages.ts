@@ -1,3 +1,4 @@
+import { writeJson } from '@retrace/rows';
 import type { Json } from '@retrace/trajectory';
 import { newToolCall } from '../conversation/chat-message.js';
 import { newMessage } from '../conversation/conversation-steps.js';
@@ -14,7 +15,7 @@ export function looseMessages(value: unknown, role = 'user'): WireMessage[] {
   if (isMissing(value) || value === '') return [];
   if (typeof value === 'string') return [{ role, content: value }];
   if (Array.isArray(value)) return value.flatMap((item) => looseMessages(item, role));
-  if (!isFields(value)) return [{ role, content: JSON.stringify(value) }];
+  if (!isFields(value)) return [{ role, content: writeJson(value) }];
   if (Array.isArray(value.messages)) return looseMessages(value.messages, role);
   if (Array.isArray(value.choices)) {
     const [choice] = value.choices as unknown[];
@@ -22,7 +23,7 @@ export function looseMessages(value: unknown, role = 'user'): WireMessage[] {
   }
   if (isFields(value.message)) return looseMessages(value.message, role);
   const isMessage = 'content' in value || 'tool_calls' in value || 'toolCalls' in value;
-  return isMessage ? [message(value, role)] : [{ role, content: JSON.stringify(value) }];
+  return isMessage ? [message(value, role)] : [{ role, content: writeJson(value) }];
 }
 
 function message(fields: Fields, fallbackRole: string): WireMessage {
@@ -60,7 +61,7 @@ function toolCalls(value: unknown): WireToolCall[] {
 function contentOf(value: unknown, reasoning: string | undefined): WireMessage['content'] {
   if (isMissing(value)) return null;
   if (typeof value === 'string') return value;
-  if (!Array.isArray(value)) return JSON.stringify(value);
+  if (!Array.isArray(value)) return writeJson(value);
   const parts = withoutReasoning(value as readonly unknown[], reasoning).filter(
     (part) => !(isFields(part) && /^tool[-_](call|use)$/.test(String(part.type))),
   );
@@ -70,8 +71,6 @@ function contentOf(value: unknown, reasoning: string | undefined): WireMessage['
   );
   if (texts.every((text) => typeof text === 'string')) return texts.join('\n');
   return parts.map((part): Json =>
-    isFields(part) && typeof part.type === 'string'
-      ? json(part)
-      : { type: 'text', text: JSON.stringify(part) },
+    isFields(part) && typeof part.type === 'string' ? json(part) : { type: 'text', text: writeJson(part) },
   );
 }

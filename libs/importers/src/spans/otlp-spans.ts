@@ -1,3 +1,4 @@
+import { exactInteger, rememberWritten, writeJson } from '@retrace/rows';
 import { type Fields, isFields, isMissing, looseText } from '../fields.js';
 import { timeOfNanoseconds } from '../time.js';
 import type { Attributes, OtelSpan } from './otel-span.js';
@@ -71,20 +72,55 @@ function attributesOf(value: unknown): Attributes {
 
 function valueOf(value: unknown, depth: number): unknown {
   if (!isFields(value) || depth > MAX_DEPTH) return null;
-  const { intValue, int_value: intSnake = intValue } = value;
-  if (!isMissing(intSnake)) return Number(intSnake);
+  const integer = value.intValue ?? value.int_value;
+  if (!isMissing(integer)) return integerOf(integer);
   const plain =
     value.stringValue ?? value.string_value ?? value.doubleValue ?? value.double_value ?? value.boolValue;
   if (!isMissing(plain ?? value.bool_value)) return plain ?? value.bool_value;
   const list = value.arrayValue ?? value.array_value;
-  if (isFields(list)) return listOf(list.values).map((item) => valueOf(item, depth + 1));
+  if (isFields(list)) {
+    const nodes = Array.isArray(list.values) ? (list.values as readonly unknown[]) : [];
+    const items = listOf(nodes).map((item) => valueOf(item, depth + 1));
+    return withIntegers(items, listOf(nodes), items, (texts) => `[${texts.join(',')}]`);
+  }
   const object = value.kvlistValue ?? value.kvlist_value;
   if (isFields(object)) {
-    return Object.fromEntries(
-      listOf(object.values).map((entry) => [String(entry.key), valueOf(entry.value, depth + 1)]),
+    const entries = listOf(object.values);
+    const items = entries.map((entry) => valueOf(entry.value, depth + 1));
+    const keys = entries.map(({ key }) => String(key));
+    const made = Object.fromEntries(keys.map((key, i) => [key, items[i]]));
+    const write = (texts: readonly string[]) =>
+      `{${texts.map((text, i) => `${JSON.stringify(keys[i])}:${text}`).join(',')}}`;
+    return withIntegers(
+      made,
+      entries.map((entry) => entry.value),
+      items,
+      write,
     );
   }
   return value.bytesValue ?? value.bytes_value ?? null;
+}
+
+/** An integer, whose 64 bits OTLP's JSON has as a text. */
+function integerOf(value: unknown): unknown {
+  return typeof value === 'string' && /^-?\d{1,20}$/.test(value)
+    ? exactInteger(BigInt(value))
+    : Number(value);
+}
+
+/** Remembers of a list or an object that its integers beyond 2^53, which JavaScript has as texts, are numbers. */
+function withIntegers<T extends object>(
+  made: T,
+  nodes: readonly unknown[],
+  items: readonly unknown[],
+  write: (texts: readonly string[]) => string,
+): T {
+  const large = nodes.map((node) => {
+    const integer = isFields(node) ? integerOf(node.intValue ?? node.int_value) : null;
+    return typeof integer === 'string' ? integer : null;
+  });
+  if (large.every((integer) => integer === null)) return made;
+  return rememberWritten(made, write(items.map((item, i) => large[i] ?? writeJson(item))));
 }
 
 function listOf(value: unknown): readonly Fields[] {

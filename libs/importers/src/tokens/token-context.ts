@@ -6,9 +6,18 @@ import type { WireTokens } from '@retrace/recording';
 const MISSING_LOGPROB = -9999;
 
 /** A call of a model, in tokens. */
-export interface TokenCall {
+export interface TokenCall extends SampledTokens {
   /** The whole prompt. */
   readonly prompt: readonly number[];
+}
+
+/** What a prompt appended to the first tokens of the context. */
+export interface AppendedPrompt {
+  readonly ids: readonly number[];
+  readonly keptPrefix: number;
+}
+
+export interface SampledTokens {
   readonly completion: readonly number[];
   readonly logprobs: readonly (number | null)[] | null;
   /** Policy version of each completion token; null = unknown. */
@@ -22,11 +31,15 @@ export interface TokenCall {
 export class TokenContext {
   private context: readonly number[] = [];
 
-  append({ prompt, completion, logprobs, versions }: TokenCall): WireTokens {
+  append({ prompt, ...sampled }: TokenCall): WireTokens {
     const keptPrefix = sharedPrefix(this.context, prompt);
-    const added = prompt.slice(keptPrefix);
-    const isWholeContext = keptPrefix === this.context.length;
-    this.context = [...prompt, ...completion];
+    return this.appendTo({ ids: prompt.slice(keptPrefix), keptPrefix }, sampled);
+  }
+
+  /** Takes a call whose source says itself what its prompt appended. */
+  appendTo({ ids: added, keptPrefix }: AppendedPrompt, { completion, logprobs, versions }: SampledTokens): WireTokens {
+    const isWholeContext = keptPrefix >= this.context.length;
+    this.context = [...this.context.slice(0, keptPrefix), ...added, ...completion];
     return {
       ids: [...added, ...completion],
       mask: [...added.map((): 0 => 0), ...completion.map((): 1 => 1)],

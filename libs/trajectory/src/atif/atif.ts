@@ -130,5 +130,8 @@ export interface AtifRetraceStep {
   readonly anchor?: string | null;
   readonly terminated?: boolean;
   readonly truncated?: boolean;
+  /** `keptMessages` in it says how many messages of the context so far the prompt of the call kept (default all). */
   readonly info?: Json;
+  /** In place of `prompt_token_ids`, where whole prompts would be too long: what the prompt appended to the first tokens of the context. */
+  readonly prompt?: { readonly ids: readonly number[]; readonly keptPrefix: number };
 }

@@ -1,0 +1,57 @@
+import type { Json } from '@retrace/trajectory';
+import type { EpisodeFacts, StoredStep } from './stored-episode.js';
+
+/** Definitions of tools in OpenAI's shape, `{type: 'function', function: {name, description, parameters}}`. */
+export type ToolDefinitions = readonly Json[];
+
+type Fields = Readonly<Record<string, Json>>;
+
+/** The tools that an episode's recorder put into its metadata under `tools`, as a list or as its JSON; null where there are none. */
+export function toolsOfEpisode({ metadata }: Pick<EpisodeFacts, 'metadata'>): ToolDefinitions | null {
+  const value = JSON.parse(metadata ?? 'null') as Json;
+  return isFields(value) ? definitionsIn(value.tools) : null;
+}
+
+/** The tools that a call offered, which recorders put into its info where they are others than before; null = as before. */
+export function toolsOfStep({
+  toolDefinitions,
+}: Pick<StoredStep, 'toolDefinitions'>): ToolDefinitions | null {
+  return definitionsIn(toolDefinitions);
+}
+
+/** Trainers render the tools into the prompt, as the model was shown them. */
+export function toolsField(tools: ToolDefinitions | null): { readonly tools?: ToolDefinitions } {
+  return tools === null || tools.length === 0 ? {} : { tools };
+}
+
+function definitionsIn(value: Json | undefined): ToolDefinitions | null {
+  const list = typeof value === 'string' ? parsed(value) : value;
+  return Array.isArray(list) ? (list as readonly Json[]).flatMap(definitionOf) : null;
+}
+
+/** A definition of OpenAI's chat or Responses API, of Anthropic, or a bare function. A tool that a provider runs itself is none. */
+function definitionOf(tool: Json): readonly Json[] {
+  if (!isFields(tool)) return [];
+  if (isFields(tool.function)) return [{ ...tool, type: 'function' }];
+  const { name, description, input_schema: schema, parameters = schema, type: _, ...others } = tool;
+  if (typeof name !== 'string' || !(isFields(parameters) || tool.type === 'function')) return [];
+  const { input_schema: __, parameters: ___, ...rest } = others;
+  const described = {
+    name,
+    ...(description != null && { description }),
+    ...(isFields(parameters) && { parameters }),
+  };
+  return [{ type: 'function', function: { ...described, ...rest } }];
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return null;
+  }
+}
+
+function isFields(value: Json | undefined): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
