@@ -6,6 +6,7 @@ import { sha256OfFile } from './dataset-directory.js';
 import { JsonlFile, readJsonl } from './files/jsonl-file.js';
 import { writeParquet } from './files/parquet-file.js';
 import type { DatasetFormat, DatasetRow, RowPlan } from './formats/dataset-format.js';
+import { withoutCalls } from './formats/parquet-columns.js';
 import type { DatasetFileFormat, ManifestSplit } from './manifest.js';
 
 interface WrittenSplit {
@@ -21,7 +22,7 @@ export class DatasetWriter {
   /** Fields that some row has: a column without a value would change how trainers read the others. */
   private readonly fields = new Set<string>();
 
-  /** Whether a row may have tool calls, whose arguments only some versions of `datasets` can read as what they are. */
+  /** Whether a row may have tool calls. */
   private hasCalls = false;
 
   private constructor(
@@ -81,7 +82,7 @@ export class DatasetWriter {
       const path = join(this.directory, file);
       if (fileFormat === 'parquet') {
         const present = columns.filter(([{ name }]) => this.fields.has(name));
-        await writeParquet(path, present, this.rowsOf(split), { withFeatures: this.hasCalls });
+        await writeParquet(path, this.hasCalls ? present : present.map(withoutCalls), this.rowsOf(split));
         await rm(join(this.directory, fileOf(split, 'jsonl')));
       }
       splits.push({

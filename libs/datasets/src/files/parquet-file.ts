@@ -12,7 +12,6 @@ export async function writeParquet(
   path: string,
   columns: readonly (readonly SchemaElement[])[],
   rows: AsyncIterable<DatasetRow>,
-  { withFeatures }: { readonly withFeatures: boolean },
 ): Promise<void> {
   const convert = columns.map((elements) => converterOf([...elements]));
   async function* converted() {
@@ -25,7 +24,6 @@ export async function writeParquet(
     columns: columns.map(([{ name }]) => ({ name })),
     schema: [{ name: 'root', num_children: columns.length }, ...columns.flat()],
     rowGroupSize: ROWS_PER_GROUP,
-    ...(withFeatures && { kvMetadata: [{ key: 'huggingface', value: featuresOf(columns) }] }),
   });
 }
 
@@ -59,26 +57,4 @@ function leafConverter(element: SchemaElement | undefined): Converter {
   if (element?.type === 'DOUBLE') return (value) => (value === null ? null : Number(value));
   if (element?.converted_type !== 'UTF8') return (value) => value;
   return (value) => (value === null || typeof value === 'string' ? value : writeJson(value));
-}
-
-/** The types of Hugging Face `datasets`, which reads a column of JSON as what is in it only where a file says so. */
-function featuresOf(columns: readonly (readonly SchemaElement[])[]): string {
-  const features = columns.map((elements) => [elements[0].name, featureOf([...elements])] as const);
-  return JSON.stringify({ info: { features: Object.fromEntries(features) } });
-}
-
-/** Takes a column's elements from the front of `elements`, as `converterOf` does. */
-function featureOf(elements: SchemaElement[]): unknown {
-  const element = elements.shift();
-  if (element?.num_children === undefined) {
-    if (element !== undefined && isJsonText(element)) return { _type: 'Json' };
-    const dtype = { DOUBLE: 'float64', BOOLEAN: 'bool' }[element?.type as string] ?? 'string';
-    return { dtype, _type: 'Value' };
-  }
-  const children = Array.from({ length: element.num_children }, () => {
-    const { name } = elements[0];
-    return [name, featureOf(elements)] as const;
-  });
-  if (element.converted_type === 'LIST') return { feature: children[0][1], _type: 'List' };
-  return element.repetition_type === 'REPEATED' ? children[0][1] : Object.fromEntries(children);
 }

@@ -6,17 +6,15 @@ export const text = (name: string): SchemaElement[] => [
   { name, type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' },
 ];
 
-/** Columns whose text is the JSON of any value, a text too. */
-const JSON_TEXTS = new WeakSet<SchemaElement>();
+/**
+ * A column of JSON of any value, which Arrow and Hugging Face `datasets` decode: values of one column may have different fields and types.
+ * Readers that don't know the type find its text.
+ */
+export const jsonText = (name: string): SchemaElement[] => [
+  { ...text(name)[0], logical_type: { type: 'JSON' } },
+];
 
-/** A column of JSON, which Hugging Face `datasets` decodes: values of one column may have different fields and types. */
-export const jsonText = (name: string): SchemaElement[] => {
-  const elements = text(name);
-  elements.forEach((element) => JSON_TEXTS.add(element));
-  return elements;
-};
-
-export const isJsonText = (element: SchemaElement): boolean => JSON_TEXTS.has(element);
+export const isJsonText = ({ logical_type: type }: SchemaElement): boolean => type?.type === 'JSON';
 
 export const float64 = (name: string): SchemaElement[] => [
   { name, type: 'DOUBLE', repetition_type: 'OPTIONAL' },
@@ -39,14 +37,35 @@ export const groups = (name: string, ...fields: readonly SchemaElement[][]): Sch
   ...fields.flat(),
 ];
 
+const CALL: readonly SchemaElement[][] = [
+  text('id'),
+  text('type'),
+  group('function', text('name'), jsonText('arguments')),
+];
+
 /** A chat message's columns. Content of several parts is JSON text, as a column has one type. */
 const message = (): SchemaElement[][] => [
   text('role'),
   text('content'),
   text('reasoning_content'),
-  groups('tool_calls', text('id'), text('type'), group('function', text('name'), jsonText('arguments'))),
+  groups('tool_calls', ...CALL),
   text('tool_call_id'),
   text('name'),
 ];
+
+/**
+ * The columns of chat messages in which no message has a call. A column of calls would be null in each, and versions of `datasets` that
+ * don't know JSON could not read the file.
+ */
+export function withoutCalls(elements: readonly SchemaElement[]): SchemaElement[] {
+  const start = elements.findIndex(({ name }) => name === 'tool_calls');
+  if (start < 0) return [...elements];
+  const end = start + groups('tool_calls', ...CALL).length;
+  return elements.flatMap((element, i) => {
+    if (i >= start && i < end) return [];
+    const isMessage = element.name === 'element' && element.num_children !== undefined;
+    return isMessage ? [{ ...element, num_children: element.num_children - 1 }] : [element];
+  });
+}
 
 export const messages = (name: string): SchemaElement[] => groups(name, ...message());

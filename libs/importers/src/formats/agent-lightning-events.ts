@@ -1,6 +1,7 @@
 import { asFields, type Fields, isFields, known, looseNumber, looseText } from '../fields.js';
 import { episodeName, type ImportFormat } from '../format.js';
 import { looseMessages } from '../spans/loose-messages.js';
+import { toolDefinitionsOf } from '../spans/offered-tools.js';
 import { traceRecords } from '../spans/trace-records.js';
 import type { CallTokens, ModelCall, TraceNode, TraceReward } from '../spans/trace-node.js';
 import { timeOfSeconds } from '../time.js';
@@ -96,6 +97,7 @@ function callOf(data: Fields): ModelCall {
     model: looseText(response.model) ?? looseText(data.model) ?? '',
     engine: '',
     sampling: samplingOf({ ...request, ...(isFields(data.adjusted_params) ? data.adjusted_params : {}) }),
+    tools: toolDefinitionsOf(request.tools),
     tokens: isFields(choice) ? tokensOf(response, choice, looseNumber(data.model_version)) : null,
     responseId: looseText(response.id) ?? '',
   };

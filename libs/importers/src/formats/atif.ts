@@ -165,7 +165,9 @@ function tokensOf(
   const logprobs = logprobColumn(metrics.logprobs, `${name}.metrics.logprobs`, completion.length);
   const isWhole = versions?.length === completion.length;
   const sampled = { completion, logprobs, versions: isWhole ? versions : null };
-  return prompt === null ? context.appendTo(added ?? NOTHING, sampled) : context.append({ prompt, ...sampled });
+  return prompt === null
+    ? context.appendTo(added ?? NOTHING, sampled)
+    : context.append({ prompt, ...sampled });
 }
 
 const NOTHING = { ids: [], keptPrefix: 0 };

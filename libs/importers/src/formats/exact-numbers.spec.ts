@@ -60,7 +60,9 @@ async function stepsOf(name: FormatName, text: string) {
   const found = [];
   for await (const item of importRows([await identifyFile({ path, name: 'rows.jsonl' })], format))
     found.push(item);
-  return found.flatMap((item): readonly object[] => (item.kind === 'episode' ? steps(item.records) : [item.skip]));
+  return found.flatMap((item): readonly object[] =>
+    item.kind === 'episode' ? steps(item.records) : [item.skip],
+  );
 }
 
 describe('numbers of an import', () => {

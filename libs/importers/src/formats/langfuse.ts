@@ -4,6 +4,7 @@ import { type Fields, isFields, isMissing, known, looseJson, looseNumber, looseT
 import { episodeName, type ImportFormat } from '../format.js';
 import { newestVersions } from '../rows/newest-versions.js';
 import { looseMessages } from '../spans/loose-messages.js';
+import { toolDefinitionsOf } from '../spans/offered-tools.js';
 import { traceRecords } from '../spans/trace-records.js';
 import type { ModelCall, TraceNode, TraceReward } from '../spans/trace-node.js';
 import { timeOf } from '../time.js';
@@ -134,6 +135,7 @@ function callOf(row: Fields): ModelCall {
     engine: '',
     sampling: samplingOf(looseJson(field(row, 'model_parameters'))),
     tokens: null,
+    tools: toolsOf(row),
     responseId: '',
   };
 }
@@ -151,6 +153,20 @@ function withCalls(output: WireMessage | null, listed: unknown): WireMessage | n
   });
   if (calls.length === 0) return output;
   return { ...(output ?? { role: 'assistant', content: null }), tool_calls: calls };
+}
+
+/** The tools that a call offered, beside its messages or in a column of their own. */
+function toolsOf(row: Fields): ModelCall['tools'] {
+  const input = looseJson(row.input);
+  const listed = looseJson(field(row, 'tool_definitions'));
+  // The column has an object of the definitions by their names.
+  const column = isFields(listed)
+    ? Object.entries(listed).map(([name, value]) => {
+        const definition = looseJson(value);
+        return isFields(definition) ? { name, ...definition } : { name };
+      })
+    : listed;
+  return toolDefinitionsOf(isFields(input) ? input.tools : undefined) ?? toolDefinitionsOf(column);
 }
 
 function samplingOf(value: unknown): WireStep['sampling'] | null {

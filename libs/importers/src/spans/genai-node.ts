@@ -3,6 +3,7 @@ import { isFields, known, looseJson, looseNumber, looseText } from '../fields.js
 import { logprobColumn } from '../tokens/token-context.js';
 import type { WireMessage, WireStep, WireUsage } from '@retrace/recording';
 import { genAiMessages } from './genai-messages.js';
+import { toolDefinitionsOf } from './offered-tools.js';
 import type { Attributes, OtelSpan } from './otel-span.js';
 import { spanRewards } from './span-rewards.js';
 import type { CallTokens, ModelCall, TraceNode } from './trace-node.js';
@@ -66,6 +67,7 @@ function callOf(span: OtelSpan): ModelCall {
     engine: firstText(attributes, 'gen_ai.provider.name', 'gen_ai.system', 'ai.model.provider') ?? '',
     sampling: samplingOf(attributes),
     tokens: tokensOf(attributes),
+    tools: toolDefinitionsOf(attributes['gen_ai.tool.definitions'] ?? attributes['ai.prompt.tools']),
     responseId: firstText(attributes, 'gen_ai.response.id', 'llm.hosted_vllm.id', 'ai.response.id') ?? '',
   };
 }

@@ -1,3 +1,4 @@
+import type { Json } from '@retrace/trajectory';
 import type { WireMessage, WireStep, WireUsage } from '@retrace/recording';
 
 /** One call of a model. */
@@ -10,6 +11,8 @@ export interface ModelCall {
   readonly engine: string;
   readonly sampling: WireStep['sampling'] | null;
   readonly tokens: CallTokens | null;
+  /** Definitions of the tools that it offered; null where the source did not record them. */
+  readonly tools: readonly Json[] | null;
   /** Id of the response: spans that record the same call twice share it. '' = none. */
   readonly responseId: string;
 }

@@ -5,6 +5,7 @@ import { RowFault, type Skip } from '../skip.js';
 import { TokenContext } from '../tokens/token-context.js';
 import type { WireEnd, WireEpisode, WireMessage, WireRecord, WireReward, WireStep } from '@retrace/recording';
 import { ConversationContext } from './conversation-context.js';
+import { OfferedTools } from './offered-tools.js';
 import { AgentTree } from './agent-tree.js';
 import type { ModelCall, TraceContext, TraceNode } from './trace-node.js';
 
@@ -96,6 +97,7 @@ function mergeCalls(a: ModelCall, b: ModelCall): ModelCall {
     engine: a.engine || b.engine,
     sampling: a.sampling ?? b.sampling,
     tokens: a.tokens ?? b.tokens,
+    tools: a.tools ?? b.tools,
     responseId: a.responseId,
   };
 }
@@ -104,13 +106,21 @@ function partRecords(part: TracePart): WireRecord[] {
   const { episode, calls } = part;
   const messages = new ConversationContext();
   const tokens = new TokenContext();
+  const tools = new OfferedTools();
   const steps = calls.map(({ node, call }, index): WireStep => {
     const { prompt, completion, logprobs, version } = call.tokens ?? NO_TOKENS;
+    const { input, isRewritten } = messages.append(call.input, call.output);
+    const definitions = tools.changed(call.tools);
+    const info = known({
+      keptMessages: isRewritten ? 0 : undefined,
+      toolDefinitions: definitions ?? undefined,
+    });
     return known<WireStep>({
       type: 'step',
       episode,
       step: index,
-      messages: { input: messages.append(call.input, call.output), output: call.output },
+      messages: { input, output: call.output },
+      info: Object.keys(info).length === 0 ? undefined : json(info),
       usage: call.usage ?? undefined,
       tokens:
         call.tokens === null

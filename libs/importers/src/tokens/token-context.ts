@@ -37,7 +37,10 @@ export class TokenContext {
   }
 
   /** Takes a call whose source says itself what its prompt appended. */
-  appendTo({ ids: added, keptPrefix }: AppendedPrompt, { completion, logprobs, versions }: SampledTokens): WireTokens {
+  appendTo(
+    { ids: added, keptPrefix }: AppendedPrompt,
+    { completion, logprobs, versions }: SampledTokens,
+  ): WireTokens {
     const isWholeContext = keptPrefix >= this.context.length;
     this.context = [...this.context.slice(0, keptPrefix), ...added, ...completion];
     return {
