@@ -39,5 +39,6 @@ export {
   encodeOtlpResponse,
   type OtlpPartialSuccess,
 } from './spans/otlp-protobuf.js';
+export { isModelCall } from './spans/genai-node.js';
 export { otlpSpans } from './spans/otlp-spans.js';
 export type { OtelSpan } from './spans/otel-span.js';

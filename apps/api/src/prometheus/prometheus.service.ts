@@ -96,6 +96,15 @@ export class PrometheusService {
       },
     });
     new Counter({
+      name: 'retrace_traces_without_call_total',
+      help: 'Complete traces, or parts of them, that became no episode, as no model was called in them',
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        this.inc(traces.counts?.numWithoutCall ?? 0);
+      },
+    });
+    new Counter({
       name: 'retrace_traces_refused_total',
       help: 'Complete traces that the recorder refused; their spans are in the trace directory',
       registers: [this.registry],

@@ -103,6 +103,24 @@ describe('an intake of traces', () => {
     await third.close();
   });
 
+  it('says of a trace that is over without a call of a model that it becomes no episode, counts it and logs it', async () => {
+    const intake = await open();
+    // A root that has not ended, and a trace with a call, may still become one.
+    expect(await intake.accept('run', [{ ...span(1), endUs: undefined }, span(3)])).toEqual({
+      numWithoutCall: 0,
+    });
+    expect(await intake.accept('run', [span(1)])).toEqual({ numWithoutCall: 1 });
+    await turnAt(intake, 3_000);
+    expect(intake.counts).toMatchObject({ numEpisodes: 0, numWithoutCall: 1 });
+    expect(warnings).toEqual([expect.stringMatching(`^trace ${T} became no episode: no span of it is`)]);
+    const other = 'b'.repeat(32);
+    const spans = [span(4, 'x'), span(1)].map((each) => ({ ...each, traceId: other }));
+    expect(await intake.accept('run', spans)).toEqual({ numWithoutCall: 0 });
+    await turnAt(intake, 6_000);
+    expect(intake.counts).toMatchObject({ numEpisodes: 1, numWithoutCall: 1 });
+    await intake.close();
+  });
+
   it('writes a trace beside the episode that another process made of its earlier spans', async () => {
     const intake = await open();
     await intake.accept('run', [span(1), span(2, 'x')]);

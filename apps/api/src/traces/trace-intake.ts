@@ -1,6 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CompletedTrace, completedTraceRecords, OpenTraces, type OtelSpan } from '@retrace/importers';
+import {
+  type CompletedTrace,
+  completedTraceRecords,
+  isModelCall,
+  OpenTraces,
+  type OtelSpan,
+} from '@retrace/importers';
 import type { WireRecord } from '@retrace/recording';
 import { ProblemError } from '../problems/problem.js';
 import { TraceJournal, type JournalEntry } from './trace-journal.js';
@@ -45,6 +51,7 @@ const WRITES_AT_ONCE = 16;
 /** Records of one write. */
 const MAX_RECORDS = 2_000;
 const RETRY_MS = 2_000;
+const NOTED_ONE_BY_ONE = 100;
 
 /**
  * Takes spans of traces that are still running, and writes each trace as episodes once it is complete. What it has taken is on disk, so it
@@ -105,18 +112,22 @@ export class TraceIntake {
   }
 
   /**
-   * Takes spans of a scope, and resolves when they are on disk.
+   * Takes spans of a scope, and resolves when they are on disk, with how many of them are of a trace that is over and has no call of a
+   * model: they become no episode, unless one comes within seconds.
    *
    * @throws ProblemError `TOO_MANY_RECORDS_IN_FLIGHT` when they find no room, `TRACES_UNAVAILABLE` when they can't be stored
    */
-  async accept(scope: string, spans: readonly OtelSpan[]): Promise<void> {
+  async accept(scope: string, spans: readonly OtelSpan[]): Promise<{ readonly numWithoutCall: number }> {
     const fresh = spans.filter((span) => !this.traces.has(scope, span));
     this.counts.numDuplicates += spans.length - fresh.length;
-    if (fresh.length === 0) return;
+    if (fresh.length === 0) return { numWithoutCall: 0 };
     this.requireRoom();
     const mark = await this.append({ kind: 'spans', scope, spans: fresh });
     this.counts.numSpans += fresh.length;
     this.complete.push(...this.traces.add({ scope, spans: fresh, mark }));
+    const traceIds = [...new Set(fresh.map(({ traceId }) => traceId))];
+    const without = new Set(traceIds.filter((traceId) => this.isOverWithoutCall(scope, traceId)));
+    return { numWithoutCall: fresh.filter(({ traceId }) => without.has(traceId)).length };
   }
 
   /** Seals and writes what is complete; to be called again and again. Never rejects. */
@@ -137,6 +148,19 @@ export class TraceIntake {
     this.isClosing = true;
     await this.turning;
     await this.journal.close();
+  }
+
+  private isOverWithoutCall(scope: string, traceId: string): boolean {
+    const spans = this.traces.endedSpans(scope, traceId);
+    return spans !== null && !spans.some(isModelCall);
+  }
+
+  /** Says which traces became no episode: each of the first ones, then how many at times, since a service may trace much else. */
+  private noteWithoutCall({ traceId }: CompletedTrace, reason: string): void {
+    const number = ++this.counts.numWithoutCall;
+    if (number > NOTED_ONE_BY_ONE && number % NOTED_ONE_BY_ONE !== 0) return;
+    const others = number > 1 ? `; so did ${number - 1} others` : '';
+    this.options.onWarning(`trace ${traceId} became no episode: ${reason}${others}`);
   }
 
   private restore(entry: JournalEntry, segment: number): void {
@@ -197,8 +221,8 @@ export class TraceIntake {
 
   /** Writes a trace; returns false when it has to be tried again. */
   private async write(trace: CompletedTrace): Promise<boolean> {
-    const { episodes } = completedTraceRecords(trace);
-    if (episodes.length === 0) this.counts.numWithoutCall++;
+    const { episodes, skipped } = completedTraceRecords(trace);
+    if (episodes.length === 0) this.noteWithoutCall(trace, skipped.map(({ detail }) => detail).join('; '));
     const records = episodes.flat();
     try {
       for (let from = 0; from < records.length; from += MAX_RECORDS)

@@ -85,15 +85,22 @@ export class TracesService implements OnApplicationBootstrap, OnModuleDestroy, T
       if (own === undefined) byScope.set(scope, [span]);
       else own.push(span);
     }
-    for (const [scope, own] of byScope) await intake.accept(scope, own);
-    if (numInvalid + numUnnamed === 0) return null;
+    let numWithoutCall = 0;
+    for (const [scope, own] of byScope) numWithoutCall += (await intake.accept(scope, own)).numWithoutCall;
+    const rejectedSpans = numInvalid + numUnnamed + numWithoutCall;
+    if (rejectedSpans === 0) return null;
     const reasons = [
       ...(numInvalid > 0 ? [`${numInvalid} spans have no valid traceId and spanId`] : []),
       ...(numUnnamed > 0
         ? [`service.name of ${numUnnamed} spans has more than ${MAX_RUN_NAME_LENGTH} characters`]
         : []),
+      ...(numWithoutCall > 0
+        ? [
+            `${numWithoutCall} spans are of traces without a call of a model, which become no episode (calls are known by the conventions of GenAI, OpenLLMetry, the AI SDK, OpenInference and Langfuse)`,
+          ]
+        : []),
     ];
-    return { rejectedSpans: numInvalid + numUnnamed, errorMessage: reasons.join('; ') };
+    return { rejectedSpans, errorMessage: reasons.join('; ') };
   }
 
   async write(scope: string, records: readonly WireRecord[]): Promise<void> {

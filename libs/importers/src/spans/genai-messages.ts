@@ -5,7 +5,9 @@ import { newMessage } from '../conversation/conversation-steps.js';
 import { type Fields, isFields, isMissing, json, looseJson, looseText } from '../fields.js';
 import type { WireMessage, WireToolCall } from '@retrace/recording';
 import { indexedEntries } from './indexed-attributes.js';
+import { langfuseMessages } from './langfuse-attributes.js';
 import { looseMessages } from './loose-messages.js';
+import { openInferenceMessages } from './openinference.js';
 import type { Attributes, OtelSpan } from './otel-span.js';
 
 interface CallMessages {
@@ -18,7 +20,8 @@ const DETAILS_EVENT = 'gen_ai.client.inference.operation.details';
 
 /**
  * Reads the messages of a call: of `gen_ai.input.messages` and its siblings, in attributes or in an event; of the flattened
- * `gen_ai.prompt.0.role` of OpenLLMetry; of one event a message, as of 2024; of the AI SDK before version 7.
+ * `gen_ai.prompt.0.role` of OpenLLMetry; of one event a message, as of 2024; of the AI SDK before version 7; of OpenInference; of
+ * Langfuse's SDKs.
  */
 export function genAiMessages(span: OtelSpan): CallMessages {
   const { attributes, events } = span;
@@ -28,6 +31,8 @@ export function genAiMessages(span: OtelSpan): CallMessages {
     () => ofFlattened(attributes),
     () => ofEvents(span),
     () => ofAiSdk(attributes),
+    () => openInferenceMessages(attributes),
+    () => langfuseMessages(attributes),
   ];
   for (const read of readings) {
     const messages = read();

@@ -3,7 +3,20 @@ import { isFields, known, looseJson, looseNumber, looseText } from '../fields.js
 import { logprobColumn } from '../tokens/token-context.js';
 import type { WireMessage, WireStep, WireUsage } from '@retrace/recording';
 import { genAiMessages } from './genai-messages.js';
+import {
+  langfuseFailure,
+  langfuseKind,
+  langfuseObject,
+  langfuseResult,
+  langfuseTools,
+} from './langfuse-attributes.js';
 import { toolDefinitionsOf } from './offered-tools.js';
+import {
+  invocationParameters,
+  openInferenceKind,
+  openInferenceResult,
+  openInferenceTools,
+} from './openinference.js';
 import type { Attributes, OtelSpan } from './otel-span.js';
 import { spanRewards } from './span-rewards.js';
 import type { CallTokens, ModelCall, TraceNode } from './trace-node.js';
@@ -14,6 +27,41 @@ const AGENT_OPERATIONS: ReadonlySet<string> = new Set(['invoke_agent', 'invoke_w
 /** Spans of tracers that name no operation: OpenLLMetry, AgentOps, LiteLLM's proxy, and the AI SDK before version 7. */
 const CALL_NAMES =
   /(^|\.)(openai\.chat\.completion|chat_model\.llm|doGenerate|doStream)|^(litellm_request|raw_gen_ai_request)$/;
+
+/** SDKs' limits are larger; a shorter text that is no JSON is a text. */
+const MIN_CUT_LENGTH = 32;
+
+const MODEL_ATTRIBUTES = [
+  'gen_ai.response.model',
+  'gen_ai.request.model',
+  'ai.model.id',
+  'llm.model_name',
+  'langfuse.observation.model.name',
+];
+const ENGINE_ATTRIBUTES = [
+  'gen_ai.provider.name',
+  'gen_ai.system',
+  'ai.model.provider',
+  'llm.provider',
+  'llm.system',
+];
+const USAGE_ATTRIBUTES = {
+  input: [
+    'gen_ai.usage.input_tokens',
+    'gen_ai.usage.prompt_tokens',
+    'ai.usage.promptTokens',
+    'llm.token_count.prompt',
+  ],
+  cachedInput: ['gen_ai.usage.cache_read.input_tokens', 'llm.token_count.prompt_details.cache_read'],
+  output: [
+    'gen_ai.usage.output_tokens',
+    'gen_ai.usage.completion_tokens',
+    'ai.usage.completionTokens',
+    'llm.token_count.completion',
+  ],
+  reasoning: ['gen_ai.usage.reasoning.output_tokens', 'llm.token_count.completion_details.reasoning'],
+  cost: ['gen_ai.usage.cost', 'gen_ai.usage.total_cost', 'llm.cost.total'],
+};
 
 /** Reads an OpenTelemetry span by the GenAI conventions, present and past, and those of agent-lightning. */
 export function genAiNode(span: OtelSpan): TraceNode {
@@ -30,7 +78,8 @@ export function genAiNode(span: OtelSpan): TraceNode {
     failure: failureOf(span),
     call: kind === 'call' ? callOf(span) : null,
     toolResult: kind === 'tool' ? toolResultOf(attributes) : null,
-    agentName: firstText(attributes, 'gen_ai.agent.name', 'agent.name', 'executor.id') ?? '',
+    agentName: agentNameOf(span),
+    cut: kind === 'call' ? cutAttributes(span) : [],
     rewards: spanRewards(span, kind === 'call'),
   };
 }
@@ -45,6 +94,8 @@ function kindOf({ name, attributes }: OtelSpan): TraceNode['kind'] {
   if (CALL_NAMES.test(name)) return 'call';
   if (attributes['agentops.span.kind'] === 'agent') return 'agent';
   if (looseText(attributes['ai.toolCall.name']) !== undefined) return 'tool';
+  const named = langfuseKind(attributes) ?? openInferenceKind(attributes);
+  if (named !== undefined) return named;
   const names = Object.keys(attributes);
   return names.some((key) => /^gen_ai\.(prompt|completion|output\.messages)(\.0|$)/.test(key))
     ? 'call'
@@ -52,8 +103,30 @@ function kindOf({ name, attributes }: OtelSpan): TraceNode['kind'] {
 }
 
 function failureOf({ isError, statusMessage, attributes }: OtelSpan): string {
+  const failure = langfuseFailure(attributes);
+  if (failure !== undefined) return failure;
   if (!isError) return '';
   return statusMessage || (looseText(attributes['error.type']) ?? 'the span ended with an error');
+}
+
+/** The name of an agent; a tracer that gives none names the agent's span after it. */
+function agentNameOf({ name, attributes }: OtelSpan): string {
+  const given = firstText(attributes, 'gen_ai.agent.name', 'agent.name', 'executor.id');
+  const isNamedBySpan = (langfuseKind(attributes) ?? openInferenceKind(attributes)) === 'agent';
+  return given ?? (isNamedBySpan ? name : '');
+}
+
+/** Whether a span is a call of a model, as far as its tracer says so. */
+export const isModelCall = (span: OtelSpan): boolean => kindOf(span) === 'call';
+
+/** Attributes whose JSON ends too early, as the limit of an SDK cuts them, and how many a span lacks altogether. */
+function cutAttributes({ attributes, numDroppedAttributes = 0 }: OtelSpan): readonly string[] {
+  const cut = Object.entries(attributes).flatMap(([name, value]) => {
+    const isJson =
+      typeof value === 'string' && value.length >= MIN_CUT_LENGTH && /^\s*[[{]["{[\]}\s]/.test(value);
+    return isJson && typeof looseJson(value) === 'string' ? [name] : [];
+  });
+  return numDroppedAttributes === 0 ? cut : [...cut, `${numDroppedAttributes} attributes that were dropped`];
 }
 
 function callOf(span: OtelSpan): ModelCall {
@@ -63,46 +136,52 @@ function callOf(span: OtelSpan): ModelCall {
     input,
     output,
     usage: usageOf(attributes),
-    model: firstText(attributes, 'gen_ai.response.model', 'gen_ai.request.model', 'ai.model.id') ?? '',
-    engine: firstText(attributes, 'gen_ai.provider.name', 'gen_ai.system', 'ai.model.provider') ?? '',
+    model: firstText(attributes, ...MODEL_ATTRIBUTES) ?? '',
+    engine: firstText(attributes, ...ENGINE_ATTRIBUTES) ?? '',
     sampling: samplingOf(attributes),
     tokens: tokensOf(attributes),
-    tools: toolDefinitionsOf(attributes['gen_ai.tool.definitions'] ?? attributes['ai.prompt.tools']),
+    tools:
+      toolDefinitionsOf(attributes['gen_ai.tool.definitions'] ?? attributes['ai.prompt.tools']) ??
+      openInferenceTools(attributes) ??
+      langfuseTools(attributes),
     responseId: firstText(attributes, 'gen_ai.response.id', 'llm.hosted_vllm.id', 'ai.response.id') ?? '',
   };
 }
 
 function usageOf(attributes: Attributes): WireUsage | null {
+  const details = langfuseObject(attributes, 'usage_details');
+  const costs = langfuseObject(attributes, 'cost_details');
+  const counted = (names: readonly string[], ...ofLangfuse: readonly string[]) =>
+    firstNumber(attributes, ...names) ?? firstNumber(details, ...ofLangfuse);
   const usage = {
-    inputTokens: firstNumber(
-      attributes,
-      'gen_ai.usage.input_tokens',
-      'gen_ai.usage.prompt_tokens',
-      'ai.usage.promptTokens',
+    inputTokens: counted(USAGE_ATTRIBUTES.input, 'input', 'prompt_tokens'),
+    cachedInputTokens: counted(
+      USAGE_ATTRIBUTES.cachedInput,
+      'input_cached_tokens',
+      'cache_read_input_tokens',
     ),
-    cachedInputTokens: firstNumber(attributes, 'gen_ai.usage.cache_read.input_tokens'),
-    outputTokens: firstNumber(
-      attributes,
-      'gen_ai.usage.output_tokens',
-      'gen_ai.usage.completion_tokens',
-      'ai.usage.completionTokens',
-    ),
-    reasoningTokens: firstNumber(attributes, 'gen_ai.usage.reasoning.output_tokens'),
-    costUsd: firstNumber(attributes, 'gen_ai.usage.cost', 'gen_ai.usage.total_cost'),
+    outputTokens: counted(USAGE_ATTRIBUTES.output, 'output', 'completion_tokens'),
+    reasoningTokens: counted(USAGE_ATTRIBUTES.reasoning, 'output_reasoning_tokens', 'reasoning_tokens'),
+    costUsd: firstNumber(attributes, ...USAGE_ATTRIBUTES.cost) ?? firstNumber(costs, 'total'),
   };
   return Object.values(usage).every((value) => value === null) ? null : usage;
 }
 
 /** Sampling parameters; null unless the temperature is known. */
 function samplingOf(attributes: Attributes): WireStep['sampling'] | null {
-  const request = (name: string) => firstNumber(attributes, `gen_ai.request.${name}`) ?? undefined;
+  const parameters = {
+    ...langfuseObject(attributes, 'model.parameters'),
+    ...invocationParameters(attributes),
+  };
+  const request = (name: string) =>
+    firstNumber(attributes, `gen_ai.request.${name}`) ?? looseNumber(parameters[name]);
   const temperature = request('temperature') ?? firstNumber(attributes, 'ai.settings.temperature');
   if (temperature === null) return null;
   return known({
     temperature,
     topK: request('top_k'),
     topP: request('top_p'),
-    maxNewTokens: request('max_tokens'),
+    maxNewTokens: request('max_tokens') ?? request('max_completion_tokens'),
   });
 }
 
@@ -142,9 +221,13 @@ function firstChoice(value: unknown): Readonly<Record<string, unknown>> | undefi
 }
 
 function toolResultOf(attributes: Attributes): WireMessage | null {
-  const result = attributes['gen_ai.tool.call.result'] ?? attributes['ai.toolCall.result'];
+  const result =
+    attributes['gen_ai.tool.call.result'] ??
+    attributes['ai.toolCall.result'] ??
+    langfuseResult(attributes) ??
+    openInferenceResult(attributes);
   if (result === undefined || result === null) return null;
-  const id = firstText(attributes, 'gen_ai.tool.call.id', 'ai.toolCall.id');
+  const id = firstText(attributes, 'gen_ai.tool.call.id', 'ai.toolCall.id', 'tool_call.id');
   const content = typeof result === 'string' ? result : writeJson(result);
   return { role: 'tool', content, ...(id === undefined ? {} : { tool_call_id: id }) };
 }

@@ -99,6 +99,12 @@ export class OpenTraces {
       .map((trace) => this.complete(trace));
   }
 
+  /** The spans of an open trace whose root has ended; null of one that goes on, or is not open. */
+  endedSpans(scope: string, traceId: string): readonly OtelSpan[] | null {
+    const trace = this.open.get(scope + traceId);
+    return trace?.hasEndedRoot === true ? [...trace.spans.values()] : null;
+  }
+
   /** Completes the traces with spans of this mark, or a lower one. */
   takeMarked(mark: number): readonly CompletedTrace[] {
     return [...this.open.values()].filter((trace) => trace.mark <= mark).map((trace) => this.complete(trace));

@@ -10,6 +10,8 @@ export interface OtelSpan {
   /** undefined = it has not ended. */
   readonly endUs: number | undefined;
   readonly attributes: Attributes;
+  /** Attributes that the SDK left out, as there were too many (default 0). */
+  readonly numDroppedAttributes?: number;
   readonly events: readonly OtelEvent[];
   readonly isError: boolean;
   readonly statusMessage: string;

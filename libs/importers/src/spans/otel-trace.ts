@@ -10,7 +10,7 @@ import { traceRecords } from './trace-records.js';
  */
 export function conversationOf(spans: readonly OtelSpan[]): string | undefined {
   for (const { attributes } of spans) {
-    const id = looseText(attributes['gen_ai.conversation.id']);
+    const id = looseText(attributes['gen_ai.conversation.id']) ?? looseText(attributes['session.id']);
     if (id !== undefined) return id;
   }
   return undefined;

@@ -20,6 +20,7 @@ const TRACES = Root.fromJSON({
       startTimeUnixNano: field('fixed64', 7),
       endTimeUnixNano: field('fixed64', 8),
       attributes: repeated('KeyValue', 9),
+      droppedAttributesCount: field('uint32', 10),
       events: repeated('Event', 11),
       status: field('Status', 15),
     }),

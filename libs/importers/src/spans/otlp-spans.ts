@@ -42,6 +42,7 @@ function spanOf(span: Fields, service: string): OtelSpan | null {
     startUs: timeOfNanoseconds(span.startTimeUnixNano ?? span.start_time_unix_nano),
     endUs: timeOfNanoseconds(span.endTimeUnixNano ?? span.end_time_unix_nano),
     attributes: attributesOf(span.attributes),
+    ...droppedOf(span.droppedAttributesCount ?? span.dropped_attributes_count),
     events: listOf(span.events).map((event) => ({
       name: looseText(event.name) ?? '',
       attributes: attributesOf(event.attributes),
@@ -51,6 +52,10 @@ function spanOf(span: Fields, service: string): OtelSpan | null {
     sequence: 0,
     service,
   };
+}
+
+function droppedOf(value: unknown): Pick<OtelSpan, 'numDroppedAttributes'> {
+  return typeof value === 'number' && value > 0 ? { numDroppedAttributes: value } : {};
 }
 
 /** Ids are hexadecimal in OTLP's JSON; other writers of protobuf's JSON use base64. All zero and empty = none. */

@@ -52,6 +52,8 @@ export interface TraceNode {
   /** A tool's result as a message. */
   readonly toolResult: WireMessage | null;
   readonly agentName: string;
+  /** Names of what is incomplete in a call's span (default none). */
+  readonly cut?: readonly string[];
   readonly rewards: readonly TraceReward[];
 }
 

@@ -71,9 +71,7 @@ function uniqueCalls(nodes: readonly TraceNode[], onFailed: (detail: string) => 
     const { call } = node;
     if (node.kind !== 'call' || call === null) continue;
     if (call.output === null && call.tokens === null) {
-      onFailed(
-        `span ${node.id} (${node.name}) has no answer${node.failure === '' ? '' : `: ${node.failure}`}`,
-      );
+      onFailed(`span ${node.id} (${node.name}) has no answer${whyNone(node)}`);
       continue;
     }
     const place = call.responseId === '' ? undefined : places.get(call.responseId);
@@ -85,6 +83,11 @@ function uniqueCalls(nodes: readonly TraceNode[], onFailed: (detail: string) => 
     calls.push({ node, call });
   }
   return calls;
+}
+
+function whyNone({ failure, cut = [] }: TraceNode): string {
+  if (failure !== '') return `: ${failure}`;
+  return cut.length === 0 ? '' : `: the trace is incomplete: ${cut.join(', ')}`;
 }
 
 /** Joins two records of one call: what the first lacks comes from the second. */
@@ -109,11 +112,13 @@ function partRecords(part: TracePart): WireRecord[] {
   const tools = new OfferedTools();
   const steps = calls.map(({ node, call }, index): WireStep => {
     const { prompt, completion, logprobs, version } = call.tokens ?? NO_TOKENS;
+    const { cut = [] } = node;
     const { input, isRewritten } = messages.append(call.input, call.output);
     const definitions = tools.changed(call.tools);
     const info = known({
       keptMessages: isRewritten ? 0 : undefined,
       toolDefinitions: definitions ?? undefined,
+      cutAttributes: cut.length === 0 ? undefined : cut,
     });
     return known<WireStep>({
       type: 'step',
@@ -131,6 +136,7 @@ function partRecords(part: TracePart): WireRecord[] {
               logprobs,
               versions: version === null ? null : completion.map(() => version),
             }),
+      untrainable: cut.length === 0 ? undefined : `the trace is incomplete: ${cut.join(', ')}`,
       sampling: call.sampling ?? undefined,
       engine: call.engine || undefined,
       model: call.model || undefined,
