@@ -63,8 +63,10 @@ export function withoutCalls(elements: readonly SchemaElement[]): SchemaElement[
   const end = start + groups('tool_calls', ...CALL).length;
   return elements.flatMap((element, i) => {
     if (i >= start && i < end) return [];
-    const isMessage = element.name === 'element' && element.num_children !== undefined;
-    return isMessage ? [{ ...element, num_children: element.num_children - 1 }] : [element];
+    const { name, num_children: number } = element;
+    return name === 'element' && number !== undefined
+      ? [{ ...element, num_children: number - 1 }]
+      : [element];
   });
 }
 

@@ -1,10 +1,20 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { looseMessages } from '../spans/loose-messages.js';
 import { chatMessage } from './chat-message.js';
 
+/** What every reader of chats computes. */
+const VECTORS = new URL('../../../../clients/vectors/reasoning.json', import.meta.url);
+
 describe('the reasoning of a message', () => {
   const TEXT = 'two and two';
   const ANSWER = { type: 'text', text: '4' };
+
+  it.each(
+    JSON.parse(readFileSync(VECTORS, 'utf8')) as { name: string; message: object; reasoning: string }[],
+  )('is that of the vectors: $name', ({ message, reasoning }) => {
+    expect(chatMessage({ role: 'assistant', ...message }, 'message').reasoning_content ?? '').toBe(reasoning);
+  });
 
   it.each<[string, Readonly<Record<string, unknown>>]>([
     ['reasoning_content', { reasoning_content: TEXT, content: '4' }],

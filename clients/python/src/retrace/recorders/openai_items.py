@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from retrace.recorders.reasoning import is_reasoning_part, reasoning_of
 from retrace.records import Message
 
 _TEXTS = ("input_text", "output_text", "text", "refusal", "summary_text", "reasoning_text")
@@ -67,7 +68,10 @@ def _add_item(messages: list[dict[str, Any]], item: Mapping[str, Any]) -> None:
 
 
 def _add_message(messages: list[dict[str, Any]], item: Mapping[str, Any]) -> None:
-    optional = {name: item[name] for name in ("name", "tool_call_id", "reasoning_content") if item.get(name)}
+    optional = {name: item[name] for name in ("name", "tool_call_id") if item.get(name)}
+    reasoning = reasoning_of(item)
+    if reasoning:
+        optional["reasoning_content"] = reasoning
     calls = [
         {
             "id": call["id"],
@@ -77,7 +81,7 @@ def _add_message(messages: list[dict[str, Any]], item: Mapping[str, Any]) -> Non
         for call in item.get("tool_calls") or []
         if call.get("function")
     ]
-    content = _content(item.get("content") or item.get("refusal"))
+    content = _content(_without_reasoning(item.get("content")) or item.get("refusal"))
     last = messages[-1] if messages else None
     if item["role"] == "assistant" and last is not None and _has_only_reasoning(last):
         last["content"] = content
@@ -87,6 +91,13 @@ def _add_message(messages: list[dict[str, Any]], item: Mapping[str, Any]) -> Non
         messages.append(message)
     if calls:
         message["tool_calls"] = calls
+
+
+def _without_reasoning(content: Any) -> Any:
+    """Leave out parts whose text is the message's reasoning; encrypted ones stay."""
+    if not isinstance(content, list):
+        return content
+    return [part for part in content if not (is_reasoning_part(part) and reasoning_of({"content": [part]}))]
 
 
 def _assistant(messages: list[dict[str, Any]]) -> dict[str, Any]:
