@@ -108,8 +108,13 @@ def test_a_handoff_goes_on_in_the_episode_with_the_new_instructions(
     agents.Runner.run_sync(agent, "A poem")
     recorded.force_flush()
     assert len(of_type(server, "episode")) == 1
-    roles = [[message["role"] for message in step["messages"]["input"]] for step in of_type(server, "step")]
-    assert roles == [["system", "user"], ["system", "tool"]]
+    first, second = of_type(server, "step")
+    assert [message["role"] for message in first["messages"]["input"]] == ["system", "user"]
+    # The new instructions are before all that was said, so the second prompt is another conversation.
+    rewritten = second["messages"]["input"]
+    assert [message["role"] for message in rewritten] == ["system", "user", "assistant", "tool"]
+    assert (rewritten[0]["content"], second["info"]) == ("Rhyme.", {"keptMessages": 0})
+    assert "info" not in first
 
 
 def test_an_agent_called_as_a_tool_gets_an_episode_with_its_callers_as_parent(

@@ -29,22 +29,24 @@ class _Conversation:
     def __init__(self, episode: Episode) -> None:
         self.episode = episode
         self.messages: list[Message] = []
-        self.system: str | None = None
         self.tool_output: str | None = None
         self.problem: str | None = None
 
-    def added(self, messages: Sequence[Message]) -> list[Message]:
-        """Return what `messages` add to the conversation; instructions count when they change, as after a handoff."""
-        spoken = [message for message in messages if message["role"] != "system"]
-        instructions = [message for message in messages if message["role"] == "system"]
-        system = "\n".join(str(message["content"]) for message in instructions)
-        changed = instructions if system and system != self.system else []
-        self.system = system or self.system
+    def added(self, prompt: Sequence[Message], *, is_delta: bool) -> tuple[list[Message], int | None]:
+        """Return what a prompt adds to the conversation, and how many messages of it it kept; None when it kept all.
+
+        A prompt with other instructions, as after a handoff, keeps none. `is_delta` tells that the provider holds what
+        came before, so that the prompt is only what is new.
+        """
+        if is_delta:
+            self.messages = [*self.messages, *prompt]
+            return list(prompt), None
         kept = 0
-        while kept < min(len(spoken), len(self.messages)) and _same(spoken[kept], self.messages[kept]):
+        while kept < min(len(prompt), len(self.messages)) and _same(prompt[kept], self.messages[kept]):
             kept += 1
-        self.messages = spoken
-        return [*changed, *spoken[kept:]]
+        is_rewritten = kept < len(self.messages)
+        self.messages = list(prompt)
+        return list(prompt[kept:]), kept if is_rewritten else None
 
     def end(self) -> None:
         if self.problem is None:
@@ -164,8 +166,12 @@ class RetraceProcessor(TracingProcessor):
     ) -> None:
         data = span.span_data
         temperature = settings.get("temperature")
+        response = data.response if isinstance(data, ResponseSpanData) else None
+        held = getattr(response, "previous_response_id", None) or getattr(response, "conversation", None)
+        added, kept = conversation.added(messages, is_delta=held is not None)
         conversation.episode.step(
-            messages={"input": conversation.added(messages), "output": output},
+            messages={"input": added, "output": output},
+            info=None if kept is None else {"keptMessages": kept},
             usage=_usage(data.usage),
             model=data.model if isinstance(data, GenerationSpanData) else data.response.model,
             sampling=None if temperature is None else Sampling(temperature, top_p=settings.get("top_p")),

@@ -40,6 +40,8 @@ def record_trace(run: Run, trace: Any, **episode_fields: Any) -> Episode:
     for at in sampled:
         before, path = path, _path_to(trace.nodes, at)
         num_kept = _num_common(before, path)
+        # Each node of a path is a message of the context.
+        info = {"keptMessages": num_kept} if num_kept < len(before) else None
         is_last = at == sampled[-1]
         call = calls.get(at)
         added = [trace.nodes[node] for node in path[num_kept:]]
@@ -52,6 +54,7 @@ def record_trace(run: Run, trace: Any, **episode_fields: Any) -> Episode:
             sampling=_sampling(call.sampling) if call else None,
             usage=_usage(call.usage) if call else None,
             model=call.model if call else None,
+            info=info,
             generation_ms=call.time.duration * 1000 if call and call.time.end else None,
             reward=trace.reward if is_last and trace.rewards else None,
             rewards=_scores(trace) if is_last else None,
