@@ -73,9 +73,14 @@ export interface AiSdkRecorder {
   onLanguageModelCallStart(event: ModelCallStart): void;
   onLanguageModelCallEnd(event: ModelCallEnd): void;
   onToolExecutionEnd(event: ToolExecutionEnd): void;
+  /** Refuses version 6, whose events name no call. */
+  onStart(event: unknown): void;
   onEnd(event: unknown): void;
   onAbort(event: CallEnd): void;
   onError(event: unknown): void;
+  /** Refuse versions 5 and 6, which take a tracer. */
+  startSpan(): never;
+  startActiveSpan(): never;
   executeTool<Result>(options: {
     readonly callId: string;
     readonly execute: () => PromiseLike<Result>;
@@ -86,21 +91,27 @@ export interface AiSdkRecorder {
  * Records what the Vercel AI SDK 7 does: register it with `registerTelemetry(recordAiSdk(run))`, or give it to one call as
  * `telemetry: { integrations: [recordAiSdk(run)] }`.
  *
- * Each `generateText` or `streamText` is an episode and each call of a model a step. A call inside a tool is a sub-agent: its episode
- * names the one that called it. A call with an error or an abort ends `abandoned`, one that hits a limit `truncated`.
+ * Versions 5 and 6 are refused, with how to trace them. Each `generateText` or `streamText` is an episode and each call of a model a step. A call inside a tool is a sub-agent: its episode
+ * names the one that called it. A call with an error or an abort ends `abandoned`, with the prompt of the call that failed, one that hits a limit `truncated`.
  */
 export function recordAiSdk(run: Run, options: AiSdkRecorderOptions = {}): AiSdkRecorder {
   const nested = new NestedAgents();
-  const agents = new Map<string, { readonly agent: RecordedAgent; call: ModelCallStart }>();
+  const agents = new Map<string, OpenAgent>();
   const end = (callId: string, fields: EndFields) => {
     agents.get(callId)?.agent.end(fields);
     agents.delete(callId);
+  };
+  const fail = (callId: string, error: string) => {
+    const known = agents.get(callId);
+    if (known?.isAsking === true) recordFailure(known, error);
+    end(callId, { endReason: 'abandoned', detail: error });
   };
   return {
     onLanguageModelCallStart(event) {
       const known = agents.get(event.callId);
       if (known) {
         known.call = event;
+        known.isAsking = true;
         return;
       }
       const agent = new RecordedAgent(run, {
@@ -109,12 +120,14 @@ export function recordAiSdk(run: Run, options: AiSdkRecorderOptions = {}): AiSdk
         ...(nested.parentEpisode !== undefined && { parentEpisode: nested.parentEpisode }),
         ...options.describe?.(event),
       });
-      agents.set(event.callId, { agent, call: event });
+      agents.set(event.callId, { agent, call: event, isAsking: true });
       options.onEpisode?.(agent.episode, event);
     },
     onLanguageModelCallEnd(event) {
       const known = agents.get(event.callId);
-      if (known) recordCall(known.agent, known.call, event);
+      if (!known) return;
+      known.isAsking = false;
+      recordCall(known.agent, known.call, event);
     },
     onToolExecutionEnd({ callId, toolCall, toolExecutionMs, toolOutput }) {
       const isError = toolOutput?.type === 'tool-error';
@@ -136,17 +149,51 @@ export function recordAiSdk(run: Run, options: AiSdkRecorderOptions = {}): AiSdk
     },
     onAbort({ callId, reason }) {
       const why = reason === undefined ? '' : `: ${errorText(reason)}`;
-      end(callId, { endReason: 'abandoned', detail: `aborted${why}` });
+      fail(callId, `aborted${why}`);
     },
     onError(event) {
       const { callId, error } = event as CallEnd;
-      end(callId, { endReason: 'abandoned', detail: errorText(error) });
+      fail(callId, errorText(error));
     },
+    onStart(event) {
+      // Version 7 gives each call an id; without one, steps can't be told apart from those of other calls.
+      if ((event as Partial<CallEnd>).callId === undefined) refuseVersion('version 6');
+    },
+    startSpan: () => refuseVersion('version 5 or 6'),
+    startActiveSpan: () => refuseVersion('version 5 or 6'),
     executeTool({ callId, execute }) {
       const known = agents.get(callId);
       return known ? nested.runTool(known.agent.episode.id, execute) : execute();
     },
   };
+}
+
+interface OpenAgent {
+  readonly agent: RecordedAgent;
+  call: ModelCallStart;
+  /** Whether the call has not been answered. */
+  isAsking: boolean;
+}
+
+function recordFailure({ agent, call }: OpenAgent, error: string): void {
+  agent.modelAnswered({
+    prompt: promptMessages(call.instructions, call.messages),
+    output: null,
+    error,
+    model: call.modelId,
+    engine: call.provider,
+    ...samplingOf(call),
+  });
+}
+
+let hasRefused = false;
+
+/** Says that a version is not recorded: versions before 7 hide what their hooks throw. @throws Error */
+function refuseVersion(version: string): never {
+  const message = `recordAiSdk records the AI SDK from version 7, and this is ${version}: trace it by OpenTelemetry instead (experimental_telemetry; Retrace takes the spans at /v1/traces), or upgrade "ai"`;
+  if (!hasRefused) console.warn(message);
+  hasRefused = true;
+  throw new Error(message);
 }
 
 function recordCall(agent: RecordedAgent, call: ModelCallStart, answer: ModelCallEnd): void {

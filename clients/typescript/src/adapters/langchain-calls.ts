@@ -1,5 +1,5 @@
 import type { Sampling, TokenUsage } from '../wire/records.js';
-import { chatMessage, jsonText, resultText } from './chat-message.js';
+import { chatMessage, errorText, jsonText, resultText } from './chat-message.js';
 import { fromLangChain, type LangChainMessage } from './langchain-messages.js';
 import type { Metadata, RunNode } from './langchain-runs.js';
 import type { ModelCall } from './recorded-agent.js';
@@ -36,6 +36,20 @@ export function answeredCall(
     generationMs: performance.now() - node.startedAtMs,
     ...(node.sampling && { sampling: node.sampling }),
     ...(typeof finish_reason === 'string' && { finishReason: finish_reason }),
+  };
+}
+
+/** The call of a model that has failed. */
+export function failedCall(node: RunNode, error: unknown): ModelCall {
+  const provider = node.metadata.ls_provider;
+  return {
+    prompt: node.prompt ?? [],
+    output: null,
+    error: errorText(error),
+    model: node.model ?? '',
+    engine: typeof provider === 'string' ? provider : '',
+    generationMs: performance.now() - node.startedAtMs,
+    ...(node.sampling && { sampling: node.sampling }),
   };
 }
 

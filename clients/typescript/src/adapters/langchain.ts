@@ -1,7 +1,14 @@
 import type { EndFields } from '../episode.js';
 import type { Run } from '../run.js';
 import { chatMessage, errorText } from './chat-message.js';
-import { answeredCall, type LlmResult, mcpServerOf, samplingOf, toolText } from './langchain-calls.js';
+import {
+  answeredCall,
+  failedCall,
+  type LlmResult,
+  mcpServerOf,
+  samplingOf,
+  toolText,
+} from './langchain-calls.js';
 import { fromLangChain, type LangChainMessage } from './langchain-messages.js';
 import {
   type LangChainRecorderOptions,
@@ -148,6 +155,8 @@ export class LangChainRecorder {
   }
 
   handleLLMError(error: unknown, runId: string): void {
+    const node = this.runs.find(runId);
+    if (node) this.runs.agentOf(runId)?.modelAnswered(failedCall(node, error));
     this.runs.finish(runId, endOfError(error));
   }
 

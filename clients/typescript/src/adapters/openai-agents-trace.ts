@@ -61,9 +61,11 @@ export class RecordedTrace {
         break;
       case 'response':
         if (spanData._response) agent.modelAnswered(responseCall(span, spanData._response));
+        else if (error) agent.modelAnswered({ ...responseCall(span, {}), ...failureOf(error) });
         break;
       case 'generation':
         if (spanData.output !== undefined) agent.modelAnswered(generationCall(span));
+        else if (error) agent.modelAnswered({ ...generationCall(span), ...failureOf(error) });
         break;
       case 'function':
         agent.toolEnded(toolRun(span), typeof spanData.output === 'string' ? spanData.output : '');
@@ -111,6 +113,8 @@ function endOf(error: AgentsSpan['error'], handedOverTo: string | undefined): En
     ? { endReason: 'terminated' }
     : { endReason: 'terminated', detail: `handed off to ${handedOverTo}` };
 }
+
+const failureOf = (error: NonNullable<AgentsSpan['error']>) => ({ output: null, error: errorDetail(error) });
 
 function errorDetail({ message, data }: NonNullable<AgentsSpan['error']>): string {
   const told = data?.error;

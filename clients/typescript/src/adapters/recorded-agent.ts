@@ -13,13 +13,15 @@ export interface ToolRun extends JsonObject {
   readonly mcpServer?: string;
 }
 
-/** One call of a model, when it has been answered. */
+/** One call of a model, when it has been answered or has failed. */
 export interface ModelCall {
   /** The whole prompt, or with `isDelta` what is new in it. */
   readonly prompt: readonly ChatMessage[];
   readonly isDelta?: boolean;
-  /** null: the framework was told not to record it. */
+  /** null: the framework was told not to record it, or the call failed. */
   readonly output: ChatMessage | null;
+  /** Why the call failed: it has a prompt and no answer. */
+  readonly error?: string;
   readonly model: string;
   readonly engine: string;
   readonly usage?: TokenUsage;
@@ -70,7 +72,7 @@ export class RecordedAgent {
     const call = this.pending;
     this.pending = null;
     if (call === null) return;
-    const { prompt, output, model, engine, usage, sampling, generationMs, finishReason } = call;
+    const { prompt, output, model, engine, usage, sampling, generationMs, finishReason, error } = call;
     const { input, keptMessages } = call.isDelta
       ? { input: prompt, keptMessages: null }
       : this.conversation.next(prompt);
@@ -78,6 +80,7 @@ export class RecordedAgent {
     const info = {
       ...(finishReason !== undefined && { finishReason }),
       ...(keptMessages !== null && { keptMessages }),
+      ...(error !== undefined && { error: { message: error } }),
       ...(this.tools.length > 0 && { tools: this.tools }),
     };
     this.episode.step({
@@ -90,6 +93,7 @@ export class RecordedAgent {
       ...(generationMs !== undefined && { generationMs }),
       ...(this.tools.length > 0 && { environmentMs: this.environmentMs }),
       ...(Object.keys(info).length > 0 && { info }),
+      ...(error !== undefined && { untrainable: 'the call failed' }),
     });
     this.tools = [];
     this.unseenResults = [];
