@@ -23,6 +23,7 @@ export const conversations: DatasetFormat = {
     group(
       'info',
       text('environment'),
+      float64('environment_seed'),
       text('task'),
       flag('success'),
       text('end_reason'),
@@ -37,8 +38,11 @@ export const conversations: DatasetFormat = {
     const sequences = sequencesOf(episode);
     if (sequences.kind === 'unknown') return noRow(CONTEXT_UNKNOWN);
     if (sequences.value.length === 0) return noRow('the episode has no answer');
-    const { environment, task, success, endReason, endDetail, agent } = episode;
-    const info = { environment, task, success, end_reason: endReason, end_detail: endDetail, agent };
+    const { environment, environmentSeed, task, success, endReason, endDetail, agent } = episode;
+    const info = {
+      ...{ environment, environment_seed: environmentSeed, task, success },
+      ...{ end_reason: endReason, end_detail: endDetail, agent },
+    };
     return newRows(
       sequences.value.map((sequence) => ({
         item_id: itemIdOf(episode),

@@ -1,5 +1,5 @@
 import type { Json } from '@retrace/trajectory';
-import { known } from '../fields.js';
+import { isFields, known } from '../fields.js';
 import { RowFault } from '../skip.js';
 import type { WireEnd, WireMessage, WireRecord, WireStep } from '@retrace/recording';
 
@@ -8,8 +8,10 @@ export interface SpokenTurn {
   readonly message: WireMessage;
   /** A message in the assistant's role that the dump itself put there, such as a fixed greeting, is no step. */
   readonly isAgents: boolean;
-  /** Fields of the step that this turn of the agent becomes. */
-  readonly step?: Partial<WireStep>;
+  /** Whether it belongs to the agent's turn before it, if nothing is between them: data sets have each call of a turn for itself. */
+  readonly isCall?: boolean;
+  /** Fields of the step that this turn of the agent becomes; of another turn, what came of the step before it. */
+  readonly step?: Pick<WireStep, 'observation' | 'action' | 'reward' | 'info'>;
 }
 
 /** Knowledge of a dump about the end of a conversation. */
@@ -38,9 +40,17 @@ export function conversationRecords(
 ): WireRecord[] {
   const records: WireRecord[] = [];
   let input: WireMessage[] = [];
-  for (const { message, isAgents, step } of turns) {
+  for (const { message, isAgents, isCall, step } of turns) {
     if (!isAgents) {
       input.push(message);
+      const before = records.at(-1);
+      if (before?.type === 'step' && step !== undefined)
+        records[records.length - 1] = withOutcome(before, step);
+      continue;
+    }
+    const before = records.at(-1);
+    if (isCall && input.length === 0 && before?.type === 'step') {
+      records[records.length - 1] = withCalls(before, message, step);
       continue;
     }
     const last = input.at(-1);
@@ -65,6 +75,35 @@ export function conversationRecords(
     numSteps: records.length,
   });
   return records;
+}
+
+/** A step whose answer has one more message: of the same turn, with calls beside its own. */
+function withCalls(step: WireStep, message: WireMessage, more: SpokenTurn['step'] = {}): WireStep {
+  const before = step.messages?.output ?? { role: 'assistant', content: null };
+  const calls = [...(before.tool_calls ?? []), ...(message.tool_calls ?? [])];
+  const texts = [before.content, message.content].filter((text) => typeof text === 'string' && text !== '');
+  const output = newMessage({
+    ...before,
+    content: texts.length === 0 ? null : texts.length === 1 ? texts[0] : texts.join('\n'),
+    tool_calls: calls.length === 0 ? undefined : calls,
+  });
+  const merged = {
+    ...step,
+    action: messageText(output),
+    messages: { input: step.messages?.input ?? [], output },
+  };
+  return withOutcome(merged, more);
+}
+
+/** A step with what came of it; what it has already, it keeps. */
+function withOutcome(step: WireStep, { reward, info }: NonNullable<SpokenTurn['step']>): WireStep {
+  return known({ ...step, reward: step.reward ?? reward, info: mergedInfo(step.info, info) });
+}
+
+function mergedInfo(own: Json | undefined, given: Json | undefined): Json | undefined {
+  if (given === undefined || given === null) return own;
+  if (own === undefined || own === null) return given;
+  return isFields(own) && isFields(given) ? { ...given, ...own } : own;
 }
 
 /** The text of a message: its content, the texts of its parts, or its tool calls as JSON where it has no text. */

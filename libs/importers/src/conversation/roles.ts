@@ -36,9 +36,12 @@ export function roleOf(speaker: string): string {
   return ROLES.get(name) ?? (PLAIN_ROLES.includes(name) ? name : speaker);
 }
 
+/** Whether a speaker's text is a call of a tool, which belongs to the agent's turn before it. */
+export const isCaller = (speaker: string): boolean => CALLERS.includes(plainName(speaker));
+
 /** The message of a speaker's text. */
 export function spokenMessage(speaker: string, text: string): WireMessage {
-  if (CALLERS.includes(plainName(speaker))) return callMessage(text);
+  if (isCaller(speaker)) return callMessage(text);
   return { role: roleOf(speaker), content: text };
 }
 

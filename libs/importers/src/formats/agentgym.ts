@@ -1,13 +1,14 @@
-import { conversationRecords, END_UNKNOWN, type SpokenTurn } from '../conversation/conversation-steps.js';
-import { spokenMessage } from '../conversation/roles.js';
+import type { Json } from '@retrace/trajectory';
+import { conversationRecords, type SpokenTurn } from '../conversation/conversation-steps.js';
+import { rowInfo, spokenTurn } from '../conversation/spoken-turns.js';
 import {
   asFields,
   asList,
-  asText,
   isFields,
   isMissing,
   json,
   known,
+  looseJson,
   looseText,
   numberOrNull,
 } from '../fields.js';
@@ -16,40 +17,52 @@ import type { PlacedRow } from '../rows/group-rows.js';
 import type { WireEpisode, WireRecord } from '@retrace/recording';
 
 /**
- * Conversations of AgentGym: AgentTraj and OpenManus-RL with turns `{from, value}`, the rollout logs of AgentGym-RL with `{role, content}`. They end on the agent's message, so the last
- * observation is unknown; only the logs of AgentGym-RL have a reward, the one of the last step.
+ * Conversations of AgentGym: AgentTraj and OpenManus-RL with turns `{from, value}`, the rollout logs of AgentGym-RL with `{role, content}`. They end on
+ * the agent's message, so the last observation is unknown, and only the logs of AgentGym-RL have a reward, the one of the last step. Trajectories
+ * with `reward` and `info` in the turn after the agent's, as of OpenManus-RL's rollouts and of Retrace's export, have those of each step.
  */
 export const agentgym: ImportFormat = {
   name: 'agentgym',
   description: 'AgentGym AgentTraj, OpenManus-RL and AgentGym-RL conversations',
   // The other columns of OpenManus-RL repeat the conversation three times.
-  parquetColumns: ['item_id', 'id', 'data_source', 'conversations', 'ability', 'reward'],
+  parquetColumns: ['item_id', 'id', 'data_source', 'conversations', 'ability', 'reward', 'info'],
   keyOf: null,
   detects: (row) =>
-    isFields(row) && Array.isArray(row.conversations) && (hasText(row.item_id) || hasLoss(row)),
+    isFields(row) &&
+    Array.isArray(row.conversations) &&
+    (hasText(row.item_id) || hasTurnWith(row, 'loss') || hasTurnWith(row, 'info')),
   map: ([row], origin) => {
     const fields = asFields(row.value, 'row');
     const episode = rowEpisodeId(origin, row);
     const turns = asList(fields.conversations, 'conversations').map(turnOf);
-    const records = conversationRecords(episode, turns, END_UNKNOWN);
-    const start = startOf(fields, row, episode);
-    return { episodes: [[start, ...withLastReward(records, fields.reward)]], skipped: [] };
+    const { start: told, end } = rowInfo(looseJson(fields.info));
+    const records = conversationRecords(episode, turns, end);
+    const start = { ...startOf(fields, row, episode), ...told };
+    // A row whose turns have rewards has their sum beside them.
+    const hasRewards = records.some((record) => record.type === 'step' && record.reward !== undefined);
+    return {
+      episodes: [[start, ...(hasRewards ? records : withLastReward(records, fields.reward))]],
+      skipped: [],
+    };
   },
 };
 
 function turnOf(value: unknown, index: number): SpokenTurn {
-  const name = `conversations[${index}]`;
-  const fields = asFields(value, name);
-  const from = asText(fields.from ?? fields.role, `${name}.from`);
-  const message = spokenMessage(from, asText(fields.value ?? fields.content, `${name}.value`));
-  const { loss } = fields;
+  const turn = spokenTurn(value, index);
+  const { loss } = asFields(value, 'turn');
+  if (!turn.isAgents) return turn;
   return {
-    message,
+    ...turn,
     // The instructions are followed by a fixed "OK" of the agent, which nothing is learned from and no environment saw.
-    isAgents: message.role === 'assistant' && !(loss === false && index === 1),
-    ...(isMissing(loss) || loss === true ? {} : { step: { info: json({ loss }) } }),
+    isAgents: !(loss === false && index === 1),
+    ...(isMissing(loss) || loss === true
+      ? {}
+      : { step: { ...turn.step, info: { ...asInfo(turn.step?.info), loss: json(loss) } } }),
   };
 }
+
+const asInfo = (info: Json | undefined): Readonly<Record<string, Json>> =>
+  isFields(info) ? (info as Readonly<Record<string, Json>>) : isMissing(info) ? {} : { environment: info };
 
 function startOf(fields: ReturnType<typeof asFields>, row: PlacedRow, episode: string): WireEpisode {
   const itemId = looseText(fields.item_id) ?? looseText(fields.id);
@@ -64,7 +77,7 @@ function startOf(fields: ReturnType<typeof asFields>, row: PlacedRow, episode: s
 
 /** The environment of an item such as `textcraft_12`; undefined where the id names none. */
 function environmentOf(itemId: string | undefined): string | undefined {
-  return itemId === undefined ? undefined : /^([a-z][a-z]*)_\d+$/.exec(itemId)?.[1];
+  return itemId === undefined ? undefined : /^([a-z][a-z-]*)_\d+$/.exec(itemId)?.[1];
 }
 
 /** AgentGym's reward of an episode is the one of its last step, never a sum. */
@@ -80,6 +93,6 @@ function hasText(value: unknown): boolean {
   return typeof value === 'string';
 }
 
-function hasLoss(row: ReturnType<typeof asFields>): boolean {
-  return (row.conversations as unknown[]).some((turn) => isFields(turn) && 'loss' in turn);
+function hasTurnWith(row: ReturnType<typeof asFields>, field: string): boolean {
+  return (row.conversations as unknown[]).some((turn) => isFields(turn) && field in turn);
 }

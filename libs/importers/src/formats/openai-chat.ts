@@ -1,7 +1,7 @@
 import { chatMessage } from '../conversation/chat-message.js';
 import { conversationRecords, END_UNKNOWN, type SpokenTurn } from '../conversation/conversation-steps.js';
-import { roleOf, spokenMessage } from '../conversation/roles.js';
-import { asFields, asList, isFields, isMissing, json, known } from '../fields.js';
+import { isCaller, roleOf, spokenMessage } from '../conversation/roles.js';
+import { asFields, asList, asText, isFields, isMissing, json, known } from '../fields.js';
 import { rowEpisodeId, type ImportFormat } from '../format.js';
 import { RowFault } from '../skip.js';
 import type { WireMessage } from '@retrace/recording';
@@ -22,6 +22,7 @@ export const openaiChat: ImportFormat = {
       return {
         message,
         isAgents: message.role === 'assistant',
+        isCall: isCaller(asText(asFields(value, 'message').role, 'role')),
         // 0 excludes a message from fine-tuning; the agent said it nevertheless.
         step: {
           observation: undefined,

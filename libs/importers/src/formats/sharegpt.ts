@@ -1,9 +1,8 @@
-import { conversationRecords, END_UNKNOWN, type SpokenTurn } from '../conversation/conversation-steps.js';
-import { spokenMessage } from '../conversation/roles.js';
+import { conversationRecords, type SpokenTurn } from '../conversation/conversation-steps.js';
+import { rowInfo, spokenTurn } from '../conversation/spoken-turns.js';
 import {
   asFields,
   asList,
-  asText,
   isFields,
   isMissing,
   json,
@@ -27,7 +26,7 @@ export const sharegpt: ImportFormat = {
     const system = looseText(fields.system);
     const turns: SpokenTurn[] = [
       ...(system === undefined ? [] : [{ message: { role: 'system', content: system }, isAgents: false }]),
-      ...asList(fields.conversations, 'conversations').map(turnOf),
+      ...asList(fields.conversations, 'conversations').map(spokenTurn),
     ];
     const metadata = known({
       id: fields.id ?? undefined,
@@ -36,6 +35,7 @@ export const sharegpt: ImportFormat = {
       file: row.file,
       row: row.number,
     });
+    const told = rowInfo(looseJson(fields.info));
     const start = known({
       type: 'episode' as const,
       episode,
@@ -44,21 +44,8 @@ export const sharegpt: ImportFormat = {
       environmentSeed: numberOrNull(fields.environment_seed, 'environment_seed') ?? undefined,
       groupMember: undefined,
       metadata: json(metadata),
+      ...told.start,
     });
-    return { episodes: [[start, ...conversationRecords(episode, turns, END_UNKNOWN)]], skipped: [] };
+    return { episodes: [[start, ...conversationRecords(episode, turns, told.end)]], skipped: [] };
   },
 };
-
-function turnOf(value: unknown, index: number): SpokenTurn {
-  const name = `conversations[${index}]`;
-  const fields = asFields(value, name);
-  const from = asText(fields.from ?? fields.role, `${name}.from`);
-  const text = asText(fields.value ?? fields.content, `${name}.value`);
-  const reward = numberOrNull(fields.reward, `${name}.reward`);
-  const message = spokenMessage(from, text);
-  return {
-    message,
-    isAgents: message.role === 'assistant',
-    ...(reward === null ? {} : { step: { reward } }),
-  };
-}
