@@ -39,6 +39,7 @@ export {
   encodeOtlpResponse,
   type OtlpPartialSuccess,
 } from './spans/otlp-protobuf.js';
+export { type StatedFacts, withStatedFacts } from './stated-facts.js';
 export { isModelCall } from './spans/genai-node.js';
 export { otlpSpans } from './spans/otlp-spans.js';
 export type { OtelSpan } from './spans/otel-span.js';

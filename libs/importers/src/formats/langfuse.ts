@@ -31,7 +31,8 @@ export const langfuse: ImportFormat = {
     const trace = parts.find((part) => rowKind(part) === 'trace') ?? {};
     const observations = parts.filter((part) => rowKind(part) === 'observation');
     const about = { ...observations.at(0), ...trace };
-    const scores = parts.filter((part) => rowKind(part) === 'score').flatMap(scoreOf);
+    const scoreRows = parts.filter((part) => rowKind(part) === 'score');
+    const scores = scoreRows.flatMap(scoreOf);
     const ids = new Set(observations.map(({ id }) => id));
     const others = scores.filter(({ observationId }) => observationId === null || !ids.has(observationId));
     const nodes = observations.map((part) => nodeOf(part, scores));
@@ -39,7 +40,7 @@ export const langfuse: ImportFormat = {
       episode: episodeName(traceId),
       environment: undefined,
       tags: textsOf(about.tags),
-      metadata: metadataOf(traceId, about, trace),
+      metadata: metadataOf(traceId, about, trace, scoreRows.flatMap(wordOf)),
       end: null,
       row: rows[0].number,
     });
@@ -190,11 +191,33 @@ interface ObservationScore extends TraceReward {
   readonly observationId: string | null;
 }
 
-/** A score as a reward. Texts have no number; a category's number is its place among the categories, and its name the rationale. */
-function scoreOf(row: Fields): ObservationScore[] {
+/** The number of a score; undefined of one that is words: a text, or a category without a number. */
+function numberOf(row: Fields): number | undefined {
   const type = looseText(field(row, 'data_type')) ?? 'NUMERIC';
-  const value = looseNumber(row.value);
-  if (value === undefined || type === 'TEXT' || type === 'CORRECTION') return [];
+  return type === 'TEXT' || type === 'CORRECTION' ? undefined : looseNumber(row.value);
+}
+
+/** A score of words, which no reward can hold. */
+function wordOf(row: Fields): Readonly<Record<string, unknown>>[] {
+  const value = looseText(field(row, 'string_value')) ?? looseText(row.value);
+  if (value === undefined || numberOf(row) !== undefined) return [];
+  return [
+    known({
+      name: looseText(row.name) ?? 'score',
+      value,
+      source: sourceOf(row),
+      comment: looseText(row.comment),
+      observationId: looseText(field(row, 'observation_id')),
+    }),
+  ];
+}
+
+const sourceOf = (row: Fields): string => `langfuse/${(looseText(row.source) ?? 'unknown').toLowerCase()}`;
+
+/** A score as a reward; a category's number is its place among the categories, and its name the rationale. */
+function scoreOf(row: Fields): ObservationScore[] {
+  const value = numberOf(row);
+  if (value === undefined) return [];
   const observationId = looseText(field(row, 'observation_id')) ?? null;
   const words = [looseText(field(row, 'string_value')), looseText(row.comment)];
   return [
@@ -202,7 +225,7 @@ function scoreOf(row: Fields): ObservationScore[] {
       id: looseText(row.id) ?? '',
       name: looseText(row.name) ?? 'score',
       value,
-      source: `langfuse/${(looseText(row.source) ?? 'unknown').toLowerCase()}`,
+      source: sourceOf(row),
       rationale: words.filter((text) => text !== undefined).join(': '),
       of: observationId === null ? 'episode' : 'own-call',
       observationId,
@@ -228,7 +251,12 @@ function scoreNode(traceId: string, scores: readonly ObservationScore[]): TraceN
   };
 }
 
-function metadataOf(traceId: string, about: Fields, trace: Fields): Readonly<Record<string, unknown>> {
+function metadataOf(
+  traceId: string,
+  about: Fields,
+  trace: Fields,
+  words: readonly object[],
+): Readonly<Record<string, unknown>> {
   const { metadata } = isMissing(trace.metadata) ? about : trace;
   return known({
     traceId,
@@ -239,6 +267,7 @@ function metadataOf(traceId: string, about: Fields, trace: Fields): Readonly<Rec
     version: looseText(about.version),
     langfuseEnvironment: looseText(about.environment),
     metadata: isFields(metadata) && Object.keys(metadata).length > 0 ? metadata : undefined,
+    scores: words.length === 0 ? undefined : words,
   });
 }
 

@@ -1,5 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
-import { newCommand, wholeNumber } from '../../options.js';
+import { newCommand, numberFrom, wholeNumber } from '../../options.js';
 import { IMPORT_FORMATS } from './import-formats.js';
 
 export const importCommand = () =>
@@ -29,6 +29,18 @@ export const importCommand = () =>
       wholeNumber(0, 2 ** 31 - 1),
       0,
     )
+    .option(
+      '--temperature <number>',
+      'temperature, without top-k and top-p, that tokens were sampled at whose data does not say it, as ATIF can not',
+      numberFrom(0, 100),
+    )
+    .addOption(
+      new Option(
+        '--logprobs <kind>',
+        'whether the logprobs of such tokens are after temperature ("processed") or before it (default: "raw")',
+      ).choices(['processed', 'raw'] as const),
+    )
+    .option('--tokenizer <directory>', 'model directory whose tokenizer made such tokens')
     .option('--report <file>', 'write what became of each row to this file, as a JSON object a line')
     .action(async (path, _, command) => {
       const options = command.optsWithGlobals();

@@ -14,6 +14,8 @@ import {
   importRunId,
   type RecordSink,
   type RowOutcome,
+  type StatedFacts,
+  withStatedFacts,
 } from '@retrace/importers';
 import { poorerRecord, storableRecord, type RunRecord } from '@retrace/client';
 import { readVariables } from '@retrace/process';
@@ -42,6 +44,7 @@ export async function importDumps(path: string, options: ImportOptions): Promise
   const { format, others } = await chooseFormat(path, files, options.format);
   const own = files.filter((file) => !others.includes(file));
   const redaction = await readRedaction();
+  const facts = await statedFacts(options);
   const replay = options.verify === true ? new ReplayChoice(options) : null;
   const request = {
     id: importRunId(format.name, options.run ?? null, own),
@@ -51,7 +54,15 @@ export async function importDumps(path: string, options: ImportOptions): Promise
   };
   try {
     const report = await withStore({ dataDir: options.dataDir, create: true }, (session) =>
-      writeInto(session, request, { files: own, others, format, replay, redaction, report: options.report }),
+      writeInto(session, request, {
+        files: own,
+        others,
+        format,
+        facts,
+        replay,
+        redaction,
+        report: options.report,
+      }),
     );
     if (options.json === true) console.log(JSON.stringify(report));
     else printDumpReport(report);
@@ -66,6 +77,7 @@ interface ImportPlan {
   /** Files of no format, or of another one. */
   readonly others: readonly IdentifiedFile[];
   readonly format: ImportFormat;
+  readonly facts: StatedFacts;
   readonly replay: ReplayChoice | null;
   readonly redaction: Redaction;
   /** File for the report by rows. */
@@ -115,7 +127,7 @@ async function writeInto(session: StoreSession, request: RunRequest, plan: Impor
 async function writeRows(
   { log, client, isLive, catchUp }: StoreSession,
   request: RunRequest,
-  { files, others, format, replay, redaction, report }: ImportPlan,
+  { files, others, format, facts, replay, redaction, report }: ImportPlan,
 ): Promise<DumpReport> {
   const recorder = await Recorder.open(log, client, { ...(!isLive && { catchUp }), ...redaction });
   const rows = report === undefined ? null : createWriteStream(report);
@@ -125,7 +137,7 @@ async function writeRows(
       new EpisodeWriter(sinkOf(recorder, request.id), {
         signal,
         storable: (record) => {
-          const { content, changes } = storableRecord(record as RunRecord);
+          const { content, changes } = storableRecord(withStatedFacts(record, facts) as RunRecord);
           return { content: content as WireRecord | null, changes };
         },
         poorer: (record, { field, rule }) =>
@@ -169,6 +181,20 @@ async function readRedaction(): Promise<Redaction> {
   if (file === undefined || file === '') return {};
   const rules = await readRedactionRules(file);
   return { redact: (value) => redact(value, rules, () => undefined) };
+}
+
+/** What the options say of tokens. @throws PolicyError when the directory has no tokenizer that can be read */
+async function statedFacts({ temperature, logprobs, tokenizer }: ImportOptions): Promise<StatedFacts> {
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(logprobs !== undefined && { logprobMode: logprobs }),
+    ...(tokenizer !== undefined && { tokenizerHash: await tokenizerHashOf(tokenizer) }),
+  };
+}
+
+async function tokenizerHashOf(directory: string): Promise<string> {
+  const { openPolicyText } = await import('@retrace/policy');
+  return (await openPolicyText({ tokenizer: 'model', words: null, directory })).tokenizer.hash;
 }
 
 /** Another import of the same content may have had another name. */

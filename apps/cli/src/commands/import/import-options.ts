@@ -8,5 +8,9 @@ export interface ImportOptions extends CommonOptions {
   readonly verify?: true;
   readonly environmentUrl?: string;
   readonly seed: number;
+  readonly temperature?: number;
+  readonly logprobs?: 'processed' | 'raw';
+  /** A model directory. */
+  readonly tokenizer?: string;
   readonly report?: string;
 }
