@@ -47,6 +47,34 @@ async function write(options: WriteOptions) {
   return { counts, outcomes, steps: sink.records.map((record) => record as unknown as { action?: string }) };
 }
 
+describe('an episode of very many turns', () => {
+  it('is written in parts that a recorder takes, and a refusal names its record', async () => {
+    const NUM_STEPS = 12_000;
+    const sizes: number[] = [];
+    const sink = new StrictSink();
+    const append = sink.append.bind(sink);
+    sink.append = (records) => {
+      sizes.push(records.length);
+      return append(records);
+    };
+    const records = Array.from({ length: NUM_STEPS }, (_, n) =>
+      step('long', n, n === 11_000 ? 'bad' : 'good'),
+    );
+    async function* one(): AsyncIterable<Found> {
+      yield await Promise.resolve({ kind: 'episode', file: 'f', row: 1, records } as unknown as Found);
+    }
+    const refused: number[] = [];
+    const poorer = (record: WireRecord) => {
+      if (record.type === 'step') refused.push(record.step);
+      return { ...record, action: '' } as unknown as WireRecord;
+    };
+    const counts = await new EpisodeWriter(sink, { poorer }).write(one());
+    expect(counts).toMatchObject({ numEpisodes: 1, numSteps: NUM_STEPS, skipped: [] });
+    expect(refused).toEqual([11_000]);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(10_000);
+  });
+});
+
 describe('an imported record that is refused', () => {
   it('is written poorer in its place, and its episode is taken whole', async () => {
     const faults: RecordFault[] = [];

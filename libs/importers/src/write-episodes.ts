@@ -1,3 +1,4 @@
+import { changedReward, grownEpisode } from './grown-episode.js';
 import type { Found } from './import-rows.js';
 import type { Skip, SkipCode } from './skip.js';
 import type { ReplayEnvironment } from './verify/replay.js';
@@ -17,6 +18,8 @@ export interface RecordSink {
   append(records: readonly WireRecord[]): Promise<{ readonly accepted: number; readonly duplicates: number }>;
   /** Why an error of `append` refuses the records; null where it is another error, which ends the import. */
   refusalOf(error: unknown): Refusal | null;
+  /** Number of steps of an episode that the run has and that has ended; null where it has none (default: it is never known). */
+  numStepsOf?(episode: string): Promise<number | null>;
 }
 
 /** The outcome of one episode, or of something that was left out: a line of the report by rows. */
@@ -78,6 +81,8 @@ export interface WriteOptions {
 
 /** Size of a batch. The texts of a record take about as many bytes as characters in the log. */
 const MAX_BATCH_RECORDS = 2000;
+/** Records of one append; the recorder takes 10,000. */
+const MAX_APPENDED_RECORDS = 5000;
 const MAX_BATCH_CHARACTERS = 2 * 1024 * 1024;
 
 /** Writes what an import finds, in batches of whole episodes. An episode that is refused costs no other. */
@@ -183,6 +188,7 @@ export class EpisodeWriter {
       const [episode] = batch;
       const poorer = this.poorer(episode, refusal);
       if (poorer !== null) return this.writeBatch([poorer]);
+      if (refusal.fault === null && (await this.grow(episode))) return;
       const detail = `${episode.records[0].episode}: ${refusal.message}`;
       return this.skip(episode.file, { code: 'REFUSED', detail, row: episode.row });
     }
@@ -190,6 +196,45 @@ export class EpisodeWriter {
     const middle = batch.length >> 1;
     await this.writeBatch(batch.slice(0, middle));
     await this.writeBatch(batch.slice(middle));
+  }
+
+  /** Writes what is new of an episode that an earlier import has ended; false where it is another episode. */
+  private async grow(episode: Episode): Promise<boolean> {
+    const numKnown = (await this.sink.numStepsOf?.(episode.records[0].episode)) ?? null;
+    if (numKnown === null) return false;
+    const { known, later, more } = grownEpisode(episode.records, numKnown);
+    if ((await this.appendRecords(known)) !== null) return false;
+    for (const record of later) {
+      if ((await this.appendRecords([record])) === null || record.type !== 'reward') continue;
+      await this.appendRecords([changedReward(record)]);
+    }
+    if (more.length > 0) await this.writeBatch([{ ...episode, records: more }]);
+    else await this.note(episode);
+    return true;
+  }
+
+  /** Appends records and counts them; returns why they are refused, if they are. */
+  private async appendRecords(records: readonly WireRecord[]): Promise<Refusal | null> {
+    // An episode of very many turns is more than one batch may be.
+    for (let from = 0; from < records.length; from += MAX_APPENDED_RECORDS) {
+      const refusal = await this.appendPart(records.slice(from, from + MAX_APPENDED_RECORDS), from);
+      if (refusal !== null) return refusal;
+    }
+    return null;
+  }
+
+  private async appendPart(records: readonly WireRecord[], from: number): Promise<Refusal | null> {
+    try {
+      const { accepted, duplicates } = await this.sink.append(records);
+      this.numRecords += accepted;
+      this.numKnownRecords += duplicates;
+      return null;
+    } catch (error) {
+      const refusal = this.sink.refusalOf(error);
+      if (refusal === null) throw error;
+      const { fault } = refusal;
+      return fault?.index == null ? refusal : { ...refusal, fault: { ...fault, index: fault.index + from } };
+    }
   }
 
   /** The episode with a poorer record in place of the one at fault; null when there is none. */
@@ -203,31 +248,26 @@ export class EpisodeWriter {
     return { ...episode, records, changes: [...(episode.changes ?? []), change] };
   }
 
-  /** Appends episodes and counts them; returns why they are refused, if they are. */
+  /** Appends episodes and notes them; returns why they are refused, if they are. */
   private async append(batch: readonly Episode[]): Promise<Refusal | null> {
-    const records = batch.flatMap((episode) => episode.records);
-    try {
-      const { accepted, duplicates } = await this.sink.append(records);
-      this.numRecords += accepted;
-      this.numKnownRecords += duplicates;
-    } catch (error) {
-      const refusal = this.sink.refusalOf(error);
-      if (refusal === null) throw error;
-      return refusal;
-    }
-    for (const { file, row, records: own, verification, changes = [] } of batch) {
-      const numSteps = own.filter(({ type }) => type === 'step').length;
-      this.numEpisodes++;
-      this.numSteps += numSteps;
-      this.numPoorerEpisodes += Number(changes.length > 0);
-      const episode = own[0].episode;
-      const shown = {
-        ...(verification !== undefined && { verification }),
-        ...(changes.length > 0 && { changes }),
-      };
-      await this.options.onRow?.({ file, row, outcome: 'taken', episode, numSteps, ...shown });
-    }
+    const refusal = await this.appendRecords(batch.flatMap((episode) => episode.records));
+    if (refusal !== null) return refusal;
+    for (const episode of batch) await this.note(episode);
     return null;
+  }
+
+  /** Counts an episode that was taken. */
+  private async note({ file, row, records: own, verification, changes = [] }: Episode): Promise<void> {
+    const numSteps = own.filter(({ type }) => type === 'step').length;
+    this.numEpisodes++;
+    this.numSteps += numSteps;
+    this.numPoorerEpisodes += Number(changes.length > 0);
+    const episode = own[0].episode;
+    const shown = {
+      ...(verification !== undefined && { verification }),
+      ...(changes.length > 0 && { changes }),
+    };
+    await this.options.onRow?.({ file, row, outcome: 'taken', episode, numSteps, ...shown });
   }
 
   private async skip(file: string, { code, detail, row }: Skip): Promise<void> {

@@ -48,6 +48,44 @@ describe('rows of a Parquet file', () => {
     });
   });
 
+  it('are broken where one is longer than a row may be, and the others are read', async () => {
+    const path = join(directory, 'long.parquet');
+    const texts = ['a', 'x'.repeat(33 * 1024 * 1024), 'b'];
+    writeFileSync(
+      path,
+      Buffer.from(parquetWriteBuffer({ columnData: [{ name: 't', data: texts, type: 'STRING' }] })),
+    );
+    const rows = await read(path);
+    expect(rows).toMatchObject([
+      { value: { t: 'a' } },
+      { number: 2, code: 'TOO_LARGE' },
+      { value: { t: 'b' } },
+    ]);
+  });
+
+  it('are decoded a few at a time where they are long', async () => {
+    const path = join(directory, 'group.parquet');
+    const texts = Array.from({ length: 64 }, (_, i) => `${i} ${'x'.repeat(1024 * 1024)}`);
+    const columnData = [{ name: 't', data: texts, type: 'STRING' as const }];
+    writeFileSync(path, Buffer.from(parquetWriteBuffer({ columnData, rowGroupSize: 64 })));
+    const rows = await read(path);
+    expect(rows.map((row) => (isBroken(row) ? row : (row.value as { t: string }).t.split(' ')[0]))).toEqual(
+      texts.map((_, i) => `${i}`),
+    );
+  });
+
+  it('of a row group with more values than memory holds are one broken row', async () => {
+    // Three columns of ten, and the two of a turn.
+    const rows: RowRead[] = [];
+    for await (const row of readParquetRows(writeParquet('values.parquet'), null, { maxGroupValues: 20 }))
+      rows.push(row);
+    expect(rows.map((row) => (isBroken(row) ? [row.number, row.code] : row))).toEqual([
+      [1, 'TOO_LARGE'],
+      [11, 'TOO_LARGE'],
+      [21, 'TOO_LARGE'],
+    ]);
+  });
+
   it('have only the columns that are asked for and exist', async () => {
     const [row] = await read(writeParquet('columns.parquet'), ['item_id', 'absent']);
     expect(row).toEqual({ number: 1, value: { item_id: 'item_0' } });

@@ -19,7 +19,14 @@ import {
 } from '@retrace/importers';
 import { poorerRecord, storableRecord, type RunRecord } from '@retrace/client';
 import { readVariables } from '@retrace/process';
-import { Recorder, RecordingError, readRedactionRules, redact, type WireRecord } from '@retrace/recording';
+import {
+  episodeIdOf,
+  Recorder,
+  RecordingError,
+  readRedactionRules,
+  redact,
+  type WireRecord,
+} from '@retrace/recording';
 import { BackgroundSink } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
 import type { StoreSession } from '../../services/connection.js';
@@ -134,7 +141,7 @@ async function writeRows(
   try {
     await startOrFind(recorder, request);
     const counts = await withInterrupt((signal) =>
-      new EpisodeWriter(sinkOf(recorder, request.id), {
+      new EpisodeWriter(sinkOf(recorder, request.id, { client, catchUp }), {
         signal,
         storable: (record) => {
           const { content, changes } = storableRecord(withStatedFacts(record, facts) as RunRecord);
@@ -210,8 +217,21 @@ async function endRun(recorder: Recorder, runId: string): Promise<void> {
   await recorder.endRun(runId, { reason: 'finished' });
 }
 
-function sinkOf(recorder: Recorder, runId: string): RecordSink {
+function sinkOf(
+  recorder: Recorder,
+  runId: string,
+  { client, catchUp }: Pick<StoreSession, 'client' | 'catchUp'>,
+): RecordSink {
   return {
+    numStepsOf: async (episode) => {
+      await catchUp();
+      const [row] = await client.queryRows<{ readonly numSteps: number }>(
+        `SELECT toUInt32(num_steps) AS numSteps FROM episodes
+         WHERE run_id = {runId:String} AND episode_id = {episodeId:String} AND sealed`,
+        { params: { runId, episodeId: episodeIdOf(runId, episode) } },
+      );
+      return row?.numSteps ?? null;
+    },
     append: (records) => recorder.append(runId, records),
     refusalOf: (error) => {
       if (!(error instanceof RecordingError) || error.retriable || error.code === 'RUN_UNKNOWN') return null;
