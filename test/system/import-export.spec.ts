@@ -86,72 +86,88 @@ describe('what is imported and exported again', () => {
     expect(prompt).not.toHaveProperty('reward_model');
   });
 
-  it('has what a trace got since the last import, in its run', async () => {
-    const first = generation('t', 1, [user('q1')], 'a1');
-    const score = { id: 's1', trace_id: 't', name: 'ok', value: 0, data_type: 'NUMERIC', source: 'API' };
-    await importRows('growing', [first, score]);
-    const second = generation('t', 3, [user('q1'), assistant('a1'), user('q2')], 'a2');
-    const third = generation(
-      't',
-      5,
-      [user('q1'), assistant('a1'), user('q2'), assistant('a2'), user('q3')],
-      'a3',
-    );
-    const more = [first, second, { ...score, value: 1, timestamp: '2026-01-05 10:01:00.000000' }];
-    const report = await importRows('growing', more);
-    expect(report).toMatchObject({ numEpisodes: 1, numSteps: 1, skipped: [] });
-    // Importing it again adds nothing; what came even later goes on from there.
-    expect(await importRows('growing', more)).toMatchObject({ skipped: [] });
-    expect(await importRows('growing', [...more, third])).toMatchObject({ skipped: [] });
-    const episodes = await sql(
-      `SELECT external_id, parent_episode_id != '' AS is_child, num_steps FROM episodes WHERE ${runNamed('growing')} ORDER BY external_id`,
-    );
-    expect(episodes.map((row) => ({ ...row, is_child: Boolean(row.is_child) }))).toEqual([
-      { external_id: 't', is_child: false, num_steps: 1 },
-      { external_id: 't/more-1', is_child: true, num_steps: 1 },
-      { external_id: 't/more-1/more-1', is_child: true, num_steps: 1 },
-    ]);
-    const rows = await exported('sft', 'growing', '1');
-    expect(rows.map(({ prompt }) => (prompt as Row[]).map(({ content }) => content))).toEqual([
-      ['q1'],
-      ['q1', 'a1', 'q2'],
-      ['q1', 'a1', 'q2', 'a2', 'q3'],
-    ]);
-    const rewards = await sql(
-      `SELECT value FROM current_rewards WHERE ${runNamed('growing')} AND name = 'ok'`,
-    );
-    expect(rewards).toEqual([{ value: 1 }]);
-  });
+  it(
+    'has what a trace got since the last import, in its run',
+    { tags: 'release', timeout: 300_000 },
+    async () => {
+      const first = generation('t', 1, [user('q1')], 'a1');
+      const score = { id: 's1', trace_id: 't', name: 'ok', value: 0, data_type: 'NUMERIC', source: 'API' };
+      await importRows('growing', [first, score]);
+      const second = generation('t', 3, [user('q1'), assistant('a1'), user('q2')], 'a2');
+      const third = generation(
+        't',
+        5,
+        [user('q1'), assistant('a1'), user('q2'), assistant('a2'), user('q3')],
+        'a3',
+      );
+      const more = [first, second, { ...score, value: 1, timestamp: '2026-01-05 10:01:00.000000' }];
+      const report = await importRows('growing', more);
+      expect(report).toMatchObject({ numEpisodes: 1, numSteps: 1, skipped: [] });
+      // Importing it again adds nothing; what came even later goes on from there.
+      expect(await importRows('growing', more)).toMatchObject({ skipped: [] });
+      expect(await importRows('growing', [...more, third])).toMatchObject({ skipped: [] });
+      const episodes = await sql(
+        `SELECT external_id, parent_episode_id != '' AS is_child, num_steps FROM episodes WHERE ${runNamed('growing')} ORDER BY external_id`,
+      );
+      expect(episodes.map((row) => ({ ...row, is_child: Boolean(row.is_child) }))).toEqual([
+        { external_id: 't', is_child: false, num_steps: 1 },
+        { external_id: 't/more-1', is_child: true, num_steps: 1 },
+        { external_id: 't/more-1/more-1', is_child: true, num_steps: 1 },
+      ]);
+      const rows = await exported('sft', 'growing', '1');
+      expect(rows.map(({ prompt }) => (prompt as Row[]).map(({ content }) => content))).toEqual([
+        ['q1'],
+        ['q1', 'a1', 'q2'],
+        ['q1', 'a1', 'q2', 'a2', 'q3'],
+      ]);
+      const rewards = await sql(
+        `SELECT value FROM current_rewards WHERE ${runNamed('growing')} AND name = 'ok'`,
+      );
+      expect(rewards).toEqual([{ value: 1 }]);
+    },
+  );
 
-  it('has the same tokens, sampling, outcome and prompts as ATIF, and the same turns as conversations', async () => {
-    await run('collect', '--environment', 'frozen-lake', '--policy', 'expert', '--episodes', '2');
-    const [lake] = await sql(
-      "SELECT name FROM runs WHERE run_id IN (SELECT run_id FROM episodes WHERE environment = 'frozen-lake')",
-    );
-    const name = String(lake.name);
-    const facts = (runName: string) =>
-      sql(
-        `SELECT s.step AS step, s.token_ids AS ids, s.action_mask AS mask, s.kept_prefix_tokens AS kept, s.reward AS reward,
+  it(
+    'has the same tokens, sampling, outcome and prompts as ATIF, and the same turns as conversations',
+    { tags: 'release', timeout: 300_000 },
+    async () => {
+      await run('collect', '--environment', 'frozen-lake', '--policy', 'expert', '--episodes', '2');
+      const [lake] = await sql(
+        "SELECT name FROM runs WHERE run_id IN (SELECT run_id FROM episodes WHERE environment = 'frozen-lake')",
+      );
+      const name = String(lake.name);
+      const facts = (runName: string) =>
+        sql(
+          `SELECT s.step AS step, s.token_ids AS ids, s.action_mask AS mask, s.kept_prefix_tokens AS kept, s.reward AS reward,
            s.temperature AS temperature, s.tokenizer_hash AS tokenizer, e.success AS success, e.end_reason AS end_reason, e.task AS task
          FROM steps AS s JOIN episodes AS e USING (run_id, episode_id)
          WHERE s.${runNamed(runName)} ORDER BY e.environment_seed, s.step`,
-      );
-    const before = await facts(name);
-    expect(before.length).toBeGreaterThan(2);
-    await importRows('again', await exported('atif', name));
-    expect(await facts('again')).toEqual(before);
-    // `context.window: observation` of the built-in recipe: a prompt is the observation of its step.
-    for (const runName of [name, 'again']) {
-      const rows = await exported('sft', runName, 'step = 1');
+        );
+      const before = await facts(name);
+      expect(before.length).toBeGreaterThan(2);
+      await importRows('again', await exported('atif', name));
+      expect(wholePrompts(await facts('again'))).toEqual(wholePrompts(before));
+      // `context.window: observation` of the built-in recipe: a prompt is the observation of its step.
+      const rows = await exported('sft', 'again', 'step = 1');
       expect(rows.map(({ prompt }) => (prompt as Row[]).length)).toEqual([1, 1]);
-    }
-    await importRows('turns', await exported('conversations', name));
-    const outcome = (rows: Row[]) =>
-      rows.map(({ reward, success, end_reason: reason, task }) => ({ reward, success, reason, task }));
-    const turns = await facts('turns');
-    // Each step is a conversation of its own, so its episode is one, with the outcome of the whole.
-    expect(outcome(turns).sort(compare)).toEqual(outcome(before).sort(compare));
-  });
+      await importRows('turns', await exported('conversations', name));
+      const outcome = (rows: Row[]) =>
+        rows.map(({ reward, success, end_reason: reason, task }) => ({ reward, success, reason, task }));
+      const turns = await facts('turns');
+      // Each step is a conversation of its own, so its episode is one, with the outcome of the whole.
+      expect(outcome(turns).sort(compare)).toEqual(outcome(before).sort(compare));
+    },
+  );
 });
+
+/** Steps with the tokens of their whole context in place of those that they appended, of which an import may find that more were kept. */
+function wholePrompts(rows: Row[]): Row[] {
+  let context: number[] = [];
+  return rows.map(({ ids, mask, kept, ...row }) => {
+    const numSampled = (mask as number[]).filter((sampled) => sampled === 1).length;
+    context = [...context.slice(0, row.step === 0 ? 0 : Number(kept)), ...(ids as number[])];
+    return { ...row, context, numSampled };
+  });
+}
 
 const compare = (a: Row, b: Row): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);

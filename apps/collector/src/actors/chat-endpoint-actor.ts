@@ -57,10 +57,7 @@ export class ChatEndpointActor implements Actor {
     this.known.delete(slot);
   }
 
-  private async ask(
-    { slot, messages, purpose, greedy }: ActRequest,
-    ended: AbortSignal,
-  ): Promise<FinishedAct> {
+  private async ask({ slot, messages, greedy }: ActRequest, ended: AbortSignal): Promise<FinishedAct> {
     const { model, sampling, stopStrings = [], tools = [] } = this.options;
     const startedAt = performance.now();
     const { temperature, topP, maxNewTokens } = sampling;
@@ -73,9 +70,12 @@ export class ChatEndpointActor implements Actor {
         ended,
       );
       const turn = this.turnOf(reply, performance.now() - startedAt);
-      const added = addedTo(this.known.get(slot) ?? [], messages);
-      if (purpose === null) this.known.set(slot, [...messages, { role: 'assistant', content: turn.action }]);
-      return { slot, turn: { ...turn, messages: messagesOf(added, reply) } };
+      const known = this.known.get(slot) ?? [];
+      const isContinued = continues(known, messages);
+      const added = isContinued ? messages.slice(known.length) : messages;
+      this.known.set(slot, [...messages, { role: 'assistant', content: turn.action }]);
+      const mark = isContinued ? {} : { keptMessages: 0 };
+      return { slot, turn: { ...turn, messages: messagesOf(added, reply), ...mark } };
     } catch (error) {
       return { slot, failure: { of: 'model', reason: messageOf(error) } };
     }
@@ -97,12 +97,11 @@ export class ChatEndpointActor implements Actor {
   }
 }
 
-/** The messages of a conversation that the server has not had in the last request or answer; all where the conversation is another one. */
-function addedTo(known: readonly ChatMessage[], messages: readonly ChatMessage[]): readonly ChatMessage[] {
-  const isContinued = known.every(
+/** Whether a conversation begins with that of the last request and its answer. */
+function continues(known: readonly ChatMessage[], messages: readonly ChatMessage[]): boolean {
+  return known.every(
     ({ role, content }, i) => messages.at(i)?.role === role && messages.at(i)?.content === content,
   );
-  return isContinued ? messages.slice(known.length) : messages;
 }
 
 function messagesOf(input: readonly ChatMessage[], { content, toolCalls }: ChatReply): Json {

@@ -75,14 +75,15 @@ describe.each(['openai', 'anthropic'] as const)('openChatEndpoint, kind %s', (ki
     ask(endpoint, start);
     expect((await turnOf(endpoint)).messages).toEqual({ input: start, output: assistant('answer 0') });
     ask(endpoint, [...start, assistant('answer 0'), user('two')]);
-    expect((await turnOf(endpoint)).messages).toEqual({
-      input: [user('two')],
-      output: assistant('answer 1'),
-    });
+    const second = await turnOf(endpoint);
+    expect(second.messages).toEqual({ input: [user('two')], output: assistant('answer 1') });
+    expect(second).not.toHaveProperty('keptMessages');
     expect(server.requests[1].input).toEqual([...start, assistant('answer 0'), user('two')]);
     // Another conversation, which begins with none of these messages.
     ask(endpoint, [user('alone')]);
-    expect((await turnOf(endpoint)).messages).toMatchObject({ input: [user('alone')] });
+    const alone = await turnOf(endpoint);
+    expect(alone.messages).toMatchObject({ input: [user('alone')] });
+    expect(alone.keptMessages).toBe(0);
   });
 
   it('sends temperature, top-p, longest answer and stop texts under the names of the API', async () => {

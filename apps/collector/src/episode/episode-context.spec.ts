@@ -49,6 +49,7 @@ describe('EpisodeContext', () => {
     const third = context.promptFor(show('c'));
     // The newest turn and the observation are 5 tokens; with the turn before it they would be 8.
     expect([third.keptPrefixTokens, ...third.tokenIds]).toEqual([0, B, END, Y, C, END]);
+    expect(third.numHiddenTurns).toBe(1);
     context.append(third, act(Z));
     const fourth = context.promptFor(show('d'));
     expect([fourth.keptPrefixTokens, ...fourth.tokenIds]).toEqual([0, C, END, Z, D, END]);

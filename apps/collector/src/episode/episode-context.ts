@@ -97,7 +97,7 @@ export class EpisodeContext {
       from -= 1;
     }
     this.turns = this.turns.slice(from);
-    return { observation, tokenIds: concatTokens(...parts), keptPrefixTokens: 0 };
+    return { observation, tokenIds: concatTokens(...parts), keptPrefixTokens: 0, numHiddenTurns: from };
   }
 }
 

@@ -29,6 +29,8 @@ export interface Turn {
   readonly generationMs: number;
   /** As `StepRecorded.messages` (default null). */
   readonly messages?: Json;
+  /** Messages of the conversation so far that the prompt kept, where it did not keep all (default all). */
+  readonly keptMessages?: number;
   /** As the model's server counted it (default null). */
   readonly usage?: Usage;
   /** Why no policy gradient may train on the turn, where its tokens do not show it. */
@@ -53,6 +55,8 @@ export interface Prompt {
   /** Tokens appended to the context. */
   readonly tokenIds: Int32Array;
   readonly keptPrefixTokens: number;
+  /** Oldest turns of a full context that the prompt left out (default none). */
+  readonly numHiddenTurns?: number;
 }
 
 export interface RecorderContext {
@@ -159,7 +163,7 @@ export class EpisodeRecorder {
       rewardValues: new Float64Array(result.rewardValues),
       terminated: result.terminated,
       truncated: result.truncated,
-      info: result.info,
+      info: withMark(result.info, turn.keptMessages),
       // Each by its name: an object that is spread into another one grows field by field.
       tokenIds: columns.tokenIds,
       actionMask,
@@ -216,6 +220,14 @@ export class EpisodeRecorder {
       payload,
     });
   }
+}
+
+/** The info of a step with the mark of a rewritten context, which data sets read. */
+function withMark(info: Json, keptMessages: number | undefined): Json {
+  if (keptMessages === undefined) return info;
+  if (info === null) return { keptMessages };
+  if (typeof info === 'object' && !Array.isArray(info)) return { ...info, keptMessages };
+  return { environment: info, keptMessages };
 }
 
 function withChanges(reason: string, changes: readonly string[]): string {

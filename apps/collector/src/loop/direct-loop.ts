@@ -39,7 +39,9 @@ class DirectLoop implements EpisodeLoop {
   read(turn: Turn): LoopMove {
     if (this.asked !== null) this.context.append(this.asked, turn);
     if (this.keepsHistory) this.history.push({ role: 'assistant', content: turn.action });
-    return { kind: 'act', actions: [turn.action], isValid: true, note: null };
+    const { numHiddenTurns } = this.asked ?? {};
+    const note = numHiddenTurns === undefined ? null : { numHiddenTurns };
+    return { kind: 'act', actions: [turn.action], isValid: true, note };
   }
 
   close(): void {
