@@ -33,7 +33,7 @@ const ARROWS = {
   rows: [],
   endpoints: [],
   scoring: ['endpoints', 'rewards', 'algorithms', 'trajectory', 'log', 'store', 'modules'],
-  datasets: ['trajectory', 'log', 'store'],
+  datasets: ['trajectory', 'log', 'store', 'rows'],
   environments: ['trajectory', 'agents', 'algorithms/src/registry', 'rewards/src/text-metrics'],
   'environment-sources': ['config', 'environments', 'trajectory', 'modules', 'process', 'rows'],
   importers: ['trajectory', 'environments', 'environment-sources', 'recording', 'rows'],

@@ -7,7 +7,7 @@ import {
 } from './stored-episode.js';
 import { type ToolDefinitions, toolsOfEpisode, toolsOfStep } from './tool-definitions.js';
 
-/** What a model had before it when it answered in a step. */
+/** The messages and tools that a model had before it when it answered in a step. */
 export interface StepContext {
   readonly step: number;
   /** The messages of its call, and of no other one. */

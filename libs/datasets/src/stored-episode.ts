@@ -50,7 +50,7 @@ export interface StoredTokens {
   readonly keptPrefix: number;
 }
 
-/** What else is known of a step; see `StepRecorded`. */
+/** Other facts of a step; see `StepRecorded`. */
 export interface StoredDetails {
   readonly parsedAction: string | null;
   readonly actionValid: boolean | null;

@@ -1,7 +1,7 @@
 import type { WireRecord, WireStep } from '@retrace/recording';
 import { known } from './fields.js';
 
-/** What a user knows of the tokens of a dump that does not say it; missing = unknown. */
+/** Facts of the tokens of a dump that only its user knows; missing = unknown. */
 export interface StatedFacts {
   /** Of sampling without top-k and top-p. */
   readonly temperature?: number;

@@ -11,7 +11,7 @@ import {
 } from './ai-sdk-messages.js';
 import { errorText } from './chat-message.js';
 import { NestedAgents } from './nested-agents.js';
-import { RecordedAgent } from './recorded-agent.js';
+import { RecordedAgent, type ToolRun } from './recorded-agent.js';
 
 /** The first call of a model in a `generateText` or `streamText`. */
 export interface AiSdkStart {
@@ -129,19 +129,11 @@ export function recordAiSdk(run: Run, options: AiSdkRecorderOptions = {}): AiSdk
       known.isAsking = false;
       recordCall(known.agent, known.call, event);
     },
-    onToolExecutionEnd({ callId, toolCall, toolExecutionMs, toolOutput }) {
-      const isError = toolOutput?.type === 'tool-error';
-      const mcpServer = mcpServerOf(toolCall.toolMetadata);
-      agents.get(callId)?.agent.toolEnded(
-        {
-          name: toolCall.toolName,
-          callId: toolCall.toolCallId,
-          ms: toolExecutionMs,
-          ...(isError && { error: errorText(toolOutput.error) }),
-          ...(mcpServer !== undefined && { mcpServer }),
-        },
-        toolOutput ? toolOutputText(toolOutput) : '',
-      );
+    onToolExecutionEnd(event) {
+      const { toolOutput } = event;
+      agents
+        .get(event.callId)
+        ?.agent.toolEnded(toolRunOf(event), toolOutput ? toolOutputText(toolOutput) : '');
     },
     onEnd(event) {
       const { callId, finishReason } = event as CallEnd;
@@ -155,12 +147,7 @@ export function recordAiSdk(run: Run, options: AiSdkRecorderOptions = {}): AiSdk
       const { callId, error } = event as CallEnd;
       fail(callId, errorText(error));
     },
-    onStart(event) {
-      // Version 7 gives each call an id; without one, steps can't be told apart from those of other calls.
-      if ((event as Partial<CallEnd>).callId === undefined) refuseVersion('version 6');
-    },
-    startSpan: () => refuseVersion('version 5 or 6'),
-    startActiveSpan: () => refuseVersion('version 5 or 6'),
+    ...EARLIER_VERSIONS,
     executeTool({ callId, execute }) {
       const known = agents.get(callId);
       return known ? nested.runTool(known.agent.episode.id, execute) : execute();
@@ -185,6 +172,27 @@ function recordFailure({ agent, call }: OpenAgent, error: string): void {
     ...samplingOf(call),
   });
 }
+
+function toolRunOf({ toolCall, toolExecutionMs, toolOutput }: ToolExecutionEnd): ToolRun {
+  const mcpServer = mcpServerOf(toolCall.toolMetadata);
+  return {
+    name: toolCall.toolName,
+    callId: toolCall.toolCallId,
+    ms: toolExecutionMs,
+    ...(toolOutput?.type === 'tool-error' && { error: errorText(toolOutput.error) }),
+    ...(mcpServer !== undefined && { mcpServer }),
+  };
+}
+
+/** The hooks that earlier versions call, none of which says which call it is about. */
+const EARLIER_VERSIONS: Pick<AiSdkRecorder, 'onStart' | 'startSpan' | 'startActiveSpan'> = {
+  onStart(event) {
+    // Version 7 gives each call an id; without one, steps can't be told apart from those of other calls.
+    if ((event as Partial<CallEnd>).callId === undefined) refuseVersion('version 6');
+  },
+  startSpan: () => refuseVersion('version 5 or 6'),
+  startActiveSpan: () => refuseVersion('version 5 or 6'),
+};
 
 let hasRefused = false;
 

@@ -38,7 +38,7 @@ function messageFields(message: RecordedMessage): Record<string, Json> {
   };
 }
 
-/** What the format has no place for; see `AtifRetraceStep`. Missing = unknown. */
+/** Fields that the format has no place for; see `AtifRetraceStep`. Missing = unknown. */
 function retraceOf(step: StoredStep, tokens: StepTokens | null, info: Json): Record<string, Json> {
   const { reward, anchor, details } = step;
   const { parsedAction, actionValid, rewards, terminated, truncated, sampling } = details ?? {};

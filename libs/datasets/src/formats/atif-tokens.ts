@@ -5,7 +5,7 @@ export interface StepTokens {
   readonly numPromptTokens: number;
   /** The whole prompt; null where the trajectory's prompts would be too many tokens. */
   readonly promptIds: readonly number[] | null;
-  /** What the prompt appended to the context, and how much of it it kept. */
+  /** The part of the prompt that is new, and how many tokens of the context it kept. */
   readonly appended: { readonly ids: readonly number[]; readonly keptPrefix: number };
   readonly completionIds: readonly number[];
   /** Null where a token's is missing. */

@@ -57,7 +57,7 @@ function trajectoryOf(episode: StoredEpisode, score: number | null): DatasetRow 
   };
 }
 
-/** What the format has no place for; see `AtifRetraceEpisode`. Missing = unknown. */
+/** Fields that the format has no place for; see `AtifRetraceEpisode`. Missing = unknown. */
 function retraceOf(episode: StoredEpisode): Record<string, Json> {
   const { environment, environmentSeed, samplingSeed, groupId, split, tags } = episode;
   const { success, endReason, endDetail, finalObservation } = episode;

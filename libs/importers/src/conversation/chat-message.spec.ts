@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { looseMessages } from '../spans/loose-messages.js';
 import { chatMessage } from './chat-message.js';
 
-/** What every reader of chats computes. */
+/** Messages and the reasoning that every reader finds in them. */
 const VECTORS = new URL('../../../../clients/vectors/reasoning.json', import.meta.url);
 
 describe('the reasoning of a message', () => {

@@ -36,7 +36,7 @@ export function spokenTurn(value: unknown, index: number): SpokenTurn {
   };
 }
 
-/** What a row says of its episode in `info`, as Retrace's own export and OpenManus-RL's trajectories have it. */
+/** Facts of an episode that a row has in `info`, as Retrace's own export and OpenManus-RL's trajectories have it. */
 export interface RowInfo {
   readonly start: Pick<WireEpisode, 'environment' | 'environmentSeed' | 'task' | 'agent'>;
   readonly end: ConversationEnd;

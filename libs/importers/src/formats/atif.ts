@@ -172,7 +172,7 @@ function tokensOf(
 
 const NOTHING = { ids: [], keptPrefix: 0 };
 
-/** What a prompt appended to the context, where the trajectory does not repeat whole prompts; null where it does not say. */
+/** Reads what a prompt appended to the context, where the trajectory does not repeat whole prompts; null where it does not say. */
 function appendedPrompt(value: unknown, name: string): AppendedPrompt | null {
   if (isMissing(value)) return null;
   const { ids, keptPrefix } = asFields(value, name);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { WireMessage } from '@retrace/recording';
 
-/** What a call added to its conversation. */
+/** The messages that a call added to its conversation. */
 export interface AddedMessages {
   readonly input: readonly WireMessage[];
   /** Whether the prompt did not go on from the context, as after a handoff, a summary or a change of the instructions. */

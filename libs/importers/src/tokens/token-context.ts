@@ -11,7 +11,7 @@ export interface TokenCall extends SampledTokens {
   readonly prompt: readonly number[];
 }
 
-/** What a prompt appended to the first tokens of the context. */
+/** The part of a prompt that is new, after the first tokens of the context. */
 export interface AppendedPrompt {
   readonly ids: readonly number[];
   readonly keptPrefix: number;

@@ -190,7 +190,7 @@ async function readRedaction(): Promise<Redaction> {
   return { redact: (value) => redact(value, rules, () => undefined) };
 }
 
-/** What the options say of tokens. @throws PolicyError when the directory has no tokenizer that can be read */
+/** Facts of tokens that the options state. @throws PolicyError when the directory has no tokenizer that can be read */
 async function statedFacts({ temperature, logprobs, tokenizer }: ImportOptions): Promise<StatedFacts> {
   return {
     ...(temperature !== undefined && { temperature }),
