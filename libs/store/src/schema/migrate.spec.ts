@@ -96,6 +96,7 @@ describe('migrate', () => {
         '0012_update_tokens.sql',
         '0013_large_groups.sql',
         '0014_update_engines.sql',
+        '0015_kept_messages.sql',
       ],
     });
     expect(await tables()).toEqual(
