@@ -2,7 +2,7 @@ import { writeJson } from '@retrace/rows';
 import type { Json } from '@retrace/trajectory';
 import { outputMessage, type RecordedMessage, type StoredStep } from '../stored-episode.js';
 import { argumentsObject } from '../call-arguments.js';
-import type { StepTokens } from './atif-tokens.js';
+import type { CallTokenIds } from './atif-tokens.js';
 
 interface ToolCall {
   readonly id?: string;
@@ -10,7 +10,7 @@ interface ToolCall {
 }
 
 /** The agent's entry of a step: its message, tool calls, and what they cost. */
-export function agentStep(step: StoredStep, tokens: StepTokens | null, info: Json): Record<string, Json> {
+export function agentStep(step: StoredStep, tokens: CallTokenIds | null, info: Json): Record<string, Json> {
   const message = outputMessage(step) ?? { role: 'assistant', content: '' };
   const metrics = metricsOf(step, tokens);
   return {
@@ -39,7 +39,7 @@ function messageFields(message: RecordedMessage): Record<string, Json> {
 }
 
 /** Fields that the format has no place for; see `AtifRetraceStep`. Missing = unknown. */
-function retraceOf(step: StoredStep, tokens: StepTokens | null, info: Json): Record<string, Json> {
+function retraceOf(step: StoredStep, tokens: CallTokenIds | null, info: Json): Record<string, Json> {
   const { reward, anchor, details } = step;
   const { parsedAction, actionValid, rewards, terminated, truncated, sampling } = details ?? {};
   const { engine, tokenizerHash, logprobMode } = details ?? {};
@@ -96,7 +96,7 @@ function argumentsOf(text: string): Record<string, Json> {
   return value === null ? { arguments: {}, extra: { arguments_text: text } } : { arguments: value };
 }
 
-function metricsOf({ usage }: StoredStep, tokens: StepTokens | null): Record<string, Json> {
+function metricsOf({ usage }: StoredStep, tokens: CallTokenIds | null): Record<string, Json> {
   const metrics = {
     prompt_tokens: usage.inputTokens ?? tokens?.numPromptTokens ?? null,
     completion_tokens: usage.outputTokens ?? tokens?.completionIds.length ?? null,

@@ -1,7 +1,7 @@
 import type { StoredStep } from '../stored-episode.js';
 
 /** The prompt of a step, and what was sampled after it. */
-export interface StepTokens {
+export interface CallTokenIds {
   readonly numPromptTokens: number;
   /** The whole prompt; null where the trajectory's prompts would be too many tokens. */
   readonly promptIds: readonly number[] | null;
@@ -22,7 +22,7 @@ const MAX_PROMPT_TOKENS = 1_000_000;
  * Rebuilds each step's prompt from the tokens that the steps appended. Null from the first step on whose tokens are unknown, and for a
  * step whose sampled tokens are not one stretch at its end.
  */
-export function stepTokens(steps: readonly StoredStep[]): (StepTokens | null)[] {
+export function stepTokens(steps: readonly StoredStep[]): (CallTokenIds | null)[] {
   const isWhole = numPromptTokens(steps) <= MAX_PROMPT_TOKENS;
   let context: readonly number[] | null = [];
   let numContext = 0;

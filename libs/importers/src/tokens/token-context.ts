@@ -6,7 +6,7 @@ import type { WireTokens } from '@retrace/recording';
 const MISSING_LOGPROB = -9999;
 
 /** A call of a model, in tokens. */
-export interface TokenCall extends SampledTokens {
+export interface TokenCall extends CompletionTokens {
   /** The whole prompt. */
   readonly prompt: readonly number[];
 }
@@ -17,7 +17,7 @@ export interface AppendedPrompt {
   readonly keptPrefix: number;
 }
 
-export interface SampledTokens {
+export interface CompletionTokens {
   readonly completion: readonly number[];
   readonly logprobs: readonly (number | null)[] | null;
   /** Policy version of each completion token; null = unknown. */
@@ -39,7 +39,7 @@ export class TokenContext {
   /** Takes a call whose source says itself what its prompt appended. */
   appendTo(
     { ids: added, keptPrefix }: AppendedPrompt,
-    { completion, logprobs, versions }: SampledTokens,
+    { completion, logprobs, versions }: CompletionTokens,
   ): WireTokens {
     const isWholeContext = keptPrefix >= this.context.length;
     this.context = [...this.context.slice(0, keptPrefix), ...added, ...completion];
