@@ -76,7 +76,7 @@ class AdapterServer {
         return void reply('unloaded', this.adapters.delete(name) ? 200 : 404);
       default:
         if (!this.adapters.has(String(body.model)))
-          return void reply({ error: { message: `The model ${String(body.model)} does not exist.` } }, 404);
+          return void reply({ error: { message: 'The model does not exist.' } }, 404);
         this.numTurns++;
         // A turn takes a while, so that some are under way at any time.
         await sleep(20);
