@@ -66,7 +66,7 @@ describe('instances on a server of AgentGym', () => {
       await third.reset(taskOf(3));
       expect(server.faults).toEqual([]);
       expect(server.numInstances()).toBe(3);
-      await Promise.all([first, second, third].map((environment) => environment.close()));
+      for (const environment of [first, second, third]) await environment.close();
       await first.close();
     },
   );
