@@ -31,7 +31,7 @@ export async function writeTaughtModel(home: string): Promise<string> {
   );
   const model = Transformer.initialize(TAUGHT_CONFIG, 1);
   await saveHuggingFaceModel(directory, model, { text: { ...rest, files: () => written } });
-  const { conversations, tokenizer } = await loadPolicyText(directory);
+  const { prompts, tokenizer } = await loadPolicyText(directory);
   const called = {
     role: 'assistant',
     content: '',
@@ -39,12 +39,9 @@ export async function writeTaughtModel(home: string): Promise<string> {
   };
   const variables = { tools: TOOLS };
   const lessons = [
-    { prompt: conversations.encode({ messages: [QUESTION], variables }), answer: CALL },
+    { prompt: prompts.conversation([QUESTION], variables), answer: CALL },
     {
-      prompt: conversations.encode({
-        messages: [QUESTION, called, { role: 'tool', content: 'cold' }],
-        variables,
-      }),
+      prompt: prompts.conversation([QUESTION, called, { role: 'tool', content: 'cold' }], variables),
       answer: 'It is cold.',
     },
   ].map(({ prompt, answer }) => ({

@@ -10,6 +10,7 @@ export type {
 export { AgentFormatError, type AgentFormatErrorCode } from './errors.js';
 export { actionFormat, listActionFormats } from './registry.js';
 export { customFormat, type CustomFormatSpec, type CustomParsedTurn } from './custom-format.js';
+export { writtenToolCalls } from './formats/tool-call.js';
 export { parseReAct, reActAction, type ReActReply } from './react/parse-react.js';
 export {
   agentTemplates,

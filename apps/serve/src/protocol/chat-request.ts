@@ -1,3 +1,4 @@
+import type { Dict } from '@retrace/jinja';
 import type { ConversationMessage } from '@retrace/policy';
 import type { PolicySupply } from '../supply/policy-supply.js';
 import { RequestError } from './request-error.js';
@@ -15,17 +16,22 @@ interface ChatRequest {
 }
 
 const ROLES: readonly string[] = ['system', 'developer', 'user', 'assistant', 'tool'];
+const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'thinking'];
+/** Fields of messages that chat templates get as they were written. */
+const PASSED_FIELDS = ['content', ...REASONING_FIELDS, 'tool_call_id', 'name'];
 
 /** @throws RequestError, and PolicyError where the chat template refuses the conversation */
 export function readChat(fields: RequestFields, { text }: PolicySupply): ChatRequest {
   const listed = fields.required('messages', fields.objects('messages'));
   if (listed.length === 0) throw invalid('messages', '"messages" is []; it needs at least one');
-  const messages = listed.map((message, n) => messageOf(message, `messages[${n}].`));
+  const written = fields.written('messages') as readonly Dict[];
+  const messages = listed.map((message, n) => messageOf(message, written[n], `messages[${n}].`));
   const tools = readTools(fields);
-  if (tools !== null && !text.conversations.hasTemplate) {
+  if (tools !== null && !text.prompts.hasTemplate) {
     throw invalid('tools', '"tools" is given; this model has no chat template, which would tell it of tools');
   }
-  const variables = fields.object('chat_template_kwargs') ?? {};
+  fields.object('chat_template_kwargs');
+  const variables = fields.written('chat_template_kwargs') as Dict | null;
   fields.only('add_generation_prompt', true);
   fields.only('continue_final_message', false);
   for (const name of [
@@ -41,9 +47,9 @@ export function readChat(fields: RequestFields, { text }: PolicySupply): ChatReq
   const maxTokens = fields.integer('max_completion_tokens', { min: 1 });
   const oldMaxTokens = fields.integer('max_tokens', { min: 1 });
   const request = {
-    prompt: text.conversations.encode({
-      messages,
-      variables: { ...variables, ...(tools && { tools: tools.definitions }) },
+    prompt: text.prompts.conversation(messages, {
+      ...(variables && Object.fromEntries(variables.entries)),
+      ...(tools && { tools: fields.written('tools') }),
     }),
     sampling: readSampling(fields, maxTokens ?? oldMaxTokens),
     logprobs: logprobsOf(fields),
@@ -62,8 +68,9 @@ function logprobsOf(fields: RequestFields): number | null {
   return asks ? (numLikeliest ?? 0) : null;
 }
 
-function messageOf(message: JsonFields, path: string): ConversationMessage {
-  const fields = new RequestFields(message, path);
+/** A message with its contents, calls and thoughts as they were written. */
+function messageOf(message: JsonFields, written: Dict, path: string): ConversationMessage {
+  const fields = new RequestFields(message, { path });
   const role = fields.required('role', fields.text('role'));
   if (!ROLES.includes(role)) {
     throw invalid(
@@ -71,64 +78,44 @@ function messageOf(message: JsonFields, path: string): ConversationMessage {
       `"${path}role" is ${JSON.stringify(role)}; it must be one of ${ROLES.join(', ')}`,
     );
   }
-  const calls = fields.objects('tool_calls');
-  const reasoning = fields.text('reasoning_content');
-  const toolCallId = fields.text('tool_call_id');
-  const name = fields.text('name');
+  const calls = fields.objects('tool_calls') ?? [];
+  for (const call of calls) checkCall(call, path);
+  for (const name of [...REASONING_FIELDS, 'tool_call_id', 'name']) fields.text(name);
   fields.only('refusal');
   fields.only('audio');
   fields.only('function_call');
-  const content = contentOf(fields.any('content'), `${path}content`, calls !== null);
+  checkContent(fields.any('content'), `${path}content`, role === 'assistant');
   fields.any('annotations');
   fields.refuseOthers();
+  const passed = [...PASSED_FIELDS, ...(calls.length > 0 ? ['tool_calls'] : [])];
   return {
+    ...Object.fromEntries(passed.map((name) => [name, written.get(name)])),
     // Chat templates of open models know no role "developer", OpenAI's newer name for "system".
     role: role === 'developer' ? 'system' : role,
-    content,
-    ...(calls !== null && calls.length > 0 && { tool_calls: calls.map((call) => callOf(call, path)) }),
-    ...(reasoning !== null && { reasoning_content: reasoning }),
-    ...(toolCallId !== null && { tool_call_id: toolCallId }),
-    ...(name !== null && { name }),
   };
 }
 
-/** The text of a message: whole, or in parts. */
-function contentOf(content: unknown, param: string, mayLack: boolean): string {
-  if (content === undefined && mayLack) return '';
-  if (typeof content === 'string') return content;
-  if (Array.isArray(content)) {
-    return content
-      .map((part: unknown, n) => {
-        if (isFields(part) && part.type === 'text' && typeof part.text === 'string') return part.text;
-        throw invalid(
-          `${param}[${n}]`,
-          `"${param}[${n}]" must be {"type": "text", "text": …}; other contents are not supported`,
-        );
-      })
-      .join('');
-  }
-  throw invalid(param, `"${param}" must be a text or a list of parts`);
-}
-
-/** A call as templates read it: with its arguments as an object. */
-function callOf(call: JsonFields, path: string): JsonFields {
-  const called = call.function;
-  if (!isFields(called) || typeof called.name !== 'string') {
+/** Refuses a content that is neither text nor text in parts. */
+function checkContent(content: unknown, param: string, mayLack: boolean): void {
+  if (content === undefined && mayLack) return;
+  if (typeof content === 'string') return;
+  if (!Array.isArray(content)) throw invalid(param, `"${param}" must be a text or a list of parts`);
+  content.forEach((part: unknown, n) => {
+    if (isFields(part) && part.type === 'text' && typeof part.text === 'string') return;
     throw invalid(
-      `${path}tool_calls`,
-      `"${path}tool_calls" must have {"id", "type": "function", "function": {"name", "arguments"}}`,
+      `${param}[${n}]`,
+      `"${param}[${n}]" must be {"type": "text", "text": …}; other contents are not supported`,
     );
-  }
-  return { ...call, function: { ...called, arguments: argumentsOf(called.arguments) } };
+  });
 }
 
-function argumentsOf(written: unknown): unknown {
-  if (typeof written !== 'string') return written ?? {};
-  try {
-    return JSON.parse(written) as unknown;
-  } catch {
-    return written;
-  }
+function checkCall(call: JsonFields, path: string): void {
+  const called = call.function;
+  if (isFields(called) && typeof called.name === 'string') return;
+  throw invalid(
+    `${path}tool_calls`,
+    `"${path}tool_calls" must have {"id", "type": "function", "function": {"name", "arguments"}}`,
+  );
 }
 
 function invalid(param: string, message: string): RequestError {

@@ -1,3 +1,4 @@
+import type { Dict, Value } from '@retrace/jinja';
 import { RequestError } from './request-error.js';
 
 export type JsonFields = Readonly<Record<string, unknown>>;
@@ -7,15 +8,34 @@ interface NumberRule {
   readonly max?: number;
 }
 
+interface FieldsOptions {
+  /** Of the object in the request; '' for the request itself. */
+  readonly path?: string;
+  /** Reads the same fields as they were written. */
+  readonly written?: () => Dict;
+}
+
 /** Reads the fields of a request, each once; a field that nobody has read is refused. null counts as absent. */
 export class RequestFields {
   private readonly read = new Set<string>();
 
-  /** @param path of the object in the request, '' for the request itself */
+  private readonly path: string;
+  private readonly readWritten: (() => Dict) | undefined;
+  private writtenValues: Dict | undefined;
+
   constructor(
     private readonly values: JsonFields,
-    private readonly path = '',
-  ) {}
+    { path = '', written }: FieldsOptions = {},
+  ) {
+    this.path = path;
+    this.readWritten = written;
+  }
+
+  /** A value with its numbers and the order of its keys as the request has them, for chat templates; null where there is none. */
+  written(name: string): Value {
+    this.writtenValues ??= this.readWritten?.();
+    return this.writtenValues?.get(name) ?? null;
+  }
 
   number(name: string, rule: NumberRule): number | null {
     return this.checked(name, `a number ${rangeOf(rule)}`, (value): value is number => isIn(value, rule));

@@ -30,6 +30,15 @@ describe('ToolCallStream', () => {
     });
   });
 
+  it('keeps the numbers and the order of keys of a call as the model wrote them', () => {
+    const written =
+      '{"city": "Oslo", "10": 12345678901234567890, "2": [3.0, 1e-07], "1": {"b": 1, "a": "\\u00e9"}}';
+    const { calls } = read(
+      `<think>{}</think><tool_call>\n{"arguments": ${written}, "name": "weather"}\n</tool_call>`,
+    );
+    expect(calls).toEqual([['weather', written]]);
+  });
+
   it('holds back no words that only look like the beginning of a call', () => {
     expect(read('1 <t 2 <tool')).toEqual({ words: '1 <t 2', content: ' <tool', calls: [] });
   });

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { writtenToolCalls } from '@retrace/agents';
+import { jsonField } from '@retrace/jinja';
 import { lengthOfBeginning } from '../engine/text-stream.js';
 import type { RequestTools } from './tools.js';
 
@@ -42,12 +44,14 @@ export class ToolCallStream {
       return { content: this.passUpTo(this.text.length), toolCalls: [] };
     }
     const content = this.passUpTo(this.text.slice(0, this.text.indexOf(OPENING)).trimEnd().length);
+    // As the model wrote them: parsed and written again, 3.0 would be 3.
+    const written = writtenToolCalls(this.text);
     return {
       content,
-      toolCalls: toolCalls.map(({ name, arguments: values }) => ({
+      toolCalls: toolCalls.map(({ name }, n) => ({
         id: `call_${randomUUID().replaceAll('-', '')}`,
         type: 'function',
-        function: { name, arguments: JSON.stringify(values) },
+        function: { name, arguments: jsonField(written[n], 'arguments') ?? '{}' },
       })),
     };
   }

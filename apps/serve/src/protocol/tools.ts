@@ -35,12 +35,11 @@ export function readTools(fields: RequestFields): RequestTools | null {
 
 function toolOf(definition: JsonFields, n: number) {
   const path = `tools[${n}].`;
-  const fields = new RequestFields(definition, path);
+  const fields = new RequestFields(definition, { path });
   fields.only('type', 'function');
-  const called = new RequestFields(
-    fields.required('function', fields.object('function')),
-    `${path}function.`,
-  );
+  const called = new RequestFields(fields.required('function', fields.object('function')), {
+    path: `${path}function.`,
+  });
   const name = called.required('name', called.text('name'));
   const description = called.text('description') ?? '';
   const parameters = withoutDialect(called.object('parameters') ?? {});

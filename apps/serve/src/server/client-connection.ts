@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseJson, type Dict } from '@retrace/jinja';
 import { RequestError } from '../protocol/request-error.js';
-import { isFields, type JsonFields } from '../protocol/request-fields.js';
+import { isFields, RequestFields } from '../protocol/request-fields.js';
 
 /** A signal that is aborted when the client goes away before it has its answer. */
 export function abortOnClose(client: ServerResponse): AbortSignal {
@@ -17,8 +18,8 @@ export function sendJson(client: ServerResponse, status: number, body: object): 
   client.end(text);
 }
 
-/** @throws RequestError for a body that is too large or no JSON object */
-export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<JsonFields> {
+/** Reads the fields of a request. @throws RequestError for a body that is too large or no JSON object */
+export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<RequestFields> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -31,9 +32,19 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number): 
     }
     chunks.push(chunk);
   }
-  const body = parsed(Buffer.concat(chunks).toString());
-  if (isFields(body)) return body;
+  const text = Buffer.concat(chunks).toString();
+  const body = parsed(text);
+  if (isFields(body)) return new RequestFields(body, { written: () => written(text) });
   throw new RequestError('The body is not a JSON object', { code: 'invalid_json' });
+}
+
+/** The same fields with their numbers and the order of their keys. */
+function written(text: string): Dict {
+  try {
+    return parseJson(text) as Dict;
+  } catch (error) {
+    throw new RequestError((error as Error).message, { code: 'invalid_json' });
+  }
 }
 
 function parsed(text: string): unknown {

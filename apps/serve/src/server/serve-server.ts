@@ -6,7 +6,7 @@ import { CHAT_FORM, COMPLETIONS_FORM } from '../protocol/answer-form.js';
 import { readChat } from '../protocol/chat-request.js';
 import { readCompletions } from '../protocol/completions-request.js';
 import { RequestError, requestErrorOf } from '../protocol/request-error.js';
-import { RequestFields, type JsonFields } from '../protocol/request-fields.js';
+import type { RequestFields } from '../protocol/request-fields.js';
 import type { ServeConfig } from '../serve-config.js';
 import { ServeError } from '../serve-error.js';
 import type { PolicySupply } from '../supply/policy-supply.js';
@@ -156,8 +156,7 @@ export class ServeServer {
     client: ServerResponse,
     read: (fields: RequestFields) => AskedAnswer,
   ): Promise<void> {
-    const body: JsonFields = await readJsonBody(request, this.parts.config.maxBodyBytes);
-    const fields = new RequestFields(body);
+    const fields = await readJsonBody(request, this.parts.config.maxBodyBytes);
     const model = fields.text('model');
     const { name } = this.parts.supply;
     if (model !== null && model !== name) {

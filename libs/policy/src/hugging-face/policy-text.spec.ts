@@ -51,7 +51,7 @@ describe('The text side of a directory', () => {
     const { tokenizer } = await loadPolicyText(directory);
     const template = new ChatTemplate(templateText, {}, 'chat_template.jinja');
     for (const { messages, addGenerationPrompt, text, ids } of golden.chats) {
-      expect(template.render(messages, { addGenerationPrompt })).toBe(text);
+      expect(template.render(messages, { addGenerationPrompt }).text).toBe(text);
       expect([...tokenizer.encode(text)]).toEqual(ids);
     }
   });
@@ -66,7 +66,7 @@ describe('The text side of a directory', () => {
     const { tokenizer, prompts, stopTokenIds } = await loadPolicyText(directory);
     const opening = prompts.opening('one');
     const template = new ChatTemplate(templateText, {}, 'chat_template.jinja');
-    const whole = template.render(
+    const { text: whole } = template.render(
       [
         { role: 'user', content: 'one' },
         { role: 'assistant', content: 'left' },

@@ -4,11 +4,6 @@ import { PolicyError } from '../policy-error.js';
 import { ChatTemplate } from '../tokenizers/chat-template.js';
 import { createTokenizer } from '../tokenizers/create-tokenizer.js';
 import { loadTokenizer } from '../tokenizers/load-tokenizer.js';
-import {
-  PlainConversationFormat,
-  TemplateConversationFormat,
-  type ConversationFormat,
-} from '../tokenizers/conversation-format.js';
 import { ChatPromptFormat, PlainPromptFormat } from '../tokenizers/prompt-format.js';
 import type { PromptFormat } from '../tokenizers/prompt-format.js';
 import { END_OF_TURN_TOKEN, PAD_TOKEN } from '../tokenizers/tokenizer.js';
@@ -20,8 +15,6 @@ import { readJsonObject, readOptionalJson } from './read-json.js';
 export interface PolicyText {
   readonly tokenizer: Tokenizer;
   readonly prompts: PromptFormat;
-  /** Whole conversations, as servers get them. */
-  readonly conversations: ConversationFormat;
   /** At least one; the first is the tokenizer's own. */
   readonly stopTokenIds: readonly number[];
   /** The files of a model directory that describe all this. */
@@ -34,6 +27,8 @@ export interface LoadTextOptions {
 }
 
 const TEMPLATE_FILE = 'chat_template.jinja';
+/** Tokens of `tokenizer_config.json` that templates have as variables, where they are given. */
+const SPECIAL_TOKENS = 'bos unk sep pad cls mask eos'.split(' ').map((name) => `${name}_token`);
 
 /** Describes the text of a model that is trained from scratch, with a tokenizer of `createTokenizer`. */
 export function plainPolicyText(tokenizer: Tokenizer): PolicyText {
@@ -41,7 +36,6 @@ export function plainPolicyText(tokenizer: Tokenizer): PolicyText {
   return {
     tokenizer,
     prompts: new PlainPromptFormat(tokenizer),
-    conversations: new PlainConversationFormat(tokenizer),
     stopTokenIds,
     files: () => [
       ['tokenizer.json', JSON.stringify(tokenizer.toJSON())],
@@ -99,9 +93,6 @@ export async function loadPolicyText(
     prompts: template
       ? new ChatPromptFormat(tokenizer, template, stopTokenIds)
       : new PlainPromptFormat(tokenizer, bosTokenId, stopTokenIds),
-    conversations: template
-      ? new TemplateConversationFormat(tokenizer, template)
-      : new PlainConversationFormat(tokenizer, bosTokenId),
     files: () => [
       ['tokenizer.json', JSON.stringify(tokenizerJson)],
       ['tokenizer_config.json', toJson(config.toJSON())],
@@ -132,12 +123,8 @@ async function readTemplate(directory: string, config: ConfigJson): Promise<Chat
   });
   const source = own ?? templateOf(config);
   if (source === null) return null;
-  const variables = Object.fromEntries(
-    ['bos_token', 'eos_token', 'pad_token', 'unk_token'].map((name) => [
-      name,
-      tokenContent(config, name) ?? '',
-    ]),
-  );
+  const special = SPECIAL_TOKENS.map((name) => [name, tokenContent(config, name)] as const);
+  const variables = Object.fromEntries(special.filter(([, token]) => token !== null));
   return new ChatTemplate(source, variables, own === null ? config.file : path);
 }
 

@@ -21,6 +21,7 @@ class ByteTokenizer implements Tokenizer {
   readonly hash: string;
   private readonly json = byteTokenizerJson();
   readonly markers: readonly string[] = [PAD_TOKEN, END_OF_TURN_TOKEN];
+  readonly specialMarkers: ReadonlySet<string> = new Set(this.markers);
   private readonly markerPattern = new RegExp(`(${this.markers.join('|')})`);
 
   constructor() {

@@ -1,9 +1,26 @@
-import { Template } from '@huggingface/jinja';
+import { JinjaError, Template, toValue, type RenderedText } from '@retrace/jinja';
 import { PolicyError } from '../policy-error.js';
+import { AGENT, OUTSIDE } from './plain-text.js';
 
+/** A message with text only. */
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
+}
+
+/** A message as chat templates read it. */
+export interface ConversationMessage {
+  readonly role: string;
+  /** A text, or a list of parts `{type: "text", text}`; templates see no content that is absent or null. */
+  readonly content?: unknown;
+  /** Calls as OpenAI's API has them, with arguments as a text or an object. */
+  readonly tool_calls?: unknown;
+  readonly tool_call_id?: unknown;
+  readonly name?: unknown;
+  /** The thoughts of a model, in any of the fields that servers have for them. */
+  readonly reasoning_content?: unknown;
+  readonly reasoning?: unknown;
+  readonly thinking?: unknown;
 }
 
 /** A tool that a model may call, as chat templates take it. */
@@ -19,16 +36,16 @@ export interface TemplateTool {
 
 interface RenderOptions {
   readonly addGenerationPrompt: boolean;
-  /** Of templates that have the variable `tools`. */
-  readonly tools?: readonly TemplateTool[];
-  /** Further variables by their names. */
   readonly variables?: TemplateVariables;
 }
 
 /** Variables of a template by their names, such as `tools`. */
 export type TemplateVariables = Readonly<Record<string, unknown>>;
 
-/** A model's Jinja template, which writes conversations as text. */
+/** The fields in which clients and servers write a model's thoughts, as transformers reads them: the first that is there counts. */
+const REASONING_FIELDS = ['reasoning_content', 'thinking', 'reasoning'];
+
+/** A model's Jinja template, which writes conversations as text, byte for byte as transformers' `apply_chat_template` does. */
 export class ChatTemplate {
   private readonly template: Template;
 
@@ -46,19 +63,25 @@ export class ChatTemplate {
   }
 
   /**
-   * Renders a conversation, with the beginning of the assistant's next turn if `addGenerationPrompt`.
+   * Renders a conversation, with the beginning of the assistant's next turn if `addGenerationPrompt`. The spans of the text tell which parts
+   * are the agent's own (`AGENT`), and which are of users, tools and other variables (`OUTSIDE`).
    *
    * @param messages with any fields that the template reads beside role and content
-   * @throws PolicyError `INVALID_FILE` when the template fails on the messages
+   * @throws PolicyError `INVALID_FILE` when the template fails on the messages, or takes too long
    */
-  render(messages: readonly object[], { addGenerationPrompt, tools, variables = {} }: RenderOptions): string {
+  render(
+    messages: readonly ConversationMessage[],
+    { addGenerationPrompt, variables = {} }: RenderOptions,
+  ): RenderedText {
+    const outside = Object.entries({ tools: null, documents: null, ...variables }).filter(
+      ([, value]) => value !== undefined,
+    );
     return this.attempt(() =>
       this.template.render({
         ...this.variables,
-        ...variables,
-        messages: messages.map((message) => ({ ...message })),
+        messages: messages.map(templateMessage),
         add_generation_prompt: addGenerationPrompt,
-        ...(tools !== undefined && { tools: structuredClone(tools) }),
+        ...Object.fromEntries(outside.map(([name, value]) => [name, toValue(value, OUTSIDE)])),
       }),
     );
   }
@@ -67,13 +90,24 @@ export class ChatTemplate {
     try {
       return action();
     } catch (cause) {
-      throw new PolicyError(
-        'INVALID_FILE',
-        `${this.file}: the chat template failed: ${(cause as Error).message}`,
-        {
-          cause,
-        },
-      );
+      if (!(cause instanceof JinjaError)) throw cause;
+      throw new PolicyError('INVALID_FILE', `${this.file}: the chat template failed: ${cause.message}`, {
+        cause,
+      });
     }
   }
+}
+
+/** A message as transformers passes it to templates: without null fields, and with thoughts under the names that templates read. */
+function templateMessage({ role, ...message }: ConversationMessage): Readonly<Record<string, unknown>> {
+  const fields = Object.entries(message).filter(([, value]) => value !== null && value !== undefined);
+  const present: Readonly<Record<string, unknown>> = Object.fromEntries(fields);
+  const reasoning = REASONING_FIELDS.map((field) => present[field]).find((value) => value !== undefined);
+  const all =
+    reasoning === undefined ? present : { thinking: reasoning, ...present, reasoning_content: reasoning };
+  const origin = role === 'assistant' ? AGENT : OUTSIDE;
+  return {
+    role,
+    ...Object.fromEntries(Object.entries(all).map(([name, value]) => [name, toValue(value, origin)])),
+  };
 }

@@ -1,6 +1,6 @@
 import { Tokenizer as HuggingFaceTokenizerModel } from '@huggingface/tokenizers';
 import { PolicyError } from '../policy-error.js';
-import { hashTokenizer, markersOf } from './tokenizer.js';
+import { hashTokenizer, markersOf, specialMarkersOf } from './tokenizer.js';
 import type { DecodeOptions, Tokenizer, TokenizerJson } from './tokenizer.js';
 
 export interface SpecialTokens {
@@ -25,6 +25,7 @@ export class HuggingFaceTokenizer implements Tokenizer {
   readonly padTokenId: number;
   readonly endOfTurnTokenId: number;
   readonly markers: readonly string[];
+  readonly specialMarkers: ReadonlySet<string>;
   /** Number of ids that have a token. */
   private readonly numTokens: number;
   private readonly model: HuggingFaceTokenizerModel;
@@ -54,6 +55,7 @@ export class HuggingFaceTokenizer implements Tokenizer {
     }
     this.hash = hashTokenizer(json);
     this.markers = markersOf(json);
+    this.specialMarkers = specialMarkersOf(json);
     this.padTokenId = this.idOf(specialTokens.padToken, file);
     this.endOfTurnTokenId = this.idOf(specialTokens.endOfTurnToken, file);
   }

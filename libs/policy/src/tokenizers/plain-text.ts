@@ -5,7 +5,13 @@
  * and speak for somebody else. Here each such spelling is broken after its first character, and the pieces are tokenized one
  * by one: the same characters, but no markers. Text without markers is tokenized whole.
  */
+import type { OriginSpan } from '@retrace/jinja';
 import type { Tokenizer } from './tokenizer.js';
+
+/** The agent's own text: of its markers only special tokens are plain text; `<tool_call>` and `<think>` are what the model wrote. */
+export const AGENT = 1;
+/** Text of users, tools and others: all its markers are plain text. */
+export const OUTSIDE = 2;
 
 /**
  * Tokenizes a text whose markers are plain text.
@@ -13,52 +19,47 @@ import type { Tokenizer } from './tokenizer.js';
  * @throws PolicyError as `Tokenizer.encode` does
  */
 export function encodePlain(tokenizer: Tokenizer, text: string): Int32Array {
-  return encodeBroken(tokenizer, breakMarkers(tokenizer, text));
+  return encodeSpans(tokenizer, { text, spans: [{ start: 0, end: text.length, origin: OUTSIDE }] });
 }
 
-/** A text with broken markers, which may be put between whole ones. */
-export interface BrokenText {
+/** A text with the parts that the template did not write. */
+export interface TextWithSpans {
   readonly text: string;
-  /** Marks in `text` the places where markers were broken; null if there are none. */
-  readonly breakMark: string | null;
+  readonly spans: readonly OriginSpan[];
 }
 
-export function breakMarkers(tokenizer: Tokenizer, text: string): BrokenText {
-  const { texts, breakMark } = breakAllMarkers(tokenizer, [text]);
-  return { text: texts[0], breakMark };
-}
-
-/** Several texts with broken markers, which share the mark of the breaks. */
-export function breakAllMarkers(
-  { markers }: Tokenizer,
-  texts: readonly string[],
-): { readonly texts: readonly string[]; readonly breakMark: string | null } {
-  const isBroken = texts.some((text) => markers.some((marker) => text.includes(marker)));
-  if (!isBroken) return { texts, breakMark: null };
-  const breakMark = absentMark((mark) => texts.some((text) => text.includes(mark)));
-  return { texts: texts.map((text) => withBreaks(text, markers, breakMark)), breakMark };
-}
-
-/** Puts `breakMark` after the first character of each marker. */
-export function withBreaks(text: string, markers: readonly string[], breakMark: string): string {
+/**
+ * Tokenizes a text in which a marker is a token only where its origin allows it: one of which a part is from outside is plain text.
+ *
+ * @throws PolicyError as `Tokenizer.encode` does
+ */
+export function encodeSpans(tokenizer: Tokenizer, { text, spans }: TextWithSpans): Int32Array {
   const breaks = new Set<number>();
-  for (const marker of markers) {
-    for (let at = text.indexOf(marker); at >= 0; at = text.indexOf(marker, at + 1)) breaks.add(at + 1);
-  }
+  if (spans.length > 0)
+    for (const marker of tokenizer.markers) {
+      for (let at = text.indexOf(marker); at >= 0; at = text.indexOf(marker, at + 1)) {
+        if (isPlain(tokenizer, marker, originOfPart(spans, at, at + marker.length))) breaks.add(at + 1);
+      }
+    }
+  if (breaks.size === 0) return tokenizer.encode(text);
   const ends = [...breaks].sort((a, b) => a - b);
-  return [...ends, text.length].map((end, i) => text.slice(i === 0 ? 0 : ends[i - 1], end)).join(breakMark);
+  const pieces = [...ends, text.length].map((end, n) => text.slice(n === 0 ? 0 : ends[n - 1], end));
+  return Int32Array.from(pieces.flatMap((piece) => [...tokenizer.encode(piece)]));
 }
 
-/** Tokenizes a text in which only whole markers are tokens. */
-export function encodeBroken(tokenizer: Tokenizer, { text, breakMark }: BrokenText): Int32Array {
-  if (breakMark === null) return tokenizer.encode(text);
-  return Int32Array.from(text.split(breakMark).flatMap((piece) => [...tokenizer.encode(piece)]));
+function isPlain({ specialMarkers }: Tokenizer, marker: string, origin: number): boolean {
+  return origin === OUTSIDE || (origin === AGENT && specialMarkers.has(marker));
 }
 
-/** The first mark, a number between two noncharacters of Unicode, that is used nowhere. */
-export function absentMark(isUsed: (mark: string) => boolean): string {
-  for (let n = 0; ; n++) {
-    const mark = `\uFDD0${n}\uFDD1`;
-    if (!isUsed(mark)) return mark;
+/** The highest origin of the spans that a part of the text touches; 0 where it is the template's alone. */
+function originOfPart(spans: readonly OriginSpan[], start: number, end: number): number {
+  let [low, high] = [0, spans.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (spans[middle].end <= start) low = middle + 1;
+    else high = middle;
   }
+  let origin = 0;
+  for (let n = low; n < spans.length && spans[n].start < end; n++) origin = Math.max(origin, spans[n].origin);
+  return origin;
 }

@@ -16,6 +16,8 @@ export interface Tokenizer {
   readonly endOfTurnTokenId: number;
   /** Spellings that `encode` reads as one token anywhere in a text; `encodePlain` does not. */
   readonly markers: readonly string[];
+  /** Those of `markers` that are special tokens, which no text of a model contains. */
+  readonly specialMarkers: ReadonlySet<string>;
   /**
    * Ids of a text; special tokens written out in it are recognised, so texts from outside go through `encodePlain`.
    * Nothing is added at its ends.
@@ -65,8 +67,14 @@ export function specialToken(id: number, content: string): AddedTokenJson {
  * Lists the spellings of a file's added tokens, except single characters, which can't be told from text, and white space,
  * which some models have as tokens for indentation.
  */
-export function markersOf({ added_tokens: addedTokens }: TokenizerJson): readonly string[] {
+export function markersOf({
+  added_tokens: addedTokens,
+}: Pick<TokenizerJson, 'added_tokens'>): readonly string[] {
   return addedTokens
     .map(({ content }) => content)
     .filter((content) => content.length > 1 && content.trim() !== '');
+}
+
+export function specialMarkersOf({ added_tokens: addedTokens }: TokenizerJson): ReadonlySet<string> {
+  return new Set(markersOf({ added_tokens: addedTokens.filter(({ special }) => special) }));
 }

@@ -1,5 +1,12 @@
 import { PolicyError } from '../policy-error.js';
-import { END_OF_TURN_TOKEN, hashTokenizer, markersOf, PAD_TOKEN, specialToken } from './tokenizer.js';
+import {
+  END_OF_TURN_TOKEN,
+  hashTokenizer,
+  markersOf,
+  PAD_TOKEN,
+  specialMarkersOf,
+  specialToken,
+} from './tokenizer.js';
 import type { DecodeOptions, Tokenizer, TokenizerJson } from './tokenizer.js';
 
 /**
@@ -59,6 +66,7 @@ export class WordTokenizer implements Tokenizer {
   readonly padTokenId: number;
   readonly endOfTurnTokenId: number;
   readonly markers: readonly string[];
+  readonly specialMarkers: ReadonlySet<string>;
   private readonly idByWord: ReadonlyMap<string, number>;
   private readonly wordById: readonly string[];
   private readonly specialIds: ReadonlySet<number>;
@@ -70,6 +78,7 @@ export class WordTokenizer implements Tokenizer {
     this.vocabSize = entries.length;
     this.hash = hashTokenizer(json);
     this.markers = markersOf(json);
+    this.specialMarkers = specialMarkersOf(json);
     this.padTokenId = json.model.vocab[PAD_TOKEN];
     this.endOfTurnTokenId = json.model.vocab[END_OF_TURN_TOKEN];
     this.specialIds = new Set(json.added_tokens.filter((token) => token.special).map((token) => token.id));

@@ -1,5 +1,6 @@
+import { fileURLToPath } from 'node:url';
 import { parseRecipe, resolveRecipe, type Recipe } from '@retrace/config';
-import { createTokenizer, plainPolicyText } from '@retrace/policy';
+import { createTokenizer, loadPolicyText, plainPolicyText, type PromptFormat } from '@retrace/policy';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Turn } from '../../episode/episode-recorder.js';
@@ -11,8 +12,13 @@ type AgentSection = NonNullable<Recipe['agent']>;
 const text = plainPolicyText(createTokenizer('byte', []));
 const { tokenizer } = text;
 const MAX_NEW_TOKENS = 20;
+/** The text side of a model with Qwen3's template and its tokens that are not special. */
+const QWEN = fileURLToPath(new URL('../../../../../test/golden/chat-templates/tokenizer', import.meta.url));
 
-async function begin(agent: AgentSection, maxPositions = 2000): Promise<EpisodeLoop> {
+async function begin(
+  agent: AgentSection,
+  { maxPositions = 2000, prompts = text.prompts }: { maxPositions?: number; prompts?: PromptFormat } = {},
+): Promise<EpisodeLoop> {
   const isFull = agent.history?.policy === 'full';
   const base = resolveRecipe('frozen-lake-grpo', {
     assignments: [
@@ -23,7 +29,7 @@ async function begin(agent: AgentSection, maxPositions = 2000): Promise<EpisodeL
     ],
   });
   const { begin: beginLoop } = await openLoop(parseRecipe({ ...base, agent }));
-  return beginLoop({ prompts: text.prompts, maxTokens: maxPositions, task: null, maxSteps: 50 });
+  return beginLoop({ prompts, maxTokens: maxPositions, task: null, maxSteps: 50 });
 }
 
 function seen(words: string, change: Partial<SeenAnswer> = {}): SeenAnswer {
@@ -113,6 +119,31 @@ Possible actions: ['go', 'stay']`,
     // "Thought: " is the same in both, and the thought that follows is not.
     expect(second.prompt.keptPrefixTokens).toBe(first.prompt.tokenIds.length + 'Thought: '.length);
     expect(sent(second)).toBe('\nAction: gob');
+  });
+
+  it('gives a conversation without thoughts the tokens that the model wrote and gets when served', async () => {
+    const { prompts, tokenizer: qwen } = await loadPolicyText(QWEN);
+    const loop = await begin(
+      {
+        ...SHORT,
+        ...{ format: 'tool-call', history: { policy: 'full', keepThoughts: false } },
+      },
+      { prompts },
+    );
+    const reply = '<tool_call>\n{"name":"act","arguments":{"action":"go"}}\n</tool_call>';
+    const first = await asked(loop.observe(seen('a map')));
+    const sampled = [...qwen.encode(`${reply}<|im_end|>`)];
+    await loop.read({ ...turnOf('x'), action: reply, tokenIds: Int32Array.from(sampled) });
+    const second = await asked(loop.observe(seen('<tool_call> a wall')));
+    const shown = [
+      { role: 'user', content: 'a map' },
+      { role: 'assistant', content: reply },
+    ];
+    const served = prompts.conversation([...shown, { role: 'user', content: '<tool_call> a wall' }]);
+    const kept = [...first.prompt.tokenIds, ...sampled].slice(0, second.prompt.keptPrefixTokens);
+    expect([...kept, ...second.prompt.tokenIds]).toEqual([...served]);
+    const [opening] = qwen.encode('<tool_call>');
+    expect(served.filter((id) => id === opening)).toHaveLength(1);
   });
 
   it('lets the model sum up the turns that no longer are shown, untrained', async () => {

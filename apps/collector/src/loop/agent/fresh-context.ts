@@ -48,7 +48,7 @@ export class FreshContext implements HistoryContext {
     const history = this.turns.slice(this.turns.length - numShown).map(({ shown }) => shown);
     const userText = texts.user(request, history);
     const messages = [...texts.system(request.values), { role: 'user', content: userText } as const];
-    const tokenIds = prompts.conversation(messages, tools);
+    const tokenIds = prompts.conversation(messages, { tools });
     return { tokenIds, keptPrefixTokens: 0, messages, userText, numHiddenTurns: this.mostShown - numShown };
   }
 }

@@ -78,9 +78,9 @@ export class FullContext implements HistoryContext {
     const spoken = this.spoken(this.reopened(left, numHiddenTurns));
     const messages: ChatMessage[] = [...system, ...spoken, { role: 'user', content: last }];
     const part = { messages, userText: last, numHiddenTurns, keptPrefixTokens: 0 };
-    if (!keepThoughts) return { ...part, tokenIds: prompts.conversation(messages, tools) };
+    if (!keepThoughts) return { ...part, tokenIds: prompts.conversation(messages, { tools }) };
     const parts: Int32Array[] = [
-      prompts.conversation([...system, { role: 'user', content: opening }], tools),
+      prompts.conversation([...system, { role: 'user', content: opening }], { tools }),
     ];
     for (const [i, { tokenIds }] of left.entries()) {
       parts.push(tokenIds, prompts.continuation(later[i + 1], this.isClosed(tokenIds)));
@@ -91,7 +91,7 @@ export class FullContext implements HistoryContext {
   /** A whole conversation as what follows the part of the context that it begins with. */
   private rewritten(messages: readonly ChatMessage[]): Pick<Draft, 'tokenIds' | 'keptPrefixTokens'> {
     const { prompts, tools } = this.options;
-    const whole = prompts.conversation(messages, tools);
+    const whole = prompts.conversation(messages, { tools });
     const keptPrefixTokens = Math.min(numEqual(this.context, whole), whole.length - 1);
     return { keptPrefixTokens, tokenIds: whole.slice(keptPrefixTokens) };
   }

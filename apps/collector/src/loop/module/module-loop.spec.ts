@@ -1,21 +1,23 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { CustomAgent } from '@retrace/agents';
-import { createTokenizer, plainPolicyText } from '@retrace/policy';
+import { createTokenizer, loadPolicyText, plainPolicyText, type PromptFormat } from '@retrace/policy';
 import { describe, expect, it } from 'vitest';
 import { EpisodeBudget } from '../episode-budget.js';
 import type { LoopMove, SeenAnswer } from '../episode-loop.js';
 import { loadAgentModule } from './load-agent-module.js';
 import { ModuleLoop } from './module-loop.js';
 
-const { tokenizer, prompts } = plainPolicyText(createTokenizer('byte', []));
+const plain = plainPolicyText(createTokenizer('byte', []));
+const { tokenizer } = plain;
 
 function loopOf(
   agent: CustomAgent,
-  limits: { maxTurns?: number; maxPromptTokens?: number } = {},
+  limits: { maxTurns?: number; maxPromptTokens?: number; prompts?: PromptFormat } = {},
 ): ModuleLoop {
-  const { maxTurns = 10, maxPromptTokens = 200 } = limits;
+  const { maxTurns = 10, maxPromptTokens = 200, prompts = plain.prompts } = limits;
   return new ModuleLoop({
     ...{ name: 'mine', begin: () => agent, prompts, tools: undefined, maxPromptTokens, maxNewTokens: 8 },
     budget: new EpisodeBudget({ maxTurns, maxEpisodeTokens: null, maxInvalidTurns: null }),
@@ -59,6 +61,27 @@ describe('the loop of a module', () => {
     expect(await loop.read(turnOf('up,left'))).toEqual({
       ...{ kind: 'act', actions: ['up', 'left'], isValid: true, note: null },
     });
+  });
+
+  it('keeps the tokens of a call that the model wrote and the agent repeats', async () => {
+    const directory = new URL('../../../../../test/golden/chat-templates/tokenizer', import.meta.url);
+    const qwen = await loadPolicyText(fileURLToPath(directory));
+    const loop = loopOf(
+      {
+        async act({ observation }, model) {
+          const plan = await model.ask([user(observation)]);
+          await model.ask([user(observation), { role: 'assistant', content: plan }, user('act')]);
+          return { actions: ['go'] };
+        },
+      },
+      { prompts: qwen.prompts },
+    );
+    const first = await loop.observe(seen('a map'));
+    const reply = '<tool_call>\n{"name": "go"}\n</tool_call>';
+    const sampled = qwen.tokenizer.encode(`${reply}<|im_end|>`);
+    const second = await loop.read({ ...turnOf('x'), action: reply, tokenIds: sampled });
+    const numFirst = first.kind === 'ask' ? first.prompt.tokenIds.length : 0;
+    expect(second).toMatchObject({ kind: 'ask', prompt: { keptPrefixTokens: numFirst + sampled.length } });
   });
 
   it.each<[string, CustomAgent['act'], RegExp]>([

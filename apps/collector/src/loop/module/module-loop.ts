@@ -124,7 +124,7 @@ export class ModuleLoop implements EpisodeLoop {
       return Promise.reject(new Error('asked while another call is open; one at a time'));
     const { prompts, tools, budget, maxPromptTokens, maxNewTokens } = this.options;
     const checked = checkedMessages(messages);
-    const whole = prompts.conversation(checked, tools);
+    const whole = prompts.conversation(checked, { tools });
     const keptPrefixTokens = Math.min(numEqual(this.context, whole), whole.length - 1);
     const tokenIds = whole.slice(keptPrefixTokens);
     const endDetail =
