@@ -1,8 +1,8 @@
 import { withSteps } from './meter.js';
 import { createGlobals } from './runtime/globals.js';
 import { run } from './runtime/interpreter.js';
-import { Scope } from './runtime/scope.js';
-import { walk, type Expression, type Statement } from './syntax/nodes.js';
+import { VariableScope } from './runtime/scope.js';
+import { walk, type Expression, type TemplateStatement } from './syntax/nodes.js';
 import { parse } from './syntax/parser.js';
 import { plainText, type OriginSpan } from './values/traced-text.js';
 import { toValue } from './values/value.js';
@@ -27,7 +27,7 @@ export interface RenderedText {
 
 /** A template of Jinja2 with `trim_blocks` and `lstrip_blocks`, in the environment that transformers has for chat templates. */
 export class Template {
-  private readonly statements: readonly Statement[];
+  private readonly statements: readonly TemplateStatement[];
   private readonly maxSteps: number;
   private readonly globals: ReturnType<typeof createGlobals>;
 
@@ -45,7 +45,7 @@ export class Template {
    * @throws JinjaError `RENDER` when the template fails on them, `LIMIT` when it takes too many steps or makes too much
    */
   render(variables: Readonly<Record<string, unknown>>): RenderedText {
-    const scope = new Scope();
+    const scope = new VariableScope();
     for (const [name, value] of this.globals) scope.set(name, value);
     const { text, hasMisread } = withSteps(this.maxSteps, () => {
       for (const [name, value] of Object.entries(variables))
@@ -67,7 +67,7 @@ export class Template {
   }
 }
 
-function boundNames(node: Expression | Statement): readonly string[] {
+function boundNames(node: Expression | TemplateStatement): readonly string[] {
   switch (node.type) {
     case 'for':
     case 'set':

@@ -23,14 +23,14 @@ import type { CallArguments, CompareOperator, Expression, FilterExpression } fro
 import { getAttribute, getItem } from './attributes.js';
 import { hasFilter, runFilter } from './filter-registry.js';
 import { binary, negative, positive, slice } from './operators.js';
-import type { Scope } from './scope.js';
+import type { VariableScope } from './scope.js';
 import { runTest } from './tests.js';
 
 export class Evaluator {
   /** Whether a traced list or dict was printed as Python writes it, or the characters of a traced text were looped over. */
   hasMisread = false;
 
-  evaluate(node: Expression, scope: Scope): Value {
+  evaluate(node: Expression, scope: VariableScope): Value {
     takeSteps(1);
     const value = (inner: Expression) => this.evaluate(inner, scope);
     switch (node.type) {
@@ -90,7 +90,7 @@ export class Evaluator {
   }
 
   /** @param block the text that the first of several filters gets, where they are for a block */
-  filter({ input, name, arguments: given }: FilterExpression, block: Value, scope: Scope): Value {
+  filter({ input, name, arguments: given }: FilterExpression, block: Value, scope: VariableScope): Value {
     const value =
       input === null
         ? block
@@ -110,7 +110,7 @@ export class Evaluator {
 
   arguments(
     { args, named, list, dict }: CallArguments,
-    scope: Scope,
+    scope: VariableScope,
   ): { args: readonly Value[]; named: Map<string, Value> } {
     const values = args.map((arg) => this.evaluate(arg, scope));
     const byName = new Map(named.map(([name, value]) => [name, this.evaluate(value, scope)] as const));
@@ -124,7 +124,10 @@ export class Evaluator {
     return { args: values, named: byName };
   }
 
-  private call({ callee, arguments: given }: Extract<Expression, { type: 'call' }>, scope: Scope): Value {
+  private call(
+    { callee, arguments: given }: Extract<Expression, { type: 'call' }>,
+    scope: VariableScope,
+  ): Value {
     const called = this.evaluate(callee, scope);
     const { args, named } = this.arguments(given, scope);
     return call(called, args, named);
@@ -132,13 +135,13 @@ export class Evaluator {
 
   private test(
     { input, name, arguments: given }: Extract<Expression, { type: 'test' }>,
-    scope: Scope,
+    scope: VariableScope,
   ): boolean {
     const value = this.evaluate(input, scope);
     return runTest(name, value, { ...this.arguments(given, scope), hasFilter });
   }
 
-  private dict(pairs: readonly (readonly [Expression, Expression])[], scope: Scope): Dict {
+  private dict(pairs: readonly (readonly [Expression, Expression])[], scope: VariableScope): Dict {
     const entries = new Map<Key, Value>();
     let origin = 0;
     for (const [keyNode, valueNode] of pairs) {
@@ -149,7 +152,7 @@ export class Evaluator {
     return new Dict(entries, origin);
   }
 
-  private compare({ first, rest }: Extract<Expression, { type: 'compare' }>, scope: Scope): boolean {
+  private compare({ first, rest }: Extract<Expression, { type: 'compare' }>, scope: VariableScope): boolean {
     let left = this.evaluate(first, scope);
     for (const { operator, value } of rest) {
       const right = this.evaluate(value, scope);
@@ -160,7 +163,7 @@ export class Evaluator {
   }
 }
 
-function lookUp(name: string, scope: Scope): Value {
+function lookUp(name: string, scope: VariableScope): Value {
   const value = scope.get(name);
   return value === undefined ? new Undefined(`'${name}' is undefined`) : value;
 }

@@ -8,7 +8,7 @@ import {
   Instance,
   keyOf,
   listOf,
-  Range,
+  NumberRange,
   type Key,
   type NamedValues,
   type Value,
@@ -35,13 +35,15 @@ export function createGlobals(now: () => Date): ReadonlyMap<string, Value> {
   return new Map(Object.entries(functions).map(([name, call]) => [name, new Callable(name, call)]));
 }
 
-function range(args: readonly Value[]): Range {
+function range(args: readonly Value[]): NumberRange {
   if (args.length === 0 || args.length > 3)
     fail('TypeError', `range expected 1 to 3 arguments, got ${args.length}`);
   const [first, second, third] = args.map((arg) => BigInt(integerArgument(arg, 'range')));
   if (third === 0n) fail('ValueError', 'range() arg 3 must not be zero');
   const made =
-    args.length === 1 ? new Range(0n, first, 1n) : new Range(first, second, args.length === 3 ? third : 1n);
+    args.length === 1
+      ? new NumberRange(0n, first, 1n)
+      : new NumberRange(first, second, args.length === 3 ? third : 1n);
   return made.length > MAX_RANGE
     ? fail('OverflowError', `Range too big. The sandbox blocks ranges larger than ${MAX_RANGE}.`)
     : made;

@@ -15,10 +15,16 @@ import {
   type NamedValues,
   type Value,
 } from '../values/value.js';
-import { walk, type Expression, type ForStatement, type Parameter, type Statement } from '../syntax/nodes.js';
+import {
+  walk,
+  type Expression,
+  type ForStatement,
+  type Parameter,
+  type TemplateStatement,
+} from '../syntax/nodes.js';
 import { call, Evaluator } from './evaluator.js';
 import { Loop } from './loop.js';
-import { Scope } from './scope.js';
+import { VariableScope } from './scope.js';
 
 /** How the statements of a loop's body ended. */
 type Ending = 'end' | 'break' | 'continue';
@@ -29,9 +35,9 @@ export interface Rendered {
 }
 
 /** @throws JinjaError */
-export function run(statements: readonly Statement[], globals: Scope): Rendered {
+export function run(statements: readonly TemplateStatement[], globals: VariableScope): Rendered {
   const interpreter = new Interpreter();
-  const text = interpreter.render(statements, new Scope(globals));
+  const text = interpreter.render(statements, new VariableScope(globals));
   return { text, hasMisread: interpreter.hasMisread };
 }
 
@@ -43,14 +49,14 @@ class Interpreter {
   }
 
   /** The text of statements that have a scope of their own. */
-  render(statements: readonly Statement[], scope: Scope): Text {
+  render(statements: readonly TemplateStatement[], scope: VariableScope): Text {
     const out: Text[] = [];
     const ending = this.run(statements, scope, out);
     if (ending !== 'end') fail('SyntaxError', `'${ending}' outside loop`);
     return joinTexts(out);
   }
 
-  private run(statements: readonly Statement[], scope: Scope, out: Text[]): Ending {
+  private run(statements: readonly TemplateStatement[], scope: VariableScope, out: Text[]): Ending {
     for (const statement of statements) {
       const ending = this.step(statement, scope, out);
       if (ending !== 'end') return ending;
@@ -58,7 +64,7 @@ class Interpreter {
     return 'end';
   }
 
-  private step(statement: Statement, scope: Scope, out: Text[]): Ending {
+  private step(statement: TemplateStatement, scope: VariableScope, out: Text[]): Ending {
     takeSteps(1);
     const { evaluator } = this;
     switch (statement.type) {
@@ -78,7 +84,7 @@ class Interpreter {
         assign(statement.target, evaluator.evaluate(statement.value, scope), scope);
         return 'end';
       case 'setBlock': {
-        const text = this.render(statement.body, new Scope(scope));
+        const text = this.render(statement.body, new VariableScope(scope));
         assign(
           statement.target,
           statement.filter ? evaluator.filter(statement.filter, text, scope) : text,
@@ -99,18 +105,18 @@ class Interpreter {
       case 'filterBlock':
         out.push(
           evaluator.print(
-            evaluator.filter(statement.filter, this.render(statement.body, new Scope(scope)), scope),
+            evaluator.filter(statement.filter, this.render(statement.body, new VariableScope(scope)), scope),
           ),
         );
         return 'end';
       case 'with': {
-        const inner = new Scope(scope);
+        const inner = new VariableScope(scope);
         for (const { target, value } of statement.bindings)
           assign(target, evaluator.evaluate(value, scope), inner);
         return this.run(statement.body, inner, out);
       }
       case 'scope':
-        out.push(this.render(statement.body, new Scope(scope)));
+        out.push(this.render(statement.body, new VariableScope(scope)));
         return 'end';
       default:
         return statement.type;
@@ -120,7 +126,7 @@ class Interpreter {
   private loop(
     statement: ForStatement,
     items: Value,
-    { scope, out, depth }: { readonly scope: Scope; readonly out: Text[]; readonly depth: number },
+    { scope, out, depth }: { readonly scope: VariableScope; readonly out: Text[]; readonly depth: number },
   ): Ending {
     const recurse = (inner: Value, innerDepth: number) => {
       const text: Text[] = [];
@@ -132,7 +138,7 @@ class Interpreter {
     const loop = new Loop(chosen, depth, statement.isRecursive ? recurse : null);
     let hasRun = false;
     for (let item = loop.next(); item !== undefined; item = loop.next()) {
-      const inner = new Scope(scope);
+      const inner = new VariableScope(scope);
       inner.set('loop', loop.variable);
       assign(statement.target, item, inner);
       const ending = this.run(statement.body, inner, out);
@@ -140,14 +146,18 @@ class Interpreter {
       // As in Jinja2, an iteration that is cut short doesn't keep the branch `else` from running.
       if (ending === 'end') hasRun = true;
     }
-    return hasRun ? 'end' : this.run(statement.otherwise, new Scope(scope), out);
+    return hasRun ? 'end' : this.run(statement.otherwise, new VariableScope(scope), out);
   }
 
   /** The items for which the test of a loop holds, each tested when the loop gets to it. */
-  private *chosen({ target, test }: ForStatement, items: Value, scope: Scope): Generator<Value, undefined> {
+  private *chosen(
+    { target, test }: ForStatement,
+    items: Value,
+    scope: VariableScope,
+  ): Generator<Value, undefined> {
     const loop = new Loop(items, 0, null);
     for (let item = loop.next(); item !== undefined; item = loop.next()) {
-      const inner = new Scope(scope);
+      const inner = new VariableScope(scope);
       assign(target, item, inner);
       if (isTrue(this.evaluator.evaluate(test as Expression, inner))) yield item;
     }
@@ -156,13 +166,13 @@ class Interpreter {
   private macro(
     name: string,
     parameters: readonly Parameter[],
-    body: readonly Statement[],
-    outer: Scope,
+    body: readonly TemplateStatement[],
+    outer: VariableScope,
   ): Callable {
     const used = new Set<string>();
     walk([body, parameters], (node) => node.type === 'name' && used.add(node.name));
     const run = (args: readonly Value[], named: NamedValues) => {
-      const scope = new Scope(outer);
+      const scope = new VariableScope(outer);
       const rest = new Map(named);
       parameters.forEach((parameter, n) => {
         const given = n < args.length ? args[n] : rest.get(parameter.name);
@@ -186,14 +196,14 @@ class Interpreter {
     return new Callable(name, run, 'Macro');
   }
 
-  private fallback({ name, fallback }: Parameter, scope: Scope): Value {
+  private fallback({ name, fallback }: Parameter, scope: VariableScope): Value {
     return fallback
       ? this.evaluator.evaluate(fallback, scope)
       : new Undefined(`parameter '${name}' was not provided`);
   }
 }
 
-function assign(target: Expression, value: Value, scope: Scope): void {
+function assign(target: Expression, value: Value, scope: VariableScope): void {
   if (target.type === 'name') {
     scope.set(target.name, value);
     return;

@@ -8,7 +8,7 @@ import {
   Dict,
   isList,
   lengthOf,
-  Range,
+  NumberRange,
   sequenceItems,
   Tuple,
   typeName,
@@ -145,12 +145,12 @@ export function itemOf(value: Value, key: Value): Value | undefined {
   const place = typeof key === 'number' ? null : numberOf(key);
   if (place === null) return undefined;
   const items = sequenceItems(value);
-  if (!items && !isText(value) && !(value instanceof Range)) return undefined;
+  if (!items && !isText(value) && !(value instanceof NumberRange)) return undefined;
   const length = lengthOf(value);
   const at = Number(place) < 0 ? Number(place) + length : Number(place);
   if (at < 0 || at >= length) return undefined;
   if (items) return items[at];
-  if (value instanceof Range) return value.at(at);
+  if (value instanceof NumberRange) return value.at(at);
   return isText(value) ? sliceCharacters(value, at, at + 1) : undefined;
 }
 
@@ -168,7 +168,7 @@ export function sliceCharacters(
 export function slice(value: Value, bounds: readonly (Value | null)[]): Value {
   if (value instanceof Undefined) return value.refuse();
   const items = sequenceItems(value);
-  if (!items && !isText(value) && !(value instanceof Range))
+  if (!items && !isText(value) && !(value instanceof NumberRange))
     return fail('TypeError', `'${typeName(value)}' object can't be sliced`);
   const length = isText(value) ? countCharacters(plainText(value)) : lengthOf(value);
   const [start, stop, step] = sliceBounds(bounds, length);
@@ -177,7 +177,7 @@ export function slice(value: Value, bounds: readonly (Value | null)[]): Value {
   for (let n = start; step > 0 ? n < stop : n > stop; n += step) places.push(n);
   takeSize(places.length);
   if (isText(value)) return joinTexts(places.map((n) => sliceCharacters(value, n, n + 1)));
-  const chosen = places.map((n) => (items ? items[n] : (value as Range).at(n)));
+  const chosen = places.map((n) => (items ? items[n] : (value as NumberRange).at(n)));
   return value instanceof Tuple ? new Tuple(chosen) : chosen;
 }
 

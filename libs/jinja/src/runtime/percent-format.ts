@@ -4,7 +4,16 @@ import { takeSize } from '../meter.js';
 import { numberOf } from '../values/comparison.js';
 import { repr, reprFloat, str } from '../values/printing.js';
 import { joinTexts, plainText, sliceText, traced, type Text } from '../values/traced-text.js';
-import { Dict, isList, originOf, Range, Tuple, typeName, Undefined, type Value } from '../values/value.js';
+import {
+  Dict,
+  isList,
+  originOf,
+  NumberRange,
+  Tuple,
+  typeName,
+  Undefined,
+  type Value,
+} from '../values/value.js';
 
 const DIRECTIVE = /%(?:\(([^)]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+)?)?([hlL]?)([^])/g;
 
@@ -43,7 +52,7 @@ export function formatPercent(text: Text, values: Value): Text {
   if (plainText(text).indexOf('%', at) >= 0) fail('ValueError', 'incomplete format');
   parts.push(sliceText(text, at));
   // A single value of which items can be asked may be left unused.
-  const hasItems = isList(values) || [Dict, Range, Undefined].some((kind) => values instanceof kind);
+  const hasItems = isList(values) || [Dict, NumberRange, Undefined].some((kind) => values instanceof kind);
   if (numUsed < given.length && !hasItems)
     fail('TypeError', 'not all arguments converted during string formatting');
   return joinTexts(parts);

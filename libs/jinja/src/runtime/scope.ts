@@ -1,10 +1,10 @@
 import type { Value } from '../values/value.js';
 
 /** The variables of a block, with those of the blocks around it. */
-export class Scope {
+export class VariableScope {
   private readonly values = new Map<string, Value>();
 
-  constructor(private readonly outer: Scope | null = null) {}
+  constructor(private readonly outer: VariableScope | null = null) {}
 
   get(name: string): Value | undefined {
     return this.values.has(name) ? this.values.get(name) : this.outer?.get(name);

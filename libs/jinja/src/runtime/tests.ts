@@ -8,7 +8,7 @@ import {
   Dict,
   Instance,
   Lazy,
-  Range,
+  NumberRange,
   sequenceItems,
   Undefined,
   type NamedValues,
@@ -101,7 +101,7 @@ function isSized(value: Value): boolean {
     isText(value) ||
     sequenceItems(value) !== null ||
     value instanceof Dict ||
-    value instanceof Range ||
+    value instanceof NumberRange ||
     value instanceof Undefined
   );
 }

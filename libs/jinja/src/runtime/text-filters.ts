@@ -13,7 +13,7 @@ import {
   lengthOf,
   listOf,
   originOf,
-  Range,
+  NumberRange,
   sequenceItems,
   Tuple,
   Undefined,
@@ -179,7 +179,8 @@ const urlencode = withParameters([], (value) => {
 
 function isIterable(value: Value): boolean {
   return (
-    sequenceItems(value) !== null || [Dict, Range, Lazy, Undefined].some((kind) => value instanceof kind)
+    sequenceItems(value) !== null ||
+    [Dict, NumberRange, Lazy, Undefined].some((kind) => value instanceof kind)
   );
 }
 

@@ -71,57 +71,64 @@ export interface ForStatement {
   readonly items: Expression;
   readonly test: Expression | null;
   readonly isRecursive: boolean;
-  readonly body: readonly Statement[];
-  readonly otherwise: readonly Statement[];
+  readonly body: readonly TemplateStatement[];
+  readonly otherwise: readonly TemplateStatement[];
 }
 
 export interface MacroStatement {
   readonly type: 'macro';
   readonly name: string;
   readonly parameters: readonly Parameter[];
-  readonly body: readonly Statement[];
+  readonly body: readonly TemplateStatement[];
 }
 
-export type Statement =
+export type TemplateStatement =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'output'; readonly value: Expression }
   | ForStatement
   | {
       readonly type: 'if';
-      readonly branches: readonly { readonly test: Expression; readonly body: readonly Statement[] }[];
-      readonly otherwise: readonly Statement[];
+      readonly branches: readonly {
+        readonly test: Expression;
+        readonly body: readonly TemplateStatement[];
+      }[];
+      readonly otherwise: readonly TemplateStatement[];
     }
   | { readonly type: 'set'; readonly target: Expression; readonly value: Expression }
   | {
       readonly type: 'setBlock';
       readonly target: Expression;
       readonly filter: FilterExpression | null;
-      readonly body: readonly Statement[];
+      readonly body: readonly TemplateStatement[];
     }
   | MacroStatement
   | {
       readonly type: 'callBlock';
       readonly call: Extract<Expression, { readonly type: 'call' }>;
       readonly parameters: readonly Parameter[];
-      readonly body: readonly Statement[];
+      readonly body: readonly TemplateStatement[];
     }
-  | { readonly type: 'filterBlock'; readonly filter: FilterExpression; readonly body: readonly Statement[] }
+  | {
+      readonly type: 'filterBlock';
+      readonly filter: FilterExpression;
+      readonly body: readonly TemplateStatement[];
+    }
   | {
       readonly type: 'with';
       readonly bindings: readonly { readonly target: Expression; readonly value: Expression }[];
-      readonly body: readonly Statement[];
+      readonly body: readonly TemplateStatement[];
     }
   /** `block` and `generation`: statements with a scope of their own. */
-  | { readonly type: 'scope'; readonly body: readonly Statement[] }
+  | { readonly type: 'scope'; readonly body: readonly TemplateStatement[] }
   | { readonly type: 'break' | 'continue' };
 
 /** Calls `visit` with each node of a syntax tree, the outer ones first. */
-export function walk(node: unknown, visit: (node: Expression | Statement) => void): void {
+export function walk(node: unknown, visit: (node: Expression | TemplateStatement) => void): void {
   if (Array.isArray(node)) {
     for (const inner of node) walk(inner, visit);
     return;
   }
   if (typeof node !== 'object' || node === null || Object.getPrototypeOf(node) !== Object.prototype) return;
-  if ('type' in node) visit(node as Expression | Statement);
+  if ('type' in node) visit(node as Expression | TemplateStatement);
   for (const inner of Object.values(node)) walk(inner, visit);
 }

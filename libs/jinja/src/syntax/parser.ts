@@ -1,6 +1,6 @@
 /** Jinja2's grammar of statements, with loop controls and transformers' tag `generation`. */
 import { tokenize, type LexerOptions } from './lexer.js';
-import type { Expression, FilterExpression, Parameter, Statement } from './nodes.js';
+import type { Expression, FilterExpression, Parameter, TemplateStatement } from './nodes.js';
 import { ExpressionParser } from './expression-parser.js';
 import { TokenStream } from './token-stream.js';
 
@@ -8,7 +8,7 @@ import { TokenStream } from './token-stream.js';
 const LOADING = ['extends', 'include', 'import', 'from'];
 
 /** @throws JinjaError `SYNTAX` for a text that is no template */
-export function parse(source: string, options: LexerOptions): readonly Statement[] {
+export function parse(source: string, options: LexerOptions): readonly TemplateStatement[] {
   return new Parser(new TokenStream(tokenize(source, options))).template();
 }
 
@@ -19,14 +19,14 @@ class Parser {
     this.expressions = new ExpressionParser(stream);
   }
 
-  template(): readonly Statement[] {
+  template(): readonly TemplateStatement[] {
     return this.body([]);
   }
 
   /** Statements up to a tag of one of these names, or to the end of the template where there are none. */
-  private body(ends: readonly string[]): readonly Statement[] {
+  private body(ends: readonly string[]): readonly TemplateStatement[] {
     const { stream } = this;
-    const statements: Statement[] = [];
+    const statements: TemplateStatement[] = [];
     for (;;) {
       if (stream.is('eof')) {
         if (ends.length === 0) return statements;
@@ -46,7 +46,7 @@ class Parser {
   }
 
   /** The rest of a tag and the statements that follow, up to one of these tags, whose name is read too if there is only one. */
-  private block(...ends: readonly string[]): readonly Statement[] {
+  private block(...ends: readonly string[]): readonly TemplateStatement[] {
     this.stream.skipIf('operator', ':');
     this.stream.expect('block_end');
     const statements = this.body(ends);
@@ -54,7 +54,7 @@ class Parser {
     return statements;
   }
 
-  private statement(): readonly Statement[] {
+  private statement(): readonly TemplateStatement[] {
     const { stream } = this;
     const { value: tag } = stream.expect('name');
     switch (tag) {
@@ -95,7 +95,7 @@ class Parser {
     }
   }
 
-  private forLoop(): Statement {
+  private forLoop(): TemplateStatement {
     const { stream, expressions } = this;
     const target = this.target('in');
     stream.expect('name', 'in');
@@ -107,9 +107,9 @@ class Parser {
     return { type: 'for', target, items, test, isRecursive, body, otherwise };
   }
 
-  private ifBlock(): Statement {
-    const branches: { test: Expression; body: readonly Statement[] }[] = [];
-    let otherwise: readonly Statement[] = [];
+  private ifBlock(): TemplateStatement {
+    const branches: { test: Expression; body: readonly TemplateStatement[] }[] = [];
+    let otherwise: readonly TemplateStatement[] = [];
     let tag = 'elif';
     while (tag === 'elif') {
       const test = this.expressions.tuple({ withCondition: false });
@@ -120,25 +120,25 @@ class Parser {
     return { type: 'if', branches, otherwise };
   }
 
-  private set(): Statement {
+  private set(): TemplateStatement {
     const target = this.target();
     if (this.stream.skipIf('operator', '=')) return { type: 'set', target, value: this.expressions.tuple() };
     return { type: 'setBlock', target, filter: this.expressions.filter(null), body: this.block('endset') };
   }
 
-  private macro(): Statement {
+  private macro(): TemplateStatement {
     const name = this.stream.expect('name').value;
     return { type: 'macro', name, parameters: this.signature(), body: this.block('endmacro') };
   }
 
-  private callBlock(): Statement {
+  private callBlock(): TemplateStatement {
     const parameters = this.stream.is('operator', '(') ? this.signature() : [];
     const call = this.expressions.expression();
     if (call.type !== 'call') return this.stream.refuse('expected call');
     return { type: 'callBlock', call, parameters, body: this.block('endcall') };
   }
 
-  private withBlock(): Statement {
+  private withBlock(): TemplateStatement {
     const { stream } = this;
     const bindings: { target: Expression; value: Expression }[] = [];
     while (!stream.is('block_end')) {
@@ -150,7 +150,7 @@ class Parser {
     return { type: 'with', bindings, body: this.block('endwith') };
   }
 
-  private namedBlock(): Statement {
+  private namedBlock(): TemplateStatement {
     const name = this.stream.expect('name').value;
     this.stream.skipIf('name', 'scoped');
     this.stream.skipIf('name', 'required');
@@ -159,8 +159,8 @@ class Parser {
     return { type: 'scope', body };
   }
 
-  private print(): readonly Statement[] {
-    const statements: Statement[] = [];
+  private print(): readonly TemplateStatement[] {
+    const statements: TemplateStatement[] = [];
     while (!this.stream.is('block_end')) {
       if (statements.length > 0) this.stream.expect('operator', ',');
       statements.push({ type: 'output', value: this.expressions.expression() });

@@ -7,7 +7,7 @@ import {
   isList,
   iterate,
   keyOf,
-  Range,
+  NumberRange,
   sequenceItems,
   typeName,
   Undefined,
@@ -28,7 +28,7 @@ export function equal(a: Value, b: Value): boolean {
   if (a === b) return true;
   if (isText(a) && isText(b)) return plainText(a) === plainText(b);
   if (a instanceof Undefined && b instanceof Undefined) return true;
-  if (a instanceof Range && b instanceof Range)
+  if (a instanceof NumberRange && b instanceof NumberRange)
     return (
       a.length === b.length &&
       (a.length === 0 || (a.start === b.start && a.at(a.length - 1) === b.at(b.length - 1)))

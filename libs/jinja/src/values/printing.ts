@@ -9,7 +9,7 @@ import {
   isList,
   Lazy,
   originOf,
-  Range,
+  NumberRange,
   Tuple,
   Undefined,
   type Value,
@@ -42,7 +42,7 @@ function written(value: Value): string {
     return `{${[...value.entries].map(([key, item]) => `${repr(key)}: ${repr(item)}`).join(', ')}}`;
   if (value instanceof DictView) return `${value.kind}(${written(value.values)})`;
   if (value instanceof Undefined) return 'Undefined';
-  if (value instanceof Range) {
+  if (value instanceof NumberRange) {
     const step = value.step === 1n ? '' : `, ${value.step}`;
     return `range(${value.start}, ${value.stop}${step})`;
   }

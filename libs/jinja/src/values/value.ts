@@ -17,7 +17,7 @@ export type Value =
   | Callable
   | Instance
   | Lazy
-  | Range;
+  | NumberRange;
 
 /** An undefined value: it prints as nothing, and any use but that fails. */
 export class Undefined {
@@ -67,7 +67,7 @@ export class Lazy {
   ) {}
 }
 
-export class Range {
+export class NumberRange {
   constructor(
     readonly start: bigint,
     readonly stop: bigint,
@@ -128,7 +128,7 @@ export function typeName(value: Value): string {
   if (value instanceof Tuple) return 'tuple';
   if (value instanceof Dict) return 'dict';
   if (value instanceof Undefined) return 'Undefined';
-  if (value instanceof Range) return 'range';
+  if (value instanceof NumberRange) return 'range';
   if (value instanceof Callable || value instanceof Instance || value instanceof Lazy) return value.kind;
   return 'list';
 }
@@ -148,7 +148,7 @@ export function isTrue(value: Value): boolean {
   if (value instanceof Dict) return value.entries.size > 0;
   const items = sequenceItems(value);
   if (items) return items.length > 0;
-  if (value instanceof Range) return value.length > 0;
+  if (value instanceof NumberRange) return value.length > 0;
   if (value instanceof Lazy) return value.kind === 'generator' || lengthOf(value) > 0;
   return typeof value === 'object' ? true : Boolean(value);
 }
@@ -157,7 +157,7 @@ export function isTrue(value: Value): boolean {
 export function lengthOf(value: Value): number {
   if (isText(value)) return countCharacters(plainText(value));
   if (value instanceof Dict) return value.entries.size;
-  if (value instanceof Range) return value.length;
+  if (value instanceof NumberRange) return value.length;
   if (value instanceof Undefined) return 0;
   const items = sequenceItems(value);
   if (items) return items.length;
@@ -182,7 +182,7 @@ export function iterate(value: Value): Iterator<Value> {
   if (items) return items[Symbol.iterator]();
   if (value instanceof Dict) return value.keys()[Symbol.iterator]();
   if (value instanceof Lazy) return value.items;
-  if (value instanceof Range) return numbers(value);
+  if (value instanceof NumberRange) return numbers(value);
   if (value instanceof Undefined) return ([] as Value[])[Symbol.iterator]();
   return fail('TypeError', `'${typeName(value)}' object is not iterable`);
 }
@@ -197,7 +197,7 @@ function* characters(text: Text): Generator<Value, undefined> {
   for (const character of plainText(text)) yield traced(character, origin);
 }
 
-function* numbers(range: Range): Generator<Value, undefined> {
+function* numbers(range: NumberRange): Generator<Value, undefined> {
   for (let n = 0; n < range.length; n++) yield range.at(n);
 }
 
@@ -227,7 +227,7 @@ export function toValue(source: unknown, origin = 0): Value {
   return new Dict(new Map(entries.map(([key, item]) => [key, toValue(item, origin)])), origin);
 }
 
-const OWN_KINDS = [TracedText, Tuple, Dict, Undefined, Callable, Instance, Lazy, Range];
+const OWN_KINDS = [TracedText, Tuple, Dict, Undefined, Callable, Instance, Lazy, NumberRange];
 
 /** The value with all its texts and keys marked as of an origin, those that have one already left as they are. */
 function withOrigin(value: Value, origin: number): Value {
