@@ -4,7 +4,7 @@ import { EnvironmentSourceError } from '../errors.js';
 import type { RemoteDescription, RemoteSession, ServerAdapter } from '../remote/adapter.js';
 import { AgentGymClient } from './client.js';
 import type { AgentGymFamily } from './families.js';
-import { Instances, type Instance } from './instances.js';
+import { Instances, type ServerInstance } from './instances.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -70,7 +70,7 @@ interface SessionOptions {
 }
 
 class AgentGymSession implements RemoteSession {
-  private instance: Instance | null = null;
+  private instance: ServerInstance | null = null;
   /** The request under way; after it nothing of this session touches the instance. */
   private pending: Promise<unknown> = Promise.resolve();
   private closing: Promise<void> | null = null;
@@ -175,14 +175,14 @@ class AgentGymSession implements RemoteSession {
   }
 
   /** All instances from before the restart are forgotten: the server gives their numbers again. */
-  private noticeRestart(refused: Instance): void {
+  private noticeRestart(refused: ServerInstance): void {
     const { instances } = this.context;
     if (instances.isCurrent(refused)) instances.forgetAll();
     const { instance } = this;
     if (instance !== null && !instances.isCurrent(instance)) this.instance = instances.add(instance.id);
   }
 
-  private async create(index: number): Promise<Instance> {
+  private async create(index: number): Promise<ServerInstance> {
     const { createIndex, instance } = this.family;
     const body = createIndex === undefined ? {} : { [createIndex]: index };
     const answer = await this.context.client.post('create', body);
@@ -210,7 +210,7 @@ class AgentGymSession implements RemoteSession {
     else this.context.instances.remove(this.instance);
   }
 
-  private async release(instance: Instance): Promise<void> {
+  private async release(instance: ServerInstance): Promise<void> {
     const { client, instances } = this.context;
     if (!instances.isCurrent(instance)) return;
     if (!this.family.hasClose) {
