@@ -270,6 +270,7 @@ describe("OpenAI's SDK", () => {
     [{ prompt_logprobs: 0 }, 400, '"prompt_logprobs" is 0; this server supports none'],
     [{ tool_choice: 'required' }, 400, '"tool_choice" is "required"'],
     [{ top_p: 2 }, 400, '"top_p" is 2; it must be a number from 0 to 1'],
+    [{ n: 21 }, 400, 'The request asks for 21 answers; this server takes at most 20 at one time'],
     [{ model: 'other' }, 404, 'The model "other" does not exist; this server has "tiny"'],
     [
       { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },

@@ -29,6 +29,7 @@ export async function runCollector(
       const weightsDirectory = `${config.checkpoints.directory}-served`;
       const endpoint = await PolicyEndpoint.open({
         ...{ runId, recipe, text, weightsDirectory, variables, warnings, signal },
+        isAlone: share.count === 1,
       });
       const { detail, onEpisodeEnded } = await serveMetrics(config, parts);
       supervised.send({ type: 'ready', detail: `${parts.backendReason}${detail}` });

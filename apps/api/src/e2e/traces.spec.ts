@@ -238,7 +238,11 @@ describe('POST /v1/traces', () => {
       [2, 1, 'x'],
     ]).replaceAll('0000000000000002', 'zz');
     expect(await (await send(bad)).json()).toEqual({
-      partialSuccess: { rejectedSpans: '1', errorMessage: '1 spans have no valid traceId and spanId' },
+      partialSuccess: {
+        rejectedSpans: '2',
+        errorMessage:
+          '1 spans have no valid traceId and spanId; 1 spans are of traces without a call of a model, which become no episode (calls are known by the conventions of GenAI, OpenLLMetry, the AI SDK, OpenInference and Langfuse)',
+      },
     });
     const answers = await Promise.all([
       send('{'),

@@ -112,7 +112,7 @@ async function nothingOf(client: StoreClient, runId: string): Promise<CliError> 
   const [counts] = await client.queryRows<{ announced: number; closed: number; trainable: number }>(
     `SELECT (SELECT toUInt32(uniqExact(group_id)) FROM episodes
          WHERE run_id = {runId:String} AND split = 'train' AND group_id != '') AS announced,
-       toUInt32(count()) AS closed, toUInt32(countIf(trainable)) AS trainable
+       toUInt32(count()) AS closed, toUInt32(countIf(trainable AND reason != 'abandoned')) AS trainable
      FROM groups WHERE run_id = {runId:String} AND split = 'train'`,
     { params: { runId } },
   );

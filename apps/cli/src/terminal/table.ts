@@ -45,7 +45,8 @@ export function renderRecords(records: readonly object[]): string {
 }
 
 function terminalWidth(): number {
-  return process.stdout.isTTY ? process.stdout.columns : Infinity;
+  // A terminal that does not tell its size says 0.
+  return process.stdout.isTTY ? process.stdout.columns || Infinity : Infinity;
 }
 
 /** Narrows the widest columns of text until the table fits; a table of many columns may not. */

@@ -27,6 +27,7 @@ export class PausableEngine implements TokenEngine {
   }
 
   async generate(request: GenerationRequest, signal?: AbortSignal): Promise<GeneratedTokens> {
+    // Without a pause the turn begins at once, so that a pause that follows waits for it.
     while (this.paused !== null) await this.paused;
     signal?.throwIfAborted();
     const turn = this.engine.generate(request, signal);
@@ -36,6 +37,11 @@ export class PausableEngine implements TokenEngine {
     } finally {
       this.underWay.delete(turn);
     }
+  }
+
+  /** Resolves when turns may begin. */
+  async untilFree(): Promise<void> {
+    while (this.paused !== null) await this.paused;
   }
 
   /** Calls `change` once no turn is under way; the turns that are asked for meanwhile begin after it. */

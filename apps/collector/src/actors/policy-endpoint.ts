@@ -43,6 +43,8 @@ interface EndpointOptions {
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** Told of weights that the server does not compute with. */
   readonly warnings: Pick<WarningLog, 'raise'>;
+  /** Whether this is the only collector of the run. */
+  readonly isAlone: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -109,6 +111,10 @@ export class PolicyEndpoint {
       text,
       delivery,
       pausable,
+      isAlone: options.isAlone,
+      onDiffer: (message) => {
+        options.warnings.raise({ source: 'collector', severity: 'alarm', message });
+      },
       onLoss: (version) => {
         warn(`the server at ${url} had lost its weights, and has those of policy version ${version} again`);
       },
@@ -130,14 +136,7 @@ export class PolicyEndpoint {
    * @throws as `ServedPolicies.serve`; `WEIGHTS_DIFFER` is an alarm of the run, too
    */
   async serve(policyVersion: number, model: Transformer): Promise<void> {
-    try {
-      await this.policies.serve(policyVersion, model);
-    } catch (error) {
-      if (error instanceof CollectorError && error.code === 'WEIGHTS_DIFFER') {
-        this.options.warnings.raise({ source: 'collector', severity: 'alarm', message: error.message });
-      }
-      throw error;
-    }
+    await this.policies.serve(policyVersion, model);
     this.described ??= await this.engine.describe(this.options.signal);
   }
 

@@ -1,5 +1,6 @@
 import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EndpointError, type DeliveredWeights, type WeightDelivery } from '@retrace/endpoints';
 import { saveAdapter, saveHuggingFaceModel, type PolicyText, type Transformer } from '@retrace/policy';
 import { CollectorError } from '../collector-error.js';
@@ -21,6 +22,10 @@ interface ServedPoliciesOptions {
   readonly check: WeightCheck | null;
   /** Told that the server had lost the newest weights, and has them again. */
   readonly onLoss: (policyVersion: number) => void;
+  /** Told of weights that the server says it has and does not compute with. */
+  readonly onDiffer: (message: string) => void;
+  /** Whether nobody else uses the server for the run, so that its adapters can be taken away at the end. */
+  readonly isAlone: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -37,8 +42,10 @@ export class ServedPolicies {
   private found: string | null = null;
   /** One thing at a time is asked of the server, or changed in it. */
   private work: Promise<unknown> = Promise.resolve();
-  /** A question that has not begun: all who wait for it ask the same. */
-  private waiting: Promise<void> | null = null;
+  /** A question that has not begun: all who wait for its answer ask the same. */
+  private question: Deferred | null = null;
+  /** Whether the weights that were brought again have been checked. */
+  private isChecked = true;
 
   constructor(private readonly options: ServedPoliciesOptions) {}
 
@@ -64,11 +71,16 @@ export class ServedPolicies {
    * @throws as `serve`
    */
   confirm(): Promise<void> {
-    this.waiting ??= this.exclusively(() => {
-      this.waiting = null;
-      return this.restore();
-    });
-    return this.waiting;
+    if (this.question === null) {
+      this.question = deferred();
+      void this.exclusively(() => this.answer(() => this.restore()));
+    }
+    return this.question.promise;
+  }
+
+  /** Whether a turn is to be confirmed although it names the right weights: those of the server were not found to be right. */
+  get isInDoubt(): boolean {
+    return !this.isChecked;
   }
 
   /** The newest version that the server has said it serves. */
@@ -99,8 +111,8 @@ export class ServedPolicies {
 
   /** Takes all weights away from a server that keeps several. A server that does not answer keeps them. */
   async close(): Promise<void> {
-    const { delivery } = this.options;
-    if (delivery.form !== 'adapter') return;
+    const { delivery, isAlone } = this.options;
+    if (delivery.form !== 'adapter' || !isAlone) return;
     const signal = AbortSignal.timeout(RETIRE_MS);
     await Promise.allSettled(this.served.map(({ name }) => delivery.retire(name, signal)));
   }
@@ -113,8 +125,11 @@ export class ServedPolicies {
         return await deliver();
       } catch (error) {
         signal.throwIfAborted();
-        if (numLeft === 0 || !isOfServer(error)) throw error;
-        if (error instanceof CollectorError && (await delivery.serving(name, signal)) === name) throw error;
+        const isLast = numLeft === 0 || !isOfServer(error);
+        const differs = error instanceof CollectorError;
+        if (!isLast && !(differs && (await delivery.serving(name, signal)) === name)) continue;
+        if (differs) this.options.onDiffer(error.message);
+        throw error;
       }
     }
   }
@@ -125,21 +140,41 @@ export class ServedPolicies {
     return done;
   }
 
+  /** Answers those who wait for it, if any do. */
+  private async answer(ask: () => Promise<void>): Promise<void> {
+    const { question } = this;
+    this.question = null;
+    try {
+      await ask();
+      question?.resolve();
+    } catch (error) {
+      question?.reject(error);
+    }
+  }
+
   private async restore(): Promise<void> {
-    const { delivery, check, pausable, onLoss, signal } = this.options;
+    const { pausable, onLoss } = this.options;
     const newest = this.served.at(-1);
     if (newest === undefined) return;
-    if (await this.hasWeights(newest.name)) return;
-    await pausable.whileHeld(async () => {
-      // Turns that began before a change of adapters ask for those before, too.
-      for (const { name } of delivery.form === 'adapter' ? this.served : [newest]) {
-        const files = { name, directory: join(this.options.directory, name) };
-        await this.untilTaken(files, () => delivery.deliver(files, signal));
-      }
-      await check?.requireAgain({ model: newest.model, signal });
-      this.found = newest.name;
-    });
+    if ((await this.hasWeights(newest.name)) && this.isChecked) return;
+    this.isChecked = false;
+    await pausable.whileHeld(() => this.bringAgain(newest));
+    this.isChecked = true;
     onLoss(newest.policyVersion);
+  }
+
+  private async bringAgain(newest: ServedPolicy & { readonly name: string }): Promise<void> {
+    const { delivery, check, signal } = this.options;
+    const filesOf = (name: string) => ({ name, directory: join(this.options.directory, name) });
+    await this.untilTaken(filesOf(newest.name), async () => {
+      await delivery.deliver(filesOf(newest.name), signal);
+      await check?.requireAgain({ model: newest.model, signal });
+    });
+    this.found = newest.name;
+    if (delivery.form !== 'adapter') return;
+    // Turns that began before a change of adapters ask for those before; another collector may have taken them away.
+    for (const { name } of this.served.slice(0, -1))
+      await delivery.deliver(filesOf(name), signal).catch(() => undefined);
   }
 
   /** Another collector of the run may have brought a later version meanwhile. */
@@ -156,13 +191,18 @@ export class ServedPolicies {
     const { delivery, check, signal } = this.options;
     // Answers since the last question may have come from a server that had lost them.
     const before = this.served.at(-1);
-    if (before !== undefined && delivery.lossShows === 'whenAsked') await this.hasWeights(before.name);
+    if (before !== undefined && delivery.lossShows === 'whenAsked') {
+      // The turns that have just ended wait for this answer: after the change they would be asked for again.
+      await nextTurn();
+      await this.answer(async () => void (await this.hasWeights(before.name)));
+    }
     const confirmed = await this.untilTaken(files, async () => {
       const taken = await delivery.deliver(files, signal);
       await check?.require(policyVersion, model, { model: taken.model, signal });
       return taken;
     });
     this.found = files.name;
+    this.isChecked = true;
     this.served.push({ policyVersion, model: confirmed.model, name: files.name });
   }
 
@@ -181,6 +221,22 @@ export class ServedPolicies {
     await delivery.retire(oldest.name, signal);
     await rm(join(directory, oldest.name), { recursive: true, force: true });
   }
+}
+
+interface Deferred {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+function deferred(): Deferred {
+  let resolve = (): void => undefined;
+  let reject: Deferred['reject'] = () => undefined;
+  const promise = new Promise<void>((isDone, hasFailed) => {
+    resolve = isDone;
+    reject = hasFailed;
+  });
+  return { promise, resolve, reject };
 }
 
 /** Whether the server is to blame, and may do better once it has started again. */

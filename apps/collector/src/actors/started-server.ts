@@ -6,7 +6,10 @@ import {
   type WeightDelivery,
   type DeliveredWeights,
 } from '@retrace/endpoints';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ServerProcess } from '@retrace/process';
+
+const RESTART_PAUSE_MS = 5_000;
 
 interface StartedServerOptions {
   /** Program and arguments; `{port}`, `{model}` and `{name}` are replaced. */
@@ -51,9 +54,7 @@ export class StartedServer implements WeightDelivery {
       port,
       startTimeoutMs,
       check: (_, signal) => this.requireModel(name, signal),
-      onEnd: (lastLines) => {
-        this.startAgain(lastLines);
-      },
+      onEnd: (lastLines) => void this.startAgain(lastLines),
     });
     await this.process.start();
     return { version: name, model: name };
@@ -71,17 +72,27 @@ export class StartedServer implements WeightDelivery {
 
   /** Ends the server and all its processes. */
   async stop(): Promise<void> {
-    await this.process?.stop();
+    const { process } = this;
     this.process = null;
+    await process?.stop();
   }
 
-  /** Turns that are under way wait for it. */
-  private startAgain(lastLines: readonly string[]): void {
+  /** Turns that are under way wait for it. What it needs, as the memory of a GPU, may be free only later. */
+  private async startAgain(lastLines: readonly string[]): Promise<void> {
     const { onWarning } = this.options;
+    const { process } = this;
     onWarning(`the server of the policy ended, and is started again; it said: ${lastLines.join(' | ')}`);
-    this.process?.restart().catch((error: unknown) => {
-      onWarning(error instanceof Error ? error.message : String(error));
-    });
+    while (process !== null && this.process === process) {
+      try {
+        await process.restart();
+        return;
+      } catch (error) {
+        // It may have been stopped meanwhile.
+        if (this.process !== process) return;
+        onWarning(error instanceof Error ? error.message : String(error));
+        await sleep(RESTART_PAUSE_MS, undefined, { ref: false });
+      }
+    }
   }
 
   private async requireModel(name: string, signal: AbortSignal): Promise<void> {

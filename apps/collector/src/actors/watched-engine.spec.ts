@@ -1,3 +1,6 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   EndpointError,
   type ConfirmedWeights,
@@ -8,19 +11,14 @@ import {
   type WeightDelivery,
 } from '@retrace/endpoints';
 import type { Transformer } from '@retrace/policy';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CollectorError } from '../collector-error.js';
 import { PausableEngine } from './pausable-engine.js';
 import { ServedPolicies } from './served-policies.js';
 import { WatchedEngine } from './watched-engine.js';
 import type { WeightCheck } from './weight-check.js';
 
 const BASE = 7;
-
-vi.mock('@retrace/policy', async (original) => ({
-  ...(await original<object>()),
-  saveAdapter: () => Promise.resolve(),
-  saveHuggingFaceModel: () => Promise.resolve(),
-}));
 
 type Kind = Pick<WeightDelivery, 'form' | 'turnsUnderWay' | 'lossShows'>;
 
@@ -86,18 +84,33 @@ const KINDS = {
 } as const satisfies Record<string, readonly [Kind, boolean]>;
 
 const aborted = new AbortController();
-afterEach(() => {
+/** Weights that are written already, so no model is needed. */
+let directory = '';
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'retrace-watched-'));
+  for (let version = 0; version < 6; version++) await mkdir(join(directory, `retrace-run-${version}`));
+});
+afterEach(async () => {
   vi.restoreAllMocks();
+  await rm(directory, { recursive: true });
 });
 
 function open(kind: keyof typeof KINDS, check: WeightCheck | null = null) {
   const [{ form, turnsUnderWay, lossShows }, tellsVersions] = KINDS[kind];
   const server = new ForgetfulServer({ form, turnsUnderWay, lossShows }, tellsVersions);
   const losses: number[] = [];
+  const alarms: string[] = [];
   const pausable = new PausableEngine(server as unknown as TokenEngine);
   const policies = new ServedPolicies({
-    ...{ runId: 'run', directory: '/nowhere', baseModel: '/base', text: null as never, delivery: server },
-    ...{ pausable, check, signal: aborted.signal, onLoss: (version) => losses.push(version) },
+    ...{ runId: 'run', directory, baseModel: '/base', text: null as never, delivery: server },
+    ...{
+      pausable,
+      check,
+      isAlone: true,
+      signal: aborted.signal,
+      onDiffer: (message) => alarms.push(message),
+      onLoss: (version) => losses.push(version),
+    },
   });
   const engine = new WatchedEngine({ engine: pausable, policies, lossShows: server.lossShows });
   const turn = async () => {
@@ -106,7 +119,7 @@ function open(kind: keyof typeof KINDS, check: WeightCheck | null = null) {
     return tokenIds[0];
   };
   const serve = (version: number) => policies.serve(version, {} as Transformer);
-  return { server, policies, engine, losses, turn, serve };
+  return { server, policies, engine, losses, alarms, turn, serve };
 }
 
 describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('a server with %s that restarts', (kind) => {
@@ -132,6 +145,49 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('a server with %s th
     for (const token of await Promise.all(asked)) expect([2, 3]).toContain(token);
     server.onTurn = () => undefined;
     expect(await turn()).toBe(3);
+  });
+
+  it('gets weights again that it lost while they were delivered', async () => {
+    const { server, turn, serve } = open(kind);
+    await serve(2);
+    const deliver = server.deliver.bind(server);
+    vi.spyOn(server, 'deliver').mockImplementationOnce(async (files) => {
+      await deliver(files);
+      server.restart();
+      throw new EndpointError('WEIGHTS_NOT_TAKEN', 'the server says that it serves no version');
+    });
+    await serve(3);
+    expect(await turn()).toBe(3);
+  });
+
+  it('is checked again, and the turn fails with the reason where its weights are wrong', async () => {
+    const wrong = new CollectorError('WEIGHTS_DIFFER', 'the logprobs differ');
+    const requireAgain = vi.fn(() => Promise.reject(wrong));
+    const check = { require: () => Promise.resolve(), requireAgain } as unknown as WeightCheck;
+    const { server, alarms, turn, serve } = open(kind, check);
+    await serve(2);
+    server.restart();
+    for (let n = 0; n < 3; n++) await expect(turn()).rejects.toBe(wrong);
+    expect(alarms).toEqual(new Array(3).fill('the logprobs differ'));
+    requireAgain.mockImplementation(() => Promise.resolve() as Promise<never>);
+    expect(await turn()).toBe(2);
+  });
+
+  it('is asked once for a turn that is under way, or asked for, while the next version comes', async () => {
+    const { server, turn, serve } = open(kind);
+    await serve(2);
+    let numTurns = 0;
+    server.onTurn = async () => {
+      numTurns++;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    };
+    const before = [turn(), turn()];
+    await new Promise((resolve) => setImmediate(resolve));
+    const serving = serve(3);
+    const meanwhile = [turn(), turn()];
+    await serving;
+    for (const token of await Promise.all([...before, ...meanwhile])) expect([2, 3]).toContain(token);
+    expect(numTurns).toBe(4);
   });
 
   it('gets weights again that it lost while they were delivered', async () => {

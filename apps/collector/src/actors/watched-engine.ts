@@ -7,11 +7,12 @@ import {
   type TokenEngine,
   type WeightDelivery,
 } from '@retrace/endpoints';
+import type { PausableEngine } from './pausable-engine.js';
 import type { ServedPolicies } from './served-policies.js';
 
 interface WatchedEngineOptions {
-  readonly engine: TokenEngine;
-  readonly policies: Pick<ServedPolicies, 'confirm' | 'isOfRun' | 'state' | 'foundName'>;
+  readonly engine: PausableEngine;
+  readonly policies: Pick<ServedPolicies, 'confirm' | 'foundName' | 'isInDoubt' | 'isOfRun' | 'state'>;
   readonly lossShows: WeightDelivery['lossShows'];
 }
 
@@ -53,11 +54,13 @@ export class WatchedEngine implements TokenEngine {
   /** null where other weights may have sampled the turn. */
   private async attempt(request: GenerationRequest, signal?: AbortSignal): Promise<GeneratedTokens | null> {
     const { engine, policies, lossShows } = this.options;
+    // What changes the weights holds turns back meanwhile.
+    await engine.untilFree();
     const { state } = policies;
     try {
       const turn = await engine.generate(request, signal);
       if (lossShows === 'inTurns') {
-        if (!this.isForeign(turn)) return turn;
+        if (!this.isForeign(turn) && !policies.isInDoubt) return turn;
         await policies.confirm();
         return null;
       }

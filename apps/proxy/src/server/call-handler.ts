@@ -187,6 +187,7 @@ class HandledCall {
       client.destroy();
       return;
     }
+    this.parts.detector.askAgain();
     const { status, body } = upstreamErrorBody(error);
     this.firstByteMs = null;
     await this.record(this.call.read({ status, body: body as unknown as JsonObject }));

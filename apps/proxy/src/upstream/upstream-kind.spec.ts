@@ -143,6 +143,15 @@ describe('What is known of a model server', () => {
     expect(requests).toEqual([]);
   });
 
+  it('is asked again after a call without an answer: another server may have started there', async () => {
+    const address = await serve({ ...VLLM, '/tokenize': sameIds });
+    const { detector } = await factsOf(address);
+    expect(detector.current?.tokenizerHash).toBe('own');
+    detector.askAgain();
+    expect(detector.current).toMatchObject({ kind: 'vllm', tokenizerHash: null });
+    await expect.poll(async () => (await detector.facts()).tokenizerHash, { timeout: 120_000 }).toBe('own');
+  });
+
   it('is nothing where nobody answers', async () => {
     const { facts, detector } = await factsOf('http://127.0.0.1:1/v1');
     expect([facts.kind, detector.current]).toEqual(['other', null]);

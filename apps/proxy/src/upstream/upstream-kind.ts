@@ -35,6 +35,8 @@ const KNOWN_HOSTS: Readonly<Record<string, UpstreamKind>> = {
 /** Finds out which program the upstream is, by its address or by routes that only vLLM, SGLang and `retrace serve` have, and which tokenizer it has. */
 export class KindDetector {
   private known: UpstreamFacts | null = null;
+  /** Whether the server is asked for its kind. */
+  private readonly isAsked: boolean;
   private probing: Promise<void> | null = null;
   private naming: Promise<void> | null = null;
   private isNamed = false;
@@ -47,6 +49,7 @@ export class KindDetector {
     private readonly options: KindOptions,
   ) {
     const kind = options.given ?? KNOWN_HOSTS[upstream.url.hostname] ?? null;
+    this.isAsked = kind === null;
     if (kind !== null) this.known = factsOf(kind);
   }
 
@@ -73,13 +76,19 @@ export class KindDetector {
     this.isPlain = true;
   }
 
+  /** Asks again before the next call, as the upstream gave no answer: what starts in its place may be another server. */
+  askAgain(): void {
+    this.isNamed = false;
+    if (this.known) this.known = { ...this.known, tokenizerHash: null };
+  }
+
   /** Begins to ask for what is not known, unless the upstream was asked just now. */
   start(): void {
     const isAsking = this.probing !== null || this.naming !== null;
     if (isAsking || this.isNamed || performance.now() - this.askedAtMs < REPEAT_MS) return;
     this.askedAtMs = performance.now();
-    if (this.known) this.nameTokenizer(this.known, null);
-    else this.probing = this.probe();
+    if (this.isAsked) this.probing = this.probe();
+    else if (this.known) this.nameTokenizer(this.known, null);
   }
 
   private async probe(): Promise<void> {
@@ -96,7 +105,8 @@ export class KindDetector {
   private nameTokenizer(facts: UpstreamFacts, modelInfo: Told | null): void {
     const { kind, tokenizerHash: told } = facts;
     const isGiven = this.options.given !== null;
-    this.naming = this.options.findTokenizer({ kind, told, modelInfo, isGiven }).then((hash) => {
+    const finding = this.options.findTokenizer({ kind, told, modelInfo, isGiven }).catch(() => null);
+    this.naming = finding.then((hash) => {
       this.naming = null;
       if (hash === undefined) return;
       this.isNamed = true;

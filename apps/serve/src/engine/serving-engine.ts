@@ -9,6 +9,9 @@ import { SlotBook } from './slot-book.js';
 /** Refuses answers because as many as allowed wait already. */
 export class QueueFullError extends Error {}
 
+/** Refuses a request for more answers than can ever run and wait at one time. */
+export class TooManyAnswersError extends Error {}
+
 interface LiveAnswer {
   readonly request: AnswerRequest;
   readonly answer: number;
@@ -79,9 +82,15 @@ export class ServingEngine {
   /**
    * Asks for answers; they end early when the signal aborts.
    *
-   * @throws QueueFullError
+   * @throws TooManyAnswersError, QueueFullError
    */
   generate(requests: readonly AnswerRequest[], signal: AbortSignal): AnswerStream {
+    const most = this.options.concurrency + this.options.maxQueued;
+    if (requests.length > most) {
+      throw new TooManyAnswersError(
+        `The request asks for ${requests.length} answers; this server takes at most ${most} at one time (--concurrency and --max-queued)`,
+      );
+    }
     const room = this.options.maxQueued + this.slots.numFree - this.waiting.length;
     if (requests.length > room) {
       throw new QueueFullError(

@@ -1,5 +1,5 @@
 import { PolicyError } from '@retrace/policy';
-import { QueueFullError } from '../engine/serving-engine.js';
+import { QueueFullError, TooManyAnswersError } from '../engine/serving-engine.js';
 
 interface RequestErrorFields {
   /** Field of the request that is wrong. */
@@ -34,6 +34,7 @@ export function requestErrorOf(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof QueueFullError) return new RequestError(message, { status: 429, code: 'queue_full' });
+  if (error instanceof TooManyAnswersError) return new RequestError(message, { code: 'too_many_answers' });
   const isAsked =
     error instanceof PolicyError &&
     ['INVALID_TOKEN', 'INVALID_REQUEST', 'INVALID_BATCH', 'INVALID_FILE'].includes(error.code);

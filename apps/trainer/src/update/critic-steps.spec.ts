@@ -37,7 +37,7 @@ describe('a critic that is optimized apart', () => {
   });
 
   /** The weights of policy and critic after each of these updates, and what the updates measured. */
-  const train = async (critic: object | null, numUpdates = 1) => {
+  const train = async (critic: object | null, numUpdates = 1, more: readonly string[] = []) => {
     const recipe = resolveRecipe('frozen-lake-ppo', {
       numUpdates: 10,
       assignments: [
@@ -45,6 +45,7 @@ describe('a critic that is optimized apart', () => {
         ...['reward.allocation=perStep', 'optimizer.epochs=1', 'optimizer.miniBatchActionTokens=16'],
         ...['model.valueTrunk=own', 'optimizer.criticLearningRate=0.01', 'optimizer.warmupFraction=0'],
         ...['loss.rolloutCorrection={}', `optimizer.critic=${JSON.stringify(critic)}`],
+        ...more,
       ],
     });
     const engine = await TensorflowEngine.open({ recipe, checkpoints, vocabSize: 16, tokenizerHash: '' });
@@ -95,6 +96,12 @@ describe('a critic that is optimized apart', () => {
       expect(figures.has(name), name).toBe(false);
     expect(results[2].figures.has('train/policyLoss')).toBe(true);
     expect(results[2].outcome.numOptimizerSteps).toBe(2);
+  });
+
+  it('leaves the guard against spikes to the norms of the policy', async () => {
+    const guard = 'optimizer.guard={"spikeFactor":2}';
+    const { results } = await train({ numWarmupUpdates: 1, epochs: 24 }, 1, [guard]);
+    expect(results[0].outcome.numOptimizerSteps).toBe(24);
   });
 
   it('makes the epochs and mini-batches that it has of its own, which change nothing for the policy', async () => {

@@ -158,7 +158,9 @@ async function makeStep(
     if (!isStopped) guard.recordSkipped(`its loss is ${terms.loss}`, place);
     return null;
   }
-  const skipNormAbove = guard.normLimit;
+  // A step of the critic alone has no gradient of the policy, whose norms the guard compares.
+  const isOfCritic = loss.trains === 'critic';
+  const skipNormAbove = isOfCritic ? guard.finiteLimit : guard.normLimit;
   const applied = await engine.step({
     learningRate,
     criticLearningRate: criticLearningRate ?? learningRate,
@@ -172,6 +174,6 @@ async function makeStep(
     guard.recordSkipped(`its gradient norm is ${norm.toPrecision(3)}${limit}`, place);
     return null;
   }
-  guard.recordStep(applied.gradientNorm);
+  if (!isOfCritic) guard.recordStep(applied.gradientNorm);
   return { ...applied, terms, numTokens: batch.tokenIds.length };
 }

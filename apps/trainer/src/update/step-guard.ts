@@ -60,6 +60,11 @@ export class StepGuard {
     const { spikeFactor } = this.rules;
     if (typeof spikeFactor === 'number' && this.numSteps >= STEPS_BEFORE_SPIKES)
       return spikeFactor * this.meanGradientNorm;
+    return this.finiteLimit;
+  }
+
+  /** The limit where only a norm that is not finite is too large. */
+  get finiteLimit(): number | undefined {
     return this.skipsNonFinite ? Number.MAX_VALUE : undefined;
   }
 

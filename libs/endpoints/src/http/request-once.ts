@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import { EndpointError } from '../endpoint-error.js';
 
 const SHOWN_CHARACTERS = 200;
+const NOT_FOUND = 404;
 
 /** One attempt at a request. */
 export interface Attempt {
@@ -124,7 +125,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.isOver) return;
     const { chunks, status, headers } = this;
     const text = (chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)).toString('utf8');
-    if (/^text\/html\b/i.test(String(headers['content-type'] ?? ''))) {
+    const isPage = /^text\/html\b/i.test(String(headers['content-type'] ?? ''));
+    // Other statuses are of a request that a gateway refused, such as one that is too large.
+    if (isPage && (status < 400 || status === NOT_FOUND)) {
       this.fail(this.otherProgram(text));
       return;
     }

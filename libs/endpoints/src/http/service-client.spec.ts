@@ -203,6 +203,32 @@ describe('ServiceClient', () => {
     server = { close: () => Promise.resolve() } as FixtureServer;
   });
 
+  it('says why a server was down until the deadline, and asks it with pauses', async () => {
+    const client = await clientOf(
+      () => ({ status: 503, headers: { 'retry-after': '0' }, body: 'starting' }),
+      {
+        isPatient: true,
+        firstRetryMs: 20,
+      },
+    );
+    const fault = await faultOf(client.request({ ...ask, maxRetries: 0, deadlineMs: 400 }));
+    expect(fault).toMatchObject({ code: 'HTTP_STATUS', status: 503 });
+    expect(client.counts.numRequests).toBeLessThan(12);
+  });
+
+  it('does not wait where the request must not, or where a gateway refuses the request itself', async () => {
+    const down = { status: 503, body: '' };
+    const tooLarge = { ...page, status: 413 };
+    const client = await clientOf((n) => [down, tooLarge][n] ?? { body: 'good' }, { isPatient: true });
+    expect(await faultOf(client.request({ ...ask, maxRetries: 0, waits: false }))).toMatchObject({
+      status: 503,
+    });
+    expect(await faultOf(client.request({ ...ask, maxRetries: 0 }))).toMatchObject({
+      code: 'HTTP_STATUS',
+      status: 413,
+    });
+  });
+
   it('names the address where another program answers', async () => {
     const client = await clientOf(() => page);
     expect(await faultOf(client.request({ ...ask, maxRetries: 0 }))).toMatchObject({

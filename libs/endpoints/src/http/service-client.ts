@@ -41,6 +41,8 @@ export interface ServiceRequest<Answer> extends Attempt {
   readonly numTokens?: number;
   /** Time for all attempts and the pauses between them, once there is a connection (default 600,000). */
   readonly deadlineMs?: number;
+  /** Whether the request waits for a server that is down, where the client is patient (default true). */
+  readonly waits?: boolean;
   /** Reads the text of an answer. What it throws as `MALFORMED_ANSWER` is asked for again. */
   readonly read: (text: string) => Answer;
 }
@@ -67,6 +69,8 @@ export class ServiceClient {
   private readonly pace: Pace;
   /** Failures in a row that show the server to be down. */
   private numDown = 0;
+  /** The newest of them. */
+  private down: EndpointError | null = null;
   /** Refusals in a row for a rate limit. */
   private numRateLimits = 0;
 
@@ -104,7 +108,7 @@ export class ServiceClient {
     return this.limit(async () => {
       request.signal?.throwIfAborted();
       const endMs = performance.now() + (request.deadlineMs ?? DEADLINE_MS);
-      if (!this.breaker.admit()) await this.untilUp(request.signal, endMs);
+      if (!this.breaker.admit()) await this.untilUp(request, endMs);
       try {
         const answer = await this.retried(request, endMs);
         this.breaker.answered();
@@ -119,9 +123,12 @@ export class ServiceClient {
     });
   }
 
-  private async untilUp(signal: AbortSignal | undefined, endMs: number): Promise<void> {
+  private async untilUp(
+    { signal, waits = true }: Pick<ServiceRequest<unknown>, 'signal' | 'waits'>,
+    endMs: number,
+  ): Promise<void> {
     do {
-      if (this.options.isPatient !== true || performance.now() >= endMs) {
+      if (this.options.isPatient !== true || !waits || performance.now() >= endMs) {
         const { failuresInARow } = this.breaker;
         const message = `not asked, after ${failuresInARow} questions in a row without an answer`;
         throw new EndpointError('NOT_ASKED', message);
@@ -149,11 +156,12 @@ export class ServiceClient {
     request: ServiceRequest<Answer>,
     endMs: number,
   ): Promise<Answer> {
-    const { maxRetries, signal } = request;
+    const { maxRetries, signal, waits = true } = request;
     const { firstRetryMs = 500, longestRetryMs = LONGEST_RETRY_MS, isPatient = false } = this.options;
     let numLeft = maxRetries;
     let isFirst = true;
-    const isCounted = (error: unknown): boolean => !(isPatient && (isRateLimit(error) || showsDown(error)));
+    const isCounted = (error: unknown): boolean =>
+      !(isPatient && (isRateLimit(error) || (waits && showsDown(error))));
     const attempt = async (): Promise<Answer> => {
       try {
         if (!isFirst) return await this.attempt(request, endMs);
@@ -165,7 +173,7 @@ export class ServiceClient {
         if (!isTemporary || isLast || signal?.aborted) throw new AbortError(error as Error);
         this.counts.numRetries++;
         if (isRateLimit(error)) this.holdBack(error, this.numRateLimits++);
-        else if (isPatient && showsDown(error)) this.holdBack(error, this.numDown - 1);
+        else if (isPatient && waits && showsDown(error)) this.holdBack(error, this.numDown - 1);
         else this.pace.hold(error.retryAfterMs ?? 0);
         throw error;
       }
@@ -191,9 +199,13 @@ export class ServiceClient {
       const answer = read(await requestOnce(this.target, request, leftMs));
       this.numRateLimits = 0;
       this.numDown = 0;
+      this.down = null;
       return answer;
     } catch (error) {
-      if (showsDown(error) && this.numDown++ === 0) this.options.onDown?.(error);
+      if (showsDown(error)) {
+        this.down = error;
+        if (this.numDown++ === 0) this.options.onDown?.(error);
+      }
       throw error;
     }
   }
@@ -206,7 +218,7 @@ export class ServiceClient {
     if (performance.now() >= endMs) {
       throw new EndpointError('TIMEOUT', `no answer within the deadline of ${deadlineMs} ms`);
     }
-    if (performance.now() + this.pace.heldForMs > endMs) throw tooLate(deadlineMs);
+    if (performance.now() + this.pace.heldForMs > endMs) throw this.down ?? tooLate(deadlineMs);
     await this.pace.untilFree(signal);
     const waitMs = this.pace.place(numTokens);
     if (performance.now() + waitMs > endMs) throw tooLate(deadlineMs);
@@ -218,10 +230,12 @@ export class ServiceClient {
    *
    * @param numBefore times in a row that they were held back before
    */
-  private holdBack({ retryAfterMs }: EndpointError, numBefore: number): void {
+  private holdBack(error: EndpointError, numBefore: number): void {
+    const { retryAfterMs } = error;
     const { firstRetryMs = 500, longestRetryMs = LONGEST_RETRY_MS } = this.options;
     const growingMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(numBefore, 16));
-    this.pace.hold(retryAfterMs ?? growingMs);
+    // A server that is down and names no wait, or none at all, is not asked without a pause.
+    this.pace.hold(showsDown(error) ? Math.max(retryAfterMs ?? 0, growingMs) : (retryAfterMs ?? growingMs));
   }
 }
 

@@ -62,6 +62,7 @@ export class SglangWeights implements WeightDelivery {
   private update(name: string, directory: string, signal?: AbortSignal): Promise<void> {
     return this.service.request({
       ...this.options,
+      waits: false,
       path: '/update_weights_from_disk',
       body: { model_path: directory, weight_version: name, abort_all_requests: false, flush_cache: true },
       signal,
@@ -75,6 +76,9 @@ export class SglangWeights implements WeightDelivery {
   }
 
   private post(path: string, body: unknown, signal?: AbortSignal): Promise<void> {
-    return this.service.request({ ...this.options, path, body, signal, read: () => undefined });
+    return this.service.request({
+      ...{ ...this.options, waits: false },
+      ...{ path, body, signal, read: () => undefined },
+    });
   }
 }

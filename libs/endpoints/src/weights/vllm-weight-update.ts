@@ -97,9 +97,9 @@ export class VllmWeightUpdate implements WeightDelivery {
     return this.service.request({ ...this.options, method: 'GET', path, signal, read });
   }
 
-  /** Made once: a step of an update that was begun twice is refused. */
+  /** Made once: a step of an update that was begun twice is refused, and a server that starts again has to begin it anew. */
   private post(path: string, body: unknown, signal?: AbortSignal): Promise<void> {
     const read = () => undefined;
-    return this.service.request({ ...this.options, maxRetries: 0, path, body, signal, read });
+    return this.service.request({ ...this.options, maxRetries: 0, waits: false, path, body, signal, read });
   }
 }

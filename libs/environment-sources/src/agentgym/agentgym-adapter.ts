@@ -168,7 +168,7 @@ class AgentGymSession implements RemoteSession {
         return answer;
       } catch {
         // It is the task that is refused, not the instance.
-        await this.release(used);
+        await this.release(used).catch(() => undefined);
         throw refused;
       }
     }
