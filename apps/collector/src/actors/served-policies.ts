@@ -156,7 +156,7 @@ export class ServedPolicies {
     const { pausable, onLoss } = this.options;
     const newest = this.served.at(-1);
     if (newest === undefined) return;
-    if ((await this.hasWeights(newest.name)) && this.isChecked) return;
+    if ((await this.hasWeights()) && this.isChecked) return;
     this.isChecked = false;
     await pausable.whileHeld(() => this.bringAgain(newest));
     this.isChecked = true;
@@ -171,30 +171,45 @@ export class ServedPolicies {
       await check?.requireAgain({ model: newest.model, signal });
     });
     this.found = newest.name;
-    if (delivery.form !== 'adapter') return;
-    // Turns that began before a change of adapters ask for those before; another collector may have taken them away.
-    for (const { name } of this.served.slice(0, -1))
-      await delivery.deliver(filesOf(name), signal).catch(() => undefined);
+    await this.bringOlder();
   }
 
-  /** Another collector of the run may have brought a later version meanwhile. */
-  private async hasWeights(name: string): Promise<boolean> {
+  /** Turns that began before a change of adapters ask for those before; another collector may have taken them away. */
+  private async bringOlder(): Promise<void> {
     const { delivery, signal } = this.options;
-    const found = await delivery.serving(name, signal);
-    const isOurs = found !== null && this.isOfRun(found);
-    if (isOurs) this.found = found;
-    else this.numLosses++;
-    return isOurs;
+    if (delivery.form !== 'adapter') return;
+    for (const { name } of this.served.slice(0, -1)) {
+      const files = { name, directory: join(this.options.directory, name) };
+      await delivery.deliver(files, signal).catch(() => undefined);
+    }
+  }
+
+  /** Asks for all that turns under way may name. Another collector of the run may have brought later weights meanwhile. */
+  private async hasWeights(): Promise<boolean> {
+    const { delivery, signal } = this.options;
+    for (const { name } of delivery.form === 'adapter' ? this.served : this.served.slice(-1)) {
+      const found = await delivery.serving(name, signal);
+      if (found === null || !this.isOfRun(found)) {
+        this.numLosses++;
+        return false;
+      }
+      this.found = found;
+    }
+    return true;
   }
 
   private async change(policyVersion: number, model: Transformer, files: DeliveredWeights): Promise<void> {
     const { delivery, check, signal } = this.options;
     // Answers since the last question may have come from a server that had lost them.
-    const before = this.served.at(-1);
-    if (before !== undefined && delivery.lossShows === 'whenAsked') {
+    let isLost = false;
+    const ask = async () => {
+      isLost = !(await this.hasWeights());
+    };
+    if (delivery.lossShows === 'inTurns') await ask();
+    else {
       // The turns that have just ended wait for this answer: after the change they would be asked for again.
       await nextTurn();
-      await this.answer(async () => void (await this.hasWeights(before.name)));
+      await this.answer(ask);
     }
     const confirmed = await this.untilTaken(files, async () => {
       const taken = await delivery.deliver(files, signal);
@@ -204,6 +219,9 @@ export class ServedPolicies {
     this.found = files.name;
     this.isChecked = true;
     this.served.push({ policyVersion, model: confirmed.model, name: files.name });
+    if (!isLost) return;
+    await this.bringOlder();
+    this.options.onLoss(policyVersion);
   }
 
   /** A directory appears whole or not at all, so one that is there was written by another collector, or before a restart. */

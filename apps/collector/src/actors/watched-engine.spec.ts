@@ -226,6 +226,26 @@ describe('a server whose weights are watched', () => {
     expect([losses, policies.newest.policyVersion]).toEqual([[], 2]);
   });
 
+  it('gets adapters again that turns under way name, although it has the newest', async () => {
+    const { server, engine, serve } = open('adapters of vLLM');
+    await serve(2);
+    await serve(3);
+    server.restart();
+    await server.deliver({ name: 'retrace-run-3', directory: '' });
+    const { tokenIds } = await engine.generate({ model: 'retrace-run-2' } as GenerationRequest);
+    expect(tokenIds[0]).toBe(2);
+  });
+
+  it('that has lost them when the next version comes says so', async () => {
+    for (const kind of ['adapters of vLLM', 'all weights of vLLM', 'all weights of SGLang'] as const) {
+      const { server, losses, turn, serve } = open(kind);
+      await serve(2);
+      server.restart();
+      await serve(3);
+      expect([losses, await turn()]).toEqual([[3], 3]);
+    }
+  });
+
   it('gets the weights of two versions again where turns that began earlier ask for the older', async () => {
     const { server, engine, serve } = open('adapters of vLLM');
     await serve(2);
