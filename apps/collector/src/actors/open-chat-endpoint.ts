@@ -13,8 +13,6 @@ import { ChatEndpointActor } from './chat-endpoint-actor.js';
 const TIMEOUT_MS = 120_000;
 const MAX_RETRIES = 3;
 const MAX_NEW_TOKENS = 512;
-/** A server that was down is asked so soon again. */
-const LONGEST_RETRY_MS = 2_000;
 const CONCURRENCY = 16;
 
 export interface ChatEndpointOptions {
@@ -69,10 +67,7 @@ export async function openChatEndpoint(options: ChatEndpointOptions): Promise<Ch
   const { kind, url, model, stopStrings, tools, signal, concurrency = CONCURRENCY } = options;
   const { temperature = 1, topP = 1, greedy = false, maxNewTokens = MAX_NEW_TOKENS } = options;
   requireSampling(options, temperature, topP);
-  const service = new ServiceClient({
-    ...{ url, concurrency, isPatient: true, pace: options.pace },
-    longestRetryMs: LONGEST_RETRY_MS,
-  });
+  const service = new ServiceClient({ url, concurrency, isPatient: true, pace: options.pace });
   const Model = kind === 'openai' ? OpenAiChat : AnthropicMessages;
   const text = await openPolicyText({ tokenizer: 'byte', words: null, directory: undefined });
   const actor = new ChatEndpointActor({

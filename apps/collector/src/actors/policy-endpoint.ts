@@ -25,8 +25,8 @@ import { WeightCheck } from './weight-check.js';
 const TIMEOUT_MS = 120_000;
 const MAX_RETRIES = 3;
 const START_TIMEOUT_MS = 600_000;
-/** A server that was down is asked so soon again. */
-const LONGEST_RETRY_MS = 2_000;
+/** A server that counts as down is asked so soon again. */
+const DOWN_PAUSE_MS = 2_000;
 const MAX_LOGPROB_DIFFERENCE = 2e-3;
 /** Enough tokens of many kinds that a change of the weights shows in some of them. */
 const CHECKED_TEXT =
@@ -86,8 +86,7 @@ export class PolicyEndpoint {
       url,
       concurrency: concurrentEpisodes,
       isPatient: true,
-      downPauseMs: LONGEST_RETRY_MS,
-      longestRetryMs: LONGEST_RETRY_MS,
+      downPauseMs: DOWN_PAUSE_MS,
       onDown: ({ message }) => {
         warn(`turns wait for the server at ${url}: ${message}`);
       },

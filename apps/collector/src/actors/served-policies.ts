@@ -99,10 +99,9 @@ export class ServedPolicies {
   async serve(policyVersion: number, model: Transformer): Promise<void> {
     const { runId, delivery, pausable } = this.options;
     if (this.served.at(-1)?.policyVersion === policyVersion) return;
-    const name = servedName(runId, policyVersion);
-    const directory = join(this.options.directory, name);
-    await this.write(directory, model);
-    const change = () => this.change(policyVersion, model, { name, directory });
+    const files = this.filesOf(servedName(runId, policyVersion));
+    await this.write(files.directory, model);
+    const change = () => this.change(policyVersion, model, files);
     await this.exclusively(async () => {
       await (delivery.turnsUnderWay === 'ended' ? pausable.whilePaused(change) : change());
       while (this.served.length > 2) await this.drop();
@@ -165,9 +164,9 @@ export class ServedPolicies {
 
   private async bringAgain(newest: ServedPolicy & { readonly name: string }): Promise<void> {
     const { delivery, check, signal } = this.options;
-    const filesOf = (name: string) => ({ name, directory: join(this.options.directory, name) });
-    await this.untilTaken(filesOf(newest.name), async () => {
-      await delivery.deliver(filesOf(newest.name), signal);
+    const files = this.filesOf(newest.name);
+    await this.untilTaken(files, async () => {
+      await delivery.deliver(files, signal);
       await check?.requireAgain({ model: newest.model, signal });
     });
     this.found = newest.name;
@@ -178,10 +177,8 @@ export class ServedPolicies {
   private async bringOlder(): Promise<void> {
     const { delivery, signal } = this.options;
     if (delivery.form !== 'adapter') return;
-    for (const { name } of this.served.slice(0, -1)) {
-      const files = { name, directory: join(this.options.directory, name) };
-      await delivery.deliver(files, signal).catch(() => undefined);
-    }
+    for (const { name } of this.served.slice(0, -1))
+      await delivery.deliver(this.filesOf(name), signal).catch(() => undefined);
   }
 
   /** Asks for all that turns under way may name. Another collector of the run may have brought later weights meanwhile. */
@@ -224,6 +221,10 @@ export class ServedPolicies {
     this.options.onLoss(policyVersion);
   }
 
+  private filesOf(name: string): DeliveredWeights {
+    return { name, directory: join(this.options.directory, name) };
+  }
+
   /** A directory appears whole or not at all, so one that is there was written by another collector, or before a restart. */
   private async write(directory: string, model: Transformer): Promise<void> {
     if (await exists(directory)) return;
@@ -233,11 +234,11 @@ export class ServedPolicies {
   }
 
   private async drop(): Promise<void> {
-    const { delivery, directory, signal } = this.options;
+    const { delivery, signal } = this.options;
     const oldest = this.served.shift();
     if (oldest === undefined) return;
     await delivery.retire(oldest.name, signal);
-    await rm(join(directory, oldest.name), { recursive: true, force: true });
+    await rm(this.filesOf(oldest.name).directory, { recursive: true, force: true });
   }
 }
 

@@ -13,8 +13,6 @@ import { settingOf } from './player-setting.js';
 const ENGINE = { timeoutMs: 120_000, maxRetries: 3 };
 const MAX_POSITIONS = 4096;
 const MAX_NEW_TOKENS = 256;
-/** A server that was down is asked so soon again. */
-const LONGEST_RETRY_MS = 2_000;
 
 /**
  * Opens a model of a vLLM server, which is asked for token ids: its steps have the tokens that the model read and wrote, and its logprobs. The
@@ -26,10 +24,7 @@ export async function openTokenServer(
   { url, model }: { readonly url: string; readonly model: string },
   { maxSlots, recipe, sampling = {}, apiKeyVariable, variables = {}, signal }: OpenPlayerOptions,
 ): Promise<Player> {
-  const service = new ServiceClient({
-    ...{ url, concurrency: maxSlots, isPatient: true },
-    longestRetryMs: LONGEST_RETRY_MS,
-  });
+  const service = new ServiceClient({ url, concurrency: maxSlots, isPatient: true });
   const options = { ...ENGINE, headers: authorization(apiKeyVariable, variables) };
   const served = await describeVllmModel(service, options, { model, signal });
   const policy = recipe?.policy ?? null;

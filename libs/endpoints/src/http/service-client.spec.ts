@@ -152,7 +152,7 @@ describe('ServiceClient', () => {
   ])('waits for a server where %s, whatever is left of its attempts, and says so once', async (_, reply) => {
     const told: string[] = [];
     const onDown = ({ message }: EndpointError) => told.push(message);
-    const options = { isPatient: true, onDown, longestRetryMs: 5 };
+    const options = { isPatient: true, onDown };
     const client = await clientOf((n) => (n < 6 || n === 7 ? reply : { body: 'good' }), options);
     expect(await client.request({ ...ask, maxRetries: 0 })).toBe('good');
     expect(told).toHaveLength(1);
@@ -178,7 +178,7 @@ describe('ServiceClient', () => {
     );
     const told: string[] = [];
     const client = new ServiceClient({
-      ...{ url: `http://127.0.0.1:${port}`, concurrency: 1, firstRetryMs: 1, longestRetryMs: 20 },
+      ...{ url: `http://127.0.0.1:${port}`, concurrency: 1, firstRetryMs: 1 },
       ...{ isPatient: true, onDown: ({ message }) => told.push(message) },
     });
     const answer = client.request({ ...ask, maxRetries: 0 });
@@ -211,7 +211,7 @@ describe('ServiceClient', () => {
         firstRetryMs: 20,
       },
     );
-    const fault = await faultOf(client.request({ ...ask, maxRetries: 0, deadlineMs: 400 }));
+    const fault = await faultOf(client.request({ ...ask, maxRetries: 0, deadlineMs: 4_000 }));
     expect(fault).toMatchObject({ code: 'HTTP_STATUS', status: 503 });
     expect(client.counts.numRequests).toBeLessThan(12);
   });

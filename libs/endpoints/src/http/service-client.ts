@@ -26,8 +26,6 @@ export interface ServiceOptions {
   readonly isPatient?: boolean;
   /** Called once for each time that the server is down, with the first failure that shows it. */
   readonly onDown?: (error: EndpointError) => void;
-  /** Longest pause before a request is made again (default 30,000). */
-  readonly longestRetryMs?: number;
   /** Rate limits of the server (default none). */
   readonly pace?: PaceOptions;
   /** Largest answer that is read (default 64 MiB). */
@@ -50,6 +48,8 @@ export interface ServiceRequest<Answer> extends Attempt {
 const require = createRequire(import.meta.url);
 
 const LONGEST_RETRY_MS = 30_000;
+/** Longest pause of those who wait for a server that is down, so that they go on soon after its start. */
+const LONGEST_DOWN_MS = 2_000;
 const DOWN_POLL_MS = 100;
 const DEADLINE_MS = 600_000;
 const MAX_ANSWER_BYTES = 64 * 1024 ** 2;
@@ -157,7 +157,7 @@ export class ServiceClient {
     endMs: number,
   ): Promise<Answer> {
     const { maxRetries, signal, waits = true } = request;
-    const { firstRetryMs = 500, longestRetryMs = LONGEST_RETRY_MS, isPatient = false } = this.options;
+    const { firstRetryMs = 500, isPatient = false } = this.options;
     let numLeft = maxRetries;
     let isFirst = true;
     const isCounted = (error: unknown): boolean =>
@@ -181,7 +181,7 @@ export class ServiceClient {
     return pRetry(attempt, {
       retries: Number.POSITIVE_INFINITY,
       minTimeout: firstRetryMs,
-      maxTimeout: longestRetryMs,
+      maxTimeout: LONGEST_RETRY_MS,
       maxRetryTime: Math.max(0, endMs - performance.now()),
       randomize: true,
       signal,
@@ -216,7 +216,8 @@ export class ServiceClient {
     { endMs, deadlineMs, signal }: { endMs: number; deadlineMs: number; signal?: AbortSignal },
   ): Promise<void> {
     if (performance.now() >= endMs) {
-      throw new EndpointError('TIMEOUT', `no answer within the deadline of ${deadlineMs} ms`);
+      const message = `no answer within the deadline of ${deadlineMs} ms`;
+      throw this.down ?? new EndpointError('TIMEOUT', message);
     }
     if (performance.now() + this.pace.heldForMs > endMs) throw this.down ?? tooLate(deadlineMs);
     await this.pace.untilFree(signal);
@@ -232,8 +233,9 @@ export class ServiceClient {
    */
   private holdBack(error: EndpointError, numBefore: number): void {
     const { retryAfterMs } = error;
-    const { firstRetryMs = 500, longestRetryMs = LONGEST_RETRY_MS } = this.options;
-    const growingMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(numBefore, 16));
+    const { firstRetryMs = 500 } = this.options;
+    const longestMs = showsDown(error) ? LONGEST_DOWN_MS : LONGEST_RETRY_MS;
+    const growingMs = Math.min(longestMs, firstRetryMs * 2 ** Math.min(numBefore, 16));
     // A server that is down and names no wait, or none at all, is not asked without a pause.
     this.pace.hold(showsDown(error) ? Math.max(retryAfterMs ?? 0, growingMs) : (retryAfterMs ?? growingMs));
   }
