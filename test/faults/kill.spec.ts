@@ -1,7 +1,7 @@
-import { cpSync, readdirSync } from 'node:fs';
+import { cpSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DataDirectories, runRetrace } from '../support/cli.mjs';
+import { DataDirectories, kill, runRetrace, startRetrace } from '../support/cli.mjs';
 import { trainWithKills, type Kill, type KilledRun } from '../support/kill-drill.mjs';
 
 const NUM_UPDATES = 7;
@@ -118,6 +118,18 @@ describe('a run that is killed or stopped, and started again', () => {
     const dataDir = directories.make();
     const killed = await trainWithKills([...recipe, '--data-dir', dataDir], kills, options);
     await expectUndisturbed(killed, dataDir);
+  }, 600_000);
+
+  it('a run on stored data waits for a store that is killed while it starts', async () => {
+    const dataDir = directories.make();
+    const isFifo = (path: string) => lstatSync(path).isFIFO();
+    cpSync(undisturbedDir, dataDir, { recursive: true, filter: (path) => !isFifo(path) });
+    const data = ['--from-run', 'latest', '--updates', '1', '--set', 'updateTokens=false'];
+    const session = startRetrace(['train', ...recipe, ...data, '--data-dir', dataDir]);
+    await session.waitFor(/ClickHouse engine/, options.withinMs);
+    kill(session.roles().store);
+    expect(await session.ended).toBe(0);
+    expect(session.lines.join('\n')).toMatch(/store +warn: was killed by SIGKILL[\s\S]*run ended: finished/);
   }, 600_000);
 
   it(

@@ -1,6 +1,8 @@
 import type { DataDirectory } from '@retrace/process';
 import { findFreePort } from '@retrace/process/free-port';
 import type { EventLog } from '@retrace/log';
+import type { StoreClient } from '@retrace/store';
+import pRetry from 'p-retry';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '../cli-error.js';
 import { openStoreClient } from '../services/connection.js';
@@ -22,8 +24,9 @@ interface StoreSideOptions {
   readonly runGoesOn: () => boolean;
 }
 
-/** How long a command waits for the store once its run has ended. */
+/** How long a command waits for the store once its run has ended, or while it is started again. */
 const PATIENCE_MS = 60_000;
+const LOOK_AGAIN_MS = 250;
 
 /**
  * The store of a data directory with what fills and shows it: the store, and a sink, or the API that hosts one. It starts beside a run, which waits for
@@ -81,6 +84,25 @@ export class StoreSide {
   }
 
   /**
+   * Does `work`, which may be done twice, with a client of the store, and again where the store was gone meanwhile: the supervisor starts it again, or
+   * says that it can't.
+   */
+  async ask<T>(work: (client: StoreClient) => Promise<T>): Promise<T> {
+    const client = await openStoreClient(this.options.directory, { storeUrl: this.url });
+    try {
+      return await pRetry(() => work(client), {
+        retries: Infinity,
+        factor: 1,
+        minTimeout: LOOK_AGAIN_MS,
+        maxRetryTime: PATIENCE_MS,
+        shouldRetry: ({ error }) => !this.isStopping && isUnavailable(error),
+      });
+    } finally {
+      await client.close();
+    }
+  }
+
+  /**
    * Waits for it after a run has ended, so that it is brought up to date when it stops. Where it does not come, a warning says how much of the log it
    * lacks.
    */
@@ -121,7 +143,7 @@ export class StoreSide {
 
   private async open(port: number): Promise<string> {
     const { supervisor, url: storeUrl } = this;
-    const { directory, eventLog, log, apiPort, acceptsOtherLog } = this.options;
+    const { directory, log, apiPort, acceptsOtherLog } = this.options;
     const isNewStore = !directory.hasStore;
     const definition = await defineStore(directory, {
       ...{ log, port },
@@ -132,7 +154,7 @@ export class StoreSide {
     // What is in a store that is there must be known before a sink writes to it. A page needs no store to begin with, but a sink does.
     const isUnsure = !acceptsOtherLog && !isNewStore;
     if (isUnsure || apiPort === null) await started;
-    if (isUnsure) await refuseOtherLogsAt({ directory, storeUrl, logId: eventLog.logId });
+    if (isUnsure) await this.refuseOtherLogs();
     if (this.isStopping) throw new CliError('ROLE_FAILED', 'the store was stopped before it was ready');
     const [apiUrl] = await Promise.all([this.startReaders(), started]);
     directory.announceServer({
@@ -140,6 +162,12 @@ export class StoreSide {
       startedAt: new Date().toISOString(),
     });
     return storeUrl;
+  }
+
+  /** @throws StoreError `STORE_OF_OTHER_LOG` */
+  private async refuseOtherLogs(): Promise<void> {
+    const { refuseOtherLogs } = await import('@retrace/store');
+    await this.ask((client) => refuseOtherLogs(client, this.options.eventLog.logId));
   }
 
   /** Starts the API, or a sink where there is none; resolves to the API's address once it is ready. */
@@ -159,6 +187,10 @@ export class StoreSide {
   }
 }
 
+function isUnavailable(error: Error): boolean {
+  return 'code' in error && error.code === 'STORE_UNAVAILABLE';
+}
+
 function isOfOtherLog(error: Error): boolean {
   return 'code' in error && error.code === 'STORE_OF_OTHER_LOG';
 }
@@ -166,23 +198,4 @@ function isOfOtherLog(error: Error): boolean {
 /** A log without a run beside a store that is there already: the one that the store is of may have been lost. */
 async function isNewBesideOldStore({ directory, eventLog }: StoreSideOptions): Promise<boolean> {
   return directory.hasStore && (await eventLog.endOffset('control', 0)) <= 1;
-}
-
-/** @throws StoreError `STORE_OF_OTHER_LOG` */
-async function refuseOtherLogsAt({
-  directory,
-  storeUrl,
-  logId,
-}: {
-  readonly directory: DataDirectory;
-  readonly storeUrl: string;
-  readonly logId: string;
-}): Promise<void> {
-  const { refuseOtherLogs } = await import('@retrace/store');
-  const client = await openStoreClient(directory, { storeUrl });
-  try {
-    await refuseOtherLogs(client, logId);
-  } finally {
-    await client.close();
-  }
 }

@@ -14,7 +14,6 @@ import { recordBaselines } from '../run/record-baselines.js';
 import { followControlEvents } from '../run/follow-control-events.js';
 import { RunProgress, summarizeRun, type RunSummary } from '../run/run-progress.js';
 import { startMetricsExport, type MetricsExport, type MetricsOptions } from '../run/metrics-export.js';
-import { openStoreClient } from '../services/connection.js';
 import { readControlState } from '../services/control-state.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { Supervisor } from '../supervisor/supervisor.js';
@@ -202,9 +201,8 @@ export class TrainingServer {
       throw new CliError('OPTION_INVALID', `--no-store: got it with a recipe on stored episodes; ${rule}`);
     }
     const storeUrl = await storeSide.serving;
-    const client = await openStoreClient(directory, { storeUrl });
-    try {
-      const { untilVisible } = await import('@retrace/store');
+    const { untilVisible } = await import('@retrace/store');
+    return storeSide.ask(async (client) => {
       const catchUp = () => untilVisible(eventLog, client);
       const session = { client, log: eventLog, directory, storeUrl, catchUp };
       await catchUp();
@@ -212,14 +210,12 @@ export class TrainingServer {
       const onNotice = (line: string) => {
         this.say('run', line);
       };
-      return await beginRun(eventLog, state, {
+      return beginRun(eventLog, state, {
         recipe,
         codeVersion,
         completeData: (incomplete) => completeData(incomplete, { session, state, onNotice }),
       });
-    } finally {
-      await client.close();
-    }
+    });
   }
 
   /** Stops collectors, validator, trainer, API or sink, and store, in this order, and releases the data directory. */

@@ -31,13 +31,13 @@ export async function withStore<T>(
     return withLiveStore(services, work);
   }
   const directory = new DataDirectory(dataDir);
-  if (!create && !existsSync(directory.log)) {
+  const server = await findServer(dataDir);
+  if (server === null && !create && !existsSync(directory.log)) {
     throw new CliError(
       'DATA_DIRECTORY_UNUSABLE',
       `data directory ${dataDir}: holds no events yet; start with "retrace up", or name another with --data-dir`,
     );
   }
-  const server = await findServer(dataDir);
   if (server === null) return withOwnStore({ dataDir, log: errorsOnly(process.stderr), upToDate }, work);
   const { storeUrl } = server;
   return withLiveStore({ directory, storeUrl, storeCluster: null, log: logOf(directory) }, work);
