@@ -92,10 +92,21 @@ export function rowsOfQuery(session: Pick<DataSession, 'directory' | 'storeUrl'>
   }
 }
 
+/** Of view `groups`. */
+const IS_COMPLETE = "split = 'train' AND trainable AND reason != 'abandoned'";
+
+/** The runs that have groups which were complete, for training. */
+export async function runsToTrainOn(client: StoreClient): Promise<ReadonlySet<string>> {
+  const rows = await client.queryRows<{ run_id: string }>(
+    `SELECT DISTINCT run_id FROM groups WHERE ${IS_COMPLETE}`,
+  );
+  return new Set(rows.map(({ run_id: runId }) => runId));
+}
+
 /** The groups of a run that were complete, for training. */
 function rowsOfRun({ client }: Pick<DataSession, 'client'>, runId: string) {
   const sql = `SELECT run_id, arrayJoin(episode_ids) AS episode_id FROM groups
-WHERE run_id = '${runId}' AND split = 'train' AND trainable AND reason != 'abandoned'`;
+WHERE run_id = '${runId}' AND ${IS_COMPLETE}`;
   return { sql, rows: read() };
 
   async function* read(): AsyncGenerator<SelectionRow> {
@@ -117,10 +128,11 @@ async function nothingOf(client: StoreClient, runId: string): Promise<CliError> 
     { params: { runId } },
   );
   const { announced, closed, trainable } = counts;
+  const howToClose = `POST /api/runs/${runId}/end with {"reason": "finished"} closes the groups of a recorded run whose members have all ended; `;
   return new CliError(
     'OPTION_INVALID',
     `run ${runId} has no group to train on: of ${announced} groups for training ${closed} are closed, and ${trainable} of those trainable. ` +
-      `POST /api/runs/${runId}/end with {"reason": "finished"} closes the groups of a recorded run whose members have all ended; ` +
+      `${closed < announced ? howToClose : ''}` +
       'column "untrainable" of view "steps" says what keeps a step from training. --from takes any episodes',
   );
 }

@@ -2,7 +2,7 @@ import { resolveRecipe } from '@retrace/config';
 import type { ControlFold } from '@retrace/trajectory';
 import { expect, it } from 'vitest';
 import { overridesOf } from './training-recipe.js';
-import { recipeOfSource } from './training-source.js';
+import { recipeOfSource, runOfSource } from './training-source.js';
 
 const RUN_ID = '0198c0de-0000-7000-8000-00000000aaaa';
 const recipe = JSON.parse(JSON.stringify(resolveRecipe('frozen-lake-imitation'))) as object;
@@ -25,4 +25,16 @@ it('the recipe of a stored source is that of its run, alone on the source, with 
     collection: { temperature: 0.5 },
     data: { sources: [{ from: 'run', run: RUN_ID }] },
   });
+});
+
+it('latest is the newest run with groups to train on, not one that trained on stored episodes since', async () => {
+  const runs = [RUN_ID, 'trained-on-it'].map((runId) => ({ runId, started: { runKind: 'trained', recipe } }));
+  const of = (withGroups: readonly string[]) => {
+    const client = { queryRows: () => Promise.resolve(withGroups.map((run_id) => ({ run_id }))) };
+    const sources = { session: { client } as never, state: { runs } as never };
+    return runOfSource({ from: 'run', run: 'latest' }, sources);
+  };
+  expect(await of([RUN_ID])).toBe(RUN_ID);
+  expect(await of([RUN_ID, 'trained-on-it'])).toBe('trained-on-it');
+  await expect(of([])).rejects.toMatchObject({ code: 'RUN_UNKNOWN' });
 });

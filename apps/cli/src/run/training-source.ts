@@ -6,7 +6,7 @@ import {
 } from '@retrace/config';
 import type { ControlFold } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
-import { rowsOfQuery, type DataSession } from './complete-data.js';
+import { rowsOfQuery, runsToTrainOn, type DataSession } from './complete-data.js';
 import { selectRun } from './find-run.js';
 
 /** Options of a training run that has only stored episodes. */
@@ -46,7 +46,11 @@ export async function runOfSource(
   { run, dataset, query }: DataSourceRecipe,
   { session, state }: { readonly session: DataSession; readonly state: ControlFold },
 ): Promise<string> {
-  if (run !== undefined) return selectRun(state.runs, run).runId;
+  if (run !== undefined) {
+    const collected = run === 'latest' ? await runsToTrainOn(session.client) : new Set<string>();
+    const lacking = 'has a group to train on that is complete';
+    return selectRun(state.runs, run, { has: ({ runId }) => collected.has(runId), lacking }).runId;
+  }
   const ofDataset = `SELECT run_id, episode_id FROM dataset_episodes WHERE dataset = '${dataset?.replaceAll("'", "''") ?? ''}'`;
   const counts = new Map<unknown, number>();
   for await (const { run_id: runId } of rowsOfQuery(session, query ?? ofDataset).rows)
