@@ -18,14 +18,11 @@ class BreakingProxy {
   readonly broken: string[] = [];
   private readonly tried = new Set<string>();
 
-  private constructor(
-    private readonly server: Server,
-    private readonly breaks: Break,
-  ) {}
+  private constructor(private readonly server: Server) {}
 
   static async start(target: string, breaks: Break): Promise<BreakingProxy> {
     const server = createServer();
-    const proxy = new BreakingProxy(server, breaks);
+    const proxy = new BreakingProxy(server);
     server.on('request', (call, answer) => {
       const { method, url = '', headers } = call;
       const number = headers['retrace-call'];

@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBackend } from '@retrace/compute';
 import { CheckpointFiles, type FileRef } from '@retrace/policy';
+import { readPlanColumns } from '@retrace/store';
 import type { EvaluatedTokens, UpdateEngine } from '@retrace/trainer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Replayer } from '../../apps/trainer/src/replay/replayer.js';
-import { readPlanColumns } from '../../apps/trainer/src/update/plan-columns.js';
 import { readBatch } from '../../apps/trainer/src/update/read-batch.js';
 import { InProcessRun } from '../support/in-process-run.js';
 import { newDirectory, obstacle, openTensorflow, smallRecipe, Worker } from './torch.js';
@@ -36,6 +36,13 @@ const CASES: Readonly<Record<string, Case>> = {
     settings: [
       ...['collection.groupsPerRound=32', 'model.valueTrunk=own'],
       ...['optimizer.criticLearningRate=0.02', 'optimizer.maxGradientNorm=0.05', 'optimizer.weightDecay=0.1'],
+    ],
+  },
+  'PPO with a critic that has steps of its own, and a warm-up': {
+    recipe: 'bandit-ppo',
+    settings: [
+      ...['collection.groupsPerRound=32', 'model.valueTrunk=own', 'optimizer.criticLearningRate=0.02'],
+      'optimizer.critic={"numWarmupUpdates":1,"epochs":3,"miniBatchActionTokens":16}',
     ],
   },
   'GRPO with a KL to a fixed reference': {
@@ -104,7 +111,7 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'torch beside TensorFlow.js', () 
       const replayer = await Replayer.open(run.source);
       const { commit, plan } = replayer.update(NUM_UPDATES);
       const columns = await readPlanColumns(run.source.reader, plan, run.id);
-      const needs = { greedyBaseline: false, behaviorLogprobs: false };
+      const needs = { greedyBaseline: false, behaviorLogprobs: false, finalValues: false };
       const { batch, sampled: mask } = readBatch(columns, { ...recipe.collection, needs });
       const evaluate = (engine: UpdateEngine) =>
         engine.evaluate(batch, {
@@ -114,7 +121,7 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'torch beside TensorFlow.js', () 
         });
       await replayer.engine.load(commit);
       const expected = await evaluate(replayer.engine);
-      const { vocabSize } = replayer.engine.model.config;
+      const { vocabSize } = run.text.tokenizer;
       const { checkpoints } = run.source;
       for (const worker of workers) {
         const engine = await worker.open(recipe, checkpoints, vocabSize);

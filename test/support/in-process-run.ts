@@ -100,7 +100,7 @@ export class InProcessRun {
     private readonly log: EventLog,
     private readonly control: ControlTail,
     private readonly checkpoints: CheckpointFiles,
-    private readonly text: PolicyText,
+    readonly text: PolicyText,
     private readonly runId: string,
   ) {}
 

@@ -282,6 +282,37 @@ def test_a_separate_critic_has_a_rate_and_a_norm_of_its_own(engine: EngineClient
     assert changed == {name for name in before if name.startswith(("critic.", "value_head"))}
 
 
+def test_a_separate_critic_can_have_steps_of_its_own(engine: EngineClient, tmp_path: Path) -> None:
+    batch = random_batch(6, TINY["vocabSize"])
+
+    def is_of_critic(name: str) -> bool:
+        return name.startswith(("critic.", "value_head"))
+
+    def weights_after(steps: list[str]) -> dict[str, np.ndarray]:
+        shape = {**TINY, "valueTrunk": "own"}
+        read_tensors(open_random(engine, shape, tmp_path, optimizer={"separateCritic": True}))
+        for count, trains in enumerate(steps):
+            if trains == "restart":
+                engine.load(**engine.save(tmp_path, what="state"))
+                continue
+            engine.forward(batch.tokens, batch.mask, graph=f"g{count}")
+            engine.backward(f"g{count}", **batch.derivatives)
+            made = engine.step(1e-3, criticLearningRate=1e-2, maxGradientNorm=1e-2, trains=trains)
+            assert (made["gradientNorm"] == 0) == (trains == "critic")
+            assert (made["criticGradientNorm"] == 0) == (trains == "policy")
+        return read_tensors(engine.save(tmp_path)["weights"])
+
+    start, policy = weights_after([]), weights_after(["policy"])
+    for name, values in weights_after(["critic"]).items():
+        assert np.array_equal(values, start[name]) == (not is_of_critic(name)), name
+        assert np.array_equal(policy[name], start[name]) == is_of_critic(name), name
+    # Counts of steps, by which the moments are corrected, go along, too.
+    whole = weights_after(["critic", "critic", "policy", "critic", "policy"])
+    restarted = weights_after(["critic", "critic", "policy", "restart", "critic", "policy"])
+    for name, values in whole.items():
+        assert np.array_equal(values, restarted[name]), name
+
+
 def test_fixed_and_moving_references_are_other_weights(engine: EngineClient, tmp_path: Path) -> None:
     weights = open_random(engine, TINY, tmp_path)
     batch = random_batch(7, TINY["vocabSize"])

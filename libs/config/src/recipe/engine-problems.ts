@@ -55,12 +55,6 @@ function unhonoured({ optimizer, compute }: Recipe): string[] {
     problems.push(`${field}: got ${JSON.stringify(value)}, which engine "torch" can't honour; ${instead}`);
   if ((optimizer.dataParallel ?? 1) > 1)
     refuse('optimizer.dataParallel', optimizer.dataParallel, 'set engine.processes instead');
-  if (optimizer.critic)
-    refuse(
-      'optimizer.critic',
-      optimizer.critic,
-      'train policy and critic in the same steps, or on engine "tensorflow"',
-    );
   const {
     matMulPrecision = 'float32',
     optimizerOffload = 'device',

@@ -163,6 +163,7 @@ export class TorchEngine implements UpdateEngine {
     criticLearningRate = learningRate,
     maxGradientNorm,
     skipNormAbove,
+    trains = 'all',
   }: ApplyOptions): Promise<AppliedGradients> {
     const hasCriticNorm = this.hasSeparateCritic;
     if (!this.hasGradients)
@@ -176,6 +177,7 @@ export class TorchEngine implements UpdateEngine {
         maxGradientNorm,
         criticMaxGradientNorm: maxGradientNorm,
         skipNormAbove: skipNormAbove ?? null,
+        trains,
       },
     );
     // JSON has no NaN: null is a norm that is not finite.

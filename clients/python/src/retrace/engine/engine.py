@@ -296,7 +296,7 @@ class Engine:
             names["optimizer"] = f"optimizer-{secrets.token_hex(8)}.safetensors"
         contents = {"weights": (self._weight_entries(), metadata)}
         if what == "state":
-            step = {"step": str(self.optimizer.num_steps)}
+            step = self.optimizer.step_counts()
             averages = {} if self._moving is None else {"averages": "yes"}
             contents["optimizer"] = (self._state_entries(), {**step, **averages})
         for key, (entries, texts) in contents.items():

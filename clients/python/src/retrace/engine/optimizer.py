@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -27,6 +27,8 @@ class StepOptions:
     max_norm: float | None
     critic_max_norm: float | None
     skip_above: float | None
+    trains: Literal["all", "policy", "critic"] = "all"
+    """The weights that it changes: a critic that is kept apart may have steps of its own."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,13 @@ class Applied:
 class Optimizer:
     """torch's AdamW on this rank's shards of the trained parameters.
 
-    A critic that is kept apart has a learning rate and a clipped norm of its own.
+    A critic that is kept apart has a learning rate and a clipped norm of its own, and a count of steps.
     """
 
     def __init__(self, weights: Weights, options: OptimizerOptions, group: Group):
         self._weights, self._group = weights, group
         self._separate = options.separate_critic
-        self.num_steps = 0
+        self._num_steps = {False: 0, True: 0}
         self._shards = weights.shards()
         self._is_critic = [self._separate and s.spec.is_of_critic for s in weights.trained]
         groups: dict[tuple[bool, bool], list[torch.Tensor]] = {}
@@ -70,10 +72,16 @@ class Optimizer:
 
     def reset(self) -> None:
         """Go back to no steps and moments of 0."""
-        self.num_steps = 0
-        for shard in self._shards:
+        self._num_steps = {False: 0, True: 0}
+        for shard, is_critic in zip(self._shards, self._is_critic, strict=True):
             moments = {name: torch.zeros_like(shard) for name in MOMENTS}
-            self._adamw.state[shard] = {"step": self._step_count(shard), **moments}
+            self._adamw.state[shard] = {"step": self._step_count(shard, is_critic), **moments}
+
+    def step_counts(self) -> dict[str, str]:
+        """The counts of steps as files hold them: the critic's only where it is another."""
+        policy, critic = self._num_steps[False], self._num_steps[True]
+        is_even = not self._separate or policy == critic
+        return {"step": str(policy), **({} if is_even else {"criticStep": str(critic)})}
 
     def moments(self, name: str) -> Shards:
         """The moments of all trained parameters."""
@@ -82,6 +90,7 @@ class Optimizer:
     def step(self, options: StepOptions) -> Applied:
         """Make one step with the accumulated gradients, unless their norm forbids it."""
         gradients = self._weights.gradients()
+        self._drop_others(gradients, options)
         norm, critic_norm = self._norms(gradients)
         kept_apart = critic_norm if self._separate else None
         if options.skip_above is None and not math.isfinite(norm + critic_norm):
@@ -103,13 +112,21 @@ class Optimizer:
     def _apply(self, gradients: Shards, options: StepOptions) -> None:
         for group, is_critic in zip(self._adamw.param_groups, self._groups_of_critic, strict=False):
             group["lr"] = options.critic_learning_rate if is_critic else options.learning_rate
-        for shard, gradient in zip(self._shards, gradients, strict=True):
-            shard.grad = gradient
+        for shard, gradient, is_critic in zip(self._shards, gradients, self._is_critic, strict=True):
+            # AdamW leaves alone what has no gradient, with its moments and its count of steps.
+            shard.grad = gradient if changes(options, is_critic) else None
         self._weights.reshard()
         self._adamw.step()
         for shard in self._shards:
             shard.grad = None
-        self.num_steps += 1
+        for is_critic in self._num_steps:
+            self._num_steps[is_critic] += changes(options, is_critic)
+
+    def _drop_others(self, gradients: Shards, options: StepOptions) -> None:
+        """Set to 0 the gradients of what the step doesn't change, whose norms count as 0."""
+        others = [g for g, of in zip(gradients, self._is_critic, strict=True) if not changes(options, of)]
+        if others:
+            torch._foreach_zero_(others)
 
     def _norms(self, gradients: Shards) -> tuple[float, float]:
         """Norms over all ranks: of the policy's gradients, and of a critic's that is kept apart."""
@@ -126,19 +143,26 @@ class Optimizer:
         """Check that a file holds a state of this model."""
         for prefix in MOMENTS.values():
             self._weights.require_in(file, prefix)
-        step = file.metadata.get("step", "")
-        if not step.isdecimal():
-            raise EngineError(
-                "FILE_DAMAGED", f"{file.path}: metadata.step is {step!r}; it must be a whole number"
-            )
+        for name in ("step", "criticStep"):
+            step = file.metadata.get(name, "" if name == "step" else "0")
+            if not step.isdecimal():
+                raise EngineError(
+                    "FILE_DAMAGED", f"{file.path}: metadata.{name} is {step!r}; it must be a whole number"
+                )
 
     def read(self, file: TensorFile) -> None:
         """Replace the state with that of a file that was checked."""
         for name, prefix in MOMENTS.items():
             self._weights.read(file, self.moments(name), prefix)
-        self.num_steps = int(file.metadata["step"])
-        for shard in self._shards:
-            self._adamw.state[shard]["step"] = self._step_count(shard)
+        step = file.metadata["step"]
+        self._num_steps = {False: int(step), True: int(file.metadata.get("criticStep", step))}
+        for shard, is_critic in zip(self._shards, self._is_critic, strict=True):
+            self._adamw.state[shard]["step"] = self._step_count(shard, is_critic)
 
-    def _step_count(self, shard: torch.Tensor) -> torch.Tensor:
-        return torch.tensor(float(self.num_steps), dtype=torch.float32, device=shard.device)
+    def _step_count(self, shard: torch.Tensor, is_critic: bool) -> torch.Tensor:
+        return torch.tensor(float(self._num_steps[is_critic]), dtype=torch.float32, device=shard.device)
+
+
+def changes(options: StepOptions, is_critic: bool) -> bool:
+    """Whether a step changes the policy, or a critic that is kept apart."""
+    return options.trains != ("policy" if is_critic else "critic")

@@ -97,6 +97,9 @@ def write_columns(columns: Mapping[str, NDArray[np.float32]]) -> bytes:
     return bytes(sink.getvalue())
 
 
+TRAINED_PARTS = ("all", "policy", "critic")
+
+
 def read_step(body: object) -> StepOptions:
     """Check the body of `step`."""
     fields = Fields(body, "step")
@@ -115,6 +118,7 @@ def read_step(body: object) -> StepOptions:
         max_norm=max_norm,
         critic_max_norm=limit("criticMaxGradientNorm", max_norm),
         skip_above=limit("skipNormAbove", None),
+        trains=fields.take("trains", lambda v: v in TRAINED_PARTS, '"all", "policy" or "critic"', "all"),
     )
     fields.finish()
     return options
