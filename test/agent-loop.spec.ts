@@ -5,6 +5,7 @@ import { openBackend } from '@retrace/compute';
 import { parseRecipe, resolveRecipe, type Recipe } from '@retrace/config';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { InProcessRun } from './support/in-process-run.js';
+import { playedEpisodes, rowOfStep } from './support/stored-prompts.js';
 
 type AgentSection = NonNullable<Recipe['agent']>;
 
@@ -80,6 +81,61 @@ describe('a run with the section agent', () => {
     const { metric, steps } = await play(recipeWith(agent));
     expect(steps.length).toBeGreaterThan(3);
     for (const deviation of metric('train/ratioMaxDeviation')) expect(deviation).toBeLessThan(1e-4);
+  });
+
+  describe('its data sets', () => {
+    const EXPERT = { agent: 'expert', numEpisodes: 4, numUpdates: 1, episodesPerUpdate: 4, learningRate: 0 };
+    const MODULE = `export default { name: 'planner', begin: () => ({
+      async act({ observation, turn }, model) {
+        if (turn === 2) return { actions: ['left'] };
+        const question = { role: 'user', content: observation };
+        const plan = await model.ask([question, { role: 'user', content: 'Plan.' }], { purpose: 'plan' });
+        return { actions: [await model.ask([{ role: 'system', content: 'Act.' }, question, { role: 'assistant', content: plan }, question])] };
+      },
+    }) };`;
+    /** The steps of each episode as data sets read them, with the text of the tokens that each model read. */
+    async function played(agent: AgentSection) {
+      const recipe = recipeWith(agent);
+      const imitation = agent.module === undefined && agent.history?.policy !== 'summary' && EXPERT;
+      const run = await InProcessRun.begin(
+        directory,
+        parseRecipe({ ...recipe, ...(imitation && { imitation }) }),
+      );
+      await run.work();
+      const events = await run.episodeEvents();
+      await run.close();
+      return playedEpisodes(events, imitation ? 'expert' : 'policy');
+    }
+
+    it.each(POLICIES.filter(([name]) => name !== 'summary'))(
+      'have for each step the prompt that its model read: %s',
+      async (_, agent) => {
+        const episodes = await played(agent);
+        expect(episodes.length).toBeGreaterThan(0);
+        for (const { episode, read } of episodes) {
+          const prompts = episode.steps.map((_step, step) => {
+            const messages = rowOfStep('prompts', episode, step)?.prompt as unknown as { content: string }[];
+            return messages.map(({ content }) => content).join('');
+          });
+          expect(prompts).toEqual(read);
+        }
+      },
+    );
+
+    it('have those of an agent module, and none of a turn that no model was asked for', async () => {
+      const module = join(directory, 'planner.mjs');
+      writeFileSync(module, MODULE);
+      const [{ episode }] = await played({ module, maxTurns: 3 });
+      const rows = episode.steps.map((_, step) => rowOfStep('prompts', episode, step)?.prompt);
+      const seen = (n: number) => ({ role: 'user', content: episode.steps[n].observation });
+      const plan = (n: number) => ({ role: 'assistant', content: episode.steps[n].action });
+      const act = { role: 'system', content: 'Act.' };
+      expect(rows.slice(0, 2)).toEqual([
+        [seen(0), { role: 'user', content: 'Plan.' }],
+        [act, seen(0), plan(0), seen(0)],
+      ]);
+      expect(rowOfStep('sft', episode, 2)).toBeUndefined();
+    });
   });
 
   describe('with an action format in a file of one’s own', () => {

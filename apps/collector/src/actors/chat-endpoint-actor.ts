@@ -1,5 +1,5 @@
 import type { ChatModel, ChatReply, ChatTool, CalledTool } from '@retrace/endpoints';
-import { encodePlain, type ChatMessage, type PolicyText } from '@retrace/policy';
+import { encodePlain, type PolicyText } from '@retrace/policy';
 import type { Json, SamplingParameters } from '@retrace/trajectory';
 import { concatTokens } from '../episode/concat-tokens.js';
 import type { Turn } from '../episode/episode-recorder.js';
@@ -32,8 +32,6 @@ export class ChatEndpointActor implements Actor {
   /** The server alone knows how long its context is, and refuses what is too long. */
   readonly maxTokens = Number.POSITIVE_INFINITY;
   private readonly turns: TurnQueue;
-  /** The conversation of each slot as the server knows it, with its last answer. */
-  private readonly known = new Map<number, readonly ChatMessage[]>();
 
   constructor(private readonly options: ChatEndpointActorOptions) {
     this.sampling = options.sampling;
@@ -54,7 +52,6 @@ export class ChatEndpointActor implements Actor {
 
   release(slot: number): void {
     this.turns.release(slot);
-    this.known.delete(slot);
   }
 
   private async ask({ slot, messages, greedy }: ActRequest, ended: AbortSignal): Promise<FinishedAct> {
@@ -69,13 +66,7 @@ export class ChatEndpointActor implements Actor {
         },
         ended,
       );
-      const turn = this.turnOf(reply, performance.now() - startedAt);
-      const known = this.known.get(slot) ?? [];
-      const isContinued = continues(known, messages);
-      const added = isContinued ? messages.slice(known.length) : messages;
-      this.known.set(slot, [...messages, { role: 'assistant', content: turn.action }]);
-      const mark = isContinued ? {} : { keptMessages: 0 };
-      return { slot, turn: { ...turn, messages: messagesOf(added, reply), ...mark } };
+      return { slot, turn: this.turnOf(reply, performance.now() - startedAt) };
     } catch (error) {
       return { slot, failure: { of: 'model', reason: messageOf(error) } };
     }
@@ -90,6 +81,7 @@ export class ChatEndpointActor implements Actor {
     const ending = reply.stopReason === 'stop' ? [tokenizer.endOfTurnTokenId] : [];
     return {
       ...unsampledTurn(action, concatTokens(written, Int32Array.from(ending))),
+      output: messageOfReply(reply),
       generationMs,
       ...(reply.usage && { usage: { ...reply.usage, costUsd: null } }),
       untrainable: TEXT_ONLY,
@@ -97,23 +89,13 @@ export class ChatEndpointActor implements Actor {
   }
 }
 
-/** Whether a conversation begins with that of the last request and its answer. */
-function continues(known: readonly ChatMessage[], messages: readonly ChatMessage[]): boolean {
-  return known.every(
-    ({ role, content }, i) => messages.at(i)?.role === role && messages.at(i)?.content === content,
-  );
-}
-
-function messagesOf(input: readonly ChatMessage[], { content, toolCalls }: ChatReply): Json {
+function messageOfReply({ content, toolCalls }: ChatReply): Json {
   const calls = toolCalls.map(({ id, name, arguments: given }) => ({
     id,
     type: 'function',
     function: { name, arguments: given },
   }));
-  return {
-    input: input.map(({ role, content: said }) => ({ role, content: said })),
-    output: { role: 'assistant', content, ...(calls.length > 0 && { tool_calls: calls }) },
-  };
+  return { role: 'assistant', content, ...(calls.length > 0 && { tool_calls: calls }) };
 }
 
 /** A call as models without an API for it write it (Hermes, Qwen), so that formats of actions read it. */

@@ -16,6 +16,7 @@ import {
   type Usage,
 } from '@retrace/trajectory';
 import type { PlannedEpisode } from '../round/round-plan.js';
+import { RecordedConversation, type ShownPrompt, type StoredMessages } from './recorded-conversation.js';
 
 /** An agent's action in one turn, as token columns. */
 export interface Turn {
@@ -27,10 +28,8 @@ export interface Turn {
   readonly policyVersions: Int32Array;
   readonly logprobMode: 'processed' | 'raw' | 'none';
   readonly generationMs: number;
-  /** As `StepRecorded.messages` (default null). */
-  readonly messages?: Json;
-  /** Messages of the conversation so far that the prompt kept, where it did not keep all (default all). */
-  readonly keptMessages?: number;
+  /** The model's message, where it is more than its text (default the text). */
+  readonly output?: Json;
   /** As the model's server counted it (default null). */
   readonly usage?: Usage;
   /** Why no policy gradient may train on the turn, where its tokens do not show it. */
@@ -100,7 +99,7 @@ export interface EndedEpisode extends EpisodeTotals {
   readonly failure: EpisodeFailure | null;
 }
 
-interface StepOptions {
+interface StepOptions extends ShownPrompt {
   readonly prompt: Prompt;
   readonly turn: Turn;
   readonly result: StepResult;
@@ -116,6 +115,7 @@ interface StepOptions {
 export class EpisodeRecorder {
   private seq = 0;
   private readonly steps: StepTotals[] = [];
+  private readonly conversation = new RecordedConversation();
   private numInvalidActions = 0;
   private taskFamily: string | null = null;
 
@@ -145,7 +145,9 @@ export class EpisodeRecorder {
     });
   }
 
-  step({ prompt, turn, result, sampling, environmentMs, isTrained, changes }: StepOptions) {
+  step({ turn, result, sampling, environmentMs, isTrained, changes, ...shown }: StepOptions) {
+    const { prompt } = shown;
+    const { messages, marks } = this.conversation.store(shown, turn);
     const columns = joinTokens(prompt.tokenIds, isTrained ? turn : untrained(turn), isTrained);
     const { actionMask, tokenLogprobs } = columns;
     const { logprobMode } = turn;
@@ -163,7 +165,7 @@ export class EpisodeRecorder {
       rewardValues: new Float64Array(result.rewardValues),
       terminated: result.terminated,
       truncated: result.truncated,
-      info: withMark(result.info, turn.keptMessages),
+      info: withMarks(result.info, marks),
       // Each by its name: an object that is spread into another one grows field by field.
       tokenIds: columns.tokenIds,
       actionMask,
@@ -180,7 +182,7 @@ export class EpisodeRecorder {
       generationMs: turn.generationMs,
       environmentMs,
       snapshot: null,
-      messages: turn.messages ?? null,
+      messages,
       usage: turn.usage ?? null,
       untrainable: withChanges(
         turn.untrainable ?? findUntrainableReason({ actionMask, tokenLogprobs, sampling, logprobMode }),
@@ -222,12 +224,11 @@ export class EpisodeRecorder {
   }
 }
 
-/** The info of a step with the mark of a rewritten context, which data sets read. */
-function withMark(info: Json, keptMessages: number | undefined): Json {
-  if (keptMessages === undefined) return info;
-  if (info === null) return { keptMessages };
-  if (typeof info === 'object' && !Array.isArray(info)) return { ...info, keptMessages };
-  return { environment: info, keptMessages };
+function withMarks(info: Json, marks: StoredMessages['marks']): Json {
+  if (Object.keys(marks).length === 0) return info;
+  if (info === null) return marks;
+  if (typeof info === 'object' && !Array.isArray(info)) return { ...info, ...marks };
+  return { environment: info, ...marks };
 }
 
 function withChanges(reason: string, changes: readonly string[]): string {

@@ -268,12 +268,11 @@ export class EpisodeSlot {
       if (difference !== null) this.fail({ of: 'environment', reason: difference });
       return difference === null;
     }
-    const prompt = call?.ask.prompt ?? emptyPrompt(this.observation);
-    const isTrained = call?.ask.isTrained ?? false;
+    const { prompt, messages, tools, isTrained } = call?.ask ?? notAsked(this.observation);
     const turn = call?.turn ?? NO_TURN;
     const sampling = this.fork?.isForced(turn) ? null : this.sampling;
     const changes = this.changes.splice(0);
-    const step = { prompt, turn, result, sampling, environmentMs, isTrained, changes };
+    const step = { prompt, messages, tools, turn, result, sampling, environmentMs, isTrained, changes };
     this.context.emit(this.recorder.step(step));
     return true;
   }
@@ -303,6 +302,13 @@ export class EpisodeSlot {
     this.context.actor.release(this.slot);
     this.context.ended(summary);
   }
+}
+
+/** A step that no model was asked for. */
+function notAsked(
+  observation: Observation,
+): Pick<AskMove, 'prompt' | 'tools' | 'isTrained'> & { messages: null } {
+  return { prompt: emptyPrompt(observation), messages: null, isTrained: false };
 }
 
 /** The answer to a change that is not wanted. */

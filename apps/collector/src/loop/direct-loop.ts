@@ -51,7 +51,11 @@ class DirectLoop implements EpisodeLoop {
   private ask(prompt: Prompt): LoopMove {
     this.asked = prompt;
     const message: ChatMessage = { role: 'user', content: prompt.observation.text };
-    if (this.keepsHistory) this.history.push(message);
+    if (this.keepsHistory) {
+      // Turns that left a full context are no part of its conversation any more.
+      this.history.splice(0, 2 * (prompt.numHiddenTurns ?? 0));
+      this.history.push(message);
+    }
     const messages = this.keepsHistory ? [...this.history] : [message];
     return { kind: 'ask', prompt, messages, purpose: null, isTrained: true };
   }

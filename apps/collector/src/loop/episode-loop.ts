@@ -1,5 +1,5 @@
 import type { Observation } from '@retrace/environments';
-import type { ChatMessage, PromptFormat } from '@retrace/policy';
+import type { ChatMessage, PromptFormat, TemplateTool } from '@retrace/policy';
 import type { Json } from '@retrace/trajectory';
 import type { Prompt, Turn } from '../episode/episode-recorder.js';
 
@@ -9,6 +9,8 @@ export interface AskMove {
   readonly prompt: Prompt;
   /** The conversation that the prompt shows, for models that take text. */
   readonly messages: readonly ChatMessage[];
+  /** Tools that the chat template describes in the prompt (default none). */
+  readonly tools?: readonly TemplateTool[];
   /** A call for something else than an action, such as `summary`; null for one that may be answered with an action. */
   readonly purpose: string | null;
   /** Whether the turn may be trained on; the tokens of others count as part of the prompt. */

@@ -33,12 +33,10 @@ export function StepCard({ step, children }: StepCardProps) {
       </header>
       <div className={styles.exchange}>
         <section>
+          {chat === null && <h3>Observation</h3>}
+          {grid !== null && <GridBoard label={`Grid of step ${step.step}`} {...grid} />}
           {chat === null ? (
-            <>
-              <h3>Observation</h3>
-              {grid !== null && <GridBoard label={`Grid of step ${step.step}`} {...grid} />}
-              <pre className={styles.text}>{step.observation || '(empty)'}</pre>
-            </>
+            <pre className={styles.text}>{step.observation || '(empty)'}</pre>
           ) : (
             <ChatMessages label={`Messages of step ${step.step}`} {...chat} />
           )}
@@ -54,9 +52,9 @@ export function StepCard({ step, children }: StepCardProps) {
             <>
               <h3>Action</h3>
               <pre className={`${styles.text} ${styles.action}`}>{step.action || '(empty)'}</pre>
-              <ParsedAction step={step} />
             </>
           )}
+          {(chat === null || step.parsedAction !== null) && <ParsedAction step={step} />}
           <Reward step={step} />
           {step.untrainable !== '' && <p className={styles.parsed}>Not trainable: {step.untrainable}</p>}
         </section>

@@ -86,7 +86,7 @@ function stepsOf(episode: StoredEpisode): Record<string, Json>[] {
   episode.steps.forEach((step, index) => {
     const timestamp = step.occurredAt;
     const isRewritten = kept[index] !== null;
-    const isResult = step.messages === null && index > 0 && !isRewritten;
+    const isResult = hasNoMessage(step) && index > 0 && !isRewritten;
     if (isResult) withObservation(steps, [{ content: step.observation }]);
     else for (const message of inputMessages(step)) addInput(steps, message, timestamp);
     steps.push(agentStep(step, tokens[index], withMark(step, kept[index])));
@@ -94,6 +94,10 @@ function stepsOf(episode: StoredEpisode): Record<string, Json>[] {
   if (episode.finalObservation !== '') withObservation(steps, [{ content: episode.finalObservation }]);
   return steps;
 }
+
+/** Whether the text of a step is its observation alone: its prompt showed that as it is, or no model was asked. */
+const hasNoMessage = ({ messages, observation }: StoredStep): boolean =>
+  messages === null || (messages.input.length === 0 && messages.output === null && observation !== '');
 
 /** The info of a step with the mark of a rewritten context, which a step of a policy has in its tokens. */
 function withMark({ details }: StoredStep, keptMessages: number | null): Json {

@@ -1,6 +1,7 @@
 import type { ActionFormat, ParsedTurn } from '@retrace/agents';
 import type { AgentSettings } from '@retrace/config';
 import type { Observation } from '@retrace/environments';
+import type { TemplateTool } from '@retrace/policy';
 import type { Json } from '@retrace/trajectory';
 import type { Prompt, Turn } from '../../episode/episode-recorder.js';
 import { messageOf } from '../../episode/guarded-environment.js';
@@ -24,6 +25,8 @@ export interface AgentLoopOptions {
   /** Most tokens of a turn. */
   readonly maxNewTokens: number;
   readonly taskMarker: string | undefined;
+  /** Tools that the chat template describes. */
+  readonly tools: readonly TemplateTool[] | undefined;
 }
 
 /** Between several actions of a turn, as later prompts show them. */
@@ -91,13 +94,13 @@ export class AgentLoop implements EpisodeLoop {
 
   /** Asks the model, unless a limit of the episode forbids it. */
   private ask(fitted: FittedPrompt, purpose: string | null, isTrained: boolean): LoopMove {
-    const { budget, maxNewTokens } = this.options;
+    const { budget, maxNewTokens, tools } = this.options;
     const endDetail = budget.reasonToEnd(fitted.draft.tokenIds.length + maxNewTokens);
     if (endDetail !== null) return { kind: 'end', endDetail, final: this.finalPrompt(fitted) };
     this.asked = fitted;
     this.isSummary = purpose !== null;
     const { messages } = fitted.draft;
-    return { kind: 'ask', prompt: this.promptOf(fitted.draft), messages, purpose, isTrained };
+    return { kind: 'ask', prompt: this.promptOf(fitted.draft), messages, tools, purpose, isTrained };
   }
 
   private act(asked: FittedPrompt, turn: Turn): ActMove | FailMove {

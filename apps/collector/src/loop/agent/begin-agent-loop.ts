@@ -46,6 +46,7 @@ export function agentLoop(agent: AgentRecipe, settings: AgentSettings, room: Age
       maxPromptTokens,
       maxNewTokens: room.maxNewTokens,
       taskMarker: agent.taskMarker,
+      tools,
     });
   };
 }

@@ -138,7 +138,8 @@ export class ModuleLoop implements EpisodeLoop {
         return;
       }
       this.prompt = { observation: this.seen.observation, tokenIds, keptPrefixTokens };
-      this.move({ kind: 'ask', prompt: this.prompt, messages: checked, purpose: purpose ?? null, isTrained });
+      const asked = { prompt: this.prompt, messages: checked, tools, purpose: purpose ?? null, isTrained };
+      this.move({ kind: 'ask', ...asked });
     });
   }
 
