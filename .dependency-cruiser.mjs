@@ -113,8 +113,15 @@ export default {
     },
     {
       name: 'libs-never-import-clients',
+      comment: 'Importers read chats with the readers that client and proxy have.',
       severity: 'error',
       from: { path: '^libs/' },
+      to: { path: '^clients/(?!typescript/src/adapters/messages\\.ts$)' },
+    },
+    {
+      name: 'only-importers-read-chats-as-the-client-does',
+      severity: 'error',
+      from: { path: '^libs/(?!importers/)' },
       to: { path: '^clients/' },
     },
     {

@@ -1,4 +1,5 @@
 import type { ChatMessage, JsonObject, TokenUsage } from '@retrace/client';
+import { anthropicAnswer, anthropicMessages } from '@retrace/client/messages';
 import { errorOfAnswer } from './answer-error.js';
 import { addingCall, wholenessOf, type EngineAnswer } from './engine-call.js';
 import {
@@ -10,7 +11,6 @@ import {
   objectOf,
   textOf,
 } from './json-fields.js';
-import { assistantMessage, messagesOfRequest } from './messages-chat.js';
 import { MessagesReader } from './messages-reader.js';
 import type { Protocol, RecordedCall, SamplingDefaults } from './protocol.js';
 import { knownDefaults, sampledFields } from './sampling.js';
@@ -19,7 +19,7 @@ import { knownDefaults, sampledFields } from './sampling.js';
 export const MESSAGES: Protocol = {
   name: 'messages',
   prepare(body, upstream, defaults = knownDefaults(upstream)) {
-    const prompt = messagesOfRequest(body);
+    const prompt = anthropicMessages(body);
     const record = (answer: EngineAnswer) => recordedCall({ asked: body, prompt, defaults }, answer);
     return {
       prompt,
@@ -44,7 +44,7 @@ function recordedCall({ asked, prompt, defaults }: ReadRequest, answer: EngineAn
     model: textOf(body.model) ?? textOf(asked.model),
     prompt,
     tools: listedObjects(asked.tools),
-    output: blocks.length > 0 || isAnswered(body) ? assistantMessage(blocks) : null,
+    output: blocks.length > 0 || isAnswered(body) ? anthropicAnswer(blocks) : null,
     otherOutputs: [],
     finishReason: textOf(body.stop_reason),
     usage: usageOf(objectOf(body.usage)),

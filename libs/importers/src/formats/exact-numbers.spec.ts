@@ -21,6 +21,10 @@ const call = (name: string, given: string) =>
 
 /** A row of each format whose call has its arguments as an object. */
 const ROWS: readonly (readonly [FormatName, string])[] = [
+  [
+    'openai-chat',
+    `{"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": ${GIVEN}}]}]}`,
+  ],
   ['openai-chat', `{"messages": [{"role": "user", "content": "q"}, ${call('f', GIVEN)}]}`],
   [
     'openai-chat',

@@ -1,3 +1,4 @@
+import { fromAnthropic, systemMessages } from '../conversation/anthropic-messages.js';
 import { chatMessage } from '../conversation/chat-message.js';
 import { conversationRecords, END_UNKNOWN, type SpokenTurn } from '../conversation/conversation-steps.js';
 import { isCaller, roleOf, spokenMessage } from '../conversation/roles.js';
@@ -6,7 +7,7 @@ import { rowEpisodeId, type ImportFormat } from '../format.js';
 import { RowFault } from '../skip.js';
 import type { WireMessage } from '@retrace/recording';
 
-/** Chats in OpenAI's form, one a row: `{messages, tools?}`, as in files for fine-tuning. */
+/** Chats in OpenAI's form, one a row: `{messages, tools?}`, as in files for fine-tuning; or requests of Anthropic's API, with `system` beside them. */
 export const openaiChat: ImportFormat = {
   name: 'openai-chat',
   description: 'chats of OpenAI messages, as for fine-tuning',
@@ -14,23 +15,13 @@ export const openaiChat: ImportFormat = {
   keyOf: null,
   detects: (row) => isFields(row) && Array.isArray(row.messages),
   map: ([row], origin) => {
-    const { messages, tools, metadata, ...others } = asFields(row.value, 'row');
+    const { messages, system, tools, metadata, ...others } = asFields(row.value, 'row');
     const episode = rowEpisodeId(origin, row);
-    const turns = asList(messages, 'messages').map((value, index): SpokenTurn => {
-      const message = messageOf(value, `messages[${index}]`);
-      const { weight } = asFields(value, 'message');
-      return {
-        message,
-        isAgents: message.role === 'assistant',
-        isCall: isCaller(asText(asFields(value, 'message').role, 'role')),
-        // 0 excludes a message from fine-tuning; the agent said it nevertheless.
-        step: {
-          observation: undefined,
-          action: undefined,
-          ...(isMissing(weight) ? {} : { info: json({ weight }) }),
-        },
-      };
-    });
+    const instructions = systemMessages({ system }).map((message) => ({ message, isAgents: false }));
+    const turns: SpokenTurn[] = [
+      ...instructions,
+      ...asList(messages, 'messages').flatMap((value, index) => turnsOf(value, `messages[${index}]`)),
+    ];
     if (turns.length === 0) throw new RowFault('NO_AGENT_TURN', 'it has no messages');
     const kept = known({ tools: tools ?? undefined, metadata: metadata ?? undefined, ...others });
     const start = {
@@ -42,6 +33,24 @@ export const openaiChat: ImportFormat = {
     return { episodes: [[start, ...records]], skipped: [] };
   },
 };
+
+/** The turn of a message; those of one of Anthropic's, whose results of tools are turns of their own. */
+function turnsOf(value: unknown, name: string): SpokenTurn[] {
+  const fields = asFields(value, name);
+  const role = asText(fields.role, `${name}.role`);
+  const messages = fromAnthropic(fields) ?? [messageOf(value, name)];
+  return messages.map((message) => ({
+    message,
+    isAgents: message.role === 'assistant',
+    isCall: isCaller(role),
+    // 0 excludes a message from fine-tuning; the agent said it nevertheless.
+    step: {
+      observation: undefined,
+      action: undefined,
+      ...(isMissing(fields.weight) ? {} : { info: json({ weight: fields.weight }) }),
+    },
+  }));
+}
 
 /** A message of OpenAI, or one of ms-swift, whose role `tool_call` has the call as content. */
 function messageOf(value: unknown, name: string): WireMessage {

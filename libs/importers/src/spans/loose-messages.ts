@@ -1,5 +1,6 @@
 import { writeJson } from '@retrace/rows';
 import type { Json } from '@retrace/trajectory';
+import { fromAnthropic, systemMessages } from '../conversation/anthropic-messages.js';
 import { newToolCall } from '../conversation/chat-message.js';
 import { newMessage } from '../conversation/conversation-steps.js';
 import { reasoningOf, withoutReasoning } from '../conversation/reasoning.js';
@@ -8,7 +9,7 @@ import { type Fields, isFields, isMissing, json, looseJson, looseText } from '..
 import type { WireMessage, WireToolCall } from '@retrace/recording';
 
 /**
- * Reads messages of whatever a tracer wrote as input or output of a call: a list of messages in OpenAI's or LangChain's shape, an
+ * Reads messages of whatever a tracer wrote as input or output of a call: a list of messages in OpenAI's, Anthropic's or LangChain's shape, an
  * object with `messages` or `choices`, one message, or a text. What is no message is kept as the text of one in `role`.
  */
 export function looseMessages(value: unknown, role = 'user'): WireMessage[] {
@@ -16,14 +17,17 @@ export function looseMessages(value: unknown, role = 'user'): WireMessage[] {
   if (typeof value === 'string') return [{ role, content: value }];
   if (Array.isArray(value)) return value.flatMap((item) => looseMessages(item, role));
   if (!isFields(value)) return [{ role, content: writeJson(value) }];
-  if (Array.isArray(value.messages)) return looseMessages(value.messages, role);
+  if (Array.isArray(value.messages))
+    return [...systemMessages(value), ...looseMessages(value.messages, role)];
   if (Array.isArray(value.choices)) {
     const [choice] = value.choices as unknown[];
     return looseMessages(isFields(choice) ? (choice.message ?? choice.text) : choice, role);
   }
   if (isFields(value.message)) return looseMessages(value.message, role);
   const isMessage = 'content' in value || 'tool_calls' in value || 'toolCalls' in value;
-  return isMessage ? [message(value, role)] : [{ role, content: writeJson(value) }];
+  return isMessage
+    ? (fromAnthropic({ role, ...value }) ?? [message(value, role)])
+    : [{ role, content: writeJson(value) }];
 }
 
 function message(fields: Fields, fallbackRole: string): WireMessage {
