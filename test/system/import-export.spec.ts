@@ -88,7 +88,7 @@ describe('what is imported and exported again', () => {
 
   it(
     'has what a trace got since the last import, in its run',
-    { tags: 'release', timeout: 300_000 },
+    { tags: 'release', timeout: 600_000 },
     async () => {
       const first = generation('t', 1, [user('q1')], 'a1');
       const score = { id: 's1', trace_id: 't', name: 'ok', value: 0, data_type: 'NUMERIC', source: 'API' };
@@ -124,6 +124,11 @@ describe('what is imported and exported again', () => {
         `SELECT value FROM current_rewards WHERE ${runNamed('growing')} AND name = 'ok'`,
       );
       expect(rewards).toEqual([{ value: 1 }]);
+      // A score that changes back is the newest again.
+      await importRows('growing', [first, second, score, third]);
+      expect(
+        await sql(`SELECT value FROM current_rewards WHERE ${runNamed('growing')} AND name = 'ok'`),
+      ).toEqual([{ value: 0 }]);
     },
   );
 

@@ -82,22 +82,24 @@ function withWholePrompt(step: WireStep, before: readonly WireStep[]): WireStep 
 }
 
 function contextOf(steps: readonly WireStep[]): readonly WireMessage[] {
-  let context: readonly WireMessage[] = [];
+  const context: WireMessage[] = [];
   for (const step of steps) {
     const { keptMessages } = infoOf(step);
-    const kept = typeof keptMessages === 'number' ? context.slice(0, keptMessages) : context;
+    if (typeof keptMessages === 'number') context.length = Math.min(context.length, keptMessages);
     const { input = [], output = null } = step.messages ?? {};
-    context = [...kept, ...input, ...(output === null ? [] : [output])];
+    for (const message of input) context.push(message);
+    if (output !== null) context.push(output);
   }
   return context;
 }
 
 /** The tokens of the whole context; undefined where those of a step before are unknown. */
 function wholeTokens(tokens: WireTokens, before: readonly WireStep[]): WireTokens | undefined {
-  let context: readonly number[] = [];
+  const context: number[] = [];
   for (const { tokens: own } of before) {
     if (own == null) return undefined;
-    context = [...context.slice(0, own.keptPrefix ?? context.length), ...own.ids];
+    context.length = Math.min(context.length, own.keptPrefix ?? context.length);
+    for (const id of own.ids) context.push(id);
   }
   const { keptPrefix, ids, mask, logprobs, versions, ...others } = tokens;
   const kept = context.slice(0, keptPrefix ?? context.length);

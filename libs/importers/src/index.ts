@@ -1,5 +1,6 @@
 export { detectFormat, FORMAT_NAMES, FORMATS } from './formats/formats.js';
 export type { FormatName, ImportFormat, Mapped } from './format.js';
+export type { CurrentReward } from './changed-rewards.js';
 export {
   detectFileFormat,
   type Found,

@@ -1,5 +1,6 @@
 import type { RecordFault, WireRecord } from '@retrace/recording';
 import { describe, expect, it } from 'vitest';
+import type { CurrentReward } from './changed-rewards.js';
 import type { Found } from './import-rows.js';
 import { EpisodeWriter, type Refusal, type RowOutcome, type WriteOptions } from './write-episodes.js';
 
@@ -97,5 +98,87 @@ describe('an imported record that is refused', () => {
     const { counts } = await write(options);
     expect(counts).toMatchObject({ numEpisodes: 2, numPoorerEpisodes: 0 });
     expect(counts.skipped).toMatchObject([{ code: 'REFUSED', count: 1, example: { row: 1 } }]);
+  });
+});
+
+describe('a score that is imported again', () => {
+  /** Takes records by their ids as the recorder does: the same one is known, another one of the same id is refused. */
+  class RewardSink extends StrictSink {
+    private readonly byId = new Map<string, string>();
+    numAppends = 0;
+
+    override append(records: readonly WireRecord[]) {
+      this.numAppends += 1;
+      const key = (record: WireRecord) => ('id' in record ? `${record.id}` : JSON.stringify(record));
+      const texts = records.map((record) => [key(record), JSON.stringify(record)] as const);
+      if (texts.some(([id, text]) => (this.byId.get(id) ?? text) !== text)) {
+        return Promise.reject(new StrictError(FAULT));
+      }
+      const added = records.filter((record) => !this.byId.has(key(record)));
+      for (const [id, text] of texts) this.byId.set(id, text);
+      this.records.push(...added);
+      return Promise.resolve({ accepted: records.length, duplicates: records.length - added.length });
+    }
+
+    override refusalOf(error: unknown): Refusal | null {
+      return error instanceof StrictError ? { message: error.message, fault: null } : null;
+    }
+
+    numStepsOf = () => Promise.resolve(1);
+
+    currentRewards = (): Promise<CurrentReward[]> => Promise.resolve([...this.current().values()]);
+
+    /** The newest reward of each name. */
+    current() {
+      const rewards = this.records.filter((record) => record.type === 'reward');
+      return new Map(
+        rewards.map(({ episode, name, value }) => [
+          name,
+          { episode, step: null, name, value, source: 'api', rationale: '' },
+        ]),
+      );
+    }
+  }
+
+  it('has the value of the newest import, also where it changed back; importing that again adds nothing', async () => {
+    const sink = new RewardSink();
+    const reward = (id: string, value: number, name = id) =>
+      ({ type: 'reward', id, episode: 't', name, value, source: 'api' }) as const;
+    const numAdded: number[] = [];
+    for (const value of [0, 1, 1, 0, 0, 1, 1]) {
+      async function* trace(): AsyncIterable<Found> {
+        // Two scores of one name: the last counts.
+        const scores = [reward('ok', value), reward('first', 7, 'twice'), reward('last', 8, 'twice')];
+        const records = [step('t', 0, 'good'), ...scores];
+        yield await Promise.resolve({ kind: 'episode', file: 'f', row: 1, records } as unknown as Found);
+      }
+      const before = sink.records.length;
+      expect(await new EpisodeWriter(sink).write(trace())).toMatchObject({ skipped: [] });
+      numAdded.push(sink.records.length - before);
+      expect([...sink.current()].map(([name, { value: counts }]) => [name, counts])).toEqual([
+        ['ok', value],
+        ['twice', 8],
+      ]);
+    }
+    expect(numAdded).toEqual([4, 1, 0, 1, 0, 1, 0]);
+  });
+
+  it('costs no append of its own: a trace of 5,000 scores that all changed is written in few', async () => {
+    const sink = new RewardSink();
+    const write = (value: number) => {
+      async function* trace(): AsyncIterable<Found> {
+        const scores = Array.from({ length: 5000 }, (_, n) => {
+          return { type: 'reward', id: `s${n}`, episode: 't', name: `${n}`, value, source: 'api' } as const;
+        });
+        const records = [step('t', 0, 'good'), ...scores];
+        yield await Promise.resolve({ kind: 'episode', file: 'f', row: 1, records } as unknown as Found);
+      }
+      return new EpisodeWriter(sink).write(trace());
+    };
+    await write(0);
+    sink.numAppends = 0;
+    await write(1);
+    expect([...sink.current().values()].every(({ value }) => value === 1)).toBe(true);
+    expect(sink.numAppends).toBeLessThan(10);
   });
 });

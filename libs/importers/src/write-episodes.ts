@@ -1,9 +1,10 @@
-import { changedReward, grownEpisode } from './grown-episode.js';
+import { changedReward, changedRewards, type CurrentReward, isReward, rewardKey } from './changed-rewards.js';
+import { grownEpisode } from './grown-episode.js';
 import type { Found } from './import-rows.js';
 import type { Skip, SkipCode } from './skip.js';
 import type { ReplayEnvironment } from './verify/replay.js';
 import { type Verification, verifyEpisode } from './verify/verify-episode.js';
-import type { RecordFault, WireRecord } from '@retrace/recording';
+import type { RecordFault, WireRecord, WireReward } from '@retrace/recording';
 
 /** Why records were not taken. */
 export interface Refusal {
@@ -20,6 +21,8 @@ export interface RecordSink {
   refusalOf(error: unknown): Refusal | null;
   /** Number of steps of an episode that the run has and that has ended; null where it has none (default: it is never known). */
   numStepsOf?(episode: string): Promise<number | null>;
+  /** The rewards of episodes that count now, of each step, name and source the newest (default: none are known). */
+  currentRewards?(episodes: readonly string[]): Promise<readonly CurrentReward[]>;
 }
 
 /** The outcome of one episode, or of something that was left out: a line of the report by rows. */
@@ -182,8 +185,12 @@ export class EpisodeWriter {
 
   private async writeBatch(batch: readonly Episode[]): Promise<void> {
     if (batch.length === 0) return;
+    const numKnown = this.numKnownRecords;
     const refusal = await this.append(batch);
-    if (refusal === null) return;
+    if (refusal === null) {
+      if (this.numKnownRecords > numKnown) await this.renewRewards(batch);
+      return;
+    }
     if (batch.length === 1) {
       const [episode] = batch;
       const poorer = this.poorer(episode, refusal);
@@ -204,13 +211,38 @@ export class EpisodeWriter {
     if (numKnown === null) return false;
     const { known, later, more } = grownEpisode(episode.records, numKnown);
     if ((await this.appendRecords(known)) !== null) return false;
-    for (const record of later) {
-      if ((await this.appendRecords([record])) === null || record.type !== 'reward') continue;
-      await this.appendRecords([changedReward(record)]);
-    }
+    await this.appendLater(later);
     if (more.length > 0) await this.writeBatch([{ ...episode, records: more }]);
     else await this.note(episode);
     return true;
+  }
+
+  /** Gives rewards again that the run has, but of which another value counts: one that changed, or changed back. */
+  private async renewRewards(batch: readonly Episode[]): Promise<void> {
+    const rewards = batch.flatMap(({ records }) => records.filter(isReward));
+    const changed = changedRewards(rewards, await this.currentRewards(rewards));
+    if (changed.length > 0) await this.appendRecords(changed);
+  }
+
+  /** Appends what may come after the end of an episode: its rewards as they are now, and what changed about it. */
+  private async appendLater(records: readonly WireRecord[]): Promise<void> {
+    const rewards = records.filter(isReward);
+    const current = await this.currentRewards(rewards);
+    const added = records.filter((record) => !isReward(record) || !current.has(rewardKey(record)));
+    const later = [...added, ...changedRewards(rewards, current)];
+    if (later.length === 0 || (await this.appendRecords(later)) === null) return;
+    // One that was retracted, or of a run whose rewards are not known.
+    for (const record of later) {
+      if ((await this.appendRecords([record])) !== null && isReward(record)) {
+        await this.appendRecords([changedReward(record)]);
+      }
+    }
+  }
+
+  private async currentRewards(rewards: readonly WireReward[]): Promise<ReadonlyMap<string, CurrentReward>> {
+    const episodes = [...new Set(rewards.map(({ episode }) => episode))];
+    const current = episodes.length === 0 ? [] : ((await this.sink.currentRewards?.(episodes)) ?? []);
+    return new Map(current.map((reward) => [rewardKey(reward), reward]));
   }
 
   /** Appends records and counts them; returns why they are refused, if they are. */

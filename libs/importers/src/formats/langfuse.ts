@@ -2,6 +2,7 @@ import { writeJson } from '@retrace/rows';
 import { newToolCall } from '../conversation/chat-message.js';
 import { type Fields, isFields, isMissing, known, looseJson, looseNumber, looseText } from '../fields.js';
 import { episodeName, type ImportFormat } from '../format.js';
+import { groupedBy } from '../rows/grouped-by.js';
 import { newestVersions } from '../rows/newest-versions.js';
 import { looseMessages } from '../spans/loose-messages.js';
 import { toolDefinitionsOf } from '../spans/offered-tools.js';
@@ -35,7 +36,8 @@ export const langfuse: ImportFormat = {
     const scores = scoreRows.flatMap(scoreOf);
     const ids = new Set(observations.map(({ id }) => id));
     const others = scores.filter(({ observationId }) => observationId === null || !ids.has(observationId));
-    const nodes = observations.map((part) => nodeOf(part, scores));
+    const scoresOf = groupedBy(scores, ({ observationId }) => observationId);
+    const nodes = observations.map((part) => nodeOf(part, scoresOf.get(looseText(part.id) ?? '') ?? []));
     return traceRecords([...nodes, scoreNode(traceId, others)], {
       episode: episodeName(traceId),
       environment: undefined,
@@ -90,6 +92,7 @@ function versionTimeOf(row: Fields): number | undefined {
   return timeOf(field(row, 'updated_at')) ?? timeOf(row.timestamp);
 }
 
+/** @param scores those of this observation */
 function nodeOf(row: Fields, scores: readonly ObservationScore[]): TraceNode {
   const type = looseText(row.type) ?? '';
   const kind = type === CALL_TYPE ? 'call' : type === 'AGENT' ? 'agent' : type === 'TOOL' ? 'tool' : 'other';
@@ -110,9 +113,7 @@ function nodeOf(row: Fields, scores: readonly ObservationScore[]): TraceNode {
     call: kind === 'call' ? callOf(row) : null,
     toolResult: kind === 'tool' ? toolResultOf(row.output) : null,
     agentName: kind === 'agent' ? name : '',
-    rewards: scores
-      .filter(({ observationId }) => observationId === id)
-      .map((score) => ({ ...score, of: kind === 'call' ? 'own-call' : 'episode' })),
+    rewards: scores.map((score) => ({ ...score, of: kind === 'call' ? 'own-call' : 'episode' })),
   };
 }
 

@@ -1,6 +1,7 @@
 import { messageText } from '../conversation/conversation-steps.js';
 import { json, known } from '../fields.js';
 import type { Mapped } from '../format.js';
+import { groupedBy } from '../rows/grouped-by.js';
 import { RowFault, type Skip } from '../skip.js';
 import { TokenContext } from '../tokens/token-context.js';
 import type { WireEnd, WireEpisode, WireMessage, WireRecord, WireReward, WireStep } from '@retrace/recording';
@@ -26,10 +27,11 @@ export function traceRecords(nodes: readonly TraceNode[], context: TraceContext)
   );
   if (calls.length === 0)
     throw new RowFault('NO_AGENT_TURN', 'no span of it is a successful call of a model');
-  const owners = [...new Set([null, ...calls.map(({ node }) => tree.subagentOf(node))])];
-  const episodes = owners.flatMap((owner) => {
-    const own = calls.filter(({ node }) => tree.subagentOf(node) === owner);
-    if (own.length === 0 && owner !== null) return [];
+  const callsOf = groupedBy(calls, ({ node }) => tree.subagentOf(node));
+  const nodesOf = groupedBy(ordered, (node) => tree.subagentOf(node));
+  const owners = [...new Set([null, ...callsOf.keys()])];
+  const episodes = owners.map((owner) => {
+    const own = callsOf.get(owner) ?? [];
     const episode = owner === null ? context.episode : `${context.episode}/${owner.id}`;
     const parent = owner === null ? null : tree.callerOf(owner);
     const part: TracePart = {
@@ -39,11 +41,11 @@ export function traceRecords(nodes: readonly TraceNode[], context: TraceContext)
         owner === null ? null : parent === null ? context.episode : `${context.episode}/${parent.id}`,
       owner,
       calls: own,
-      nodes: ordered.filter((node) => tree.subagentOf(node) === owner),
+      nodes: nodesOf.get(owner) ?? [],
       root: owner ?? tree.root,
     };
     // The parent has no call of its own, yet its sub-agents name it.
-    return [own.length === 0 ? emptyRecords(part) : partRecords(part)];
+    return own.length === 0 ? emptyRecords(part) : partRecords(part);
   });
   return { episodes, skipped };
 }

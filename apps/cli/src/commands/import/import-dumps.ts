@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 import {
+  type CurrentReward,
   detectFileFormat,
   EpisodeWriter,
   findImportFiles,
@@ -27,7 +28,7 @@ import {
   redact,
   type WireRecord,
 } from '@retrace/recording';
-import { BackgroundSink } from '@retrace/store';
+import { amongEpisodes, BackgroundSink } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
 import type { StoreSession } from '../../services/connection.js';
 import { commandEnvironment } from '../../services/environment.js';
@@ -231,6 +232,16 @@ function sinkOf(
         { params: { runId, episodeId: episodeIdOf(runId, episode) } },
       );
       return row?.numSteps ?? null;
+    },
+    currentRewards: async (episodes) => {
+      await catchUp();
+      const names = new Map(episodes.map((episode) => [episodeIdOf(runId, episode), episode]));
+      const rows = await client.queryRows<Omit<CurrentReward, 'episode'> & { readonly episodeId: string }>(
+        `SELECT episode_id AS episodeId, step, name, value, source, rationale FROM current_rewards
+         WHERE run_id = {runId:String} AND ${amongEpisodes([...names.keys()])}`,
+        { params: { runId } },
+      );
+      return rows.map(({ episodeId, ...reward }) => ({ ...reward, episode: names.get(episodeId) ?? '' }));
     },
     append: (records) => recorder.append(runId, records),
     refusalOf: (error) => {
