@@ -147,6 +147,13 @@ describe('agents of the Vercel AI SDK', () => {
       ]) as unknown,
     );
     expect(episode.steps[0].environmentMs).toBeGreaterThan(0);
+    expect(episode.steps[0].info?.toolDefinitions).toMatchObject([
+      {
+        type: 'function',
+        function: { name: 'weather', description: 'The weather', parameters: { required: ['city'] } },
+      },
+    ]);
+    expect(episode.steps[1].info).not.toHaveProperty('toolDefinitions');
   });
 
   it('are stored the same when they stream, over the Responses API', async () => {
@@ -222,7 +229,11 @@ describe('agents of the Vercel AI SDK', () => {
       telemetry,
     });
     const [failed, stopped] = await runs.stored(run);
-    expect(failed).toMatchObject({ endReason: 'abandoned', endDetail: 'the model refuses', steps: [] });
+    expect(failed).toMatchObject({
+      endReason: 'abandoned',
+      endDetail: 'the model refuses',
+      steps: [{ output: null }],
+    });
     expect(stopped).toMatchObject({
       endReason: 'truncated',
       endDetail: 'ended while the model still called tools',
@@ -409,7 +420,7 @@ describe('agents of the OpenAI Agents SDK', () => {
     await expect(runnerOf(true).run(forecaster(), 'refuse')).rejects.toThrow('the model refuses');
     await expect(runnerOf(true).run(forecaster(), QUESTION, { maxTurns: 1 })).rejects.toThrow('Max turns');
     const [failed, stopped] = await runs.stored(run);
-    expect(failed).toMatchObject({ endReason: 'abandoned', steps: [] });
+    expect(failed).toMatchObject({ endReason: 'abandoned', steps: [{ output: null }] });
     expect(failed.endDetail).toContain('the model refuses');
     expect(stopped).toMatchObject({ endReason: 'truncated' });
     expect(stopped.steps).toHaveLength(1);
@@ -556,7 +567,11 @@ describe('agents of LangChain and LangGraph', () => {
     );
     await chat().invoke('Hello', { callbacks });
     const [failed, stopped, alone] = await runs.stored(run);
-    expect(failed).toMatchObject({ endReason: 'abandoned', endDetail: '400 the model refuses', steps: [] });
+    expect(failed).toMatchObject({
+      endReason: 'abandoned',
+      endDetail: '400 the model refuses',
+      steps: [{ output: null }],
+    });
     expect(stopped).toMatchObject({ endReason: 'truncated' });
     expect(stopped.finalObservation).toContain('7 degrees in Oslo');
     expect(alone).toMatchObject({ agent: 'ChatOpenAI', endReason: 'terminated' });

@@ -20,7 +20,7 @@ beforeAll(async () => {
   server = await startServer(
     {
       ...{ host: '127.0.0.1', port: 0, keyDirectory: null, concurrency: 16, maxQueued: 4 },
-      ...{ contextLength: 256, maxBodyBytes: 1e6, logprobsMode: 'raw_logprobs' },
+      ...{ contextLength: 256, maxBodyBytes: 1e6, logprobsMode: 'raw_logprobs', allowedHosts: [] },
     },
     supply,
     { version: 'test', warn: (message) => warnings.push(message) },

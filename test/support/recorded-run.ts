@@ -26,6 +26,7 @@ export interface StoredStep {
   readonly untrainable: string;
   readonly info: {
     readonly tools?: readonly Readonly<Record<string, unknown>>[];
+    readonly toolDefinitions?: readonly unknown[];
     readonly finishReason?: string;
   } | null;
 }

@@ -137,7 +137,7 @@ def _response(number: int, turn: Turn, request: dict[str, Any]) -> dict[str, Any
         "output": output,
         "parallel_tool_calls": True,
         "tool_choice": "auto",
-        "tools": [],
+        "tools": request.get("tools", []),
         "temperature": request.get("temperature", 1.0),
         "top_p": 1.0,
         "usage": {

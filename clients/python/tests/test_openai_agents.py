@@ -113,8 +113,8 @@ def test_a_handoff_goes_on_in_the_episode_with_the_new_instructions(
     # The new instructions are before all that was said, so the second prompt is another conversation.
     rewritten = second["messages"]["input"]
     assert [message["role"] for message in rewritten] == ["system", "user", "assistant", "tool"]
-    assert (rewritten[0]["content"], second["info"]) == ("Rhyme.", {"keptMessages": 0})
-    assert "info" not in first
+    assert (rewritten[0]["content"], second["info"]["keptMessages"]) == ("Rhyme.", 0)
+    assert "keptMessages" not in first.get("info", {})
 
 
 def test_an_agent_called_as_a_tool_gets_an_episode_with_its_callers_as_parent(
@@ -162,4 +162,25 @@ def test_a_call_that_fails_abandons_the_episode(
         agents.Runner.run_sync(agent, "1 + 1?")
     recorded.force_flush()
     (end,) = of_type(server, "end")
-    assert end["endReason"] == "abandoned"
+    assert (end["endReason"], end["numSteps"]) == ("abandoned", 1)
+    (step,) = of_type(server, "step")
+    assert (step["untrainable"], step["messages"]["output"]) == ("the call failed", None)
+    assert step["info"]["error"]["message"]
+    # A span of the Responses API that failed has no input.
+    asked = [{"role": "user", "content": "1 + 1?"}]
+    assert step["messages"]["input"] == (asked if kind == "chat completions" else [])
+
+
+def test_tools_that_a_call_offered_are_recorded_where_they_change(
+    server: FaultyServer, recorded: RetraceProcessor
+) -> None:
+    openai = OpenAIServer([Turn(calls={"add": {"a": 2, "b": 3}}), Turn("It is 5.")])
+    agent = agents.Agent(name="adder", tools=[add], model=model_on(openai, "responses"))
+    agents.Runner.run_sync(agent, "2 + 3?")
+    recorded.force_flush()
+    first, second = of_type(server, "step")
+    (tool,) = first["info"]["toolDefinitions"]
+    assert (tool["type"], tool["name"]) == ("function", "add")
+    assert sorted(tool["parameters"]["properties"]) == ["a", "b"]
+    assert "info" not in second
+    openai.close()

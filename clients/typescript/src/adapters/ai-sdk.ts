@@ -1,6 +1,6 @@
 import type { EndFields, Episode, EpisodeOptions } from '../episode.js';
 import type { Run } from '../run.js';
-import type { Sampling } from '../wire/records.js';
+import type { JsonObject, Sampling } from '../wire/records.js';
 import {
   outputMessage,
   promptMessages,
@@ -36,6 +36,8 @@ interface ModelCallStart extends AiSdkStart {
   readonly topK?: number;
   readonly topP?: number;
   readonly maxOutputTokens?: number;
+  /** As a provider takes them; a provider's own have another type and no schema. */
+  readonly tools?: readonly Readonly<Record<string, unknown>>[];
 }
 
 interface ModelCallEnd extends AiSdkStart {
@@ -95,6 +97,7 @@ export interface AiSdkRecorder {
  * names the one that called it. A call with an error or an abort ends `abandoned`, with the prompt of the call that failed, one that hits a limit `truncated`.
  */
 export function recordAiSdk(run: Run, options: AiSdkRecorderOptions = {}): AiSdkRecorder {
+  refuseInstalledVersion();
   const nested = new NestedAgents();
   const agents = new Map<string, OpenAgent>();
   const end = (callId: string, fields: EndFields) => {
@@ -140,8 +143,7 @@ export function recordAiSdk(run: Run, options: AiSdkRecorderOptions = {}): AiSdk
       end(callId, endOf(finishReason));
     },
     onAbort({ callId, reason }) {
-      const why = reason === undefined ? '' : `: ${errorText(reason)}`;
-      fail(callId, `aborted${why}`);
+      fail(callId, reason === undefined ? 'aborted' : `aborted: ${errorText(reason)}`);
     },
     onError(event) {
       const { callId, error } = event as CallEnd;
@@ -170,6 +172,7 @@ function recordFailure({ agent, call }: OpenAgent, error: string): void {
     model: call.modelId,
     engine: call.provider,
     ...samplingOf(call),
+    offeredTools: (call.tools ?? []).map(definitionOf),
   });
 }
 
@@ -194,6 +197,32 @@ const EARLIER_VERSIONS: Pick<AiSdkRecorder, 'onStart' | 'startSpan' | 'startActi
   startActiveSpan: () => refuseVersion('version 5 or 6'),
 };
 
+/**
+ * Refuses version 5 and older, which take no integrations and call none of the hooks: recording would be silent. Programs that have several
+ * versions, and those whose packages can't be found, as in a bundle, are taken.
+ */
+function refuseInstalledVersion(): void {
+  const versions = installedVersions();
+  const isOld = versions.every((version) => Number.parseInt(version) < FIRST_VERSION);
+  if (versions.length > 0 && isOld) refuseVersion(`version ${versions[0]}`);
+}
+
+/** Versions of `ai` that the program's directory and this package find. */
+function installedVersions(): string[] {
+  // No import, since browsers have no such module.
+  const node = typeof process === 'undefined' ? undefined : process.getBuiltinModule?.('node:module');
+  if (node === undefined) return [];
+  return [`${process.cwd()}/`, import.meta.url].flatMap((from) => {
+    try {
+      const { version } = node.createRequire(from)('ai/package.json') as { readonly version?: unknown };
+      return typeof version === 'string' ? [version] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+const FIRST_VERSION = 7;
 let hasRefused = false;
 
 /** Says that a version is not recorded: versions before 7 hide what their hooks throw. @throws Error */
@@ -218,9 +247,20 @@ function recordCall(agent: RecordedAgent, call: ModelCallStart, answer: ModelCal
       reasoningTokens: usage.outputTokenDetails?.reasoningTokens ?? null,
     },
     ...samplingOf(call),
+    offeredTools: (call.tools ?? []).map(definitionOf),
     ...(performance?.responseTimeMs !== undefined && { generationMs: performance.responseTimeMs }),
     finishReason,
   });
+}
+
+/** A tool in OpenAI's shape. */
+function definitionOf(tool: Readonly<Record<string, unknown>>): JsonObject {
+  const { name, description, inputSchema: parameters } = tool as JsonObject;
+  if (tool.type !== 'function') return tool as JsonObject;
+  return {
+    type: 'function',
+    function: { name, ...(description !== undefined && { description }), parameters },
+  };
 }
 
 /** A temperature that the caller left to the server is not known. */

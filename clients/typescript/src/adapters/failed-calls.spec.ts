@@ -1,23 +1,14 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { Run } from '../run.js';
 import { recordAiSdk } from './ai-sdk.js';
 import { recordLangChain } from './langchain.js';
 import { recordOpenAiAgents } from './openai-agents.js';
 import type { AgentsSpan } from './openai-agents-spans.js';
+import { recordingRun } from './recording-run.fixture.js';
 
 type Fields = Readonly<Record<string, unknown>>;
-
-/** A run that keeps what is recorded. */
-function recordingRun() {
-  const steps: Fields[] = [];
-  const ends: Fields[] = [];
-  const episode = {
-    id: '01920000-0000-7000-8000-000000000001',
-    step: (fields: Fields) => steps.push(fields),
-    end: (fields: Fields) => ends.push(fields),
-  };
-  return { run: { episode: () => episode } as unknown as Run, steps, ends };
-}
 
 const PROMPT = [{ role: 'user', content: 'q' }];
 const FAILED = {
@@ -93,5 +84,22 @@ describe('a version of the AI SDK before 7', () => {
     expect(warn).toHaveBeenCalledTimes(1);
     expect(steps).toEqual([]);
     warn.mockRestore();
+  });
+
+  it.each([
+    ['5.0.277', /version 7, and this is version 5\.0\.277: .*OpenTelemetry/],
+    ['7.0.173', null],
+  ])('is refused where it is installed, as version 5 calls no hook: %s', (version, refusal) => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const directory = mkdtempSync(join(tmpdir(), 'retrace-ai-'));
+    const cwd = vi.spyOn(process, 'cwd').mockReturnValue(directory);
+    mkdirSync(join(directory, 'node_modules', 'ai'), { recursive: true });
+    writeFileSync(join(directory, 'node_modules', 'ai', 'package.json'), JSON.stringify({ version }));
+    const record = () => recordAiSdk(recordingRun().run);
+    if (refusal === null) expect(record).not.toThrow();
+    else expect(record).toThrow(refusal);
+    cwd.mockRestore();
+    warn.mockRestore();
+    rmSync(directory, { recursive: true });
   });
 });

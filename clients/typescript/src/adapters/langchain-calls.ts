@@ -35,6 +35,7 @@ export function answeredCall(
     usage: usageOf(message?.usage_metadata),
     generationMs: performance.now() - node.startedAtMs,
     ...(node.sampling && { sampling: node.sampling }),
+    ...(node.offeredTools && { offeredTools: node.offeredTools }),
     ...(typeof finish_reason === 'string' && { finishReason: finish_reason }),
   };
 }
@@ -50,6 +51,7 @@ export function failedCall(node: RunNode, error: unknown): ModelCall {
     engine: typeof provider === 'string' ? provider : '',
     generationMs: performance.now() - node.startedAtMs,
     ...(node.sampling && { sampling: node.sampling }),
+    ...(node.offeredTools && { offeredTools: node.offeredTools }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { EndFields, Episode, EpisodeOptions } from '../episode.js';
 import type { Run } from '../run.js';
-import type { ChatMessage, Sampling } from '../wire/records.js';
+import type { ChatMessage, JsonObject, Sampling } from '../wire/records.js';
 import { RecordedAgent } from './recorded-agent.js';
 
 /** An agent that begins: the outermost chain, graph or model, or the one that a tool or a node starts. */
@@ -34,6 +34,8 @@ export interface RunNode {
   agent?: RecordedAgent;
   prompt?: readonly ChatMessage[];
   sampling?: Sampling;
+  /** Definitions of the tools that a call of a model offers. */
+  offeredTools?: readonly JsonObject[];
   model?: string;
   callId?: string;
 }

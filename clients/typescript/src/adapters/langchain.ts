@@ -1,5 +1,6 @@
 import type { EndFields } from '../episode.js';
 import type { Run } from '../run.js';
+import type { JsonObject } from '../wire/records.js';
 import { chatMessage, errorText } from './chat-message.js';
 import {
   answeredCall,
@@ -174,6 +175,7 @@ export class LangChainRecorder {
       ...told,
       ...(typeof model === 'string' && { model }),
       ...samplingOf(params),
+      offeredTools: Array.isArray(params.tools) ? (params.tools as readonly JsonObject[]) : [],
     });
     this.runs.beginEpisode(runId);
   }

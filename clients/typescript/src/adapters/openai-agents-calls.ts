@@ -7,7 +7,7 @@ import { messagesOfItems, outputOfItems, partsOf } from './responses-messages.js
 
 /** A call of the Responses API. */
 export function responseCall(span: AgentsSpan, response: ResponseFields): ModelCall {
-  const { instructions, output, previous_response_id, conversation, status } = response;
+  const { instructions, output, previous_response_id, conversation, status, tools } = response;
   const system =
     typeof instructions === 'string' ? [chatMessage({ role: 'system', content: instructions })] : [];
   // The provider holds what came before: the input is only what is new.
@@ -21,6 +21,7 @@ export function responseCall(span: AgentsSpan, response: ResponseFields): ModelC
     engine: 'openai.responses',
     ...callFields(span, response.usage, { temperature: response.temperature, top_p: response.top_p }),
     ...(status !== undefined && { finishReason: status }),
+    ...(tools && { offeredTools: tools }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../wire/records.js';
 import type { ResponsesItem } from './responses-messages.js';
 
 /** A span of the OpenAI Agents SDK, by the fields that are read here. */
@@ -36,6 +37,7 @@ export interface ResponseFields {
   readonly top_p?: number | null;
   readonly usage?: unknown;
   readonly status?: string;
+  readonly tools?: readonly JsonObject[];
 }
 
 export interface AgentsTrace {

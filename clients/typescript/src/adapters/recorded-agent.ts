@@ -28,6 +28,8 @@ export interface ModelCall {
   readonly sampling?: Sampling;
   readonly generationMs?: number;
   readonly finishReason?: string;
+  /** Definitions of the tools that it offered, as its API takes them; undefined where they are not known. */
+  readonly offeredTools?: readonly JsonObject[];
 }
 
 /**
@@ -39,6 +41,8 @@ export class RecordedAgent {
   private readonly conversation = new Conversation();
   private pending: (ModelCall & { readonly occurredAt: number }) | null = null;
   private tools: ToolRun[] = [];
+  /** Of the call before, as JSON. */
+  private offeredTools = '[]';
   private answeredAtMs = 0;
   /** From the answer of the model to the end of its last tool: tools run beside each other. */
   private environmentMs = 0;
@@ -77,9 +81,11 @@ export class RecordedAgent {
       ? { input: prompt, keptMessages: null }
       : this.conversation.next(prompt);
     if (output) this.conversation.add(output);
+    const hasNewTools = this.hasNewTools(call.offeredTools);
     const info = {
       ...(finishReason !== undefined && { finishReason }),
       ...(keptMessages !== null && { keptMessages }),
+      ...(hasNewTools && { toolDefinitions: call.offeredTools }),
       ...(error !== undefined && { error: { message: error } }),
       ...(this.tools.length > 0 && { tools: this.tools }),
     };
@@ -97,5 +103,13 @@ export class RecordedAgent {
     });
     this.tools = [];
     this.unseenResults = [];
+  }
+
+  /** Whether the tools are others than those of the call before; they are recorded where they change. */
+  private hasNewTools(offered: ModelCall['offeredTools']): boolean {
+    if (offered === undefined) return false;
+    const before = this.offeredTools;
+    this.offeredTools = JSON.stringify(offered);
+    return this.offeredTools !== before;
   }
 }

@@ -29,6 +29,7 @@ class _Conversation:
     def __init__(self, episode: Episode) -> None:
         self.episode = episode
         self.messages: list[Message] = []
+        self.tools: list[Any] = []
         self.tool_output: str | None = None
         self.problem: str | None = None
 
@@ -47,6 +48,14 @@ class _Conversation:
         is_rewritten = kept < len(self.messages)
         self.messages = list(prompt)
         return list(prompt[kept:]), kept if is_rewritten else None
+
+    def new_tools(self, response: Any) -> list[Any] | None:
+        """Return the tools that a call of the Responses API offered, where they are others than before."""
+        if response is None:
+            return None
+        tools = [tool.model_dump(mode="json", exclude_none=True) for tool in response.tools or []]
+        before, self.tools = self.tools, tools
+        return None if tools == before else tools
 
     def end(self) -> None:
         if self.problem is None:
@@ -133,12 +142,8 @@ class RetraceProcessor(TracingProcessor):
             self._step(
                 span, conversation, messages_of_input(list(data.input or [])), output, data.model_config or {}
             )
-        elif isinstance(data, ResponseSpanData) and data.response is not None:
-            instructions = data.response.instructions
-            system = [{"role": "system", "content": instructions}] if isinstance(instructions, str) else []
-            output = messages_of_output([item.model_dump() for item in data.response.output])
-            settings = {"temperature": data.response.temperature, "top_p": data.response.top_p}
-            self._step(span, conversation, [*system, *messages_of_input(data.input or [])], output, settings)
+        elif isinstance(data, ResponseSpanData) and (data.response is not None or span.error):
+            self._response_step(span, conversation)
         elif isinstance(data, FunctionSpanData):
             conversation.tool_output = None if data.output is None else str(data.output)
         if span.error:
@@ -156,6 +161,22 @@ class RetraceProcessor(TracingProcessor):
         """Send what waits."""
         self._run.flush()
 
+    def _response_step(self, span: Span[ResponseSpanData], conversation: _Conversation) -> None:
+        """Record a call of the Responses API; one that failed has no response, and its prompt where the SDK gives it."""
+        response = span.span_data.response
+        prompt = messages_of_input(span.span_data.input or [])
+        if response is None:
+            self._step(span, conversation, prompt, None, {})
+            return
+        system = (
+            [{"role": "system", "content": response.instructions}]
+            if isinstance(response.instructions, str)
+            else []
+        )
+        output = messages_of_output([item.model_dump() for item in response.output])
+        settings = {"temperature": response.temperature, "top_p": response.top_p}
+        self._step(span, conversation, [*system, *prompt], output, settings)
+
     def _step(
         self,
         span: Span[Any],
@@ -168,12 +189,19 @@ class RetraceProcessor(TracingProcessor):
         temperature = settings.get("temperature")
         response = data.response if isinstance(data, ResponseSpanData) else None
         held = getattr(response, "previous_response_id", None) or getattr(response, "conversation", None)
-        added, kept = conversation.added(messages, is_delta=held is not None)
+        # Of a call that failed the SDK gives no prompt: nothing is known to be new.
+        added, kept = conversation.added(messages, is_delta=held is not None or not messages)
+        tools = conversation.new_tools(response)
+        info = {
+            **({} if kept is None else {"keptMessages": kept}),
+            **({} if tools is None else {"toolDefinitions": tools}),
+            **({} if span.error is None else {"error": {"message": span.error["message"]}}),
+        }
         conversation.episode.step(
             messages={"input": added, "output": output},
-            info=None if kept is None else {"keptMessages": kept},
+            info=info or None,
             usage=_usage(data.usage),
-            model=data.model if isinstance(data, GenerationSpanData) else data.response.model,
+            model=data.model if isinstance(data, GenerationSpanData) else getattr(response, "model", None),
             sampling=None if temperature is None else Sampling(temperature, top_p=settings.get("top_p")),
             generation_ms=_milliseconds(span.started_at, span.ended_at),
             untrainable=None if output else "the call failed",
