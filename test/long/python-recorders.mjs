@@ -1,8 +1,8 @@
 /**
  * Runs the Python recorders against the real verl, TRL and verifiers on the processor, and sends what they recorded to a Retrace.
  * Without a GPU: verl's own agent loop with a played inference server, a step of TRL's GRPOTrainer with a tiny model, and verifiers'
- * own graph of messages. A data set of `retrace dataset create` trains with TRL's SFTTrainer. What agent-lightning 0.3 and 1.0 stored of
- * two calls and their rewards is imported with its tokens.
+ * own graph of messages. A data set of `retrace dataset create` trains with TRL's SFTTrainer, and TRL's chat templates render its calls.
+ * What agent-lightning 0.3 and 1.0 stored of two calls and their rewards is imported with its tokens.
  *
  *   npm run test:long -- python-recorders
  *
@@ -22,7 +22,7 @@ const TOOLS = ['pytest==9.0.2', 'pyarrow', 'httpx'];
 const ENVIRONMENTS = [
   {
     name: 'verl-0.9.1-trl-1.16.0',
-    tests: ['test_verl.py', 'test_trl.py', 'test_datasets.py', '../test_batches.py'],
+    tests: ['test_verl.py', 'test_trl.py', 'test_trl_templates.py', 'test_datasets.py', '../test_batches.py'],
     install: async (python, directory) => {
       await promisify(execFile)('bash', [join(root, 'bench', 'peers', 'set-up.sh'), directory], {
         timeout: 1_800_000,
