@@ -223,3 +223,42 @@ def test_web_pages_and_foreign_names_are_refused_unless_they_are_allowed() -> No
 def test_something_that_is_no_environment_is_refused() -> None:
     with pytest.raises(TypeError, match="int cannot be hosted"):
         adapt(7)
+
+
+class Counter:
+    """An environment with the methods of Gymnasium, which counts to three."""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        self.count = 0
+        return "0", {}
+
+    def step(self, action: str) -> Any:
+        self.count += 1
+        return str(self.count), 1.0, self.count == 3, False, {}
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_class_is_a_way_to_make_instances() -> None:
+    async def check() -> None:
+        async with hosted(Counter, name="counter") as (client, _):
+            for episode in ("a", "b"):
+                answer = await client.reset(episode)
+                assert answer["observation"]["text"] == "0"
+            await client.step("x", "a")
+            # Each episode has an instance of its own.
+            assert (await client.step("x", "b"))["result"]["observation"]["text"] == "1"
+
+    asyncio.run(check())
+
+
+def test_a_class_that_needs_arguments_is_refused_with_what_to_give() -> None:
+    class Sized(Counter):
+        def __init__(self, size: int) -> None:
+            self.size = size
+
+    with pytest.raises(
+        TypeError, match=r"the class .*Sized can't be made without arguments .*lambda: .*Sized\(…\)"
+    ):
+        adapt(Sized)

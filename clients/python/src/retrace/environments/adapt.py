@@ -24,15 +24,19 @@ def adapt(environment: Any, **options: Any) -> HostedEnvironment:
 
 
 def _adapter_of(environment: Any, options: dict[str, Any]) -> Any:
-    if all(hasattr(environment, field) for field in _FIELDS):
-        return environment
     if "rows" in options:
         return SkyRlGymAdapter(environment, **options)
     factory: Callable[[], Any] | None = None
     sample = environment
-    if callable(environment) and not hasattr(environment, "step") and not hasattr(environment, "rollout"):
+    is_instance = any(hasattr(environment, method) for method in ("step", "rollout", "make"))
+    if isinstance(environment, type):
+        factory = environment
+        sample = _instance_of(environment)
+    elif callable(environment) and not is_instance:
         factory = environment
         sample = environment()
+    if all(hasattr(sample, field) for field in _FIELDS):
+        return sample
     packages = {base.__module__.split(".")[0] for base in type(sample).__mro__}
     if "verifiers" in packages and hasattr(sample, "rollout"):
         return LegacyVerifiersAdapter(sample, **options)
@@ -46,3 +50,13 @@ def _adapter_of(environment: Any, options: dict[str, Any]) -> Any:
         return GymnasiumAdapter(sample, factory, is_gem="gem" in packages, **options)
     kind = f"{type(sample).__module__}.{type(sample).__qualname__}"
     raise TypeError(f"{kind} cannot be hosted; it must have reset and step, or be a HostedEnvironment")
+
+
+def _instance_of(environment: type) -> Any:
+    """Make an environment of a class, which takes no arguments."""
+    try:
+        return environment()
+    except TypeError as error:
+        name = environment.__qualname__
+        rule = f"give a function that makes one, such as lambda: {name}(…)"
+        raise TypeError(f"the class {name} can't be made without arguments ({error}); {rule}") from error

@@ -228,9 +228,9 @@ async def serve_environment_async(
 def serve_environment(environment: Any, **options: Any) -> None:
     """Host an environment for Retrace until SIGTERM or Ctrl-C, and where Retrace started it no longer than Retrace.
 
-    `environment` is a function that makes an environment (so that episodes can be played at the same time), or an environment: of
-    Gymnasium, GEM, TextArena, verifiers or reasoning-gym, anything with the methods `reset` and `step` of Gymnasium, or a
-    `HostedEnvironment`. With `rows` it is a function that makes an environment of SkyRL-gym of a row.
+    `environment` is a function that makes an environment, or its class (so that episodes can be played at the same time),
+    or an environment: of Gymnasium, GEM, TextArena, verifiers or reasoning-gym, anything with the methods `reset` and
+    `step` of Gymnasium, or a `HostedEnvironment`. With `rows` it is a function that makes an environment of SkyRL-gym of a row.
 
     Binds the loopback interface on port 8000, unless `host` and `port` say otherwise; there is no authentication. Requests of web pages
     are refused, and those under a name that is not known to be of this host.

@@ -4,7 +4,8 @@ episode = await env.run(task, …)
 record_episode(run, episode)
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from retrace.episode import Episode
@@ -41,9 +42,10 @@ def record_trace(run: Run, trace: Any, **episode_fields: Any) -> Episode:
         before, path = path, _path_to(trace.nodes, at)
         num_kept = _num_common(before, path)
         # Each node of a path is a message of the context.
-        info = {"keptMessages": num_kept} if num_kept < len(before) else None
         is_last = at == sampled[-1]
         call = calls.get(at)
+        sampled_as = _sampled_as(call.sampling if call else None)
+        info = {**({"keptMessages": num_kept} if num_kept < len(before) else {}), **sampled_as.info}
         added = [trace.nodes[node] for node in path[num_kept:]]
         episode.step(
             messages={
@@ -51,15 +53,15 @@ def record_trace(run: Run, trace: Any, **episode_fields: Any) -> Episode:
                 "output": _message(trace.nodes[at].message),
             },
             tokens=_tokens(added, [trace.nodes[node] for node in path[:num_kept]]),
-            sampling=_sampling(call.sampling) if call else None,
+            sampling=sampled_as.sampling,
             usage=_usage(call.usage) if call else None,
             model=call.model if call else None,
-            info=info,
+            info=info or None,
             generation_ms=call.time.duration * 1000 if call and call.time.end else None,
             reward=trace.reward if is_last and trace.rewards else None,
             rewards=_scores(trace) if is_last else None,
             terminated=True if is_last and trace.is_completed else None,
-            untrainable=untrainable,
+            untrainable=untrainable or sampled_as.untrainable,
             occurred_at=round(trace.nodes[at].timestamp * 1_000_000),
         )
     _end(episode, trace)
@@ -121,16 +123,41 @@ def _message(message: Any) -> Message:
     return {"content": None, **fields, **({"tool_calls": calls} if calls else {})}
 
 
-def _sampling(sampling: Any) -> Sampling | None:
+@dataclass(frozen=True, slots=True)
+class _SampledAs:
+    """What is known of how a call was sampled."""
+
+    sampling: Sampling | None = None
+    info: Mapping[str, Any] = field(default_factory=dict)
+    untrainable: str | None = None
+
+
+_PARAMETERS = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
+"""Parameters that change what is sampled. A server takes those that a call leaves out from the model's files."""
+
+
+def _sampled_as(sampling: Any) -> _SampledAs:
+    """Read how a call was sampled, as the proxy does: what nobody stated is unknown, and no update trains on it."""
     fields = sampling.model_dump() if sampling is not None else {}
-    if fields.get("temperature") is None:
-        return None
-    return Sampling(
-        temperature=fields["temperature"],
-        top_k=fields.get("top_k"),
-        top_p=fields.get("top_p"),
+    fields = {**fields, **(fields.get("extra_body") or {})}
+    stated = {name: fields[name] for name in _PARAMETERS if fields.get(name) is not None}
+    # The likeliest token is the same whatever cuts the others off.
+    needed = ("temperature", "repetition_penalty") if stated.get("temperature") == 0 else _PARAMETERS
+    unknown = [name for name in needed if name not in stated]
+    if not stated or unknown == ["temperature"]:
+        return _SampledAs(info={"statedSampling": stated} if stated else {})
+    reason = f"{', '.join(unknown)} left to the server, which takes them from its model" if unknown else None
+    if any(name in unknown for name in ("temperature", "top_p", "top_k")):
+        return _SampledAs(info={"statedSampling": stated}, untrainable=reason)
+    others = [name for name, off in (("min_p", 0), ("repetition_penalty", 1)) if stated.get(name, off) != off]
+    known = Sampling(
+        temperature=stated["temperature"],
+        top_k=max(0, stated.get("top_k", 0)),
+        top_p=stated.get("top_p"),
+        greedy=True if stated["temperature"] == 0 else None,
         max_new_tokens=fields.get("max_completion_tokens") or fields.get("max_tokens"),
     )
+    return _SampledAs(known, untrainable=f"sampled with {', '.join(others)}" if others else reason)
 
 
 def _usage(usage: Any) -> Usage | None:
