@@ -82,6 +82,13 @@ export class ProxiedTraining {
     return recorded;
   }
 
+  /** Appends records to a run, over the API. */
+  async append(runId: string, records: readonly object[]): Promise<void> {
+    const up = this.start('up', '--no-training', '--port', '0');
+    await post(`${await up.untilServing()}/api/runs/${runId}/records`, records);
+    await up.stop('SIGINT');
+  }
+
   /** Plays the tasks of the agent with two policies, and returns how much more often the second succeeds. */
   async compare(
     before: string,
@@ -108,7 +115,7 @@ export class ProxiedTraining {
     await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   }
 
-  /** One episode, as an agent plays it that knows OpenAI's API only. It states its temperature; what else is sampled with, the server tells the proxy. */
+  /** One episode, as an agent plays it that knows OpenAI's API only, with a like where it was a success. It states its temperature; what else is sampled with, the server tells the proxy. */
   private async playEpisode(address: string, group: number, member: number): Promise<void> {
     const { environment, groupSize, maxTokens } = this.game;
     const { task, seed } = environment.sampleTask({ split: 'train', index: group, seed: SEED });
@@ -123,6 +130,7 @@ export class ProxiedTraining {
     });
     const { success } = await world.step(answer.choices[0].message.content);
     await post(`${episode}/end`, { success });
+    await post(`${episode}/reward`, { name: 'liked', value: success === true ? 1 : -1, source: 'customer' });
   }
 }
 

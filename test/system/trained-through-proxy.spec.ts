@@ -9,13 +9,15 @@ const GAME = { environment: bandit, numGroups: 64, groupSize: 8, maxTokens: 1 };
 
 describe('a policy that an agent uses through the proxy', () => {
   const training = new ProxiedTraining(GAME);
+  /** The run of the agent's episodes, and the policy that played them. */
+  let [recorded, before] = ['', ''];
 
   afterAll(() => training.end());
 
   it('becomes better at the tasks by what the proxy recorded', async () => {
     await placeTrainedDirectory(training.data, 1);
     const [{ run_id: policyRun }] = await training.rows<{ run_id: string }>('SELECT run_id FROM runs');
-    const recorded = await training.record(async () => {
+    recorded = await training.record(async () => {
       const server = training.start(
         ...['serve', '--run', policyRun, '--policy-version', VERSION, '--port', '0'],
       );
@@ -32,7 +34,7 @@ describe('a policy that an agent uses through the proxy', () => {
       temperatures: [1],
       sameTokenizer: 1,
     });
-    const before = `run:${policyRun}@${VERSION}`;
+    before = `run:${policyRun}@${VERSION}`;
     await training.retrace(
       ...['train', '--from-run', recorded, '--recipe', 'bandit-ppo', '--algorithm', 'grpo'],
       ...['--init-from', before, '--updates', '16'],
@@ -43,5 +45,43 @@ describe('a policy that an agent uses through the proxy', () => {
     const gain = await training.compare(before, 'latest', ['--recipe', 'bandit-ppo', '--greedy']);
     expect(gain.difference).toBeGreaterThan(0.3);
     expect(gain.differenceLow).toBeGreaterThan(0);
+  }, 600_000);
+  it('is trained on the rewards that the proxy got, as they were when its run began', async () => {
+    await training.retrace(
+      ...[
+        'train',
+        '--from-run',
+        recorded,
+        '--recipe',
+        'bandit-ppo',
+        '--algorithm',
+        'grpo',
+        '--set',
+        'name=liked',
+      ],
+      ...['--init-from', before, '--updates', '2'],
+      ...['--set', 'reward.components=[{"reward":"assigned","options":{"name":"liked"}}]'],
+      ...['--set', 'evaluation.everyUpdates=0', '--set', 'evaluation.numTestEpisodes=0'],
+    );
+    const updates = await training.rows<{ ids: string[]; rewards: (number | null)[] }>(
+      `SELECT u.episode_ids AS ids, a.rewards AS rewards FROM updates AS u INNER JOIN (
+         SELECT plan_id, JSONExtract(payload, 'episodeRewards', 'Array(Nullable(Float64))') AS rewards
+         FROM events WHERE kind = 'UpdateApplied') AS a ON a.plan_id = u.plan_id
+       WHERE u.run_id IN (SELECT run_id FROM runs WHERE name = 'liked')`,
+    );
+    expect(updates).toHaveLength(2);
+    const episodes = await training.rows<{ id: string; name: string; success: boolean }>(
+      `SELECT episode_id AS id, external_id AS name, success FROM episodes WHERE run_id = '${recorded}'`,
+    );
+    const likes = new Map(episodes.map(({ id, success }) => [id, success ? 1 : -1]));
+    for (const { ids, rewards } of updates) expect(rewards).toEqual(ids.map((id) => likes.get(id)));
+
+    await training.append(
+      recorded,
+      episodes.map(({ name }) => {
+        return { type: 'reward', episode: name, name: 'liked', value: 5, source: 'customer' };
+      }),
+    );
+    await training.retrace('replay', '--run', 'latest', '--update', 'latest');
   }, 600_000);
 });

@@ -6,6 +6,7 @@ import { checkpointsAt, openPolicyText, type OfferedPolicy, type PolicyText } fr
 import { openBackend, readComputeEnvironment } from '@retrace/compute';
 import {
   RewardScorer,
+  AssignedRewards,
   StateVisits,
   VerdictArchive,
   VerdictStore,
@@ -118,6 +119,7 @@ async function loadRewards(
   const rewards = await RewardScorer.load(reward, sources);
   if (!hasStore && rewards.asksJudge) throw needsStore('verdicts of judges');
   if (!hasStore && rewards.countsVisits) throw needsStore('counts of visits');
+  if (!hasStore && rewards.readsAssigned) throw needsStore('assigned rewards');
   return rewards;
 }
 
@@ -154,5 +156,6 @@ function rewardSources(
     verdicts: new VerdictStore({ log, reader, runId }),
     judge: { archive: new VerdictArchive(client), apiKeys },
     visits: new StateVisits({ client, runId, untilStored: () => untilVisible(log, client) }),
+    assigned: new AssignedRewards({ client, untilStored: () => untilVisible(log, client) }),
   };
 }

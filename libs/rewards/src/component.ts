@@ -21,10 +21,21 @@ export type RewardOutcome =
     }
   | { readonly scope: 'step'; readonly values: readonly (number | null)[] };
 
+/** A reward that was assigned to an episode, or to a step of it. */
+export interface AssignedValue {
+  /** null = the whole episode. */
+  readonly step: number | null;
+  readonly name: string;
+  readonly value: number;
+  readonly source: string;
+}
+
 /** State from outside an episode that a component may read. */
 export interface RewardContext {
   /** How often a state (by its anchor) was visited in the run before the episode that is scored began. */
   readonly visitCount?: (anchor: string) => number;
+  /** Rewards of the episode that is scored, as they counted at a place in the log that an option names. */
+  readonly assigned?: (until: string) => readonly AssignedValue[];
   /** Asks a judge about the episode that is scored. */
   readonly judge?: (request: JudgeRequest) => Promise<JudgeAnswer>;
 }
@@ -53,6 +64,8 @@ export interface RewardComponent<S extends OptionSchema = OptionSchema> {
   readonly asksJudge?: boolean;
   /** True when it uses `RewardContext.visitCount`: the scorer then counts the visits in the run's history. */
   readonly countsVisits?: boolean;
+  /** The place in the log up to which it uses `RewardContext.assigned`, by its options; '' where they name none yet. */
+  readonly assignedUntil?: (options: OptionsOf<S>) => string;
   /** Options that cannot change a score (timeouts, prices): they are left out of the reward version. */
   readonly operationalOptions?: readonly string[];
   /** Checks options that must fit one another; null without a fault. */

@@ -142,6 +142,12 @@ export class RewardComposer {
     return this.components.some(({ component }) => component.countsVisits === true);
   }
 
+  /** Places in the log up to which components read assigned rewards, without repeats. */
+  get assignedUntil(): readonly string[] {
+    const places = this.components.map(({ component, options }) => component.assignedUntil?.(options) ?? '');
+    return [...new Set(places.filter((place) => place !== ''))];
+  }
+
   /** URLs of the modules that the components are written in, in their order, and of this one. */
   get modules(): readonly string[] {
     return [...this.components.map(({ module }) => module), import.meta.url];

@@ -7,6 +7,7 @@ export {
   listRewards,
   registerReward,
   resolveRewardOptions,
+  type AssignedValue,
   type RewardComponent,
   type RewardContext,
   type RewardImplementation,
@@ -34,6 +35,7 @@ import './components/state-rewards.js';
 import './components/form-rewards.js';
 import './components/answer-rewards.js';
 import './components/judge-reward.js';
+import './components/assigned-reward.js';
 export { editDistance, editSimilarity } from './text-metrics/edit-distance.js';
 export { mathAnswersAgree, normalizeMathAnswer } from './text-metrics/math-answers.js';
 export { exactMatch, normalizeAnswer, tokenF1 } from './text-metrics/answers.js';

@@ -13,6 +13,7 @@ export { scoreRun, type ScoreProgress, type ScoreReport, type ScoreRunOptions } 
 export { diffScores, type ScoreDiff, type ScoreDiffOptions } from './diff/diff-scores.js';
 export { findVersion, readScores, type NamedVersion, type StoredScore } from './reward-versions.js';
 export { StoredRewards } from './stored-rewards.js';
+export { AssignedRewards, withAssignedUntil, type AssignedRewardsOptions } from './assigned-rewards.js';
 export { StateVisits, type StateVisitsOptions, type VisitCount } from './state-visits.js';
 export { rewardEpisode, type StoredEpisodes } from './reward-episode.js';
 export { JudgeClient, type JudgeClientOptions, type JudgeUsage } from './judge/judge-client.js';

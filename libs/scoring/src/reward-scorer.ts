@@ -8,6 +8,7 @@ import {
   type RewardEpisode,
   type RewardImplementation,
 } from '@retrace/rewards';
+import type { AssignedRewards } from './assigned-rewards.js';
 import { JudgeClient, type JudgeClientOptions, type JudgeUsage } from './judge/judge-client.js';
 import { firstOn } from './judge/verdict.js';
 import type { VerdictOfEpisode } from './judge/verdict-log.js';
@@ -35,6 +36,8 @@ export interface RewardScorerOptions {
   readonly verdicts?: VerdictStore;
   /** Where visits of states are counted; without it, components that need them fail. */
   readonly visits?: Pick<StateVisits, 'read'>;
+  /** Where rewards that were assigned are read; without it, components that need them fail. */
+  readonly assigned?: Pick<AssignedRewards, 'read'>;
   /** False: only stored verdicts count, and no judge is asked (default true). */
   readonly asksJudges?: boolean;
   readonly judge?: JudgeClientOptions;
@@ -106,6 +109,11 @@ export class RewardScorer {
     return this.composer.countsVisits;
   }
 
+  /** Whether it reads rewards that were assigned. */
+  get readsAssigned(): boolean {
+    return this.composer.assignedUntil.length > 0;
+  }
+
   /** Requests, tokens and cost of judges since this scorer was made. */
   get judgeUsage(): Readonly<JudgeUsage> {
     return this.judge.usage;
@@ -122,7 +130,11 @@ export class RewardScorer {
     const { verdicts, asksJudges = true } = this.options;
     const episodeIds = episodes.map(({ episodeId }) => episodeId);
     const visits = this.composer.countsVisits ? await this.options.visits?.read(episodeIds) : undefined;
-    const contextOf = (episodeId: string) => ({ visitCount: visits?.get(episodeId) });
+    const assigned = await this.assignedTo(episodeIds);
+    const contextOf = (episodeId: string) => ({
+      visitCount: visits?.get(episodeId),
+      assigned: assigned && ((until: string) => assigned.get(until)?.get(episodeId) ?? []),
+    });
     if (!this.asksJudge || verdicts === undefined) {
       return Promise.all(
         episodes.map(({ episodeId, episode }) => this.composer.score(episode, contextOf(episodeId))),
@@ -176,6 +188,14 @@ export class RewardScorer {
     );
     const { names, weights } = this.composer;
     return placeRewards(inputs, scored, { names, weights, allocation: this.allocation });
+  }
+
+  /** Assigned rewards by the place up to which they are read, then by episode; undefined where they can't be read. */
+  private async assignedTo(episodeIds: readonly string[]) {
+    const { assigned } = this.options;
+    if (assigned === undefined) return undefined;
+    const read = async (until: string) => [until, await assigned.read(episodeIds, until)] as const;
+    return new Map(await Promise.all(this.composer.assignedUntil.map(read)));
   }
 
   private get allocation() {

@@ -5,6 +5,7 @@ const ALWAYS = ['./read-reward-episodes.js', './reward-episode.js', './token-rew
 /** Question to a judge, reading of its answer, and the choice among several. */
 const WITH_JUDGE = './judge/verdict.js';
 const WITH_VISITS = './state-visits.js';
+const WITH_ASSIGNED = './assigned-rewards.js';
 
 /**
  * Modules of this library whose code affects scores, so that it is part of the reward version: those that every score depends on, and
@@ -13,9 +14,11 @@ const WITH_VISITS = './state-visits.js';
 export function decidingModules({
   asksJudge,
   countsVisits,
-}: Pick<RewardComposer, 'asksJudge' | 'countsVisits'>): string[] {
+  assignedUntil,
+}: Pick<RewardComposer, 'asksJudge' | 'countsVisits' | 'assignedUntil'>): string[] {
   const paths = [...ALWAYS];
   if (asksJudge) paths.push(WITH_JUDGE);
   if (countsVisits) paths.push(WITH_VISITS);
+  if (assignedUntil.length > 0) paths.push(WITH_ASSIGNED);
   return paths.map((path) => new URL(path, import.meta.url).href);
 }

@@ -7,6 +7,10 @@ export type ScoringErrorCode =
   | 'VERSION_UNKNOWN'
   /** An episode of a replayed update has another reward than before. */
   | 'REWARD_CHANGED'
+  /** A place in the log, up to which assigned rewards are read, that is none. */
+  | 'UNTIL_INVALID'
+  /** No episode has a reward of that name. */
+  | 'NOTHING_ASSIGNED'
   /** Too little in common between two versions to compare them. */
   | 'NOTHING_TO_COMPARE';
 

@@ -35,6 +35,14 @@ interface CompleteOptions {
  *   ConfigError `RECIPE_INVALID` for a source with fewer groups than an update takes
  */
 export async function completeData(recipe: Recipe, options: CompleteOptions): Promise<Recipe> {
+  const readsAssigned = recipe.reward.components.some(({ reward }) => reward === 'assigned');
+  if (readsAssigned && collectsForTraining(recipe)) {
+    const rule = 'must be absent where episodes are collected for training: nobody has rewarded them yet';
+    throw new ConfigError(
+      'RECIPE_INVALID',
+      `reward.components: got "assigned", ${rule}; train with --from-run`,
+    );
+  }
   if (!recipe.data) return recipe;
   await options.session.catchUp();
   const rules = await rulesOf(recipe);
@@ -57,7 +65,23 @@ export async function completeData(recipe: Recipe, options: CompleteOptions): Pr
     sources.push({ ...source, contents: { dataset, contentHash, numEpisodes, numGroups } });
   }
   const plain = JSON.parse(JSON.stringify(recipe)) as Record<string, unknown>;
-  return parseRecipe({ ...plain, numUpdates: updatesOf(recipe, sources), data: { sources } });
+  const reward = readsAssigned ? await pinnedReward(recipe, sources, options.session) : recipe.reward;
+  return parseRecipe({ ...plain, reward, numUpdates: updatesOf(recipe, sources), data: { sources } });
+}
+
+/** The reward that reads assigned rewards as they are now, and as they are now when an update is made again. */
+async function pinnedReward(
+  { reward }: Recipe,
+  sources: readonly DataSourceRecipe[],
+  { client }: Pick<DataSession, 'client'>,
+): Promise<Recipe['reward']> {
+  const { withAssignedUntil } = await import('@retrace/scoring');
+  const rows = await client.queryRows<{ readonly runId: string }>(
+    'SELECT DISTINCT run_id AS runId FROM dataset_episodes WHERE dataset IN {datasets:Array(String)}',
+    { params: { datasets: sources.flatMap(({ contents }) => contents?.dataset ?? []) } },
+  );
+  const runIds = rows.map(({ runId }) => runId);
+  return { ...reward, components: await withAssignedUntil(reward.components, { client, runIds }) };
 }
 
 async function setOf(

@@ -36,6 +36,8 @@ export interface ReplaySource {
   readonly reader: EpisodeSource & AssignedRewardSource;
   /** Needed for rewards that count visits. */
   readonly visits?: RewardScorerOptions['visits'];
+  /** Needed for rewards that were assigned. */
+  readonly assigned?: RewardScorerOptions['assigned'];
   readonly runId: string;
   /** Settings of the engine; where they name no kind, each update is made again on the kind that made it. */
   readonly engine?: Partial<EngineRecipe>;
@@ -254,12 +256,13 @@ function replayEngine(
 }
 
 function loadRewards(
-  { log, reader, visits, runId }: ReplaySource,
+  { log, reader, visits, assigned, runId }: ReplaySource,
   reward: Recipe['reward'],
 ): Promise<RewardScorer> {
   return RewardScorer.load(reward, {
     verdicts: new VerdictStore({ log, reader, runId }),
     visits,
+    assigned,
     asksJudges: false,
   });
 }

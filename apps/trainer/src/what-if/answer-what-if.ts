@@ -3,7 +3,7 @@ import { matrixProducts, parseRecipe, type Recipe } from '@retrace/config';
 import { ControlTail, openLog } from '@retrace/log';
 import { checkpointsAt } from '@retrace/policy';
 import type { RunRoleConfig, SinkConfig, WhatIfMessage, WhatIfQuestion } from '@retrace/process';
-import { findVersion, StateVisits, StoredRewards } from '@retrace/scoring';
+import { AssignedRewards, findVersion, StateVisits, StoredRewards } from '@retrace/scoring';
 import { createStoreClient, TrajectoryReader, type StoreClient } from '@retrace/store';
 import { whatIf } from './what-if.js';
 
@@ -42,6 +42,7 @@ export async function answerWhatIf(
       checkpoints: checkpointsAt(config.checkpoints),
       reader: new TrajectoryReader(client),
       visits: new StateVisits({ client, runId }),
+      assigned: new AssignedRewards({ client }),
       rewards: rewardVersion === null ? null : await storedRewards(client, { runId, recipe, rewardVersion }),
       onRecompute: (from, to) => send({ type: 'recomputing', from, to }),
       onUpdate: (update) => send({ type: 'compared', update }),

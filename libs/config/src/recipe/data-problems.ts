@@ -46,14 +46,22 @@ export function comparesGroups({
 }
 
 /** The recipe as its user wrote it: without what its sources had when a run of it began, and what followed from that. */
-export function withoutContents({ initFrom, ...rest }: Recipe): object {
+export function withoutContents({ initFrom, reward, ...rest }: Recipe): object {
   const { source: _source, ...asked } = initFrom ?? {};
-  const recipe = initFrom ? { ...rest, initFrom: asked } : rest;
+  const components = reward.components.map(withoutPlace);
+  const recipe = { ...rest, reward: { ...reward, components }, ...(initFrom && { initFrom: asked }) };
   if (!recipe.data) return recipe;
   const sources = recipe.data.sources.map(({ contents: _, ...asked }) => asked);
   const { numUpdates, ...others } = { ...recipe, data: { sources } };
   const followsFromData = recipe.epochs !== undefined && !collectsForTraining(recipe);
   return followsFromData ? others : { ...others, numUpdates };
+}
+
+/** A component without the place in the log up to which it reads assigned rewards. */
+function withoutPlace(component: Recipe['reward']['components'][number]) {
+  if (component.reward !== 'assigned') return component;
+  const { until: _, ...options } = component.options ?? {};
+  return { ...component, options };
 }
 
 /** Checks sources, sampler and limiter of a recipe. */

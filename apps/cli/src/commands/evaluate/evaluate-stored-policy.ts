@@ -7,6 +7,7 @@ import {
   readScores,
   rewardEpisode,
   RewardScorer,
+  AssignedRewards,
   StateVisits,
   VerdictStore,
 } from '@retrace/scoring';
@@ -147,6 +148,7 @@ async function scoreRewards(
   const scorer = await RewardScorer.load(reward, {
     verdicts: new VerdictStore({ log, reader, runId }),
     visits: new StateVisits({ client, runId }),
+    assigned: new AssignedRewards({ client }),
     asksJudges: false,
   });
   const texts = scorer.readsTexts ? await reader.readEpisodeTexts(runId, episodeIds) : null;

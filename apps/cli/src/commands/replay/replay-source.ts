@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { openBackend } from '@retrace/compute';
 import { matrixProducts, parseRecipe, type Recipe } from '@retrace/config';
 import type { BackendChoice } from '@retrace/process';
-import { StateVisits } from '@retrace/scoring';
+import { AssignedRewards, StateVisits } from '@retrace/scoring';
 import { TrajectoryReader } from '@retrace/store';
 import type { ReplaySource } from '@retrace/trainer';
 import { findRun } from '../../run/find-run.js';
@@ -37,6 +37,7 @@ export async function openReplaySource(
     checkpoints: checkpointsOf(directory),
     reader: new TrajectoryReader(client),
     visits: new StateVisits({ client, runId }),
+    assigned: new AssignedRewards({ client }),
     runId,
     engine: { ...(kind ? { kind } : {}), ...(python === undefined ? {} : { python: programPath(python) }) },
     recipe,

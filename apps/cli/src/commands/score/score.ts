@@ -1,10 +1,12 @@
 import { parseRecipe, resolveRecipe, type Recipe } from '@retrace/config';
 import {
+  AssignedRewards,
   RewardScorer,
   scoreRun,
   StateVisits,
   VerdictArchive,
   VerdictStore,
+  withAssignedUntil,
   type ScoreProgress,
   type ScoreReport,
 } from '@retrace/scoring';
@@ -57,11 +59,16 @@ async function scoreFrom(
   const run = await findRun(log, request.run, neededBy(request.recipe));
   const recipe = request.recipe ?? parseRecipe(run.started.recipe);
   const { runId } = run;
-  const scorer = await RewardScorer.load(recipe.reward, {
-    verdicts: new VerdictStore({ log, reader: new TrajectoryReader(client), runId }),
-    judge: { archive: new VerdictArchive(client), apiKeys: commandEnvironment },
-    visits: new StateVisits({ client, runId, ...(session.isLive ? { untilStored: session.catchUp } : {}) }),
-  });
+  const components = await withAssignedUntil(recipe.reward.components, { client, runIds: [runId] });
+  const scorer = await RewardScorer.load(
+    { ...recipe.reward, components },
+    {
+      verdicts: new VerdictStore({ log, reader: new TrajectoryReader(client), runId }),
+      judge: { archive: new VerdictArchive(client), apiKeys: commandEnvironment },
+      assigned: new AssignedRewards({ client }),
+      visits: new StateVisits({ client, runId, ...(session.isLive ? { untilStored: session.catchUp } : {}) }),
+    },
+  );
   const of = { runId, runName: run.started.name };
   return withInterrupt(async (signal) => {
     const report = await scoreRun({
