@@ -1,1 +1,2 @@
-export function findFreePort(): Promise<number>;
+/** @param preferred taken where it is free, such as the port that others know from before */
+export function findFreePort(preferred?: number): Promise<number>;

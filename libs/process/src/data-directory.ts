@@ -34,6 +34,8 @@ export interface ServerAddress {
   readonly pid: number;
   readonly apiUrl: string;
   readonly storeUrl: string;
+  /** Whether it brings the store up to date with the log all the time. */
+  readonly hasSink: boolean;
   readonly startedAt: string;
 }
 
@@ -61,6 +63,7 @@ export class DataDirectory {
   private readonly credentialsFile: string;
   private readonly storageFile: string;
   private readonly serverFile: string;
+  private readonly storePortFile: string;
 
   constructor(
     path: string,
@@ -77,6 +80,7 @@ export class DataDirectory {
     this.credentialsFile = join(this.root, 'credentials.json');
     this.storageFile = join(this.root, 'checkpoint-storage.json');
     this.serverFile = join(this.root, 'server.json');
+    this.storePortFile = join(this.root, 'store-port.json');
   }
 
   /** @throws ProcessError `DATA_DIRECTORY_UNUSABLE` when it can't be created or written. */
@@ -138,7 +142,9 @@ export class DataDirectory {
    */
   runningServer(): ServerAddress | null {
     const address = readJson(this.serverFile) as Partial<ServerAddress> | null;
-    return typeof address?.pid === 'number' && isAlive(address.pid) ? (address as ServerAddress) : null;
+    return typeof address?.pid === 'number' && isProcessAlive(address.pid)
+      ? (address as ServerAddress)
+      : null;
   }
 
   /** Whether a store was ever made in it. */
@@ -156,6 +162,13 @@ export class DataDirectory {
       );
     }
     this.writeAtomically(this.serverFile, address);
+    if (address.hasSink) this.writeAtomically(this.storePortFile, Number(new URL(address.storeUrl).port));
+  }
+
+  /** The port that the store of the last server had, where runs that joined that server may still look for it; null before there was one. */
+  lastStorePort(): number | null {
+    const port = readJson(this.storePortFile);
+    return typeof port === 'number' && Number.isInteger(port) && port > 0 && port < 65_536 ? port : null;
   }
 
   withdrawServer(): void {
@@ -185,7 +198,8 @@ function isCredentials(value: unknown): value is Credentials {
   return CREDENTIALS.every((name) => typeof fields[name] === 'string' && fields[name] !== '');
 }
 
-function isAlive(pid: number): boolean {
+/** Whether a process of this machine has this id, whoever's it is. */
+export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

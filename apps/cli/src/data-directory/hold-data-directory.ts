@@ -10,6 +10,8 @@ const WAIT_FOR_HOLDER_MS = 30_000;
 export interface HeldDataDirectory {
   readonly directory: DataDirectory;
   readonly lock: DataDirectoryLock;
+  /** The server that holds the directory, which this process tree has joined; null where this tree holds it. */
+  readonly joined: ServerAddress | null;
 }
 
 /**
@@ -36,7 +38,81 @@ export async function holdDataDirectory(
     },
   });
   directory.withdrawServer();
-  return { directory, lock };
+  return { directory, lock, joined: null };
+}
+
+/**
+ * Joins the server that fills the store of a data directory, or locks the directory where no process holds it. Who has joined goes on when that server
+ * ends, and others may hold the directory then, except for work that replaces the log (`requireNoneJoined`).
+ *
+ * @throws as `holdDataDirectory`, also where a store is served that nobody fills
+ */
+export async function joinOrHoldDataDirectory(
+  path: string,
+  onWait?: (message: string) => void,
+): Promise<HeldDataDirectory> {
+  const directory = new DataDirectory(path);
+  directory.prepare();
+  for (;;) {
+    const joined = tryToJoin(directory, ({ hasSink }) => hasSink);
+    if (joined !== null) return { directory, lock: joined.lock, joined: joined.server };
+    try {
+      return await holdDataDirectory(path, onWait);
+    } catch (error) {
+      // One that was starting may be there now.
+      if (directory.runningServer()?.hasSink !== true) throw error;
+    }
+  }
+}
+
+/** A server that a command works beside, and the lock that tells others of it. */
+interface JoinedServer {
+  readonly server: ServerAddress;
+  readonly lock: DataDirectoryLock;
+}
+
+/** As `findServer`; until the lock is released, nobody replaces the log, though the server may end. */
+export async function joinServer(path: string): Promise<JoinedServer | null> {
+  const directory = new DataDirectory(path);
+  for (;;) {
+    if ((await findServer(path)) === null) return null;
+    const joined = tryToJoin(directory);
+    if (joined !== null) return joined;
+  }
+}
+
+function tryToJoin(
+  directory: DataDirectory,
+  isWanted: (server: ServerAddress) => boolean = () => true,
+): JoinedServer | null {
+  const locks = lockDirectory(directory);
+  const find = () => (DataDirectoryLock.isHeld(locks) ? directory.runningServer() : null);
+  const server = find();
+  if (server === null || !isWanted(server)) return null;
+  const lock = DataDirectoryLock.share(locks);
+  // A server is withdrawn before it lets go, so whoever holds the directory after this one sees the lock.
+  if (find()?.pid === server.pid) return { server, lock };
+  lock.release();
+  return null;
+}
+
+/** Whether commands write to the log that joined a server, which need not be there any more. */
+export function isJoined(directory: DataDirectory): boolean {
+  return DataDirectoryLock.isShared(lockDirectory(directory));
+}
+
+/**
+ * For the holder of a data directory, before it replaces the log.
+ *
+ * @throws CliError `DATA_DIRECTORY_IN_USE` while a command that joined a server writes to the log
+ */
+export function requireNoneJoined(directory: DataDirectory, path: string): void {
+  if (!isJoined(directory)) return;
+  throw new CliError(
+    'DATA_DIRECTORY_IN_USE',
+    `data directory ${path}: a command that joined a server still writes to the log; stop it, or wait for its end`,
+    { retriable: true },
+  );
 }
 
 /**
@@ -63,7 +139,8 @@ export async function findServer(path: string): Promise<ServerAddress | null> {
   return null;
 }
 
-function lockDirectory(directory: DataDirectory): string {
+/** Where the locks of a data directory are. */
+export function lockDirectory(directory: DataDirectory): string {
   return join(directory.root, 'lock');
 }
 

@@ -48,6 +48,17 @@ describe('DataDirectoryLock', () => {
     expect(numEntries).toBe(12);
   });
 
+  it('is shared by any number of processes, beside one that holds it', async () => {
+    const [first, second] = [DataDirectoryLock.share(directory), DataDirectoryLock.share(directory)];
+    const lock = await acquire();
+    first.release();
+    expect(DataDirectoryLock.isShared(directory)).toBe(true);
+    second.release();
+    expect(DataDirectoryLock.isShared(directory)).toBe(false);
+    expect(DataDirectoryLock.isHeld(directory)).toBe(true);
+    lock.release();
+  });
+
   it('waits for a holder that releases it in time', async () => {
     const lock = await acquire();
     setTimeout(() => {

@@ -18,6 +18,7 @@ import { CliError } from '../cli-error.js';
 const HELD_SUFFIX = '.held';
 const CLAIM_SUFFIX = '.claim';
 const NEW_SUFFIX = '.new';
+const SHARED_SUFFIX = '.shared';
 /** A crash can leave a FIFO that was never claimed. After this time no process can be about to claim it. */
 const ABANDONED_AFTER_MS = 60_000;
 
@@ -76,6 +77,26 @@ export class DataDirectoryLock {
   /** Whether a live process holds the directory. */
   static isHeld(directory: string): boolean {
     return occupancy(directory, null) === 'held';
+  }
+
+  /** Takes a lock that any number of processes have at the same time, and that keeps nobody from the exclusive one. */
+  static share(directory: string): DataDirectoryLock {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const id = randomUUID();
+    const path = join(directory, id + SHARED_SUFFIX);
+    return new DataDirectoryLock(openReadingFifo(join(directory, id + NEW_SUFFIX), path), path);
+  }
+
+  /** Whether a live process has a shared lock. */
+  static isShared(directory: string): boolean {
+    return listDirectory(directory)
+      .filter((name) => name.endsWith(SHARED_SUFFIX))
+      .map((name) => join(directory, name))
+      .some((path) => {
+        const isAlive = hasReader(path);
+        if (!isAlive) rmSync(path, { force: true });
+        return isAlive;
+      });
   }
 
   release(): void {

@@ -17,7 +17,7 @@ interface EpisodesRequest {
 /**
  * Deletes episodes of a run from log and store.
  *
- * @throws CliError `RUN_ACTIVE` for an unfinished trained run while a server runs, as its trainer may be reading them; StoreError
+ * @throws CliError `RUN_ACTIVE` for an unfinished trained run while others write to the log, as its trainer may be reading them; StoreError
  *   `EPISODES_REFERRED_TO`
  */
 export async function deleteEpisodesOf(
@@ -26,9 +26,11 @@ export async function deleteEpisodesOf(
   { isDryRun }: { readonly isDryRun: boolean },
 ): Promise<EpisodesDeletion> {
   const { runId, started, ended } = run;
-  if (session.isLive && started.runKind === 'trained' && ended === null) {
-    const rule = 'stop the server first, or wait for the end of the run';
-    throw new CliError('RUN_ACTIVE', `run ${runId} trains while a server is running; ${rule}`);
+  if (session.hasOtherWriters && started.runKind === 'trained' && ended === null) {
+    const rule = session.isLive
+      ? 'a server is running; stop the server first, or wait for the end of the run'
+      : 'a command that joined a server still writes; wait for its end, or stop it';
+    throw new CliError('RUN_ACTIVE', `run ${runId} trains while ${rule}`);
   }
   if (isDryRun || episodeIds.length === 0) {
     return { runId, numEpisodes: episodeIds.length, numRows: 0, numReleased: 0, isDryRun };

@@ -18,7 +18,7 @@ interface DeletionRequest {
 /**
  * Deletes a run from log, store and checkpoint directory.
  *
- * @throws CliError `RUN_UNKNOWN`; `RUN_ACTIVE` for an unfinished run while a server runs; StoreError `RUN_REFERRED_TO`
+ * @throws CliError `RUN_UNKNOWN`; `RUN_ACTIVE` for an unfinished run while others write to the log; StoreError `RUN_REFERRED_TO`
  */
 export async function deleteRunOf(
   session: StoreSession,
@@ -29,11 +29,11 @@ export async function deleteRunOf(
   if (run === undefined && !(await hasTraces(session, runId))) {
     throw new CliError('RUN_UNKNOWN', `run "${runId}" not found; see "retrace runs"`);
   }
-  if (run !== undefined && run.ended === null && session.isLive) {
-    throw new CliError(
-      'RUN_ACTIVE',
-      `run ${runId} has not ended and a server is running; stop the server first`,
-    );
+  if (run !== undefined && run.ended === null && session.hasOtherWriters) {
+    const rule = session.isLive
+      ? 'a server is running; stop the server first'
+      : 'a command that joined a server still writes; stop that first';
+    throw new CliError('RUN_ACTIVE', `run ${runId} has not ended and ${rule}`);
   }
   let numCheckpointFiles = 0;
   const report = await deleteRun({

@@ -4,7 +4,7 @@ import { RoleProcess } from '../supervisor/role-process.js';
 
 interface PrepareBackendOptions {
   readonly log: LogStream;
-  readonly lockFileDescriptor: number;
+  readonly lockFileDescriptors: readonly number[];
   readonly signal: AbortSignal;
 }
 
@@ -12,7 +12,7 @@ interface PrepareBackendOptions {
  * Installs the fast compute backend if there is none yet, in its own process and with a progress bar.
  * Never rejects: without it the roles use the next best backend and say which.
  */
-export function prepareBackend({ log, lockFileDescriptor, signal }: PrepareBackendOptions): Promise<void> {
+export function prepareBackend({ log, lockFileDescriptors, signal }: PrepareBackendOptions): Promise<void> {
   return new Promise((resolve) => {
     const installer = new RoleProcess({
       role: 'backend',
@@ -20,7 +20,7 @@ export function prepareBackend({ log, lockFileDescriptor, signal }: PrepareBacke
       nodeArguments: [],
       niceness: 0,
       environment: {},
-      lockFileDescriptor,
+      lockFileDescriptors,
       log,
       onMessage: (message) => {
         if (message.type === 'progress') log.progress('backend', message.detail, message.fraction ?? null);

@@ -2,20 +2,20 @@ import type { DataDirectory } from '@retrace/process';
 import { findFreePort } from '@retrace/process/free-port';
 import type { EventLog } from '@retrace/log';
 import type { StoreClient } from '@retrace/store';
-import pRetry from 'p-retry';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '../cli-error.js';
-import { openStoreClient } from '../services/connection.js';
+import { isJoined } from '../data-directory/hold-data-directory.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { Supervisor } from '../supervisor/supervisor.js';
 import { apiRole, FOLLOWS_THE_LOG, LOOPBACK, sinkRole } from './role-definitions.js';
 import { defineStore } from './define-store.js';
+import { askStore, PATIENCE_MS, type StoreOfRuns, warnOfBacklog } from './store-of-runs.js';
 
 interface StoreSideOptions {
   readonly directory: DataDirectory;
   readonly eventLog: EventLog;
   readonly log: LogStream;
-  readonly lockFileDescriptor: number | null;
+  readonly lockFileDescriptors: readonly number[];
   /** The API's port; with null there is no API and the sink has its own process. */
   readonly apiPort: number | null;
   /** Whether to go on with a store that has events of another log. */
@@ -24,18 +24,14 @@ interface StoreSideOptions {
   readonly runGoesOn: () => boolean;
 }
 
-/** How long a command waits for the store once its run has ended, or while it is started again. */
-const PATIENCE_MS = 60_000;
-const LOOK_AGAIN_MS = 250;
-
 /**
  * The store of a data directory with what fills and shows it: the store, and a sink, or the API that hosts one. It starts beside a run, which waits for
  * it only where it reads stored episodes, and what it lacks of the log comes whenever it works again.
  */
-export class StoreSide {
-  /** Resolves to the store's address once all of it is up; rejects where it can't be, and no run goes on without it. */
+export class StoreSide implements StoreOfRuns {
+  /** Rejects where it can't be, and no run goes on without it. */
   readonly serving: Promise<string>;
-  /** Resolves to the API's address once it listens, though its store may be starting still; to null without an API. */
+  /** Its store may be starting still. */
   readonly listening: Promise<string | null>;
   private listens: (apiUrl: string | null) => void = () => undefined;
   private readonly supervisor: Supervisor;
@@ -47,8 +43,8 @@ export class StoreSide {
     private readonly options: StoreSideOptions,
     port: number,
   ) {
-    const { log, lockFileDescriptor, runGoesOn } = options;
-    this.supervisor = new Supervisor({ log, lockFileDescriptor, othersGoOn: runGoesOn });
+    const { log, lockFileDescriptors, runGoesOn } = options;
+    this.supervisor = new Supervisor({ log, lockFileDescriptors, othersGoOn: runGoesOn });
     const listening = new Promise<string | null>((resolve) => (this.listens = resolve));
     this.serving = this.open(port);
     this.listening = Promise.race([listening, this.serving.then(() => listening)]);
@@ -58,7 +54,10 @@ export class StoreSide {
 
   /** @throws StoreError `STORE_OF_OTHER_LOG`, where this log is new and the store may be that of a lost one */
   static async start(options: StoreSideOptions): Promise<StoreSide> {
-    const port = await findFreePort();
+    const { directory } = options;
+    // Runs that joined the last server look for the store where it was.
+    const lastPort = isJoined(directory) ? directory.lastStorePort() : null;
+    const port = await findFreePort(lastPort ?? undefined);
     const isUnsure = await isNewBesideOldStore(options);
     const side = new StoreSide(`http://${LOOPBACK}:${port}`, options, port);
     try {
@@ -70,7 +69,6 @@ export class StoreSide {
     }
   }
 
-  /** Resolves with the reason once it has failed for good, and a run can't go on without it. */
   get failure(): Promise<Error> {
     return new Promise((resolve) => {
       void this.supervisor.failure.then(resolve);
@@ -83,29 +81,11 @@ export class StoreSide {
     });
   }
 
-  /**
-   * Does `work`, which may be done twice, with a client of the store, and again where the store was gone meanwhile: the supervisor starts it again, or
-   * says that it can't.
-   */
-  async ask<T>(work: (client: StoreClient) => Promise<T>): Promise<T> {
-    const client = await openStoreClient(this.options.directory, { storeUrl: this.url });
-    try {
-      return await pRetry(() => work(client), {
-        retries: Infinity,
-        factor: 1,
-        minTimeout: LOOK_AGAIN_MS,
-        maxRetryTime: PATIENCE_MS,
-        shouldRetry: ({ error }) => !this.isStopping && isUnavailable(error),
-      });
-    } finally {
-      await client.close();
-    }
+  ask<T>(work: (client: StoreClient) => Promise<T>): Promise<T> {
+    const { directory } = this.options;
+    return askStore({ directory, storeUrl: this.url, isGone: () => this.isStopping }, work);
   }
 
-  /**
-   * Waits for it after a run has ended, so that it is brought up to date when it stops. Where it does not come, a warning says how much of the log it
-   * lacks.
-   */
   async followEndedRun(): Promise<void> {
     const patience = new AbortController();
     const waited = sleep(PATIENCE_MS, false, { signal: patience.signal }).catch(() => false);
@@ -118,11 +98,7 @@ export class StoreSide {
     ]);
     patience.abort();
     if (isServing || this.isStopping) return;
-    const { countStoreBacklog } = await import('@retrace/log');
-    const numWaiting = await countStoreBacklog(this.options.eventLog);
-    this.warn(
-      `the store is not there, and ${numWaiting} records wait in the log for it; "retrace rebuild" makes it`,
-    );
+    await warnOfBacklog(this.options.log, this.options.eventLog);
   }
 
   /** Stops API or sink, and then the store. */
@@ -158,7 +134,7 @@ export class StoreSide {
     if (this.isStopping) throw new CliError('ROLE_FAILED', 'the store was stopped before it was ready');
     const [apiUrl] = await Promise.all([this.startReaders(), started]);
     directory.announceServer({
-      ...{ pid: process.pid, apiUrl: apiUrl ?? '', storeUrl },
+      ...{ pid: process.pid, apiUrl: apiUrl ?? '', storeUrl, hasSink: true },
       startedAt: new Date().toISOString(),
     });
     return storeUrl;
@@ -185,10 +161,6 @@ export class StoreSide {
     );
     return url;
   }
-}
-
-function isUnavailable(error: Error): boolean {
-  return 'code' in error && error.code === 'STORE_UNAVAILABLE';
 }
 
 function isOfOtherLog(error: Error): boolean {

@@ -7,8 +7,10 @@ import { CREATED_BY } from '../installation.js';
 export interface StoreSession {
   readonly directory: DataDirectory;
   readonly storeUrl: string;
-  /** Whether a server holds the directory. Otherwise only this command writes. */
+  /** Whether a server holds the directory. Otherwise only this command writes to the store. */
   readonly isLive: boolean;
+  /** Whether others may write to the log meanwhile: a server, or commands that joined one, also where it has ended since. */
+  readonly hasOtherWriters: boolean;
   readonly client: StoreClient;
   readonly log: EventLog;
   /** Brings the store up to date with the log; if a server runs, waits until its sink has done so. */

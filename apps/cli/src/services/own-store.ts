@@ -1,6 +1,6 @@
 import type { DataDirectory } from '@retrace/process';
 import { logOf } from './environment.js';
-import { holdDataDirectory } from '../data-directory/hold-data-directory.js';
+import { holdDataDirectory, isJoined, requireNoneJoined } from '../data-directory/hold-data-directory.js';
 import { installation } from '../installation.js';
 import { defineStore } from '../server/define-store.js';
 import type { LogStream } from '../supervisor/log-stream.js';
@@ -14,6 +14,8 @@ interface OwnStoreOptions {
   readonly port?: number;
   /** Whether to bring the store up to date with the log first (default true). */
   readonly upToDate?: boolean;
+  /** Whether the work replaces the log, so that nobody else may write to it (default false). */
+  readonly replacesLog?: boolean;
 }
 
 interface HeldStore {
@@ -36,14 +38,15 @@ export function withOwnStore<T>(
 
 /** Starts the store on a data directory that no process holds, does the work without its log, and stops the store. */
 export async function withHeldStore<T>(
-  { dataDir, log: logStream, port = 0 }: Omit<OwnStoreOptions, 'upToDate'>,
+  { dataDir, log: logStream, port = 0, replacesLog = false }: Omit<OwnStoreOptions, 'upToDate'>,
   work: (store: HeldStore) => Promise<T>,
 ): Promise<T> {
   const { directory, lock } = await holdDataDirectory(dataDir, (message) => {
     logStream.write({ role: 'retrace', level: 'info', message });
   });
-  const supervisor = new Supervisor({ log: logStream, lockFileDescriptor: lock.fileDescriptor });
+  const supervisor = new Supervisor({ log: logStream, lockFileDescriptors: [lock.fileDescriptor] });
   try {
+    if (replacesLog) requireNoneJoined(directory, dataDir);
     const { url: storeUrl = '' } = await supervisor.start(
       await defineStore(directory, { log: logStream, port }),
     );
@@ -63,6 +66,8 @@ export function withOwnSession<T>(
   return withConnection(directory, { storeUrl }, logOf(directory), async ({ client, log }) => {
     const { catchUp, migrate } = await import('@retrace/store');
     await migrate(client, { directory: installation.migrations });
-    return work({ directory, storeUrl, isLive: false, client, log, catchUp: () => catchUp(log, client) });
+    const hasOtherWriters = isJoined(directory);
+    const ownCatchUp = () => catchUp(log, client);
+    return work({ directory, storeUrl, isLive: false, hasOtherWriters, client, log, catchUp: ownCatchUp });
   });
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { DataDirectory } from '@retrace/process';
 import { logOf } from './environment.js';
 import { CliError } from '../cli-error.js';
-import { findServer } from '../data-directory/hold-data-directory.js';
+import { joinServer } from '../data-directory/hold-data-directory.js';
 import { errorsOnly } from '../supervisor/log-stream.js';
 import { withConnection, type StoreSession } from './connection.js';
 import { withOwnStore } from './own-store.js';
@@ -31,16 +31,21 @@ export async function withStore<T>(
     return withLiveStore(services, work);
   }
   const directory = new DataDirectory(dataDir);
-  const server = await findServer(dataDir);
-  if (server === null && !create && !existsSync(directory.log)) {
+  const joined = await joinServer(dataDir);
+  if (joined === null && !create && !existsSync(directory.log)) {
     throw new CliError(
       'DATA_DIRECTORY_UNUSABLE',
       `data directory ${dataDir}: holds no events yet; start with "retrace up", or name another with --data-dir`,
     );
   }
-  if (server === null) return withOwnStore({ dataDir, log: errorsOnly(process.stderr), upToDate }, work);
-  const { storeUrl } = server;
-  return withLiveStore({ directory, storeUrl, storeCluster: null, log: logOf(directory) }, work);
+  if (joined === null) return withOwnStore({ dataDir, log: errorsOnly(process.stderr), upToDate }, work);
+  const { storeUrl } = joined.server;
+  try {
+    const log = logOf(directory);
+    return await withLiveStore({ directory, storeUrl, storeCluster: null, log }, work);
+  } finally {
+    joined.lock.release();
+  }
 }
 
 /** Runs `work` while other processes may write to the log and a sink of theirs writes to the store. */
@@ -49,6 +54,6 @@ async function withLiveStore<T>(services: Services, work: (session: StoreSession
   const { directory, storeUrl } = services;
   return withConnection(directory, services, services.log, ({ client, log }) => {
     const catchUp = () => untilVisible(log, client);
-    return work({ client, log, directory, storeUrl, isLive: true, catchUp });
+    return work({ client, log, directory, storeUrl, isLive: true, hasOtherWriters: true, catchUp });
   });
 }

@@ -20,14 +20,14 @@ export interface DataDirectoryReport extends Omit<VerifyReport, 'faults'> {
 
 /**
  * Compares the store with the log, and the checkpoints of every run with the hashes in the log. Records that the store lacks are
- * a fault, except while the sink of a running server may still write them.
+ * a fault, except while a run may go on beside this, or the sink of a server may still write them.
  */
 export async function verifyDataDirectory(session: StoreSession): Promise<DataDirectoryReport> {
-  const { log, client, isLive } = session;
+  const { log, client, hasOtherWriters } = session;
   const stored = await verifyStore({ log, client });
   const checkpointFaults = await verifyCheckpoints(session);
   const faults = [...stored.faults, ...checkpointFaults];
-  const numLost = isLive ? 0 : stored.numPending;
+  const numLost = hasOtherWriters ? 0 : stored.numPending;
   const numFaults = stored.numFaults + checkpointFaults.length + numLost;
   return {
     ...stored,

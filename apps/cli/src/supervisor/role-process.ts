@@ -22,7 +22,7 @@ interface RoleProcessOptions {
   readonly niceness: number;
   readonly environment: Readonly<Record<string, string>>;
   /** Inherited by the child, so that the data directory stays locked while the child lives. */
-  readonly lockFileDescriptor: number | null;
+  readonly lockFileDescriptors: readonly number[];
   readonly log: LogStream;
   readonly onMessage: (message: RoleMessage) => void;
   readonly onExit: (exit: RoleExit) => void;
@@ -34,13 +34,13 @@ export class RoleProcess {
   private lastSentence = '';
 
   constructor(private readonly options: RoleProcessOptions) {
-    const { role, script, nodeArguments, environment, lockFileDescriptor, niceness } = options;
+    const { role, script, nodeArguments, environment, lockFileDescriptors, niceness } = options;
     // The role's name as an argument identifies the process in `ps`.
     this.child = spawn(process.execPath, [...nodeArguments, script, role], {
       env: { ...process.env, ...environment },
       // With a group of its own the child does not get Ctrl-C from the terminal; the supervisor does, and stops the roles in order.
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...(lockFileDescriptor === null ? [] : [lockFileDescriptor])],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...lockFileDescriptors],
     });
     if (niceness > 0 && this.child.pid !== undefined) lowerPriority(this.child.pid, niceness);
     this.forwardLines(this.child.stdout, 'info');

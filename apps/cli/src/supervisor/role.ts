@@ -35,7 +35,7 @@ export interface RoleDefinition {
 
 interface RoleOptions {
   readonly log: LogStream;
-  readonly lockFileDescriptor: number | null;
+  readonly lockFileDescriptors: readonly number[];
   /** Called once, when the role has failed more often than its limits allow. */
   readonly onFailed: (error: CliError) => void;
   /** Whether other roles of its group still work, so that this one must not give up (default false). */
@@ -151,7 +151,7 @@ export class Role {
       nodeArguments: definition.nodeArguments ?? [],
       niceness: definition.niceness ?? 0,
       environment: definition.environment(this.firstReady),
-      lockFileDescriptor: options.lockFileDescriptor,
+      lockFileDescriptors: options.lockFileDescriptors,
       log: options.log,
       onMessage: (message) => {
         this.lastSignOfLife = performance.now();

@@ -41,7 +41,7 @@ describe('Supervisor', () => {
     entries = [];
     supervisor = new Supervisor({
       log: { write: (entry) => entries.push(entry), progress: () => undefined },
-      lockFileDescriptor: null,
+      lockFileDescriptors: [],
     });
   });
 
@@ -129,7 +129,7 @@ describe('Supervisor', () => {
     let othersGoOn = true;
     supervisor = new Supervisor({
       log: { write: (entry) => entries.push(entry), progress: () => undefined },
-      lockFileDescriptor: null,
+      lockFileDescriptors: [],
       othersGoOn: () => othersGoOn,
     });
     const store = supervisor.start(role('store', 'fail-for-good'));

@@ -17,7 +17,7 @@ export async function compact({ dataDir, json }: CommonOptions): Promise<void> {
   }
   const report = await withInterrupt(
     (signal) =>
-      withHeldStore({ dataDir, log: errorsOnly(process.stderr) }, async (store) => {
+      withHeldStore({ dataDir, log: errorsOnly(process.stderr), replacesLog: true }, async (store) => {
         const deletedRuns = await withOwnSession(store, async ({ client, log, catchUp }) => {
           await catchUp();
           await dropReplacedParts(client, signal);

@@ -42,7 +42,7 @@ interface WrittenLog {
  * @throws CliError `SERVICES_IN_USE`, `LOG_UNKNOWN`, `LOG_WHOLE`, `STORE_FAULTY`
  */
 export async function writeLogFromStore({ dataDir, json, log: wanted }: LogFromStoreOptions): Promise<void> {
-  const store = { dataDir, log: errorsOnly(process.stderr) };
+  const store = { dataDir, log: errorsOnly(process.stderr), replacesLog: true };
   const { written, verified } = await withHeldStore(store, async (held) => {
     const written = await withInterrupt((signal) => writeLog(held, wanted, signal), {
       reason: new Error('rebuild: stopped; log and store are unchanged'),

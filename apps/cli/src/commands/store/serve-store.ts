@@ -22,6 +22,7 @@ export async function serveStore({ dataDir, port, json }: StoreOptions): Promise
       pid: process.pid,
       apiUrl: '',
       storeUrl,
+      hasSink: false,
       startedAt: new Date().toISOString(),
     });
     log.write({ role: 'retrace', level: 'info', message: `store at ${storeUrl}; users in ${dataDir}` });

@@ -1,4 +1,4 @@
-import type { RecipeOfData } from '../../server/training-server.js';
+import type { RecipeOfData } from '../../server/open-run.js';
 import {
   checkTrainingRecipe,
   overridesOf,

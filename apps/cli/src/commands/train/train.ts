@@ -29,6 +29,7 @@ export async function train(options: TrainingOptions): Promise<void> {
     log: createLogStream({ json: isJson, out: process.stderr }),
     apiPort: null,
     withoutStore: options.store === false,
+    joins: true,
     acceptsOtherLog: options.acceptOtherLog === true,
     work: async (server, stopped) => {
       const summary = await server.train(recipe, {

@@ -1,0 +1,89 @@
+import type { Recipe } from '@retrace/config';
+import type { EventLog } from '@retrace/log';
+import type { ControlFold } from '@retrace/trajectory';
+import { CliError } from '../cli-error.js';
+import type { HeldDataDirectory } from '../data-directory/hold-data-directory.js';
+import { RecipeLock } from '../data-directory/recipe-lock.js';
+import { readCodeVersion } from '../installation.js';
+import { beginRun, type BegunRun } from '../run/begin-run.js';
+import { completeData, type DataSession } from '../run/complete-data.js';
+import { readControlState } from '../services/control-state.js';
+import type { WarningRecorder } from '../supervisor/warning-recorder.js';
+import type { StoreOfRuns } from './store-of-runs.js';
+
+/** Makes the recipe of a run on stored data, once the store is there. */
+export type RecipeOfData = (session: DataSession, state: ControlFold) => Promise<Recipe>;
+
+/** Log, store and data directory that the runs of a training server work on. */
+export interface TrainingParts {
+  readonly held: HeldDataDirectory;
+  readonly eventLog: EventLog;
+  readonly log: WarningRecorder;
+  /** Null without a store. */
+  readonly storeSide: StoreOfRuns | null;
+}
+
+/** A run that this process may train until it releases it. */
+export interface OpenedRun {
+  readonly begun: BegunRun;
+  /** The log's control stream, with the start of the run. */
+  readonly state: ControlFold;
+  readonly lock: Pick<RecipeLock, 'fileDescriptor'>;
+  release(): void;
+}
+
+/**
+ * Begins a run, or finds the unfinished one of the same recipe, and takes the lock on that recipe. A recipe on stored data finds out first what data there is.
+ *
+ * @throws CliError `RUN_ACTIVE` where another process trains the recipe, `OPTION_INVALID` for stored data without a store
+ */
+export async function openRun(
+  parts: TrainingParts,
+  asked: Recipe | RecipeOfData,
+  onNotice: (line: string) => void,
+): Promise<OpenedRun> {
+  if (typeof asked !== 'function' && !asked.data) return lockAndBegin(parts, asked);
+  const { held, eventLog, storeSide } = parts;
+  const { directory } = held;
+  if (storeSide === null) {
+    const rule = 'stored episodes are in the store; leave out --no-store';
+    throw new CliError('OPTION_INVALID', `--no-store: got it with a recipe on stored episodes; ${rule}`);
+  }
+  const storeUrl = await storeSide.serving;
+  const { untilVisible } = await import('@retrace/store');
+  return storeSide.ask(async (client) => {
+    const catchUp = () => untilVisible(eventLog, client);
+    const session = { client, log: eventLog, directory, storeUrl, catchUp };
+    await catchUp();
+    const recipe =
+      typeof asked === 'function' ? await asked(session, await readControlState(eventLog)) : asked;
+    return lockAndBegin(parts, recipe, (incomplete, state) =>
+      completeData(incomplete, { session, state, onNotice }),
+    );
+  });
+}
+
+async function lockAndBegin(
+  { held, eventLog }: TrainingParts,
+  recipe: Recipe,
+  complete?: (recipe: Recipe, state: ControlFold) => Promise<Recipe>,
+): Promise<OpenedRun> {
+  const lock = await RecipeLock.acquire(held.directory, recipe);
+  try {
+    const codeVersion = await readCodeVersion();
+    // Read under the lock: who had it before may have begun or ended a run.
+    const state = await readControlState(eventLog);
+    const completed = complete && ((incomplete: Recipe) => complete(incomplete, state));
+    const begun = await beginRun(eventLog, state, { recipe, codeVersion, completeData: completed });
+    lock.nameRun(begun.runId);
+    let isReleased = false;
+    const release = () => {
+      if (!isReleased) lock.release();
+      isReleased = true;
+    };
+    return { begun, state: await readControlState(eventLog), lock, release };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}

@@ -1,0 +1,66 @@
+import type { EventLog } from '@retrace/log';
+import type { DataDirectory } from '@retrace/process';
+import type { StoreClient } from '@retrace/store';
+import pRetry from 'p-retry';
+import { openStoreClient } from '../services/connection.js';
+import type { LogStream } from '../supervisor/log-stream.js';
+
+/** How long a command waits for the store once its run has ended, or while it is started again. */
+export const PATIENCE_MS = 60_000;
+const LOOK_AGAIN_MS = 250;
+
+/** The store that the runs of a training server have, whoever started it. */
+export interface StoreOfRuns {
+  readonly url: string;
+  /** Resolves to the store's address once all of it is up. */
+  readonly serving: Promise<string>;
+  /** Resolves to the API's address once it listens; to null without an API. */
+  readonly listening: Promise<string | null>;
+  /** Resolves with the reason once it has failed for good, and a run can't go on without it. */
+  readonly failure: Promise<Error>;
+  /** Does `work`, which may be done twice, with a client of the store, and again where the store was gone meanwhile. */
+  ask<T>(work: (client: StoreClient) => Promise<T>): Promise<T>;
+  /** Waits after a run has ended until the store has it or will have it; where that takes too long, a warning says how much of the log it lacks. */
+  followEndedRun(): Promise<void>;
+  stop(): Promise<void>;
+  killAll(): void;
+}
+
+interface AskedStore {
+  readonly directory: DataDirectory;
+  readonly storeUrl: string;
+  /** Whether nobody starts the store again. */
+  readonly isGone: () => boolean;
+}
+
+/** As `StoreOfRuns.ask`: who serves the store starts it again, or says that it can't. */
+export async function askStore<T>(
+  { directory, storeUrl, isGone }: AskedStore,
+  work: (client: StoreClient) => Promise<T>,
+): Promise<T> {
+  const client = await openStoreClient(directory, { storeUrl });
+  try {
+    return await pRetry(() => work(client), {
+      retries: Infinity,
+      factor: 1,
+      minTimeout: LOOK_AGAIN_MS,
+      maxRetryTime: PATIENCE_MS,
+      shouldRetry: ({ error }) => !isGone() && isUnavailable(error),
+    });
+  } finally {
+    await client.close();
+  }
+}
+
+function isUnavailable(error: Error): boolean {
+  return 'code' in error && error.code === 'STORE_UNAVAILABLE';
+}
+
+/** Says how much of the log waits for a store that is not there. */
+export async function warnOfBacklog(log: LogStream, eventLog: EventLog): Promise<void> {
+  const { countStoreBacklog } = await import('@retrace/log');
+  const numWaiting = await countStoreBacklog(eventLog);
+  if (numWaiting === 0) return;
+  const message = `the store is not there, and ${numWaiting} records wait in the log for it; "retrace rebuild" makes it`;
+  log.write({ role: 'store', level: 'warn', message });
+}
