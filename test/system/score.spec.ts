@@ -16,7 +16,7 @@ describe('retrace score', () => {
 
   async function json<T>(...args: readonly string[]): Promise<T> {
     const { code, stdout, stderr } = await runRetrace([...args, ...data, '--json']);
-    expect(stderr).toBe('');
+    expect(stderr).toMatch(/^(run "latest" is \S+ \(\S+\))?$/);
     expect(code).toBe(0);
     return JSON.parse(stdout) as T;
   }
@@ -78,7 +78,12 @@ describe('retrace score', () => {
   });
 
   it('score diff: compares two reward versions', { tags: 'release' }, async () => {
-    await json('score', '--recipe', 'bandit-ppo', '--name', 'plain');
+    // The newest run of the recipe's environment is the one of the play.
+    const [{ run_id: trained }] = await json<{ run_id: string }[]>(
+      'sql',
+      "SELECT run_id FROM runs WHERE kind = 'trained'",
+    );
+    await json('score', '--run', trained, '--recipe', 'bandit-ppo', '--name', 'plain');
     const diff = await json<{ values: { name: string; numCompared: number }[] }>(
       ...['score', 'diff', 'plain', 'mine', '--limit', '3'],
     );
@@ -97,12 +102,16 @@ describe('retrace score', () => {
     async () => {
       const unknown = await runRetrace(['score', 'diff', 'plain', 'brief', ...data]);
       expect(unknown.code).toBe(2);
-      expect(unknown.stderr).toMatch(/^retrace: reward version 'brief' .* has no scores; use one of .*mine/);
+      expect(unknown.stderr).toMatch(
+        /^run "latest" is .*\nretrace: reward version 'brief' .* has no scores; use one of .*mine/,
+      );
       const run = await runRetrace(['score', '--run', 'none', ...data]);
       expect(run.stderr).toMatch(/^retrace: run "none" not found/);
       writeFileSync(join(directory.path, 'brief-reward.mjs'), 'export const brief = 1;');
       const module = await runRetrace(['score', '--recipe', recipeFile, ...data]);
-      expect(module.stderr).toMatch(/^retrace: reward module .*brief-reward.mjs: has no default export/);
+      expect(module.stderr).toMatch(
+        /^run "latest" is .*\nretrace: reward module .*brief-reward.mjs: has no default export/,
+      );
       const train = await runRetrace(['train', '--recipe', recipeFile, '--seed', '9', ...data]);
       expect(train.code).toBe(2);
       expect(train.stderr).toContain('brief-reward.mjs: has no default export');

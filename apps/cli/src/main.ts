@@ -1,6 +1,7 @@
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { exitCodeOf } from './exit-code.js';
 import { createProgram } from './program.js';
+import { forgetChosenRuns } from './run/said-runs.js';
 import { commandEnvironment } from './services/environment.js';
 import { printError } from './terminal/print-error.js';
 
@@ -10,6 +11,7 @@ import { printError } from './terminal/print-error.js';
  */
 export async function runCli(args: readonly string[]): Promise<number> {
   const json = args.includes('--json');
+  forgetChosenRuns();
   const program = await createProgram(args);
   throwInsteadOfExit(program, json);
   let running = '';

@@ -2,6 +2,7 @@ import { parseRecipe } from '@retrace/config';
 import type { RunState } from '@retrace/trajectory';
 import type { ControlTail } from '@retrace/log';
 import { selectRun } from './find-run.js';
+import { sayChosenRun } from './said-runs.js';
 
 /**
  * Chooses the run that a role works for, as `selectRun` does; for `latest` it waits until there is an unfinished training run. Null
@@ -18,7 +19,10 @@ export async function chooseRun(
   if (run !== 'latest') return selectRun(control.state.runs, run).runId;
   while (!signal.aborted) {
     const latest = control.state.runs.findLast((state) => state.ended === null && isTraining(state));
-    if (latest !== undefined) return latest.runId;
+    if (latest !== undefined) {
+      sayChosenRun(run, latest);
+      return latest.runId;
+    }
     await control.changed(signal);
   }
   return null;

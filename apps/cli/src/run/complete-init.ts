@@ -2,6 +2,7 @@ import { bestVersions, type Recipe } from '@retrace/config';
 import type { ControlFold, PolicyPublished, RunState } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
 import { selectRun } from './find-run.js';
+import { sayChosenRun } from './said-runs.js';
 
 /**
  * Finds the policy that a recipe starts from, and names it in the recipe, so that the run always starts from that one.
@@ -27,7 +28,10 @@ function findSource(runs: readonly RunState[], wanted: string): RunState {
       lacking: 'has ended and published a policy',
     });
   }
-  return published.findLast(({ started }) => started.name === wanted) ?? selectRun(published, wanted);
+  const named = published.findLast(({ started }) => started.name === wanted);
+  if (named === undefined) return selectRun(published, wanted);
+  sayChosenRun(wanted, named);
+  return named;
 }
 
 function findVersion({ runId, policies, validationSuccess }: RunState, version: string): PolicyPublished {

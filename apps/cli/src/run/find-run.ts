@@ -2,6 +2,7 @@ import type { EventLog } from '@retrace/log';
 import { isUuid, type RunState } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
 import { readControlState } from '../services/control-state.js';
+import { sayChosenRun } from './said-runs.js';
 
 /** Condition on the run that `latest` stands for. */
 export interface RunNeeds {
@@ -16,7 +17,7 @@ const MAX_CANDIDATES = 10;
 
 /**
  * Finds a run by its id, or by the beginning or end of it, as pages show the last 8 characters; `latest` is the newest run that has
- * what the command needs.
+ * what the command needs. Says which run that is.
  *
  * @param runs from oldest to newest
  * @throws CliError `RUN_UNKNOWN`; `RUN_AMBIGUOUS`, which lists the runs that are meant
@@ -24,7 +25,10 @@ const MAX_CANDIDATES = 10;
 export function selectRun(runs: readonly RunState[], wanted: string, needs?: RunNeeds): RunState {
   if (wanted === 'latest') {
     const newest = runs.findLast((run) => needs?.has(run) ?? true);
-    if (newest !== undefined) return newest;
+    if (newest !== undefined) {
+      sayChosenRun(wanted, newest);
+      return newest;
+    }
     throw new CliError(
       'RUN_UNKNOWN',
       `run "latest" not found: no run ${needs?.lacking ?? 'is in this log yet'}; see "retrace runs"`,
@@ -34,7 +38,10 @@ export function selectRun(runs: readonly RunState[], wanted: string, needs?: Run
   if (exact !== undefined) return exact;
   const isPart = (runId: string) => runId.startsWith(wanted) || runId.endsWith(wanted);
   const found = wanted.length < MIN_PART_LENGTH ? [] : runs.filter(({ runId }) => isPart(runId));
-  if (found.length === 1) return found[0];
+  if (found.length === 1) {
+    sayChosenRun(wanted, found[0]);
+    return found[0];
+  }
   if (found.length === 0) {
     throw new CliError('RUN_UNKNOWN', `run "${wanted}" not found; see "retrace runs"`);
   }

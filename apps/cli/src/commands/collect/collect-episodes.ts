@@ -12,6 +12,7 @@ import { openBackend } from '@retrace/compute';
 import { PatientLog, ControlTail } from '@retrace/log';
 import { readCodeVersion } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
+import { wholePolicyName } from '../../run/policy-name.js';
 import { formatFigure } from '../../run/run-progress.js';
 import type { BackendChoice } from '@retrace/process';
 import type { StoreSession } from '../../services/connection.js';
@@ -71,9 +72,10 @@ async function collectIntoLog(
   return withInterrupt(async (signal) => {
     const control = new ControlTail(new PatientLog(session.log, { signal }));
     try {
+      await control.catchUp();
       const result = await collectEpisodes({
         spec: environment,
-        policy,
+        policy: wholePolicyName(policy, control.state.runs, environment.name),
         numEpisodes: episodes,
         seed,
         sampling,

@@ -16,6 +16,7 @@ import { CliError } from '../../cli-error.js';
 import { readCodeVersion } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
 import { selectRun } from '../../run/find-run.js';
+import { wholePolicyName } from '../../run/policy-name.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
@@ -101,7 +102,7 @@ async function play(
   const checkpoints = checkpointsOf(session.directory);
   const player = await openForkPlayer({
     ...{ control, checkpoints, spec, point, signal },
-    policy: policy ?? null,
+    policy: policy === undefined ? null : wholePolicyName(policy, control.state.runs, spec.name),
     maxSlots: forks,
   });
   return forkEpisodes({

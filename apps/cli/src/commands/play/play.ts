@@ -22,7 +22,7 @@ import {
 import { newRunId, type Json } from '@retrace/trajectory';
 import { CliError } from '../../cli-error.js';
 import { readCodeVersion } from '../../installation.js';
-import { selectRun } from '../../run/find-run.js';
+import { wholePolicyName } from '../../run/policy-name.js';
 import type { StoreSession } from '../../services/connection.js';
 import { commandEnvironment } from '../../services/environment.js';
 import { withStore } from '../../services/store-session.js';
@@ -31,7 +31,7 @@ import type { PlayRequest } from './play-request.js';
 import type { PolicyPrice } from './policy-price.js';
 import { printPlay } from './print-play.js';
 import { commandOf, endRuns, StartedAttempts } from './started-attempts.js';
-import { PUBLISHING, requirePlace, runPart, whereToPlay } from './where-to-play.js';
+import { requirePlace, whereToPlay } from './where-to-play.js';
 import { checkpointsOf } from '../../services/checkpoints.js';
 
 /** A play under way. */
@@ -130,7 +130,7 @@ async function playPolicy(
   if (numPlanned <= 0) return;
   const maxConcurrent = Math.min(options.concurrency, numPlanned);
   const player = await openPlayer({
-    name: started.samePolicy(policy, spec.name) ?? wholeName(policy, control),
+    name: started.samePolicy(policy, spec.name) ?? wholePolicyName(policy, control.state.runs, spec.name),
     ...{ control, spec, recipe, signal, maxSlots: maxConcurrent },
     checkpoints: checkpointsOf(session.directory),
     sampling: withoutUndefined({ temperature, topK, topP, greedy }),
@@ -204,14 +204,6 @@ function runRecipe(
       policyVersion: source?.policyVersion ?? null,
     }),
   ) as Json;
-}
-
-/** A run may be named by a part of its id. */
-function wholeName(policy: string, control: ControlTail): string {
-  const part = policy === 'latest' ? null : runPart(policy);
-  if (part === null) return policy;
-  const { runId } = selectRun(control.state.runs, part, PUBLISHING);
-  return `run:${runId}${policy.slice('run:'.length + part.length)}`;
 }
 
 function requireKnownPrices({ prices, policies }: PlayRequest): void {

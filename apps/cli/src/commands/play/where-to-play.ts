@@ -1,22 +1,12 @@
 import { readPlayerName } from '@retrace/collector';
 import { parseRecipe, resolveEnvironment, type Recipe } from '@retrace/config';
 import type { ControlTail } from '@retrace/log';
-import type { RunState } from '@retrace/trajectory';
 import { CliError } from '../../cli-error.js';
 import { selectRun } from '../../run/find-run.js';
+import { PUBLISHING, runPart } from '../../run/policy-name.js';
 import type { PlayRequest } from './play-request.js';
 
-export const PUBLISHING = {
-  has: ({ policies }: RunState) => policies.latest !== null,
-  lacking: 'has published a policy',
-};
-
 const RULE = 'name where to play with --environment, or with --recipe';
-
-/** The run, or a part of its id, that `latest` or `run:<id>[@<version>]` names. */
-export function runPart(policy: string): string | null {
-  return policy === 'latest' ? policy : (/^run:([^@]+)(?:@.*)?$/.exec(policy)?.[1] ?? null);
-}
 
 /** @throws CliError `OPTION_INVALID` where no option can say where to play */
 export function requirePlace({ environments, recipe, policies }: PlayRequest): void {

@@ -10,9 +10,10 @@ import {
   type ScoreProgress,
   type ScoreReport,
 } from '@retrace/scoring';
-import { newControlEvent, nowUs } from '@retrace/trajectory';
+import { newControlEvent, nowUs, type RunState } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
-import { TrajectoryReader } from '@retrace/store';
+import { type StoreClient, TrajectoryReader } from '@retrace/store';
+import { readEnvironment } from '@retrace/environment-sources';
 import type { CommonOptions } from '../../options.js';
 import { findRun, type RunNeeds } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
@@ -56,7 +57,8 @@ async function scoreFrom(
   onProgress: ((progress: ScoreProgress) => void) | undefined,
 ): Promise<JudgedScoreReport> {
   const { client, log } = session;
-  const run = await findRun(log, request.run, neededBy(request.recipe));
+  const needs = request.run === 'latest' ? await neededBy(request.recipe, client) : undefined;
+  const run = await findRun(log, request.run, needs);
   const recipe = request.recipe ?? parseRecipe(run.started.recipe);
   const { runId } = run;
   const components = await withAssignedUntil(recipe.reward.components, { client, runIds: [runId] });
@@ -86,19 +88,30 @@ async function scoreFrom(
   });
 }
 
-/** The newest run that can be scored: one with a recipe of its own, or of the environment of the recipe that is given. */
-function neededBy(recipe: Recipe | null): RunNeeds | undefined {
-  if (recipe === null)
-    return {
-      has: ({ started }) => isRecipe(started.recipe),
-      lacking: 'has a recipe, so name one with --recipe',
-    };
-  const { environment } = recipe;
-  // Of a server or a module only its own answer tells the name.
-  if (typeof environment !== 'string') return undefined;
+/**
+ * Needs of a run that can be scored: an episode that has ended, and a recipe of its own, or the environment of the recipe that is given.
+ *
+ * @throws EnvironmentSourceError `MODULE_INVALID`
+ */
+async function neededBy(recipe: Recipe | null, client: StoreClient): Promise<RunNeeds> {
+  const rows = await client.queryRows<{ runId: string }>(
+    "SELECT DISTINCT run_id AS runId FROM events WHERE kind = 'EpisodeEnded'",
+  );
+  const played = new Set(rows.map(({ runId }) => runId));
+  const environment = recipe === null ? '' : (await readEnvironment(recipe.environment)).name;
+  const fits = ({ started }: RunState) => {
+    if (recipe === null) return isRecipe(started.recipe);
+    // A server whose name the recipe leaves out may be that of any run.
+    return environment === '' || started.environment === environment;
+  };
   return {
-    has: ({ started }) => started.environment === environment,
-    lacking: `was played in ${environment}, the environment of the recipe`,
+    has: (run) => played.has(run.runId) && fits(run),
+    lacking:
+      recipe === null
+        ? 'with an episode that has ended has a recipe, so name one with --recipe'
+        : environment === ''
+          ? 'has an episode that has ended'
+          : `has an episode that was played to its end in ${environment}, the environment of the recipe`,
   };
 }
 

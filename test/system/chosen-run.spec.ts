@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCli } from '@retrace/cli';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeDataDirectory, root, startRetrace } from '../support/cli.mjs';
+import { placeTrainedDirectory } from '../support/trained-directory.mjs';
+
+/** Where commands take a run that these rows do not try: all of them choose it by `chooseRun`, whose spec is beside it, or start roles that do not end. */
+const NOT_HERE = ['collect/command.ts', 'train/command.ts'];
+
+describe('every command that chooses a run', () => {
+  const directory = makeDataDirectory();
+  let store: ReturnType<typeof startRetrace>;
+  /** From oldest to newest. */
+  let runIds: readonly string[];
+
+  /** Runs a command in this process, whatever comes of it; resolves to what it printed. */
+  async function run(...args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
+    const printed = { stdout: '', stderr: '' };
+    const { log, error } = console;
+    const { write } = process.stderr;
+    console.log = (text: string) => {
+      printed.stdout += `${text}\n`;
+    };
+    console.error = (text: string) => {
+      printed.stderr += `${text}\n`;
+    };
+    process.stderr.write = (text: string | Uint8Array) => {
+      printed.stderr += text.toString();
+      return true;
+    };
+    try {
+      await runCli([...args, '--data-dir', directory.path]);
+    } finally {
+      Object.assign(console, { log, error });
+      process.stderr.write = write;
+    }
+    return printed;
+  }
+
+  beforeAll(async () => {
+    await placeTrainedDirectory(directory.path, 2);
+    store = startRetrace(['store', '--port', '0', '--data-dir', directory.path]);
+    await store.waitFor(/store at (http:\S+);/);
+    const runs = JSON.parse((await run('runs', '--json')).stdout) as { run_id: string }[];
+    runIds = runs.map(({ run_id: runId }) => runId).reverse();
+    // Newer than the others, and of no use for most commands.
+    await run('collect', '--environment', 'frozen-lake', '--policy', 'random', '--episodes', '1');
+  });
+  afterAll(async () => {
+    await store.stop('SIGTERM');
+    directory.remove();
+  });
+
+  const output = () => join(directory.path, 'output');
+  /** Further arguments let most of them end at once, after the choice. Some need an update or a score, which the newest run of all lacks. */
+  const COMMANDS: readonly (readonly [name: string, args: readonly string[], takesNewest: boolean])[] = [
+    ['validate', [], false],
+    ['fork', ['--episode', 'none', '--step', '0'], false],
+    ['serve', ['--policy-version', '99', '--port', '0'], true],
+    ['export', ['--output', output()], false],
+    ['deadletters list', [], false],
+    ['deadletters retry', ['--dry-run'], false],
+    ['rebuild', [], false],
+    ['delete', ['--tag', 'none', '--dry-run'], false],
+    ['retain', ['--newest', '1000', '--dry-run'], false],
+    ['replay', ['--update', '99'], true],
+    ['whatif', ['--update', '99', '--set', 'loss.valueCoefficient=0.1'], true],
+    ['score', [], true],
+    ['score diff', ['bandit-ppo', 'bandit-ppo'], true],
+    ['evaluate', ['--policy', '99'], false],
+    ['save-policy', [output(), '--policy', '99'], true],
+  ];
+
+  it.each(COMMANDS)('says on stderr which one it is: %s', async (name, args, takesNewest) => {
+    const [first, second] = runIds;
+    const command = name.split(' ');
+    const part = first.slice(-8);
+    const named = await run(...command, '--run', part, ...args);
+    expect(named.stderr.split('\n')[0]).toBe(`run "${part}" is ${first} (bandit-ppo)`);
+    expect(named.stdout).not.toContain('run "');
+    if (!takesNewest) return;
+    const latest = await run(...command, ...args, '--json');
+    expect(latest.stderr.split('\n')[0]).toBe(`run "latest" is ${second} (bandit-ppo)`);
+  });
+
+  it('says it of policies, of the rows of replay run and runs delete, and says the same once', async () => {
+    const [, second] = runIds;
+    const cpu = ['--backend', 'cpu'];
+    const line = `run "latest" is ${second} (bandit-ppo)\n`;
+    const played = await run('play', '--policy', 'latest', '--policy', 'random', '--tasks', '1', ...cpu);
+    expect(played.stderr).toBe(line);
+    const collect = ['collect', '--environment', 'bandit', '--policy', 'latest', '--episodes', '1', ...cpu];
+    expect((await run(...collect)).stderr).toBe(line);
+    expect(
+      (await run('replay', 'run', 'latest', '--engine', 'torch', '--engine-python', 'none')).stderr,
+    ).toContain(line);
+    expect((await run('export', '--run', second, '--output', output())).stderr).toBe('');
+    const part = second.slice(-8);
+    expect((await run('runs', 'delete', part)).stderr).toMatch(
+      new RegExp(`^run "${part}" is ${second} \\(bandit-ppo\\)\n`),
+    );
+  });
+
+  it('has a row above for each file that takes a run', () => {
+    const commands = join(root, 'apps/cli/src/commands');
+    const files = readdirSync(commands, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /runOption\(|runArgument\(|from-run/.test(
+        file.endsWith('command.ts') ? readFileSync(join(commands, file), 'utf8') : '',
+      ),
+    );
+    const named = COMMANDS.map(([name]) => `${name.split(' ')[0]}/command.ts`);
+    expect(files.filter((file) => ![...named, ...NOT_HERE, 'runs/command.ts'].includes(file))).toEqual([]);
+  });
+});
