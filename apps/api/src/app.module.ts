@@ -12,6 +12,8 @@ import { MetricsModule } from './metrics/metrics.module.js';
 import { PlaysModule } from './plays/plays.module.js';
 import { PoliciesModule } from './policies/policies.module.js';
 import { PrometheusModule } from './prometheus/prometheus.module.js';
+import { RunControl } from './run-queue/run-control.js';
+import { RunQueueModule } from './run-queue/run-queue.module.js';
 import { RunsModule } from './runs/runs.module.js';
 import { SinkModule } from './sink/sink.module.js';
 import { SqlModule } from './sql/sql.module.js';
@@ -25,15 +27,18 @@ import { WhatIfsModule } from './what-ifs/what-ifs.module.js';
 
 @Module({})
 export class AppModule {
-  static with(config: ApiConfig): DynamicModule {
+  static with(config: ApiConfig, runControl = new RunControl()): DynamicModule {
     return {
       module: AppModule,
       imports: [
         {
           module: ConfigModule,
           global: true,
-          providers: [{ provide: ApiConfig, useValue: config }],
-          exports: [ApiConfig],
+          providers: [
+            { provide: ApiConfig, useValue: config },
+            { provide: RunControl, useValue: runControl },
+          ],
+          exports: [ApiConfig, RunControl],
         },
         LogModule,
         StoreModule,
@@ -43,6 +48,7 @@ export class AppModule {
         HealthModule,
         PrometheusModule,
         RunsModule,
+        RunQueueModule,
         MetricsModule,
         EpisodesModule,
         DeletionModule,

@@ -21,6 +21,7 @@ import { ProblemFilter } from './problems/problem-filter.js';
 import { registerSecurityHeaders } from './http/security-headers.js';
 import { createValidationPipe } from './problems/validation-pipe.js';
 import { RoleLogger } from './logging.js';
+import type { RunControl } from './run-queue/run-control.js';
 import { PrometheusService } from './prometheus/prometheus.service.js';
 import { SinkService } from './sink/sink.service.js';
 import { StoreService } from './store/store.service.js';
@@ -30,6 +31,8 @@ const MAX_BODY_BYTES = 1024 * 1024;
 interface ApiServerOptions {
   /** Whether what it warns of becomes events (default false: its supervisor does that). */
   readonly recordsWarnings?: boolean;
+  /** Who starts and stops runs (default: nobody does). */
+  readonly runControl?: RunControl;
 }
 
 export interface ApiServer {
@@ -49,14 +52,14 @@ export interface ApiServer {
  */
 export async function startApiServer(
   config: ApiConfig,
-  { recordsWarnings = false }: ApiServerOptions = {},
+  { recordsWarnings = false, runControl }: ApiServerOptions = {},
 ): Promise<ApiServer> {
   const logger = new RoleLogger();
   await requireKey(config, (sentence) => {
     logger.log(sentence);
   });
   const adapter = new FastifyAdapter({ bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(config), adapter, {
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(config, runControl), adapter, {
     logger,
     abortOnError: false,
   });

@@ -1,3 +1,4 @@
+export { plainAssignments, type PlainValue } from './recipe/plain-overrides.js';
 export { listAlgorithms } from './algorithms/algorithm-presets.js';
 export {
   bestVersions,

@@ -64,6 +64,7 @@ export class DataDirectory {
   private readonly storageFile: string;
   private readonly serverFile: string;
   private readonly storePortFile: string;
+  private readonly runQueueFile: string;
 
   constructor(
     path: string,
@@ -81,6 +82,7 @@ export class DataDirectory {
     this.storageFile = join(this.root, 'checkpoint-storage.json');
     this.serverFile = join(this.root, 'server.json');
     this.storePortFile = join(this.root, 'store-port.json');
+    this.runQueueFile = join(this.root, 'run-queue.json');
   }
 
   /** @throws ProcessError `DATA_DIRECTORY_UNUSABLE` when it can't be created or written. */
@@ -145,6 +147,16 @@ export class DataDirectory {
     return typeof address?.pid === 'number' && isProcessAlive(address.pid)
       ? (address as ServerAddress)
       : null;
+  }
+
+  /** Returns what `keepRunQueue` wrote last, as JSON; null where there is none, or it is damaged. */
+  runQueue(): unknown {
+    return readJson(this.runQueueFile);
+  }
+
+  /** Keeps the runs that wait for the server of this directory, for the next one. */
+  keepRunQueue(queue: unknown): void {
+    this.writeAtomically(this.runQueueFile, queue);
   }
 
   /** Whether a store was ever made in it. */

@@ -46,3 +46,12 @@ export type { WhatIfMessage, WhatIfQuestion } from './jobs/what-if-messages.js';
 export { keepHeartbeatFile } from './supervision/heartbeat-file.js';
 export { FINAL_FAILURE_EXIT_CODE, runProcess } from './supervision/run-process.js';
 export type { RoleMessage, Supervised } from './supervision/supervised.js';
+export type {
+  QueueItem,
+  RunControlAnswer,
+  RunControlCode,
+  RunControlRequest,
+  RunQueueState,
+  StartRequest,
+  SupervisorMessage,
+} from './supervision/run-control.js';

@@ -44,6 +44,8 @@ export class ApiConfig {
   readonly retentionIntervalMs!: number;
   /** How the process that computes a what-if is started; null: none is computed. */
   readonly whatIfProcess!: { readonly script: string; readonly environment: NodeJS.ProcessEnv } | null;
+  /** Whether the supervisor of this process starts and stops runs. */
+  readonly hasRunControl!: boolean;
   readonly dashboardDirectory!: string | null;
   readonly migrationsDirectory!: string;
   readonly tokenizerDirectory!: string | null;
@@ -76,6 +78,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
       'RETRACE_RETENTION_SECONDS',
       'RETRACE_WHAT_IF_SCRIPT',
       'RETRACE_CHECKPOINT_DIRECTORY',
+      'RETRACE_RUN_CONTROL',
       'RETRACE_DASHBOARD_DIRECTORY',
       'RETRACE_TOKENIZER_DIRECTORY',
       'RETRACE_SINK',
@@ -108,6 +111,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
             environment: { ...process.env, ...environment },
           }
         : null,
+    hasRunControl: variables.RETRACE_RUN_CONTROL === 'on',
     dashboardDirectory: pathOf(variables.RETRACE_DASHBOARD_DIRECTORY),
     migrationsDirectory: resolve(variables.RETRACE_MIGRATIONS_DIRECTORY),
     tokenizerDirectory: pathOf(variables.RETRACE_TOKENIZER_DIRECTORY),

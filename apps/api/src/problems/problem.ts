@@ -33,6 +33,9 @@ export type ProblemCode =
   | 'WHAT_IF_UNAVAILABLE'
   | 'TOO_MANY_WHAT_IFS'
   | 'RUN_NOT_TRAINED'
+  | 'RUN_NOT_TRAINING'
+  | 'RUN_CONTROL_UNAVAILABLE'
+  | 'TOO_MANY_RUNS'
   | 'RUN_ACTIVE'
   | 'EPISODES_REFERRED_TO'
   | 'SQL_REFUSED'
@@ -77,6 +80,9 @@ const STATUS_OF: Record<ProblemCode, number> = {
   WHAT_IF_UNAVAILABLE: 501,
   TOO_MANY_WHAT_IFS: 429,
   RUN_NOT_TRAINED: 409,
+  RUN_NOT_TRAINING: 409,
+  RUN_CONTROL_UNAVAILABLE: 501,
+  TOO_MANY_RUNS: 429,
   RUN_ACTIVE: 409,
   EPISODES_REFERRED_TO: 409,
   SQL_REFUSED: 422,
@@ -122,6 +128,9 @@ const TITLE_OF: Record<ProblemCode, string> = {
   WHAT_IF_UNAVAILABLE: 'What-ifs are not computed here',
   TOO_MANY_WHAT_IFS: 'Too many what-ifs at once',
   RUN_NOT_TRAINED: 'The run was not trained here',
+  RUN_NOT_TRAINING: 'The run is not being trained by this server',
+  RUN_CONTROL_UNAVAILABLE: 'This server starts and stops no runs',
+  TOO_MANY_RUNS: 'Too many runs wait',
   RUN_ACTIVE: 'The run has not ended',
   EPISODES_REFERRED_TO: 'Updates were trained on these episodes',
   SQL_REFUSED: 'Query not allowed',

@@ -93,10 +93,18 @@ const IS_CHECKED = { RETRACE_ACCEPT_OTHER_LOG: 'on' } as const;
 interface ApiRoleOptions extends SinkRoleOptions {
   readonly port: number;
   readonly onListening: (url: string) => void;
+  /** Answers what the API asks about the runs of this server. */
+  readonly onRequest: NonNullable<RoleDefinition['onRequest']>;
 }
 
 /** Defines the API, which serves the dashboard and hosts the sink. */
-export function apiRole({ directory, storeUrl, port, onListening }: ApiRoleOptions): RoleDefinition {
+export function apiRole({
+  directory,
+  storeUrl,
+  port,
+  onListening,
+  onRequest,
+}: ApiRoleOptions): RoleDefinition {
   const { readonlyUser, readonlyPassword } = directory.credentials();
   return {
     name: 'api',
@@ -114,12 +122,14 @@ export function apiRole({ directory, storeUrl, port, onListening }: ApiRoleOptio
         RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
         RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
         RETRACE_SINK: 'on',
+        RETRACE_RUN_CONTROL: 'on',
         ...IS_CHECKED,
       }),
     readyTimeoutMs: READY_TIMEOUT_MS,
     heartbeatTimeoutMs: 30_000,
     stopTimeoutMs: 30_000,
     onListening,
+    onRequest,
     healthUrl: ({ url }) => `${url ?? ''}/api/health`,
   };
 }

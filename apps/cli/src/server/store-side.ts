@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '../cli-error.js';
 import { isJoined } from '../data-directory/hold-data-directory.js';
 import type { LogStream } from '../supervisor/log-stream.js';
+import type { RoleDefinition } from '../supervisor/role.js';
 import { Supervisor } from '../supervisor/supervisor.js';
 import { apiRole, FOLLOWS_THE_LOG, LOOPBACK, sinkRole } from './role-definitions.js';
 import { defineStore } from './define-store.js';
@@ -22,6 +23,8 @@ interface StoreSideOptions {
   readonly acceptsOtherLog: boolean;
   /** Whether a run works that hands its episodes over through the log, so that it does not end with the store. */
   readonly runGoesOn: () => boolean;
+  /** Answers what the API asks about the runs of this server. */
+  readonly onRequest: NonNullable<RoleDefinition['onRequest']>;
 }
 
 /**
@@ -157,7 +160,7 @@ export class StoreSide implements StoreOfRuns {
     }
     const onListening = this.listens;
     const { url = null } = await supervisor.start(
-      apiRole({ directory, storeUrl, port: apiPort, onListening }),
+      apiRole({ directory, storeUrl, port: apiPort, onListening, onRequest: this.options.onRequest }),
     );
     return url;
   }

@@ -10,12 +10,14 @@ import {
 } from '../data-directory/hold-data-directory.js';
 import { CREATED_BY } from '../installation.js';
 import type { RunSummary } from '../run/run-progress.js';
+import { readControlState } from '../services/control-state.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { WarningRecorder } from '../supervisor/warning-recorder.js';
 import { assertDiskSpace, watchDisk } from './disk-watch.js';
 import { JoinedStore } from './joined-store.js';
 import { openRun, type RecipeOfData, type TrainingParts } from './open-run.js';
 import { prepareBackend } from './prepare-backend.js';
+import { RunQueue } from './run-queue.js';
 import type { StoreOfRuns } from './store-of-runs.js';
 import { StoreSide } from './store-side.js';
 import { Training, type TrainingRequest } from './training.js';
@@ -40,6 +42,8 @@ export class TrainingServer {
 
   private constructor(
     private readonly parts: TrainingParts,
+    /** The runs that callers of the API start. */
+    readonly queue: RunQueue,
     private readonly dataDirectory: string,
     private readonly run: { goesOnWithoutStore: boolean },
   ) {}
@@ -73,6 +77,8 @@ export class TrainingServer {
       eventLog = await openLog(directory);
       const runGoesOn = () => run.goesOnWithoutStore;
       const parts = { directory, eventLog, log };
+      const ownLog = eventLog;
+      const queue = new RunQueue({ directory, log, readState: () => readControlState(ownLog) });
       if (options.withoutStore !== true)
         storeSide =
           joined === null
@@ -81,9 +87,10 @@ export class TrainingServer {
                 ...parts,
                 lockFileDescriptors: [lock.fileDescriptor],
                 runGoesOn,
+                onRequest: (request) => queue.answer(request),
               })
             : new JoinedStore({ ...parts, server: joined });
-      return new TrainingServer({ held, eventLog, log, storeSide }, dataDirectory, run);
+      return new TrainingServer({ held, eventLog, log, storeSide }, queue, dataDirectory, run);
     } catch (error) {
       await storeSide?.stop();
       await eventLog?.close();

@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { RoleMessage } from '@retrace/process';
+import type { RoleMessage, SupervisorMessage } from '@retrace/process';
 import type { LogLevel, LogStream } from './log-stream.js';
 import { lowerPriority } from './lower-priority.js';
 import { parseLogLine } from './parse-log-line.js';
 
 export type ReadyMessage = Extract<RoleMessage, { type: 'ready' }>;
+export type RequestMessage = Extract<RoleMessage, { type: 'request' }>;
 export type WarningMessage = Extract<RoleMessage, { type: 'warning' }>;
 
 export interface RoleExit {
@@ -58,6 +59,11 @@ export class RoleProcess {
 
   get pid(): number | undefined {
     return this.child.pid;
+  }
+
+  send(message: SupervisorMessage): void {
+    // A process that has ended needs no answer.
+    if (this.child.connected) this.child.send(message, () => undefined);
   }
 
   signal(signal: NodeJS.Signals): void {

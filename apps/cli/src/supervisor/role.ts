@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FINAL_FAILURE_EXIT_CODE } from '@retrace/process';
+import { FINAL_FAILURE_EXIT_CODE, type RunControlAnswer, type RunControlRequest } from '@retrace/process';
 import { CliError } from '../cli-error.js';
 import type { LogStream } from './log-stream.js';
 import { RestartPolicy, type RestartLimits } from './restart-policy.js';
-import { RoleProcess, type ReadyMessage, type RoleExit, type WarningMessage } from './role-process.js';
+import {
+  RoleProcess,
+  type ReadyMessage,
+  type RequestMessage,
+  type RoleExit,
+  type WarningMessage,
+} from './role-process.js';
 
 /** How to start, watch and stop a role. */
 export interface RoleDefinition {
@@ -22,6 +28,8 @@ export interface RoleDefinition {
   readonly stopTimeoutMs: number;
   /** Called with the address that the process listens on, before it is ready. */
   readonly onListening?: (url: string) => void;
+  /** Answers what the process asks about the runs of this process tree; must not reject. */
+  readonly onRequest?: (request: RunControlRequest) => Promise<RunControlAnswer>;
   /** An address that answers 2xx while the role is healthy, derived from the ready message. */
   readonly healthUrl?: (ready: ReadyMessage) => string;
   /** Default 5,000. */
@@ -158,6 +166,7 @@ export class Role {
         if (message.type === 'listening') definition.onListening?.(message.url);
         if (message.type === 'ready') this.becomeReady(message);
         if (message.type === 'warning') this.showWarning(message);
+        if (message.type === 'request') void this.answer(message, this.process);
       },
       onExit: (exit) => {
         void this.handleExit(exit);
@@ -176,6 +185,11 @@ export class Role {
     this.settleReady.resolve(this.firstReady);
     const healthUrl = this.definition.healthUrl?.(ready);
     if (healthUrl !== undefined && this.process) void this.checkHealth(healthUrl, this.process);
+  }
+
+  private async answer({ id, request }: RequestMessage, process: RoleProcess | null): Promise<void> {
+    const answer = await this.definition.onRequest?.(request);
+    if (answer !== undefined) process?.send({ type: 'answer', id, answer });
   }
 
   private showWarning({ severity, message }: WarningMessage): void {

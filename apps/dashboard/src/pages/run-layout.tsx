@@ -8,6 +8,7 @@ import { shortId } from '../format/ids';
 import { hasEnded } from '../format/run-state';
 import type { LiveState } from '../live/live-stream';
 import { LiveProvider, useLiveRun, useRefetchMs } from '../live/use-live-run';
+import { TrainingButton } from '../queue/training-button';
 import styles from './run-layout.module.css';
 
 /** The run whose layout a page is in. */
@@ -45,6 +46,7 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
           <span className="mono">{shortId(runId)}</span>
         </Badge>
         <span className={styles.grow} />
+        <TrainingButton run={run.data} />
         <LiveBadge live={live} isError={run.isError} hasEnded={hasEnded(run.data)} />
       </header>
       <nav className={styles.tabs} aria-label="Run">

@@ -1,5 +1,6 @@
 import { Link } from 'react-router';
 import { useRuns } from '../api/queries';
+import { useTrainingQueue } from '../api/queue-queries';
 import type { RunListItem } from '../api/schema';
 import { Sparkline } from '../charts/sparkline';
 import { StatusBadge } from '../components/badge';
@@ -12,18 +13,24 @@ import { useTitle } from '../components/use-title';
 import { formatCount, formatPercent } from '../format/numbers';
 import { runDurationMs } from '../format/run-state';
 import { formatAgo, formatDuration, formatMoment } from '../format/times';
+import { RunQueue } from '../queue/run-queue';
+import { StartRun } from '../queue/start-run';
 import page from './page.module.css';
 
 /** All runs, newest first. */
 export function RunsPage() {
   useTitle('Runs');
   const runs = useRuns();
+  const { data: queue } = useTrainingQueue();
 
   return (
     <>
       <div className={page.head}>
         <h1>Runs</h1>
+        <span className={page.grow} />
+        {queue?.isAvailable === true && <StartRun />}
       </div>
+      {queue && <RunQueue queue={queue} />}
       {runs.isPending && <Loading label="Loading runs" />}
       {runs.isError && !runs.data && <ErrorState error={runs.error} onRetry={() => void runs.refetch()} />}
       {runs.data && <RunTable runs={runs.data.pages.flatMap(({ items }) => items)} />}

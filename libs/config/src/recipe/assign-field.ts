@@ -40,6 +40,17 @@ function pathFault(path: readonly string[]): string | null {
   return null;
 }
 
+/** Whether the field of this path is one of a few words, as its class says. */
+export function isWordField(path: readonly string[]): boolean {
+  let node: unknown = plainToInstance(Recipe, nested(path));
+  for (const name of path.slice(0, -1)) node = isRecord(node) ? node[name] : undefined;
+  if (fieldsOf(node) === null) return false;
+  const { constructor } = node as object;
+  return getMetadataStorage()
+    .getTargetValidationMetadatas(constructor, '', false, false)
+    .some(({ propertyName, name }) => propertyName === path.at(-1) && name === 'isIn');
+}
+
 /** Objects in one another, with the names of the path: class-transformer makes each of the class that its field has. */
 function nested(path: readonly string[]): PlainObject {
   return path.reduceRight<PlainObject>((inner, name) => ({ [name]: inner }), {});

@@ -6,6 +6,7 @@ import { readTrainingRecipe, type TrainingOptions } from '../../run/training-rec
 import { assertPortFree } from '../../server/free-port.js';
 import { LOOPBACK } from '../../server/role-definitions.js';
 import { serve } from '../../server/serve.js';
+import type { Train } from '../../server/run-queue.js';
 import type { TrainingServer } from '../../server/training-server.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
 
@@ -47,18 +48,18 @@ export async function up(options: UpOptions): Promise<void> {
     work: async (server, stopped) => {
       // Where it can't be, the server ends with the reason.
       sayWhatIsThere(server).catch(() => undefined);
+      const { queue } = server;
       let isTraining = recipe !== null;
       const sayHowToGoOn = () => {
-        say(howToGoOn(isTraining));
+        say(howToGoOn(isTraining || queue.isTraining));
       };
       stopped.addEventListener('abort', sayHowToGoOn, { once: true });
+      const { backend, collectors: numCollectors, nice: niceness } = options;
+      const request = { backend, numCollectors, niceness };
       if (recipe !== null) {
-        const summary = await server.train(recipe, {
-          backend: options.backend,
-          numCollectors: options.collectors,
-          niceness: options.nice,
-          metrics: options,
-        });
+        const summary = await queue.trainFirst(recipe, (asked, onBegun) =>
+          server.train(asked, { ...request, metrics: options }, onBegun),
+        );
         if (stopped.aborted) return;
         isTraining = false;
         const ending = summary.reason === 'finished' ? 'has finished' : `has ended (${summary.reason})`;
@@ -66,7 +67,10 @@ export async function up(options: UpOptions): Promise<void> {
         if (problem !== null) log.write({ role: 'retrace', level: 'error', message: problem });
         say(`the run ${ending}; still serving, press Ctrl-C to stop`);
       }
-      await untilAborted(stopped);
+      // A file of metrics is that of one run.
+      const metrics = { ...options, metricsFile: undefined };
+      const train: Train = (asked, onBegun) => server.train(asked, { ...request, metrics }, onBegun);
+      await queue.work(train, stopped);
     },
   });
 }
@@ -77,12 +81,4 @@ function howToGoOn(isTraining: boolean): string {
   return isTraining
     ? `"${command}" with the same options goes on with this run`
     : `everything is stored; "${command}" shows it again`;
-}
-
-async function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  // Signal handlers do not keep a process alive. Once the trainer has finished, the store and API do.
-  await new Promise((resolve) => {
-    signal.addEventListener('abort', resolve, { once: true });
-  });
 }

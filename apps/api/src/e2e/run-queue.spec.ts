@@ -1,0 +1,114 @@
+import type { RunControlAnswer, RunControlRequest } from '@retrace/process';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readApiConfig } from '../config/api-config.js';
+import { RunControl } from '../run-queue/run-control.js';
+import { startApiServer, type ApiServer } from '../server.js';
+import { ApiFixture } from '../testing/api-fixture.js';
+
+const RUN_ID = '01890000-0000-7000-8000-000000000001';
+const EMPTY = { running: null, queued: [], ended: [] };
+
+describe('the queue of runs', () => {
+  let fixture: ApiFixture;
+  let api: ApiServer;
+  let asked: RunControlRequest[];
+  let answer: RunControlAnswer;
+  beforeAll(async () => {
+    fixture = await ApiFixture.start();
+    const config = readApiConfig({
+      ...fixture.environment,
+      RETRACE_TRACE_DIRECTORY: '',
+      RETRACE_SINK: 'off',
+    });
+    const ask = (request: RunControlRequest) => {
+      asked.push(request);
+      return Promise.resolve(answer);
+    };
+    api = await startApiServer(config, { runControl: new RunControl(ask) });
+  });
+  afterAll(async () => {
+    await api.close();
+    await fixture.close();
+  });
+  beforeEach(() => {
+    asked = [];
+    answer = { ok: true, queue: EMPTY };
+  });
+
+  const send = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(`${api.url}${path}`, {
+      method,
+      ...(body !== undefined && {
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+
+  it('passes what is asked on to the supervisor', async () => {
+    const start = {
+      recipe: 'bandit-ppo',
+      seed: 3,
+      overrides: { 'optimizer.learningRate': 0.001, imitation: null },
+    };
+    expect(await send('POST', '/api/queue', start)).toEqual({
+      status: 200,
+      body: { isAvailable: true, ...EMPTY },
+    });
+    await send('GET', '/api/queue');
+    await send('DELETE', `/api/queue/${RUN_ID}`);
+    await send('POST', `/api/runs/${RUN_ID}/training`, { action: 'stop' });
+    await send('POST', `/api/runs/${RUN_ID}/training`, { action: 'resume' });
+    expect(asked).toEqual([
+      { kind: 'start', start },
+      { kind: 'show' },
+      { kind: 'cancel', queueId: RUN_ID },
+      { kind: 'stop', runId: RUN_ID },
+      { kind: 'resume', runId: RUN_ID },
+    ]);
+  });
+
+  it('lists recipes and algorithms', async () => {
+    const { body } = await send('GET', '/api/recipes');
+    expect(body).toMatchObject({
+      recipes: expect.arrayContaining([expect.objectContaining({ name: 'bandit-ppo' })]) as unknown,
+      algorithms: expect.arrayContaining([expect.objectContaining({ name: 'grpo' })]) as unknown,
+    });
+  });
+
+  it.each([
+    [{}, 'recipe'],
+    [{ recipe: 'bandit-ppo', numUpdates: 0 }, 'numUpdates'],
+    [{ recipe: 'bandit-ppo', seed: -1 }, 'seed'],
+    [{ recipe: 'bandit-ppo', overrides: ['a=1'] }, 'overrides'],
+    [{ recipe: 'bandit-ppo', overrides: { environment: { module: '/tmp/evil.mjs' } } }, 'overrides'],
+    [{ recipe: 'bandit-ppo', module: '/tmp/evil.mjs' }, 'module'],
+  ])('refuses %j, naming the field', async (body, field) => {
+    const refused = await send('POST', '/api/queue', body);
+    expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
+    expect(JSON.stringify(refused.body.errors)).toContain(`"${field}"`);
+    expect(asked).toEqual([]);
+  });
+
+  it.each([
+    ['INVALID_START', 400, 'INVALID_REQUEST'],
+    ['QUEUE_FULL', 429, 'TOO_MANY_RUNS'],
+    ['NOT_QUEUED', 404, 'NOT_FOUND'],
+    ['RUN_NOT_TRAINING', 409, 'RUN_NOT_TRAINING'],
+    ['UNAVAILABLE', 501, 'RUN_CONTROL_UNAVAILABLE'],
+  ] as const)('answers %s of the supervisor with %i %s', async (code, status, problem) => {
+    answer = { ok: false, code, message: 'the reason' };
+    expect(await send('POST', '/api/queue', { recipe: 'bandit-ppo' })).toMatchObject({
+      status,
+      body: { code: problem, detail: 'the reason' },
+    });
+  });
+
+  it('answers 501 where no supervisor starts runs', async () => {
+    const response = await fixture.post('/api/queue', { recipe: 'bandit-ppo' });
+    expect(response.status).toBe(501);
+    expect(await response.json()).toMatchObject({ code: 'RUN_CONTROL_UNAVAILABLE' });
+    expect(await fixture.getJson('/api/queue')).toEqual({ isAvailable: false, ...EMPTY });
+  });
+});

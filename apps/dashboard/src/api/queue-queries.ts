@@ -1,0 +1,53 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { api, dataOf } from './client';
+import { keys } from './queries';
+import type { StartOptions, TrainingChange, TrainingQueue, TrainRunRequest } from './schema';
+
+const POLL_MS = 2_000;
+const QUEUE = ['queue'] as const;
+
+/** The run that the server trains, and those that wait. */
+export function useTrainingQueue() {
+  return useQuery({
+    queryKey: QUEUE,
+    queryFn: ({ signal }): Promise<TrainingQueue> => dataOf(api.GET('/api/queue', { signal })),
+    refetchInterval: ({ state }) => (state.data?.isAvailable === false ? false : POLL_MS),
+  });
+}
+
+/** The built-in recipes, and the algorithms that can train them. */
+export function useStartOptions() {
+  return useQuery({
+    queryKey: ['recipes'],
+    queryFn: ({ signal }): Promise<StartOptions> => dataOf(api.GET('/api/recipes', { signal })),
+    staleTime: Infinity,
+  });
+}
+
+export function useStartRun() {
+  return useQueueChange((body: TrainRunRequest) => dataOf(api.POST('/api/queue', { body })));
+}
+
+export function useCancelQueued() {
+  return useQueueChange((queueId: string) =>
+    dataOf(api.DELETE('/api/queue/{queueId}', { params: { path: { queueId } } })),
+  );
+}
+
+export function useChangeTraining(runId: string) {
+  return useQueueChange((action: TrainingChange['action']) =>
+    dataOf(api.POST('/api/runs/{runId}/training', { params: { path: { runId } }, body: { action } })),
+  );
+}
+
+/** A change that is answered with the queue as it is then. */
+function useQueueChange<Asked>(change: (asked: Asked) => Promise<TrainingQueue>) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: change,
+    onSuccess: (queue) => {
+      client.setQueryData(QUEUE, queue);
+      return client.invalidateQueries({ queryKey: keys.runs });
+    },
+  });
+}

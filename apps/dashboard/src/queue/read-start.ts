@@ -1,0 +1,51 @@
+import type { TrainRunRequest } from '../api/schema';
+
+/** What the form has, as text. */
+export interface StartFields {
+  readonly recipe: string;
+  /** '' for the recipe's own. */
+  readonly algorithm: string;
+  readonly numUpdates: string;
+  readonly seed: string;
+  readonly initFrom: string;
+  /** `field=value`, one a line. */
+  readonly overrides: string;
+}
+
+/** The request that a form stands for. A value that is no JSON is a text; a line without `=` is a field without a value, which the server refuses by its name. */
+export function readStart({
+  recipe,
+  algorithm,
+  numUpdates,
+  seed,
+  initFrom,
+  overrides,
+}: StartFields): TrainRunRequest {
+  const lines = overrides
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  return {
+    recipe,
+    ...(algorithm !== '' && { algorithm }),
+    ...(numUpdates !== '' && { numUpdates: Number(numUpdates) }),
+    ...(seed !== '' && { seed: Number(seed) }),
+    ...(initFrom.trim() !== '' && { initFrom: initFrom.trim() }),
+    ...(lines.length > 0 && { overrides: Object.fromEntries(lines.map(readLine)) }),
+  };
+}
+
+function readLine(line: string): [string, string | number | boolean | null] {
+  const [field, ...rest] = line.split('=');
+  return [field.trim(), readValue(rest.join('=').trim())];
+}
+
+function readValue(text: string): string | number | boolean | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    // Lists and objects are refused by the server, with the field's name, as the text that they are.
+    return typeof value === 'object' && value !== null ? text : (value as string | number | boolean | null);
+  } catch {
+    return text;
+  }
+}

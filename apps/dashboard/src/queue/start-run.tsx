@@ -1,0 +1,129 @@
+import { useRef, useState } from 'react';
+import { useStartOptions, useStartRun } from '../api/queue-queries';
+import controls from '../components/controls.module.css';
+import { ErrorState } from '../components/notice';
+import { readStart, type StartFields } from './read-start';
+import styles from './queue.module.css';
+
+const EMPTY: StartFields = {
+  ...{ recipe: 'frozen-lake-ppo', algorithm: '', numUpdates: '', seed: '', initFrom: '', overrides: '' },
+};
+
+/** A button and its dialog, which starts a run of a built-in recipe or queues it. */
+export function StartRun() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const start = useStartRun();
+  const [fields, setFields] = useState(EMPTY);
+  const close = () => {
+    dialog.current?.close();
+  };
+  return (
+    <>
+      <button
+        type="button"
+        className={controls.primary}
+        onClick={() => {
+          start.reset();
+          dialog.current?.showModal();
+        }}
+      >
+        Start a run
+      </button>
+      <dialog ref={dialog} className={styles.dialog} aria-labelledby="start-run">
+        <form
+          className={styles.form}
+          onSubmit={(event) => {
+            event.preventDefault();
+            start.mutate(readStart(fields), { onSuccess: close });
+          }}
+        >
+          <h2 id="start-run">Start a run</h2>
+          <StartFieldset fields={fields} onChange={(changed) => setFields({ ...fields, ...changed })} />
+          {start.error && <ErrorState error={start.error} />}
+          <p className={styles.buttons}>
+            <button type="button" className={controls.button} onClick={close}>
+              Close
+            </button>
+            <button type="submit" className={controls.primary} disabled={start.isPending}>
+              Start
+            </button>
+          </p>
+        </form>
+      </dialog>
+    </>
+  );
+}
+
+interface StartFieldsetProps {
+  readonly fields: StartFields;
+  readonly onChange: (changed: Partial<StartFields>) => void;
+}
+
+function StartFieldset({ fields, onChange }: StartFieldsetProps) {
+  const { data } = useStartOptions();
+  const recipes = data?.recipes ?? [];
+  return (
+    <>
+      <label className={styles.field}>
+        Recipe
+        <select value={fields.recipe} onChange={({ target }) => onChange({ recipe: target.value })}>
+          {recipes.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+        <small>{recipes.find(({ name }) => name === fields.recipe)?.description}</small>
+      </label>
+      <label className={styles.field}>
+        Algorithm
+        <select value={fields.algorithm} onChange={({ target }) => onChange({ algorithm: target.value })}>
+          <option value="">that of the recipe</option>
+          {data?.algorithms.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <div className={styles.row}>
+        <label className={styles.field}>
+          Updates
+          <input
+            type="number"
+            min={1}
+            placeholder="of the recipe"
+            value={fields.numUpdates}
+            onChange={({ target }) => onChange({ numUpdates: target.value })}
+          />
+        </label>
+        <label className={styles.field}>
+          Seed
+          <input
+            type="number"
+            min={0}
+            placeholder="of the recipe"
+            value={fields.seed}
+            onChange={({ target }) => onChange({ seed: target.value })}
+          />
+        </label>
+      </div>
+      <label className={styles.field}>
+        Start from the policy of another run
+        <input
+          maxLength={216}
+          spellCheck={false}
+          placeholder="run:latest@best"
+          value={fields.initFrom}
+          onChange={({ target }) => onChange({ initFrom: target.value })}
+        />
+      </label>
+      <label className={styles.field}>
+        Other fields of the recipe, one a line
+        <textarea
+          rows={3}
+          spellCheck={false}
+          placeholder="optimizer.learningRate=0.0003"
+          value={fields.overrides}
+          onChange={({ target }) => onChange({ overrides: target.value })}
+        />
+      </label>
+    </>
+  );
+}
