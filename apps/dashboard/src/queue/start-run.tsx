@@ -1,7 +1,6 @@
 import { useRef, useState } from 'react';
 import { useStartOptions, useStartRun } from '../api/queue-queries';
 import controls from '../components/controls.module.css';
-import { ErrorState } from '../components/notice';
 import { readStart, type StartFields } from './read-start';
 import styles from './queue.module.css';
 
@@ -39,7 +38,11 @@ export function StartRun() {
         >
           <h2 id="start-run">Start a run</h2>
           <StartFieldset fields={fields} onChange={(changed) => setFields({ ...fields, ...changed })} />
-          {start.error && <ErrorState error={start.error} />}
+          {start.error && (
+            <p role="alert" className={styles.error}>
+              {start.error.message}
+            </p>
+          )}
           <p className={styles.buttons}>
             <button type="button" className={controls.button} onClick={close}>
               Close
