@@ -28,7 +28,10 @@ it('the recipe of a stored source is that of its run, alone on the source, with 
 });
 
 it('latest is the newest run with groups to train on, not one that trained on stored episodes since', async () => {
-  const runs = [RUN_ID, 'trained-on-it'].map((runId) => ({ runId, started: { runKind: 'trained', recipe } }));
+  const runs = [RUN_ID, 'trained-on-it'].map((runId) => ({
+    runId,
+    started: { name: 'imitation', runKind: 'trained', recipe },
+  }));
   const of = (withGroups: readonly string[]) => {
     const client = { queryRows: () => Promise.resolve(withGroups.map((run_id) => ({ run_id }))) };
     const sources = { session: { client } as never, state: { runs } as never };
