@@ -13,7 +13,7 @@ import { useTitle } from '../components/use-title';
 import { formatCount, formatPercent } from '../format/numbers';
 import { runDurationMs } from '../format/run-state';
 import { formatAgo, formatDuration, formatMoment } from '../format/times';
-import { RunQueue } from '../queue/run-queue';
+import { QueueCard } from '../queue/run-queue';
 import { StartRun } from '../queue/start-run';
 import page from './page.module.css';
 
@@ -30,7 +30,7 @@ export function RunsPage() {
         <span className={page.grow} />
         {queue?.isAvailable === true && <StartRun />}
       </div>
-      {queue && <RunQueue queue={queue} />}
+      {queue && <QueueCard queue={queue} />}
       {runs.isPending && <Loading label="Loading runs" />}
       {runs.isError && !runs.data && <ErrorState error={runs.error} onRetry={() => void runs.refetch()} />}
       {runs.data && <RunTable runs={runs.data.pages.flatMap(({ items }) => items)} />}

@@ -1,6 +1,6 @@
 import type { TrainRunRequest } from '../api/schema';
 
-/** What the form has, as text. */
+/** Contents of the form, as text. */
 export interface StartFields {
   readonly recipe: string;
   /** '' for the recipe's own. */

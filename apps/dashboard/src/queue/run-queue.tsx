@@ -11,7 +11,7 @@ import styles from './queue.module.css';
 const MAX_FAILED = 3;
 
 /** The runs that wait for the one that is trained, in their order, and those that failed lately. */
-export function RunQueue({ queue }: { readonly queue: TrainingQueue }) {
+export function QueueCard({ queue }: { readonly queue: TrainingQueue }) {
   const cancel = useCancelQueued();
   const failed = queue.ended.filter(({ status }) => status === 'failed').slice(0, MAX_FAILED);
   if (queue.queued.length === 0 && failed.length === 0) return null;
@@ -53,7 +53,7 @@ function RunName({ item: { name, runId } }: { readonly item: QueuedRun }) {
   return runId === null ? <strong>{name}</strong> : <Link to={`/runs/${runId}`}>{name}</Link>;
 }
 
-/** What was asked for beside the recipe. */
+/** Lists what was asked for beside the recipe. */
 function describe({ runId, start }: QueuedRun): string {
   if (start === null) return runId === null ? '' : 'resumed';
   const { algorithm, numUpdates, seed, initFrom, overrides = {} } = start;

@@ -86,26 +86,13 @@ function StartFieldset({ fields, onChange }: StartFieldsetProps) {
         </select>
       </label>
       <div className={styles.row}>
-        <label className={styles.field}>
-          Updates
-          <input
-            type="number"
-            min={1}
-            placeholder="of the recipe"
-            value={fields.numUpdates}
-            onChange={({ target }) => onChange({ numUpdates: target.value })}
-          />
-        </label>
-        <label className={styles.field}>
-          Seed
-          <input
-            type="number"
-            min={0}
-            placeholder="of the recipe"
-            value={fields.seed}
-            onChange={({ target }) => onChange({ seed: target.value })}
-          />
-        </label>
+        <NumberField
+          label="Updates"
+          min={1}
+          value={fields.numUpdates}
+          onChange={(numUpdates) => onChange({ numUpdates })}
+        />
+        <NumberField label="Seed" min={0} value={fields.seed} onChange={(seed) => onChange({ seed })} />
       </div>
       <label className={styles.field}>
         Start from the policy of another run
@@ -128,5 +115,27 @@ function StartFieldset({ fields, onChange }: StartFieldsetProps) {
         />
       </label>
     </>
+  );
+}
+
+interface NumberFieldProps {
+  readonly label: string;
+  readonly min: number;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function NumberField({ label, min, value, onChange }: NumberFieldProps) {
+  return (
+    <label className={styles.field}>
+      {label}
+      <input
+        type="number"
+        min={min}
+        placeholder="of the recipe"
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </label>
   );
 }

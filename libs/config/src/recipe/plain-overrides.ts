@@ -2,7 +2,7 @@ import { ConfigError } from '../config-error.js';
 import { isWordField } from './assign-field.js';
 import { showText } from './show-value.js';
 
-/** What a caller of the API gives a field of a recipe. */
+/** Value that a caller of the API gives a field of a recipe. */
 export type PlainValue = string | number | boolean | null;
 
 /** Parts of a recipe that name code, files, programs or servers, or the data and policies of other runs. */

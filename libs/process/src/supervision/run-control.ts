@@ -1,4 +1,4 @@
-/** What a caller of the API asks to be trained. */
+/** A run that a caller of the API asks for. */
 export interface StartRequest {
   /** Name of a built-in recipe. */
   readonly recipe: string;
@@ -11,7 +11,7 @@ export interface StartRequest {
   readonly overrides?: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** What a role asks its supervisor, which alone starts and stops the processes of runs. */
+/** A question of a role to its supervisor, which alone starts and stops the processes of runs. */
 export type RunControlRequest =
   | { readonly kind: 'show' }
   | { readonly kind: 'start'; readonly start: StartRequest }
@@ -26,7 +26,7 @@ export interface QueueItem {
   readonly name: string;
   /** Null until the run has begun. */
   readonly runId: string | null;
-  /** What was asked for; null for a run that is resumed, and for the one that the server was started with. */
+  /** The request; null for a run that is resumed, and for the one that the server was started with. */
   readonly start: StartRequest | null;
   readonly status: 'queued' | 'running' | 'stopping' | 'finished' | 'stopped' | 'failed';
   /** Why it failed; '' for the others. */
