@@ -69,7 +69,9 @@ describe('a model that an agent uses through the proxy before a real vLLM', () =
         ...['train', '--from-run', recorded, '--recipe', recipe, '--updates', '16', '--json'],
       );
       const { runId } = JSON.parse(summary) as { readonly runId: string };
-      const gain = await training.compare(`run:${runId}@0`, `run:${runId}`, ['--recipe', recipe]);
+      const gain = await training.compare(`run:${runId}@0`, `run:${runId}`, [
+        ...['--recipe', recipe, '--attempts', '8'],
+      ]);
       expect(gain.differenceLow).toBeGreaterThan(0);
       task.meta.figures = [
         { name: 'steps that the proxy recorded, all of them trainable', value: Number(steps.steps) },
