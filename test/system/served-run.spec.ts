@@ -345,6 +345,35 @@ describe('a run whose collector and trainer work at the same time', () => {
       expect(await browser.accessibilityFaults()).toEqual([]);
     });
 
+    it('starts a run, queues another and cancels it, and stops and resumes the run', async () => {
+      const { page } = browser;
+      const start = async (seed: string) => {
+        await page.goto(url);
+        await page.getByRole('button', { name: 'Start a run' }).click();
+        await page.getByRole('combobox', { name: /^Recipe/ }).selectOption('bandit-ppo');
+        await page.getByLabel('Updates').fill('100000');
+        await page.getByLabel('Seed').fill(seed);
+        await page.getByLabel('Other fields of the recipe').fill('evaluation.everyUpdates=0');
+        expect(await browser.accessibilityFaults()).toEqual([]);
+        await page.getByRole('button', { name: 'Start', exact: true }).click();
+        await page.getByRole('dialog').waitFor({ state: 'hidden' });
+      };
+      await start('31');
+      await page.getByRole('link', { name: 'bandit-ppo' }).waitFor();
+      await start('32');
+      const queue = page.getByRole('region', { name: 'Queue' });
+      expect(await queue.getByRole('listitem').innerText()).toMatch(/^bandit-ppo 100,000 updates, seed 32, /);
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await queue.getByRole('button', { name: 'Cancel bandit-ppo' }).click();
+      await queue.waitFor({ state: 'detached' });
+      await page.getByRole('link', { name: 'bandit-ppo' }).click();
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('button', { name: 'Resume' }).waitFor();
+      await page.getByRole('button', { name: 'Resume' }).click();
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('button', { name: 'Resume' }).waitFor();
+    });
+
     it('reports no error or warning in the console of the browser', () => {
       expect(browser.complaints).toEqual([]);
     });

@@ -12,8 +12,9 @@ export function TrainingButton({ run }: { readonly run: RunDetail }) {
   const isRunning = queue.running?.runId === run.runId;
   if (isRunning && queue.running?.status === 'stopping') return <Badge tone="warn">Stopping</Badge>;
   if (queue.queued.some(({ runId }) => runId === run.runId)) return <Badge>Queued</Badge>;
-  // Who logs something lately is trained by another process.
-  if (!isRunning && run.status === 'running') return null;
+  // A run that logged something lately, and was not trained here, is trained by another process.
+  const wasTrainedHere = queue.ended.some(({ runId }) => runId === run.runId);
+  if (!isRunning && !wasTrainedHere && run.status === 'running') return null;
   const action = isRunning ? 'stop' : 'resume';
   return (
     <>
