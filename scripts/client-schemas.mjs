@@ -15,7 +15,7 @@ const SCHEMAS = {
   runStart: 'StartRunRequest',
   runEnd: 'EndRunRequest',
 };
-const FOR_PEOPLE = new Set(['description', 'default', 'x-rule', 'example']);
+const FOR_PEOPLE = new Set(['description', 'default', 'x-rule', 'examples']);
 
 /** Each file with the text that it must have. */
 export function clientSchemaFiles() {
@@ -42,9 +42,11 @@ export function clientSchemaFiles() {
   ];
 }
 
-/** A schema without its texts. Names of properties are kept, whatever they are. */
+/** A schema without its texts, and with `nullable` for the type `null`. Names of properties are kept, whatever they are. */
 function withoutTexts(schema) {
-  const kept = Object.entries(schema).filter(([keyword]) => !FOR_PEOPLE.has(keyword));
+  const { type } = schema;
+  const ofOneType = Array.isArray(type) ? { ...schema, type: type[0], nullable: true } : schema;
+  const kept = Object.entries(ofOneType).filter(([keyword]) => !FOR_PEOPLE.has(keyword));
   return Object.fromEntries(
     kept.map(([keyword, value]) => {
       if (keyword === 'properties')

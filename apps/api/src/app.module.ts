@@ -3,6 +3,7 @@ import { ApiConfig } from './config/api-config.js';
 import { DatasetsModule } from './datasets/datasets.module.js';
 import { DeletionModule } from './deletion/deletion.module.js';
 import { EpisodesModule } from './episodes/episodes.module.js';
+import { ShortIdsModule } from './http/short-ids.js';
 import { HealthModule } from './health/health.module.js';
 import { KeysModule } from './keys/keys.module.js';
 import { IngestModule } from './ingest/ingest.module.js';
@@ -44,6 +45,7 @@ export class AppModule {
         StoreModule,
         SinkModule,
         KeysModule,
+        ShortIdsModule,
         LiveModule,
         HealthModule,
         PrometheusModule,

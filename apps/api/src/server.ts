@@ -18,6 +18,7 @@ import { registerRecordsBody } from './ingest/records-body.js';
 import { EVENT_LOG } from './log/log.module.js';
 import { registerOpenApi } from './openapi/openapi-document.js';
 import { ProblemFilter } from './problems/problem-filter.js';
+import { registerShortIds, ShortIds } from './http/short-ids.js';
 import { registerSecurityHeaders } from './http/security-headers.js';
 import { createValidationPipe } from './problems/validation-pipe.js';
 import { RoleLogger } from './logging.js';
@@ -58,7 +59,11 @@ export async function startApiServer(
   await requireKey(config, (sentence) => {
     logger.log(sentence);
   });
-  const adapter = new FastifyAdapter({ bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
+  const adapter = new FastifyAdapter({
+    bodyLimit: MAX_BODY_BYTES,
+    forceCloseConnections: true,
+    routerOptions: { ignoreTrailingSlash: true },
+  });
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(config, runControl), adapter, {
     logger,
     abortOnError: false,
@@ -90,6 +95,7 @@ async function configure(app: NestFastifyApplication, config: ApiConfig): Promis
   await registerAccess(server, { control: app.get(AccessControl), rateLimit: config.rateLimit });
   registerRecordsBody(server);
   registerBodyBounds(server);
+  registerShortIds(server, app.get(ShortIds));
   const prometheus = app.get(PrometheusService);
   server.addHook('onResponse', (request, reply, done) => {
     prometheus.observeRequest(request, reply);

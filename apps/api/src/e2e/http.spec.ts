@@ -226,7 +226,14 @@ describe('allowed clients', () => {
 
 describe('the dashboard', () => {
   it('serves the index for every page, to be revalidated each time', async () => {
-    for (const path of ['/', '/sql', `/runs/${run.runId}/episodes`]) {
+    for (const path of [
+      '/',
+      '/sql',
+      '/sql/',
+      '/runs',
+      `/runs/${run.runId}/episodes`,
+      '/datasets/solved.v2',
+    ]) {
       const response = await fixture.get(path);
       expect(response.status).toBe(200);
       expect(response.headers.get('cache-control')).toBe('no-cache');
@@ -275,6 +282,18 @@ describe('the dashboard', () => {
       400,
     );
     expect((await fixture.get('/assets/missing.js')).status).toBe(404);
+  });
+});
+
+describe('addresses that end with a slash', () => {
+  it.each(['/api/runs/', '/api/health/', '/metrics/'])('%s is the route without it', async (path) => {
+    expect((await fixture.get(path)).status).toBe(200);
+  });
+
+  it('allow the methods that the route has', async () => {
+    const response = await fetch(`${fixture.api.url}/api/runs/`, { method: 'DELETE' });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('GET, HEAD, POST');
   });
 });
 

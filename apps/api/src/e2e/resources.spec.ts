@@ -89,6 +89,51 @@ describe('runs', () => {
   });
 });
 
+describe('short ids in addresses', () => {
+  it('name a run by the beginning or the end of its id, and the newest as `latest`', async () => {
+    const { runId } = run;
+    const parts = [runId.slice(-8), runId.slice(0, -1), 'latest'];
+    for (const part of parts) {
+      await expect(fixture.getJson(`/api/runs/${part}`)).resolves.toMatchObject({ runId });
+    }
+    const differences = `/recipe-differences/${endedRun.runId.slice(-8)}`;
+    await expect(fixture.getJson(`/api/runs/${parts[0]}${differences}`)).resolves.toEqual(
+      await fixture.getJson(`/api/runs/${runId}/recipe-differences/${endedRun.runId}`),
+    );
+  });
+
+  it('name an episode among those of its run', async () => {
+    const { episodeId } = unfinished;
+    const path = `/api/runs/${run.runId.slice(-8)}/episodes/${episodeId.slice(-8)}`;
+    await expect(fixture.getJson(path)).resolves.toMatchObject({ episodeId });
+    const elsewhere = await fixture.get(`/api/runs/${endedRun.runId}/episodes/${episodeId.slice(-8)}`);
+    expect(elsewhere.status).toBe(404);
+    expect(await elsewhere.json()).toMatchObject({
+      detail: `Episode "${episodeId.slice(-8)}" not found`,
+    });
+  });
+
+  it('are refused with all that is meant when they are part of several', async () => {
+    // The ids of both runs begin with the day on which they were made.
+    const response = await fixture.get(`/api/runs/${run.runId.slice(0, 4)}/episodes`);
+    expect(response.status).toBe(409);
+    const [first, second] = [endedRun, run];
+    expect(await response.json()).toMatchObject({
+      code: 'ID_AMBIGUOUS',
+      detail: `Run "${run.runId.slice(0, 4)}" is ambiguous; use more characters of one of ${first.runId} (ended), ${second.runId} (frozen-lake-ppo)`,
+    });
+  });
+
+  it.each([
+    ['0000ffff', 404, 'Run "0000ffff" not found'],
+    ['abc', 400, 'runId must be an id, or 4 or more characters of its beginning or end, got "abc"'],
+  ])('that name nothing: %s is answered %d', async (part, status, detail) => {
+    const response = await fixture.get(`/api/runs/${part}`);
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ detail });
+  });
+});
+
 describe('warnings', () => {
   it('are listed newest first, page by page, with those of sinks from the time of the run', async () => {
     const plain = { rule: '', advice: '', episodeIds: [] };

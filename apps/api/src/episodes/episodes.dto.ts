@@ -3,13 +3,13 @@ import type { EndReason, Json, Split, Usage } from '@retrace/trajectory';
 import { ApiJson } from '../openapi/any-json.js';
 import { PageQuery } from '../paging/page.js';
 import {
+  PathId,
   QueryBoolean,
   QueryInteger,
   QueryNumber,
   QueryText,
   QueryTime,
   QueryWord,
-  Uuid,
 } from '../http/query-decorators.js';
 import { RunParams } from '../runs/run-params.js';
 import { EpisodeUse } from '../updates/update-inputs.dto.js';
@@ -95,7 +95,7 @@ export class EpisodesQuery extends PageQuery {
 }
 
 export class EpisodeParams extends RunParams {
-  @Uuid('Id of the episode')
+  @PathId('Id of the episode')
   readonly episodeId!: string;
 }
 

@@ -36,5 +36,5 @@ export function registerAllowedMethods(server: FastifyInstance): void {
 /** Matches what a path of the router matches: a part that begins with a colon is any text without a slash. */
 function patternOf(url: string): RegExp {
   const parts = url.split('/').map((part) => (part.startsWith(':') ? '[^/]+' : part.replaceAll('.', '\\.')));
-  return new RegExp(`^${parts.join('/')}$`);
+  return new RegExp(`^${parts.join('/')}/?$`);
 }

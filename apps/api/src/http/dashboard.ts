@@ -5,6 +5,8 @@ import type { FastifyInstance } from 'fastify';
 
 const RESERVED = /^\/(api|metrics)(\/|$)/;
 const HAS_EXTENSION = /\.[a-z0-9]+$/i;
+/** Pages of things with a name or an id; a name may end like a file's. */
+const PAGE = /^\/(runs|plays|datasets)\//;
 
 /**
  * Serves the built dashboard: its files, and its index for every other path, since the page does its own routing.
@@ -22,7 +24,7 @@ export async function registerDashboard(server: FastifyInstance, directory: stri
       reply.callNotFound();
       return;
     }
-    if (!HAS_EXTENSION.test(path)) {
+    if (PAGE.test(path) || !HAS_EXTENSION.test(path)) {
       void reply.sendFile('index.html', { cacheControl: false }).header('cache-control', 'no-cache');
       return;
     }

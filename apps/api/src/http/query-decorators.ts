@@ -17,6 +17,7 @@ import {
   type ValidationArguments,
   type ValidationOptions,
 } from '@retrace/validation';
+import { ID_OR_PART } from './short-ids.js';
 import { shown } from '../problems/violations.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -120,6 +121,18 @@ export function QueryWord(
 /** A required UUID in the form that events carry: 36 characters, lower case. */
 export function Uuid(description: string): PropertyDecorator {
   return applyDecorators(ApiProperty({ type: 'string', format: 'uuid', description }), IsLowercaseUuid());
+}
+
+/** An id of a path, of which an address may have a part: `ShortIds` completes those of runs, episodes and plays before they are validated. */
+export function PathId(description: string): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty({
+      type: 'string',
+      pattern: ID_OR_PART.source,
+      description: `${description}, or 4 or more characters of its beginning or end`,
+    }),
+    Matches(ID_OR_PART, mustBe('an id, or 4 or more characters of its beginning or end')),
+  );
 }
 
 export function OptionalUuid(description: string): PropertyDecorator {

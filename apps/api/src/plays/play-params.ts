@@ -1,6 +1,6 @@
-import { Uuid } from '../http/query-decorators.js';
+import { PathId } from '../http/query-decorators.js';
 
 export class PlayParams {
-  @Uuid('Id of the play')
+  @PathId('Id of the play')
   readonly playId!: string;
 }

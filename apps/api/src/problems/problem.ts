@@ -14,6 +14,7 @@ export type ProblemCode =
   | 'SCOPE_MISSING'
   | 'RATE_LIMITED'
   | 'NOT_FOUND'
+  | 'ID_AMBIGUOUS'
   | 'METHOD_NOT_ALLOWED'
   | 'RUN_EXISTS'
   | 'RUN_ENDED'
@@ -61,6 +62,7 @@ const STATUS_OF: Record<ProblemCode, number> = {
   SCOPE_MISSING: 403,
   RATE_LIMITED: 429,
   NOT_FOUND: 404,
+  ID_AMBIGUOUS: 409,
   METHOD_NOT_ALLOWED: 405,
   RUN_EXISTS: 409,
   RUN_ENDED: 409,
@@ -109,6 +111,7 @@ const TITLE_OF: Record<ProblemCode, string> = {
   SCOPE_MISSING: 'Scope missing',
   RATE_LIMITED: 'Too many requests',
   NOT_FOUND: 'Not found',
+  ID_AMBIGUOUS: 'The id is ambiguous',
   METHOD_NOT_ALLOWED: 'Method not allowed',
   RUN_EXISTS: 'The run exists with other content',
   RUN_ENDED: 'The run has ended for another reason',

@@ -11,7 +11,7 @@ import {
   Min,
   ValidateIf,
 } from '@retrace/validation';
-import { Uuid } from '../http/query-decorators.js';
+import { PathId } from '../http/query-decorators.js';
 import {
   ApiInteger,
   ApiNullableText,
@@ -36,7 +36,7 @@ export type WhatIfStatus = (typeof WHAT_IF_STATUSES)[number];
 const IfGiven = () => ValidateIf((_, value) => value !== undefined);
 
 export class WhatIfParams extends RunParams {
-  @Uuid('Id of the what-if')
+  @PathId('Id of the what-if')
   readonly whatIfId!: string;
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { WhatIfMessage, WhatIfQuestion } from '@retrace/process';
+import { describeAmbiguousId, findByPartOfId } from '@retrace/trajectory';
 import { ApiConfig } from '../config/api-config.js';
 import { decodeCursor } from '../paging/cursor.js';
 import { pageOf, type Page, type PageQuery } from '../paging/page.js';
@@ -63,12 +64,12 @@ export class WhatIfsService implements OnModuleDestroy {
     return job.whatIf;
   }
 
-  /** @throws ProblemError `NOT_FOUND` */
+  /** @throws ProblemError `NOT_FOUND`, `ID_AMBIGUOUS` */
   get(params: WhatIfParams): WhatIf {
     return this.job(params).whatIf;
   }
 
-  /** Resolves once its process is gone. @throws ProblemError `NOT_FOUND` */
+  /** Resolves once its process is gone. @throws ProblemError `NOT_FOUND`, `ID_AMBIGUOUS` */
   async cancel(params: WhatIfParams): Promise<WhatIf> {
     const job = this.job(params);
     if (!hasEnded(job.whatIf)) {
@@ -87,8 +88,13 @@ export class WhatIfsService implements OnModuleDestroy {
   }
 
   private job({ runId, whatIfId }: WhatIfParams): Job {
-    const job = this.jobs.get(whatIfId);
-    if (job?.whatIf.runId === runId) return job;
+    const ofRun = [...this.jobs.values()].filter(({ whatIf }) => whatIf.runId === runId);
+    const found = findByPartOfId(ofRun, whatIfId, ({ whatIf }) => whatIf.whatIfId);
+    if (found.kind === 'found') return found.item;
+    if (found.kind === 'ambiguous') {
+      const candidates = found.items.map(({ whatIf }) => whatIf.whatIfId);
+      throw new ProblemError('ID_AMBIGUOUS', describeAmbiguousId(`What-if "${whatIfId}"`, candidates));
+    }
     const what = `What-if ${whatIfId} of run ${runId} not found; a server keeps the last ${MAX_ENDED}, until it stops`;
     throw new ProblemError('NOT_FOUND', what);
   }

@@ -1,5 +1,5 @@
 import type { EventLog } from '@retrace/log';
-import { isUuid, type RunState } from '@retrace/trajectory';
+import { describeAmbiguousId, findByPartOfId, isUuid, type RunState } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
 import { readControlState } from '../services/control-state.js';
 import { sayChosenRun } from './said-runs.js';
@@ -10,10 +10,6 @@ export interface RunNeeds {
   /** Completes "no run …", for a message. */
   readonly lacking: string;
 }
-
-/** The shortest part of an id that names a run. */
-const MIN_PART_LENGTH = 4;
-const MAX_CANDIDATES = 10;
 
 /**
  * Finds a run by its id, or by the beginning or end of it, as pages show the last 8 characters; `latest` is the newest run that has
@@ -34,23 +30,16 @@ export function selectRun(runs: readonly RunState[], wanted: string, needs?: Run
       `run "latest" not found: no run ${needs?.lacking ?? 'is in this log yet'}; see "retrace runs"`,
     );
   }
-  const exact = runs.find(({ runId }) => runId === wanted);
-  if (exact !== undefined) return exact;
-  const isPart = (runId: string) => runId.startsWith(wanted) || runId.endsWith(wanted);
-  const found = wanted.length < MIN_PART_LENGTH ? [] : runs.filter(({ runId }) => isPart(runId));
-  if (found.length === 1) {
-    sayChosenRun(wanted, found[0]);
-    return found[0];
+  const found = findByPartOfId(runs, wanted, ({ runId }) => runId);
+  if (found.kind === 'found') {
+    if (found.item.runId !== wanted) sayChosenRun(wanted, found.item);
+    return found.item;
   }
-  if (found.length === 0) {
+  if (found.kind === 'unknown') {
     throw new CliError('RUN_UNKNOWN', `run "${wanted}" not found; see "retrace runs"`);
   }
-  const candidates = found.slice(-MAX_CANDIDATES).map(({ runId, started: { name } }) => `${runId} (${name})`);
-  const others = found.length - candidates.length;
-  throw new CliError(
-    'RUN_AMBIGUOUS',
-    `run "${wanted}" is ambiguous; use more characters of one of ${candidates.join(', ')}${others > 0 ? ` and ${others} more` : ''}`,
-  );
+  const candidates = found.items.map(({ runId, started: { name } }) => `${runId} (${name})`);
+  throw new CliError('RUN_AMBIGUOUS', describeAmbiguousId(`run "${wanted}"`, candidates));
 }
 
 /** Finds a run in a log, as `selectRun` does. */

@@ -3,6 +3,7 @@ import { useEpisode } from '../api/queries';
 import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';
 import { ErrorState, Loading } from '../components/notice';
+import { RedirectToWholeId } from '../components/whole-id';
 import { EpisodeHeader } from '../episodes/episode-header';
 import styles from '../episodes/episode.module.css';
 import { StepCard } from '../episodes/step-card';
@@ -20,6 +21,7 @@ export function EpisodePage() {
   if (episode.isPending) return <Loading label="Loading the episode" rows={9} />;
   if (!episode.data) return <ErrorState error={episode.error} onRetry={() => void episode.refetch()} />;
   const summary = episode.data.pages[0];
+  if (summary.episodeId !== episodeId) return <RedirectToWholeId part={episodeId} id={summary.episodeId} />;
   const steps = episode.data.pages.flatMap((one) => one.steps);
   return (
     <div className={page.stack}>

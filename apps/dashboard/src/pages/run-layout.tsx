@@ -4,6 +4,7 @@ import type { RunDetail } from '../api/schema';
 import { Badge, StatusBadge } from '../components/badge';
 import { ErrorState, Loading } from '../components/notice';
 import { useTitle } from '../components/use-title';
+import { RedirectToWholeId } from '../components/whole-id';
 import { shortId } from '../format/ids';
 import { hasEnded } from '../format/run-state';
 import type { LiveState } from '../live/live-stream';
@@ -33,6 +34,7 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
 
   if (run.isPending) return <Loading label="Loading the run" rows={9} />;
   if (!run.data) return <ErrorState heading="h1" error={run.error} onRetry={() => void run.refetch()} />;
+  if (run.data.runId !== runId) return <RedirectToWholeId part={runId} id={run.data.runId} />;
   return (
     <>
       <header className={styles.head}>

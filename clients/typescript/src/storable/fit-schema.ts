@@ -2,7 +2,7 @@ import { cutText } from './cut-text.js';
 import type { Changes } from './changes.js';
 import { storableJson, storableText } from './storable-json.js';
 
-/** A schema of OpenAPI 3.0, as far as those of records use it. */
+/** A schema of the API's document, as far as those of records use it, with `nullable` for the type `null`. */
 export interface RecordSchema {
   readonly type?: string;
   readonly nullable?: boolean;
