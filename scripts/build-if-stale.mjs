@@ -80,7 +80,9 @@ async function transpile(files) {
 }
 
 function dashboardIsStale() {
-  const inputs = ['index.html', 'vite.config.mjs', 'package.json'].map((name) => join(dashboard, name));
+  const inputs = ['index.html', 'reference.html', 'vite.config.mjs', 'package.json'].map((name) =>
+    join(dashboard, name),
+  );
   const sources = [
     ...inputs,
     ...filesUnder(join(dashboard, 'src')),

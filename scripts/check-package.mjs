@@ -74,6 +74,10 @@ async function use() {
   step(`it printed ${url} after ${session.elapsed()}`);
   const page = await (await fetch(`${url}/live`)).text();
   expect(page.includes('<div id="root">'), `GET ${url}/live is not the dashboard: ${page.slice(0, 200)}`);
+  const reference = await (await fetch(`${url}/api`)).text();
+  const [script] = /\/assets\/reference[^"]+\.js/.exec(reference) ?? [];
+  const { ok } = await fetch(`${url}${script}`);
+  expect(ok, `GET ${url}/api is not the reference of the API: ${reference.slice(0, 200)}`);
   await session.waitFor(/the run has finished/, WITHIN_MS);
   const used = session.lines.find((line) => line.includes(` trainer+collector ${backend}`));
   expect(used !== undefined, `the trainer does not say that it computes with ${backend}`);

@@ -127,6 +127,44 @@ describe('a server without a training run, into which an agent records', () => {
       expect(await browser.accessibilityFaults()).toEqual([]);
     });
 
+    it('shows the reference of the API with examples, and sends a request from there', async () => {
+      const { page } = browser;
+      await page.goto(`${url}/api`);
+      const sql = page.locator('#operations-sql-SqlController_run');
+      await sql.getByRole('button', { name: /^POST/ }).click();
+      await sql.getByText('"query": "SELECT split').waitFor();
+      await sql.getByRole('button', { name: 'Try it out' }).click();
+      await sql.getByRole('button', { name: 'Execute' }).click();
+      await sql.getByText('"numRows": 1').last().waitFor();
+      expect(browser.complaints).toEqual([]);
+    });
+
+    it('opens a run by a part of its id, with the whole id in the address', async () => {
+      const { page } = browser;
+      for (const part of [runId.slice(-8), 'latest']) {
+        await page.goto(`${url}/runs/${part}/episodes?tag=returning`);
+        await page.waitForURL(`${url}/runs/${runId}/episodes?tag=returning`);
+      }
+      await page.goto(`${url}/runs`);
+      await page.waitForURL(`${url}/`);
+      expect(browser.complaints).toEqual([]);
+    });
+
+    it('asks once where the server refuses, however long the page stays open', async () => {
+      const { page } = browser;
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+      await page.clock.install();
+      await page.goto(`${url}/runs/NOT-AN-ID`);
+      await page.getByText('runId must be an id').waitFor();
+      await page.clock.runFor(60_000);
+      // Something else is asked for again all the time.
+      await expect.poll(() => asked.filter((path) => path === '/api/health').length).toBeGreaterThan(3);
+      expect(asked.filter((path) => path.startsWith('/api/runs/'))).toEqual(['/api/runs/NOT-AN-ID']);
+      browser.complaints.length = 0;
+      await page.clock.resume();
+    });
+
     it('shows a data set that a command made: its query, episodes and how it is loaded', async () => {
       const { page } = browser;
       const query = 'SELECT run_id, episode_id FROM episodes WHERE success';

@@ -16,7 +16,11 @@ export const TYPES_FILE = join(import.meta.dirname, '../src/api/schema.d.ts');
  * @returns {Promise<string>} content of `TYPES_FILE`
  */
 export async function renderApiTypes() {
-  const nodes = await openapiTypescript(readFileSync(DOCUMENT, 'utf8'), {
+  // Its examples would be a third of the file.
+  const document = JSON.parse(readFileSync(DOCUMENT, 'utf8'), (name, value) =>
+    name === 'example' ? undefined : value,
+  );
+  const nodes = await openapiTypescript(document, {
     defaultNonNullable: false,
     rootTypes: true,
     rootTypesNoSchemaPrefix: true,

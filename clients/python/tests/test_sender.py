@@ -248,6 +248,26 @@ def test_a_batch_is_halved_until_the_record_at_fault_is_alone(
 @pytest.mark.parametrize(
     "answer",
     [
+        problem(400, "INVALID_REQUEST"),
+        Answer(400, "<html>", content_type="text/html"),
+        problem(404, "NOT_FOUND"),
+        problem(409, "RUN_ENDED"),
+        problem(422, "INVALID_REQUEST"),
+    ],
+    ids=["400", "a proxy's 400", "404", "409", "422"],
+)
+def test_a_refused_request_is_never_made_again(server: FaultyServer, client: Retrace, answer: Answer) -> None:
+    server.decide = lambda request: answer if request.path.endswith("/records") else None
+    client.start_run("agent").reward("an episode", "thumbs", 1.0)
+    assert client.flush()
+    bodies = [request.body for request in server.requests if request.path.endswith("/records")]
+    assert len(bodies) == len(set(bodies)) > 0
+    assert client.delivery.refused == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
         problem(401, "KEY_UNKNOWN"),
         Answer(404, "<html>", content_type="text/html"),
         Answer(502, "bad gateway"),

@@ -22,6 +22,7 @@ beforeAll(async () => {
   site = await mkdtemp(join(tmpdir(), 'retrace-site-'));
   await mkdir(join(site, 'assets'));
   await writeFile(join(site, 'index.html'), '<!doctype html><title>Retrace</title>');
+  await writeFile(join(site, 'reference.html'), '<!doctype html><title>API</title>');
   const script = join(site, 'assets', 'index-abc123.js');
   await writeFile(script, SCRIPT);
   await writeFile(`${script}.br`, brotliCompressSync(SCRIPT));
@@ -240,6 +241,19 @@ describe('the dashboard', () => {
       expect(await response.text()).toContain('<title>Retrace</title>');
     }
   });
+
+  it.each(['/api', '/api/'])(
+    'serves the reference of the API at %s, and its document to who wants JSON',
+    async (path) => {
+      const page = await fixture.get(path, { accept: 'text/html' });
+      expect(page.status).toBe(200);
+      expect(page.headers.get('link')).toBe('</api/openapi.json>; rel="service-desc"');
+      expect(await page.text()).toContain('<title>API</title>');
+      const document = await fixture.get(path, { accept: 'application/json' });
+      expect(document.url).toBe(`${fixture.api.url}/api/openapi.json`);
+      expect(await document.json()).toMatchObject({ openapi: '3.1.0' });
+    },
+  );
 
   it('lets clients cache files with a hash in their name for a year', async () => {
     const response = await fixture.get('/assets/index-abc123.js');

@@ -103,12 +103,13 @@ export class EpisodeService {
         'NOT_FOUND',
         `Episode ${episodeId} of run ${runId} not found; an episode of the last seconds may not be stored yet`,
       );
+    const { forkedFromRunId, forkedFromEpisodeId, forkedFromStep, ...listed } = episode;
     return {
-      ...toEpisodeListItem(episode),
+      ...toEpisodeListItem(listed),
       task: parseJson(episode.task),
       metadata: parseJson(episode.metadata ?? ''),
       parentEpisodeId: episode.parentEpisodeId,
-      forkedFrom: originOf(episode),
+      forkedFrom: originOf(forkedFromRunId, forkedFromEpisodeId, forkedFromStep),
       ...forks,
       finalObservation: episode.sealed ? episode.finalObservation : null,
       scores: scores.map((score) => ({ ...score, assignedAt: isoTime(score.assignedAt) })),
@@ -129,11 +130,7 @@ export class EpisodeService {
   }
 }
 
-function originOf({
-  forkedFromRunId: runId,
-  forkedFromEpisodeId: episodeId,
-  forkedFromStep: step,
-}: EpisodeDetailRow): ForkOrigin | null {
+function originOf(runId: string | null, episodeId: string | null, step: number | null): ForkOrigin | null {
   return runId === null || episodeId === null || step === null ? null : { runId, episodeId, step };
 }
 

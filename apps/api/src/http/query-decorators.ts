@@ -124,12 +124,13 @@ export function Uuid(description: string): PropertyDecorator {
 }
 
 /** An id of a path, of which an address may have a part: `ShortIds` completes those of runs, episodes and plays before they are validated. */
-export function PathId(description: string): PropertyDecorator {
+export function PathId(description: string, example?: string): PropertyDecorator {
   return applyDecorators(
     ApiProperty({
       type: 'string',
       pattern: ID_OR_PART.source,
       description: `${description}, or 4 or more characters of its beginning or end`,
+      ...(example !== undefined && { example }),
     }),
     Matches(ID_OR_PART, mustBe('an id, or 4 or more characters of its beginning or end')),
   );

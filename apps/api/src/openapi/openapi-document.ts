@@ -9,6 +9,7 @@ import { SESSION_COOKIE } from '../keys/session-cookie.js';
 import { addRecordSchemas } from '../ingest/ingest-schemas.js';
 import { addTraceSchemas } from '../traces/trace-schemas.js';
 import { LIVE_DATA } from '../live/live-message.dto.js';
+import { addExamples } from './examples/examples.js';
 import { toOpenApi31 } from './openapi-3-1.js';
 import { VERSION } from '../version.js';
 
@@ -60,7 +61,7 @@ function documentOf(app: NestFastifyApplication): OpenAPIObject {
     extraModels: [ProblemBody, ...LIVE_DATA],
   });
   closeRequests(document);
-  return toOpenApi31(addTraceSchemas(addRecordSchemas(document)));
+  return addExamples(toOpenApi31(addTraceSchemas(addRecordSchemas(document))));
 }
 
 /** Says of each body that it has no other fields: the validation pipe refuses them. */

@@ -14,7 +14,12 @@ export class ApiProblem extends Error {
 
   /** True when the same request may succeed later: the server is starting, restarting, busy or unreachable. */
   get retriable(): boolean {
-    return this.status === 0 || this.status === 429 || this.status >= 502;
+    return this.status === 0 || this.status === 408 || this.status === 429 || this.status >= 502;
+  }
+
+  /** True when the server would refuse the same request again. */
+  get isRefusal(): boolean {
+    return this.status >= 400 && this.status < 500 && !this.retriable;
   }
 }
 

@@ -48,6 +48,16 @@ export function createQueryClient(): QueryClient {
   return client;
 }
 
+/** Asks again in intervals, as long as the server does not refuse the request: it would refuse it each time. */
+export function unlessRefused(intervalMs: number | false) {
+  return ({ state: { error } }: { readonly state: { readonly error: Error | null } }): number | false =>
+    isRefusal(error) ? false : intervalMs;
+}
+
+export function isRefusal(error: unknown): boolean {
+  return error instanceof ApiProblem && error.isRefusal;
+}
+
 /** Keys of the cached queries; the keys of everything in a run start with the key of the run. */
 export const keys = {
   session: ['session'] as const,
@@ -97,7 +107,7 @@ export function useHealth() {
       dataOf(
         api.GET('/api/health', { signal: AbortSignal.any([signal, AbortSignal.timeout(HEALTH_TIMEOUT_MS)]) }),
       ),
-    refetchInterval: HEALTH_POLL_MS,
+    refetchInterval: unlessRefused(HEALTH_POLL_MS),
     retry: false,
   });
 }
@@ -109,16 +119,16 @@ export function useRuns() {
       dataOf(api.GET('/api/runs', { params: { query: { limit: RUNS_PAGE_SIZE, cursor } }, signal })),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextCursor,
-    refetchInterval: 4_000,
+    refetchInterval: unlessRefused(4_000),
   });
 }
 
-export function useRun(runId: string, options: { readonly refetchMs: number }) {
+export function useRun(runId: string, options: { readonly refetchMs: number | false }) {
   return useQuery({
     queryKey: keys.run(runId),
     queryFn: ({ signal }): Promise<RunDetail> =>
       dataOf(api.GET('/api/runs/{runId}', { params: { path: { runId } }, signal })),
-    refetchInterval: options.refetchMs,
+    refetchInterval: unlessRefused(options.refetchMs),
   });
 }
 
@@ -128,7 +138,7 @@ export function useRunTotals(runId: string, options: { readonly refetchMs: numbe
     queryKey: keys.totals(runId),
     queryFn: ({ signal }): Promise<RunTotals> =>
       dataOf(api.GET('/api/runs/{runId}/totals', { params: { path: { runId } }, signal })),
-    refetchInterval: options.refetchMs,
+    refetchInterval: unlessRefused(options.refetchMs),
   });
 }
 
@@ -140,7 +150,7 @@ export function useMetrics(runId: string, names: readonly string[], options: { r
       const params = { path: { runId }, query };
       return (await dataOf(api.GET('/api/runs/{runId}/metrics', { params, signal }))).series;
     },
-    refetchInterval: options.refetchMs,
+    refetchInterval: unlessRefused(options.refetchMs),
   });
 }
 
@@ -162,7 +172,7 @@ export function useEpisodes(runId: string, filter: EpisodeFilter, { cursor, limi
       return dataOf(api.GET('/api/runs/{runId}/episodes', { params, signal }));
     },
     placeholderData: keepPreviousData,
-    refetchInterval: refetchMs,
+    refetchInterval: unlessRefused(refetchMs),
   });
 }
 
@@ -175,7 +185,7 @@ export function useEpisode(runId: string, episodeId: string) {
     },
     initialPageParam: 0,
     getNextPageParam: (page) => page.nextStep,
-    refetchInterval: (query) => (query.state.data?.pages[0]?.sealed === false ? 2_000 : false),
+    refetchInterval: (query) => unlessRefused(query.state.data?.pages[0]?.sealed === false && 2_000)(query),
   });
 }
 
@@ -222,7 +232,7 @@ export function useUpdates(runId: string, { cursor, limit, refetchMs }: PageRequ
       return dataOf(api.GET('/api/runs/{runId}/updates', { params, signal }));
     },
     placeholderData: keepPreviousData,
-    refetchInterval: refetchMs,
+    refetchInterval: unlessRefused(refetchMs),
   });
 }
 
@@ -262,7 +272,7 @@ export function useWarnings(runId: string, { limit, refetchMs }: Omit<PageReques
       return dataOf(api.GET('/api/runs/{runId}/warnings', { params, signal }));
     },
     placeholderData: keepPreviousData,
-    refetchInterval: refetchMs,
+    refetchInterval: unlessRefused(refetchMs),
   });
 }
 
@@ -275,7 +285,7 @@ export function useLastSamplingBlock(runId: string, refetchMs: PageRequest['refe
       const page = await dataOf(api.GET('/api/runs/{runId}/sampling-blocks', { params, signal }));
       return page.items[0] ?? null;
     },
-    refetchInterval: refetchMs,
+    refetchInterval: unlessRefused(refetchMs),
   });
 }
 
@@ -307,7 +317,7 @@ export function usePlay(playId: string) {
     queryKey: [...keys.plays, playId],
     queryFn: ({ signal }): Promise<PlayDetail> =>
       dataOf(api.GET('/api/plays/{playId}', { params: { path: { playId } }, signal })),
-    refetchInterval: ({ state }) => (state.data?.isComplete === false ? 5_000 : false),
+    refetchInterval: (query) => unlessRefused(query.state.data?.isComplete === false && 5_000)(query),
   });
 }
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { percentOf } from '../validation/targets';
 import { api, dataOf } from './client';
-import { keys, type PageRequest } from './queries';
+import { keys, type PageRequest, unlessRefused } from './queries';
 
 /** The newest are shown. */
 const MAX_VALIDATION_ROWS = 200;
@@ -14,7 +14,7 @@ export function useValidations(runId: string, refetchMs: PageRequest['refetchMs'
       const params = { path: { runId }, query: { limit: MAX_VALIDATION_ROWS } };
       return (await dataOf(api.GET('/api/runs/{runId}/validations', { params, signal }))).items;
     },
-    refetchInterval: refetchMs,
+    refetchInterval: unlessRefused(refetchMs),
   });
 }
 
@@ -31,6 +31,6 @@ export function useTargets(runId: string, targets: readonly number[], refetchMs:
       const { series } = await dataOf(api.GET('/api/runs/{runId}/metrics', { params, signal }));
       return new Map(series.flatMap(({ name, values: [value] }) => (value == null ? [] : [[name, value]])));
     },
-    refetchInterval: refetchMs,
+    refetchInterval: unlessRefused(refetchMs),
   });
 }

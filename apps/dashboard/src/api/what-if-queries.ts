@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, dataOf } from './client';
-import { keys } from './queries';
+import { keys, unlessRefused } from './queries';
 import type { WhatIf, WhatIfItem, WhatIfRequest } from './schema';
 
 /** A server keeps 20 that have ended. */
@@ -19,7 +19,7 @@ export function useWhatIfs(runId: string) {
       const params = { path: { runId }, query: { limit: MAX_WHAT_IFS } };
       return (await dataOf(api.GET('/api/runs/{runId}/what-ifs', { params, signal }))).items;
     },
-    refetchInterval: ({ state }) => (state.data?.every(hasEnded) === false ? POLL_MS : false),
+    refetchInterval: (query) => unlessRefused(query.state.data?.every(hasEnded) === false && POLL_MS)(query),
   });
 }
 
@@ -31,7 +31,8 @@ export function useWhatIf(runId: string, whatIfId: string) {
       const params = { path: { runId, whatIfId } };
       return dataOf(api.GET('/api/runs/{runId}/what-ifs/{whatIfId}', { params, signal }));
     },
-    refetchInterval: ({ state }) => (state.data && !hasEnded(state.data) ? POLL_MS : false),
+    refetchInterval: (query) =>
+      unlessRefused(query.state.data !== undefined && !hasEnded(query.state.data) && POLL_MS)(query),
   });
 }
 

@@ -29,6 +29,7 @@ export function Shell() {
           <NavLink to="/plays">Evaluations</NavLink>
           <NavLink to="/datasets">Data sets</NavLink>
           <NavLink to="/sql">SQL</NavLink>
+          <a href="/api">API</a>
         </nav>
         <span className={styles.spacer} />
         {!isLocked && <ServerState />}

@@ -14,12 +14,13 @@ export function useRefetchMs(): number {
   return useContext(LiveContext) === 'live' ? LIVE_REFETCH_MS : POLL_MS;
 }
 
-/** Follows a run until the component unmounts: merges new metrics into the cached series and refetches other data that changed. */
-export function useLiveRun(runId: string): LiveState {
+/** Follows a run, once there is one, until the component unmounts: merges new metrics into the cached series and refetches other data that changed. */
+export function useLiveRun(runId: string | null): LiveState {
   const queryClient = useQueryClient();
   const [state, setState] = useState<LiveState>('connecting');
 
   useEffect(() => {
+    if (runId === null) return;
     const changes = new ChangeBuffer(queryClient, runId);
     const stream = new LiveStream(`/api/runs/${encodeURIComponent(runId)}/live`, changes, setState);
     return () => {

@@ -1,5 +1,5 @@
 import { Link, NavLink, Outlet, useOutletContext, useParams } from 'react-router';
-import { useRun } from '../api/queries';
+import { isRefusal, useRun } from '../api/queries';
 import type { RunDetail } from '../api/schema';
 import { Badge, StatusBadge } from '../components/badge';
 import { ErrorState, Loading } from '../components/notice';
@@ -17,10 +17,11 @@ export function useRunOfPage(): RunDetail {
   return useOutletContext<RunDetail>();
 }
 
-/** Layout of the pages of a run: follows it live, and shows its name, status and tabs. */
+/** Layout of the pages of a run: follows it live once it is found, and shows its name, status and tabs. */
 export function RunLayout() {
   const { runId = '' } = useParams();
-  const live = useLiveRun(runId);
+  const { data, error } = useRun(runId, { refetchMs: false });
+  const live = useLiveRun(data === undefined || isRefusal(error) ? null : data.runId);
   return (
     <LiveProvider value={live}>
       <RunFrame runId={runId} live={live} key={runId} />

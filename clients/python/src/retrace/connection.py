@@ -89,8 +89,8 @@ def is_final(response: httpx.Response) -> bool:
         return True
     if response.status_code in REPEATED or not response.is_client_error:
         return False
-    # A 404 of a proxy, or of a wrong address, is no refusal of Retrace.
-    return read_problem(response) is not None
+    # A 404 of a proxy, or of a wrong address, is no refusal of Retrace; a 400, whoever says so, is one of the request itself.
+    return response.status_code == 400 or read_problem(response) is not None
 
 
 def pause_before(attempt: int, retry_after_s: float | None) -> float:

@@ -150,6 +150,18 @@ describe('a sender', () => {
     expect(server.taken.at(-1)).toMatchObject({ type: 'end', numSteps: 9 });
   });
 
+  it.each([400, 404, 409, 413, 422])('never makes a request again that was answered %d', async (status) => {
+    await open(({ path }) => (path.endsWith('/records') ? { status } : null));
+    await recordSteps(3);
+    expect(await retrace.flush()).toBe(true);
+    const bodies = server.requests
+      .filter(({ path }) => path.endsWith('/records'))
+      .map(({ records }) => JSON.stringify(records));
+    expect(bodies.length).toBeGreaterThan(0);
+    expect(new Set(bodies).size).toBe(bodies.length);
+    expect(server.taken).toMatchObject([{ name: 'test' }]);
+  });
+
   it('keeps records while the key is wrong', async () => {
     let isAllowed = false;
     await open(() =>

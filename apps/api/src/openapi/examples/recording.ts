@@ -1,0 +1,90 @@
+import type { Examples } from './example.js';
+
+/** Examples of recording. */
+export const RECORDING_EXAMPLES: Examples = {
+  'POST /api/runs': {
+    request: {
+      name: 'support agent',
+      tags: ['nightly'],
+    },
+    response: {
+      runId: '01a21e04-a484-70d7-871d-855f599898b7',
+    },
+  },
+  'POST /api/runs/{runId}/records': {
+    request: [
+      {
+        type: 'episode',
+        episode: 'ticket-17',
+        environment: 'support',
+        task: {
+          ticket: 17,
+        },
+      },
+      {
+        type: 'step',
+        episode: 'ticket-17',
+        step: 0,
+        observation: 'Where is my order?',
+        action: 'It arrives tomorrow.',
+        reward: 1,
+      },
+      {
+        type: 'end',
+        episode: 'ticket-17',
+        success: true,
+      },
+    ],
+    response: {
+      accepted: 3,
+      duplicates: 0,
+    },
+  },
+  'POST /api/runs/{runId}/end': {
+    request: {
+      reason: 'finished',
+    },
+    response: {
+      closedGroups: 0,
+    },
+  },
+  'POST /v1/traces': {
+    request: {
+      resourceSpans: [
+        {
+          resource: {
+            attributes: [
+              {
+                key: 'service.name',
+                value: {
+                  stringValue: 'support agent',
+                },
+              },
+            ],
+          },
+          scopeSpans: [
+            {
+              spans: [
+                {
+                  traceId: '5b8efff798038103d269b633813fc60c',
+                  spanId: 'eee19b7ec3c1b174',
+                  name: 'chat',
+                  startTimeUnixNano: '1764263709526000000',
+                  endTimeUnixNano: '1764263710526000000',
+                  attributes: [
+                    { key: 'gen_ai.operation.name', value: { stringValue: 'chat' } },
+                    { key: 'gen_ai.prompt.0.role', value: { stringValue: 'user' } },
+                    { key: 'gen_ai.prompt.0.content', value: { stringValue: 'Where is my order?' } },
+                    { key: 'gen_ai.completion.0.role', value: { stringValue: 'assistant' } },
+                    { key: 'gen_ai.completion.0.content', value: { stringValue: 'It arrives tomorrow.' } },
+                  ],
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    },
+    response: {},
+  },
+};
