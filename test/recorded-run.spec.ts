@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { findBrowser } from '../scripts/find-browser.mjs';
 import { makeDataDirectory, runRetrace, startRetrace } from './support/cli.mjs';
-import { DashboardBrowser } from './support/dashboard-browser.mjs';
+import { DashboardBrowser, PHONE_WIDTH } from './support/dashboard-browser.mjs';
 
 const found = findBrowser();
 const noBrowser = 'unavailable' in found ? ` (skipped, because ${found.unavailable})` : '';
@@ -136,6 +136,7 @@ describe('a server without a training run, into which an agent records', () => {
       await sql.getByRole('button', { name: 'Try it out' }).click();
       await sql.getByRole('button', { name: 'Execute' }).click();
       await sql.getByText('"numRows": 1').last().waitFor();
+      expect(await browser.widthOnPhone()).toBe(PHONE_WIDTH);
       expect(browser.complaints).toEqual([]);
     });
 
@@ -172,7 +173,12 @@ describe('a server without a training run, into which an agent records', () => {
         ...['dataset', 'create', 'solved', '--format', 'sft', '--sql', query, '--data-dir', data.path],
       ]);
       expect(made.code, made.stderr).toBe(0);
+      await page.goto(`${url}/plays`);
+      await page.getByRole('heading', { name: 'No evaluations' }).waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
       await page.goto(`${url}/datasets`);
+      await page.getByRole('link', { name: 'solved' }).waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
       await page.getByRole('link', { name: 'solved' }).click();
       await page.getByRole('region', { name: 'Query' }).getByText(query).waitFor();
       await page.getByText('load_dataset("').waitFor();
@@ -222,6 +228,62 @@ describe('a server without a training run, into which an agent records', () => {
         ['score', 0.5, 'human:Ada'],
         ['thumb', 1, 'human:Ada'],
       ]);
+      expect(browser.complaints).toEqual([]);
+    });
+
+    it('wraps texts of 200,000 characters without a space, and scrolls each in its own box', async () => {
+      const { page } = browser;
+      const text = 'x'.repeat(200_000);
+      const name = 'w'.repeat(250);
+      const { runId: ofTexts } = await post('/api/runs', { name: 'n'.repeat(200), tags: [name] });
+      const output = { role: 'assistant', content: text, reasoning_content: text, tool_calls: [CALL] };
+      await post(`/api/runs/${ofTexts as string}/records`, [
+        {
+          type: 'episode',
+          episode: name,
+          environment: name,
+          task: { text },
+          tags: [name],
+          metadata: { text },
+        },
+        {
+          type: 'step',
+          episode: name,
+          step: 0,
+          observation: text,
+          action: text,
+          info: { text },
+          model: name,
+        },
+        {
+          type: 'step',
+          episode: name,
+          step: 1,
+          messages: { input: [{ role: 'user', content: text }], output },
+        },
+        { type: 'reward', episode: name, name, value: 1, source: name, rationale: text },
+        { type: 'end', episode: name, success: true, finalObservation: text },
+      ]);
+      await vi.waitFor(
+        async () => {
+          const sealed = await sql(
+            `SELECT count() FROM episodes WHERE sealed AND run_id = '${ofTexts as string}'`,
+          );
+          expect(sealed).toEqual([[1]]);
+        },
+        { timeout: 20_000, interval: 200 },
+      );
+      await page.goto(`${url}/runs/${ofTexts as string}`);
+      await page.getByText('Mean return').waitFor();
+      expect(await browser.widthOnPhone()).toBe(PHONE_WIDTH);
+      await page.goto(`${url}/runs/${ofTexts as string}/episodes`);
+      await page.getByRole('row').nth(1).getByRole('link').first().click();
+      await page.getByRole('list', { name: 'Messages of step 1' }).waitFor();
+      for (const closed of ['Task', 'Metadata', 'Info', 'Reasoning'])
+        await page.getByText(closed, { exact: true }).click();
+      expect(await browser.widthOnPhone()).toBe(PHONE_WIDTH);
+      // The height of the page is that of its parts, not of 200,000 characters in lines of 40: 100,000 pixels each.
+      expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(20_000);
       expect(browser.complaints).toEqual([]);
     });
 

@@ -25,6 +25,9 @@ const RECORD_DRAWN_TEXT = `
   };
 `;
 
+/** CSS pixels of common phones. */
+export const PHONE_WIDTH = 390;
+
 /** WCAG 2.2 at levels A and AA, and good practice. */
 const AXE_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
@@ -75,7 +78,21 @@ export class DashboardBrowser {
   }
 
   /**
-   * Checks the page with axe-core.
+   * Measures the page on a phone, whose width it must not exceed, and goes back to the width that it had.
+   *
+   * @returns {Promise<number>} in pixels; PHONE_WIDTH where everything fits or scrolls in a box of its own
+   */
+  async widthOnPhone() {
+    const size = this.page.viewportSize() ?? { width: 1280, height: 900 };
+    await this.page.setViewportSize({ ...size, width: PHONE_WIDTH });
+    /** @type {number} */
+    const width = await this.page.evaluate('document.documentElement.scrollWidth');
+    await this.page.setViewportSize(size);
+    return width;
+  }
+
+  /**
+   * Checks the page with axe-core, and its width on a phone.
    *
    * @returns {Promise<string[]>} each fault with its rule, element and reason
    */
@@ -83,9 +100,11 @@ export class DashboardBrowser {
     await this.page.evaluate(axe.source);
     /** @type {axe.AxeResults} */
     const { violations } = await this.page.evaluate(`axe.run(${JSON.stringify({ runOnly: AXE_RULES })})`);
-    return violations.flatMap(({ id, nodes }) =>
+    const faults = violations.flatMap(({ id, nodes }) =>
       nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
     );
+    const width = await this.widthOnPhone();
+    return width > PHONE_WIDTH ? [...faults, `the page is ${width} pixels wide on a phone`] : faults;
   }
 
   async close() {

@@ -283,6 +283,7 @@ describe('a run whose collector and trainer work at the same time', () => {
         [`${run}/episodes`, page.getByRole('table')],
         [`${run}/episodes?success=true&update=1000`, page.getByRole('heading', { name: 'No episodes' })],
         [`${run}/updates`, page.getByRole('table')],
+        [`${run}/updates/1`, page.getByRole('table').first()],
         [`${run}/recipe`, page.getByRole('table')],
         [`${url}/nothing`, page.getByRole('heading', { name: 'Page not found' })],
       ] as const) {

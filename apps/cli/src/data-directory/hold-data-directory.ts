@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DataDirectory, type ServerAddress } from '@retrace/process';
+import type { DataDirectory, ServerAddress } from '@retrace/process';
 import { CliError } from '../cli-error.js';
+import { dataDirectoryAt } from '../services/environment.js';
 import { DataDirectoryLock } from './lock.js';
 
 /** Long enough for the children of a killed server to notice that and end. */
@@ -24,7 +25,7 @@ export async function holdDataDirectory(
   path: string,
   onWait: (message: string) => void = () => undefined,
 ): Promise<HeldDataDirectory> {
-  const directory = new DataDirectory(path);
+  const directory = dataDirectoryAt(path);
   directory.prepare();
   let hasTold = false;
   const lock = await DataDirectoryLock.acquire(lockDirectory(directory), {
@@ -122,7 +123,7 @@ export function requireNoneJoined(directory: DataDirectory, path: string): void 
  * @throws CliError `DATA_DIRECTORY_IN_USE` when that takes too long
  */
 export async function findServer(path: string): Promise<ServerAddress | null> {
-  const directory = new DataDirectory(path);
+  const directory = dataDirectoryAt(path);
   const deadline = performance.now() + WAIT_FOR_HOLDER_MS;
   while (DataDirectoryLock.isHeld(lockDirectory(directory))) {
     const server = directory.runningServer();

@@ -2,13 +2,24 @@ import type { LogLocation } from '@retrace/log';
 import {
   CHECKPOINT_STORAGE_VARIABLES,
   checkpointStorageOf,
+  DataDirectory,
   readVariables,
   type CheckpointStorageConfig,
-  type DataDirectory,
 } from '@retrace/process';
 
 /** The environment of the command line, read nowhere else. Every use parses it by the schema of `@retrace/process`. */
 export const commandEnvironment: NodeJS.ProcessEnv = process.env;
+
+/** A data directory, with the parts of it that the environment places elsewhere. */
+export function dataDirectoryAt(path: string): DataDirectory {
+  const variables = readVariables(commandEnvironment, {
+    reads: ['RETRACE_CHECKPOINT_DIRECTORY', 'RETRACE_TOKENIZER_DIRECTORY'],
+  });
+  return new DataDirectory(path, {
+    checkpoints: variables.RETRACE_CHECKPOINT_DIRECTORY,
+    tokenizers: variables.RETRACE_TOKENIZER_DIRECTORY,
+  });
+}
 
 /** The log in a data directory, with the limits that the environment sets. */
 export function logOf(directory: DataDirectory): Extract<LogLocation, { kind: 'lmdb' }> {

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { DataDirectory } from '@retrace/process';
-import { logOf } from './environment.js';
+import { dataDirectoryAt, logOf } from './environment.js';
 import { CliError } from '../cli-error.js';
 import { joinServer } from '../data-directory/hold-data-directory.js';
 import { errorsOnly } from '../supervisor/log-stream.js';
@@ -30,7 +29,7 @@ export async function withStore<T>(
   if (services !== null) {
     return withLiveStore(services, work);
   }
-  const directory = new DataDirectory(dataDir);
+  const directory = dataDirectoryAt(dataDir);
   const joined = await joinServer(dataDir);
   if (joined === null && !create && !existsSync(directory.log)) {
     throw new CliError(

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DatasetDirectory } from '@retrace/datasets';
-import { DataDirectory } from '@retrace/process';
+import { dataDirectoryAt } from '../../services/environment.js';
 import type { CommonOptions } from '../../options.js';
 import { renderTable } from '../../terminal/table.js';
 
@@ -10,7 +10,7 @@ interface ListOptions extends CommonOptions {
 
 /** Prints the data sets of a data directory, or those that an episode is in. */
 export async function list({ dataDir, json, episode }: ListOptions): Promise<void> {
-  const directory = new DatasetDirectory(join(new DataDirectory(dataDir).root, 'datasets'));
+  const directory = new DatasetDirectory(join(dataDirectoryAt(dataDir).root, 'datasets'));
   const manifests = episode === undefined ? await directory.list() : await directory.listWithEpisode(episode);
   if (json === true) {
     console.log(JSON.stringify(manifests));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DatasetDirectory } from '@retrace/datasets';
-import { DataDirectory } from '@retrace/process';
+import { dataDirectoryAt } from '../../services/environment.js';
 import type { CommonOptions } from '../../options.js';
 
 /**
@@ -9,7 +9,7 @@ import type { CommonOptions } from '../../options.js';
  * @throws DatasetError `DATASET_UNKNOWN`, `DATASET_DAMAGED`
  */
 export async function verify(name: string, { dataDir, json }: CommonOptions): Promise<void> {
-  const directory = new DatasetDirectory(join(new DataDirectory(dataDir).root, 'datasets'));
+  const directory = new DatasetDirectory(join(dataDirectoryAt(dataDir).root, 'datasets'));
   const { contentHash, splits } = await directory.verify(name);
   if (json === true) console.log(JSON.stringify({ name, contentHash, intact: true }));
   else console.log(`data set ${name}: ${splits.length} files are as they were made`);

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { DataDirectory } from '@retrace/process';
+import { dataDirectoryAt } from '../../services/environment.js';
 import { verifyDataDirectory } from '../../services/verify-data-directory.js';
 import { withStore } from '../../services/store-session.js';
 import { runCheck, type CheckResult } from './check.js';
@@ -7,7 +7,7 @@ import { runCheck, type CheckResult } from './check.js';
 /** Compares the log and the store of a data directory. */
 export function checkDataDirectory(dataDir: string): Promise<CheckResult> {
   return runCheck('data directory', async () => {
-    if (!existsSync(new DataDirectory(dataDir).log)) {
+    if (!existsSync(dataDirectoryAt(dataDir).log)) {
       return { verdict: 'ok', detail: `${dataDir} does not exist yet; "retrace up" creates it` };
     }
     return withStore({ dataDir }, async (session) => {

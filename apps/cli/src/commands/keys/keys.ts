@@ -1,5 +1,4 @@
 import {
-  DataDirectory,
   KeyDirectory,
   keyIdOf,
   keyPrefixOf,
@@ -9,7 +8,7 @@ import {
 } from '@retrace/process';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
-import { keyDirectoryOf } from '../../services/environment.js';
+import { dataDirectoryAt, keyDirectoryOf } from '../../services/environment.js';
 import { renderRecords } from '../../terminal/table.js';
 
 interface CreateOptions extends CommonOptions {
@@ -103,5 +102,5 @@ function shownOf(key: StoredKey, nowMs: number) {
 }
 
 function directoryOf(dataDir: string): KeyDirectory {
-  return new KeyDirectory(keyDirectoryOf(new DataDirectory(dataDir)));
+  return new KeyDirectory(keyDirectoryOf(dataDirectoryAt(dataDir)));
 }

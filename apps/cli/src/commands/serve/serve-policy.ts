@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { openBackend } from '@retrace/compute';
 import { openLog } from '@retrace/log';
-import { DataDirectory, type BackendChoice } from '@retrace/process';
+import type { BackendChoice } from '@retrace/process';
 import {
   openDirectorySupply,
   openRunSupply,
@@ -16,7 +16,7 @@ import type { CommonOptions } from '../../options.js';
 import { findPolicy } from '../../run/find-policy.js';
 import { findRun } from '../../run/find-run.js';
 import { listenForStop } from '../../server/stop-requests.js';
-import { keyDirectoryOf, logOf } from '../../services/environment.js';
+import { dataDirectoryAt, keyDirectoryOf, logOf } from '../../services/environment.js';
 import { readServices } from '../../services/services.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
 import { checkpointsOf } from '../../services/checkpoints.js';
@@ -50,7 +50,7 @@ export async function servePolicy(options: ServeOptions): Promise<void> {
     write('warn', message);
   };
   const backend = await openBackend(options.backend === undefined ? {} : { prefer: [options.backend] });
-  const directory = readServices(options.dataDir)?.directory ?? new DataDirectory(options.dataDir);
+  const directory = readServices(options.dataDir)?.directory ?? dataDirectoryAt(options.dataDir);
   const opened =
     options.model === undefined
       ? await openPolicyOfRun(options, warn)
@@ -95,7 +95,7 @@ async function openPolicyOfRun(
   warn: (message: string) => void,
 ): Promise<OpenedPolicy> {
   const services = readServices(dataDir);
-  const directory = services?.directory ?? new DataDirectory(dataDir);
+  const directory = services?.directory ?? dataDirectoryAt(dataDir);
   if (services === null && !existsSync(directory.log)) {
     throw new CliError(
       'DATA_DIRECTORY_UNUSABLE',
