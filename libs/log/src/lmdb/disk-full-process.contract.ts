@@ -9,11 +9,11 @@ export interface DiskFullReport {
 
 const RECORD_BYTES = 64 * 1024;
 
-/** Appends until it fails twice, as it must on a full disk, and says how. */
+/** Appends until it fails five times, as it must on a full disk, and says how; a small record finds room. */
 async function fillUp(log: EventLog): Promise<DiskFullReport> {
   const failures: DiskFullReport['failures'][number][] = [];
   let numAcknowledged = 0;
-  while (failures.length < 2) {
+  while (failures.length < 5) {
     try {
       await log.append('trajectories', 0, [new Uint8Array(RECORD_BYTES).fill(numAcknowledged)]);
       numAcknowledged += 1;
@@ -23,6 +23,7 @@ async function fillUp(log: EventLog): Promise<DiskFullReport> {
       failures.push({ name, code, retriable, message });
     }
   }
+  await log.append('trajectories', 0, [new Uint8Array(1)]);
   return { numAcknowledged, failures };
 }
 

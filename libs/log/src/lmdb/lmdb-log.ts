@@ -14,6 +14,7 @@ import {
   requirePartition,
   requireRecords,
 } from '../log-arguments.js';
+import { CommitFailures } from './commit-failures.js';
 import { inSnapshot } from './in-snapshot.js';
 import { toLogError } from './log-errors.js';
 import { MAX_OFFSET, type LmdbEnvironment, type PartitionStore } from './partition-store.js';
@@ -43,6 +44,7 @@ export class LmdbLog implements EventLog {
   readonly maxEventBytes: number;
   private readonly appends: GroupCommit<Append, number>;
   private readonly doorbell: Doorbell;
+  private readonly failures: CommitFailures;
   private closed: Promise<void> | null = null;
   private isWholeChecked = false;
 
@@ -50,6 +52,7 @@ export class LmdbLog implements EventLog {
     this.logId = parts.logId;
     this.maxEventBytes = parts.maxEventBytes;
     this.doorbell = new Doorbell(parts.path);
+    this.failures = new CommitFailures(parts.path);
     this.appends = new GroupCommit((group) => this.commit(group));
   }
 
@@ -193,9 +196,12 @@ export class LmdbLog implements EventLog {
         group.map(({ store, records }) => store.append(records)),
       );
       this.doorbell.ring();
+      this.failures.succeeded();
       return firstOffsets;
     } catch (error) {
-      throw await toLogError('append', this.parts.path, error);
+      const failure = await toLogError('append', this.parts.path, error);
+      this.failures.failed(failure);
+      throw failure;
     }
   }
 
