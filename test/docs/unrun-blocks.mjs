@@ -1,0 +1,91 @@
+/**
+ * Blocks of the pages that no spec of this folder runs, by their page and first line, each with the reason. What tests it instead is named where there is
+ * such a test.
+ *
+ * @type {readonly { readonly page: string, readonly begins: string, readonly reason: string }[]}
+ */
+export const UNRUN_BLOCKS = [
+  {
+    page: 'docs/agents.md',
+    begins:
+      '"reward": { "components": [{ "reward": "environment" }, { "reward": "invalidAction", "options": { "penalty": 0.1 } }], … }',
+    reason: 'has … for what a reader already has',
+  },
+  {
+    page: 'docs/cli.md',
+    begins:
+      '{ "error": { "code": "RUN_UNKNOWN", "message": "run \\"none\\" not found; see \\"retrace runs\\"" } }',
+    reason: 'output, which apps/cli/src/run/find-run.spec.ts has, too',
+  },
+  {
+    page: 'docs/metrics.md',
+    begins:
+      '{"run":"0193…","kind":"update","step":3,"time":"2026-11-24T12:00:00.000Z","train/loss":0.12,"rollout/success":0.5}',
+    reason: 'output with a shortened id',
+  },
+  {
+    page: 'docs/recording.md',
+    begins: '{',
+    reason: 'parts of records and of redaction; libs/recording has specs of both',
+  },
+  {
+    page: 'docs/clients.md',
+    begins: "import { createOpenAI } from '@ai-sdk/openai';",
+    reason: 'needs a key of OpenAI; test/frameworks/recorded-agents.spec.ts runs the like against a stand-in',
+  },
+  {
+    page: 'docs/clients.md',
+    begins: "import { addTraceProcessor, Agent, run as runAgent } from '@openai/agents';",
+    reason: 'needs a key of OpenAI; test/frameworks/recorded-agents.spec.ts runs the like against a stand-in',
+  },
+  {
+    page: 'docs/clients.md',
+    begins: "import { createReactAgent } from '@langchain/langgraph/prebuilt';",
+    reason: 'needs a key of OpenAI; test/frameworks/recorded-agents.spec.ts runs the like against a stand-in',
+  },
+  {
+    page: 'docs/serve.md',
+    begins: "const openai = new OpenAI({ baseURL: 'http://127.0.0.1:8789/v1', apiKey: 'none' });",
+    reason: 'needs the package openai; test/frameworks/served-models.spec.ts runs the like',
+  },
+  {
+    page: 'docs/datasets.md',
+    begins: 'from datasets import load_dataset',
+    reason: 'needs Hugging Face datasets; clients/python/tests/heavy/test_datasets.py runs the like',
+  },
+  {
+    page: 'docs/environments.md',
+    begins: 'import sys',
+    reason: 'needs gymnasium; clients/python/tests/test_environments.py serves environments',
+  },
+  {
+    page: 'docs/python.md',
+    begins: 'from retrace import Retrace',
+    reason: 'needs a server at port 8787; clients/python/tests/test_server.py runs the like',
+  },
+  {
+    page: 'docs/python.md',
+    begins: 'table = client.sql("SELECT name, run_id FROM runs")  # a pyarrow.Table',
+    reason: 'goes on from another block; clients/python/tests/test_batches.py runs the like',
+  },
+  {
+    page: 'docs/python.md',
+    begins: 'from agents import add_trace_processor',
+    reason: 'needs openai-agents; clients/python/tests/test_openai_agents.py runs the like',
+  },
+  {
+    page: 'docs/python.md',
+    begins: 'from retrace.recorders.verl import RecordedAgentLoop, record_scores',
+    reason: 'needs verl; clients/python/tests/heavy/test_verl.py runs the like',
+  },
+  {
+    page: 'docs/python.md',
+    begins: 'from retrace.recorders.trl import RecordedCompletions, recorded_rewards',
+    reason: 'needs TRL; clients/python/tests/heavy/test_trl.py runs the like',
+  },
+  {
+    page: 'docs/python.md',
+    begins: 'with run.episode(task=task) as episode:',
+    reason: "has a reader's own generate and environment; clients/python/tests/test_context.py runs the like",
+  },
+];
