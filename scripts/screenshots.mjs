@@ -7,15 +7,13 @@ import { chromium } from 'playwright-core';
 import { makeDataDirectory, root, startRetrace } from '../test/support/cli.mjs';
 import { buildIfStale } from './build-if-stale.mjs';
 import { findBrowser } from './find-browser.mjs';
+import { photographEpisode, photographRun, photographSql, VIEWPORT } from './photographs.mjs';
 
 const RECIPE = 'frozen-lake-ppo';
 /** The curve has risen by this update, and the run goes on for a while. */
 const LEARNED_BY_UPDATE = 60;
 const LEARNING_MS = 600_000;
-const SETTLE_MS = 1_500;
 const IMAGES = join(root, 'docs', 'images');
-const MARGIN_PIXELS = 8;
-const VIEWPORT = { width: 1400, height: 900 };
 
 const found = findBrowser();
 if ('unavailable' in found) {
@@ -31,10 +29,11 @@ try {
   const page = await browser.newPage({ viewport: VIEWPORT, colorScheme: 'light' });
   page.setDefaultTimeout(20_000);
   await session.waitFor(new RegExp(`update ${LEARNED_BY_UPDATE} `), LEARNING_MS);
-  await photographRun(page, url);
+  await photographRun(page, url, IMAGES);
   await session.waitFor(/the run has finished/, LEARNING_MS);
-  await photographEpisode(page, url);
-  await photographSql(page, url);
+  await photographEpisode(page, await findEpisode(url), IMAGES);
+  await photographSql(page, url, IMAGES);
+  console.log('Wrote docs/images');
 } finally {
   await browser.close();
   await session.killTree();
@@ -42,25 +41,12 @@ try {
 }
 
 /**
- * Photographs the overview of the run down to the first row of small charts.
+ * Finds an episode with one mistake, from the time when the policy learned fastest.
  *
- * @param {import('playwright-core').Page} page
  * @param {string} url
+ * @returns {Promise<string>} the address of its page
  */
-async function photographRun(page, url) {
-  await page.goto(`${url}/live`);
-  const chart = page.getByRole('figure', { name: 'Return' });
-  await chart.waitFor();
-  await photograph(page, { fileName: 'dashboard.png', last: chart });
-}
-
-/**
- * Photographs an episode with one mistake, from the time when the policy learned fastest.
- *
- * @param {import('playwright-core').Page} page
- * @param {string} url
- */
-async function photographEpisode(page, url) {
+async function findEpisode(url) {
   const { rows } = await postSql(
     url,
     `SELECT run_id, episode_id FROM steps
@@ -72,40 +58,7 @@ async function photographEpisode(page, url) {
      ORDER BY episode_id LIMIT 1`,
   );
   const [[runId, episodeId]] = rows;
-  await page.goto(`${url}/runs/${runId}/episodes/${episodeId}`);
-  await page.getByRole('group', { name: 'Tokens of step 0' }).getByRole('button').last().hover();
-  const step = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Step 2' }) });
-  await photograph(page, { fileName: 'episode.png', last: step });
-}
-
-/**
- * Photographs the result of the first example query.
- *
- * @param {import('playwright-core').Page} page
- * @param {string} url
- */
-async function photographSql(page, url) {
-  await page.goto(`${url}/sql`);
-  await page.getByRole('button', { name: 'Success by policy version' }).click();
-  await page.getByRole('button', { name: 'Run', exact: true }).click();
-  await page.getByRole('region', { name: 'Query result' }).waitFor();
-  await photograph(page, { fileName: 'sql.png', last: page.getByRole('region', { name: 'Tables' }) });
-}
-
-/**
- * Takes a picture of the page from its top to the end of one element.
- *
- * @param {import('playwright-core').Page} page
- * @param {{ fileName: string, last: import('playwright-core').Locator }} picture
- */
-async function photograph(page, { fileName, last }) {
-  // Late metrics, fonts and the first frames of the charts.
-  await page.waitForTimeout(SETTLE_MS);
-  const box = await last.boundingBox();
-  if (!box) throw new Error(`${fileName}: the element that ends the picture is not on the page`);
-  const clip = { x: 0, y: 0, width: VIEWPORT.width, height: Math.ceil(box.y + box.height + MARGIN_PIXELS) };
-  await page.screenshot({ path: join(IMAGES, fileName), clip, fullPage: true });
-  console.log(`Wrote docs/images/${fileName}`);
+  return `${url}/runs/${runId}/episodes/${episodeId}`;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CheckpointFiles, openPolicyCheckpoint, evaluateLogprobs } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
@@ -5,7 +6,8 @@ import { ControlTail, WarningLog } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { findBrowser } from '../../scripts/find-browser.mjs';
-import { makeDataDirectory, runRetrace, startRetrace } from '../support/cli.mjs';
+import { photographEpisode, photographRun, photographSql } from '../../scripts/photographs.mjs';
+import { makeDataDirectory, root, runRetrace, startRetrace } from '../support/cli.mjs';
 import { DashboardBrowser } from '../support/dashboard-browser.mjs';
 import { contextsOf, type Step } from '../support/step-contexts.js';
 
@@ -214,6 +216,22 @@ describe('a run whose collector and trainer work at the same time', () => {
       const [{ n }] = await sql<{ n: number }>(query);
       expect(await result.getByRole('columnheader').allInnerTexts()).toEqual(['split', 'n']);
       expect(await result.getByRole('cell').allInnerTexts()).toEqual(['train', String(n)]);
+    });
+
+    it('can take every picture of the pages, as `npm run screenshots` does', async () => {
+      const { page } = browser;
+      const [{ run_id, episode_id }] = await sql<{ run_id: string; episode_id: string }>(
+        "SELECT run_id, episode_id FROM episodes WHERE split = 'train' ORDER BY episode_id LIMIT 1",
+      );
+      const images = join(data.path, 'images');
+      mkdirSync(images);
+      await photographRun(page, url, images);
+      await photographEpisode(page, `${url}/runs/${run_id}/episodes/${episode_id}`, images);
+      await photographSql(page, url, images);
+      const committed = readdirSync(join(root, 'docs', 'images'));
+      expect(readdirSync(images).sort()).toEqual(committed.sort());
+      // An empty page is a few thousand bytes.
+      for (const name of committed) expect(statSync(join(images, name)).size, name).toBeGreaterThan(20_000);
     });
 
     it('shows the charts and columns of the run’s algorithm: groups for GRPO, and nothing of a critic', async () => {
