@@ -22,7 +22,8 @@ export class RunQueueController {
   @ApiOperation({ summary: 'Lists the built-in recipes, and the algorithms that can train them' })
   @ApiOkResponse({ type: StartOptions })
   options(): StartOptions {
-    return { recipes: [...listRecipes()], algorithms: [...listAlgorithms()] };
+    const named = ({ name, description }: StartOptions['recipes'][number]) => ({ name, description });
+    return { recipes: listRecipes().map(named), algorithms: listAlgorithms().map(named) };
   }
 
   @Get('queue')

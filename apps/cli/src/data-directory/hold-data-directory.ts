@@ -52,7 +52,7 @@ export async function joinOrHoldDataDirectory(
   path: string,
   onWait?: (message: string) => void,
 ): Promise<HeldDataDirectory> {
-  const directory = new DataDirectory(path);
+  const directory = dataDirectoryAt(path);
   directory.prepare();
   for (;;) {
     const joined = tryToJoin(directory, ({ hasSink }) => hasSink);
@@ -74,7 +74,7 @@ interface JoinedServer {
 
 /** As `findServer`; until the lock is released, nobody replaces the log, though the server may end. */
 export async function joinServer(path: string): Promise<JoinedServer | null> {
-  const directory = new DataDirectory(path);
+  const directory = dataDirectoryAt(path);
   for (;;) {
     if ((await findServer(path)) === null) return null;
     const joined = tryToJoin(directory);

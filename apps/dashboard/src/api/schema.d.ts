@@ -123,6 +123,81 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/recipes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the built-in recipes, and the algorithms that can train them */
+        get: operations["RunQueueController_options"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the run that this server trains, those that wait, and those that ended lately */
+        get: operations["RunQueueController_show"];
+        put?: never;
+        /**
+         * Starts a run of a built-in recipe, or queues it behind the run that is trained
+         * @description One run is trained at a time, in the order of the requests; at most 20 wait. They wait through a restart of the server. An unfinished run of the same recipe is resumed. Answered with 501 by an API without a supervisor.
+         */
+        post: operations["RunQueueController_start"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/queue/{queueId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Cancels a run that waits */
+        delete: operations["RunQueueController_cancel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{runId}/training": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stops the run that this server trains, or resumes one that has not ended
+         * @description A run that was stopped can be resumed. Resuming waits in the queue behind the run that is trained.
+         */
+        post: operations["RunQueueController_change"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{runId}/metrics": {
         parameters: {
             query?: never;
@@ -732,6 +807,84 @@ export interface components {
             outputTokens: number | null;
             /** @description Cost in US dollars of the steps that say; null where none does */
             costUsd: number | null;
+        };
+        NamedChoice: {
+            name: string;
+            description: string;
+        };
+        StartOptions: {
+            recipes: components["schemas"]["NamedChoice"][];
+            algorithms: components["schemas"]["NamedChoice"][];
+        };
+        TrainRunRequest: {
+            /**
+             * @description Name of a built-in recipe, as `GET /api/recipes` lists them
+             * @example frozen-lake-ppo
+             */
+            recipe: string;
+            /**
+             * @description Algorithm that trains it instead of its own
+             * @example grpo
+             */
+            algorithm?: string;
+            /**
+             * @description Number of updates, instead of the recipe’s
+             * @example 100
+             */
+            numUpdates?: number;
+            /**
+             * @description Seed, instead of the recipe’s
+             * @example 7
+             */
+            seed?: number;
+            /**
+             * @description Policy of another run to start from: `run:<run>`, `run:<run>@<version>` or `run:<run>@best`
+             * @example run:latest@best
+             */
+            initFrom?: string;
+            /**
+             * @description Other values of fields of the recipe, by dotted path. Fields that can name code, files, programs, servers or data are refused: only the command line sets them
+             * @example {
+             *       "optimizer.learningRate": 0.0003,
+             *       "collection.groupSize": 8
+             *     }
+             */
+            overrides?: {
+                [key: string]: number | string | boolean | null;
+            };
+        };
+        QueuedRun: {
+            /** Format: uuid */
+            queueId: string;
+            /** @description Name of its recipe */
+            name: string;
+            /** @description null until the run has begun */
+            runId: string | null;
+            /** @description What was asked for; null for a run that is resumed, and for the one that the server was started with */
+            start: components["schemas"]["TrainRunRequest"] | null;
+            /** @enum {string} */
+            status: "queued" | "running" | "stopping" | "finished" | "stopped" | "failed";
+            /** @description Why it failed; else empty */
+            detail: string;
+            /** Format: date-time */
+            queuedAt: string;
+        };
+        TrainingQueue: {
+            /** @description Whether this server can start and stop runs; otherwise it is a process of its own, without a supervisor */
+            isAvailable: boolean;
+            /** @description The run that this server trains */
+            running: components["schemas"]["QueuedRun"] | null;
+            /** @description Those that wait, in their order */
+            queued: components["schemas"]["QueuedRun"][];
+            /** @description Those that ended lately, newest first */
+            ended: components["schemas"]["QueuedRun"][];
+        };
+        TrainingChange: {
+            /**
+             * @example stop
+             * @enum {string}
+             */
+            action: "stop" | "resume";
         };
         MetricSeries: {
             name: string;
@@ -1606,7 +1759,7 @@ export interface components {
             /** @description HTTP status */
             status: number;
             /** @enum {string} */
-            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "WHAT_IF_UNAVAILABLE" | "TOO_MANY_WHAT_IFS" | "RUN_NOT_TRAINED" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
+            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "WHAT_IF_UNAVAILABLE" | "TOO_MANY_WHAT_IFS" | "RUN_NOT_TRAINED" | "RUN_NOT_TRAINING" | "RUN_CONTROL_UNAVAILABLE" | "TOO_MANY_RUNS" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
             /** @description What is wrong with this request */
             detail: string;
             /** @description Path of the request */
@@ -1997,6 +2150,12 @@ export type RunDetail = components['schemas']['RunDetail'];
 export type DifferingRecipeField = components['schemas']['DifferingRecipeField'];
 export type RecipeDifferences = components['schemas']['RecipeDifferences'];
 export type RunTotals = components['schemas']['RunTotals'];
+export type NamedChoice = components['schemas']['NamedChoice'];
+export type StartOptions = components['schemas']['StartOptions'];
+export type TrainRunRequest = components['schemas']['TrainRunRequest'];
+export type QueuedRun = components['schemas']['QueuedRun'];
+export type TrainingQueue = components['schemas']['TrainingQueue'];
+export type TrainingChange = components['schemas']['TrainingChange'];
 export type MetricSeries = components['schemas']['MetricSeries'];
 export type MetricSeriesList = components['schemas']['MetricSeriesList'];
 export type EpisodeListItem = components['schemas']['EpisodeListItem'];
@@ -2386,6 +2545,160 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunTotals"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    RunQueueController_options: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartOptions"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    RunQueueController_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrainingQueue"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    RunQueueController_start: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrainRunRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrainingQueue"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    RunQueueController_cancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id in the queue */
+                queueId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrainingQueue"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    RunQueueController_change: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrainingChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrainingQueue"];
                 };
             };
             /** @description An error */

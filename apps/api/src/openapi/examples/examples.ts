@@ -2,6 +2,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Json } from '@retrace/trajectory';
 import type { Examples } from './example.js';
 import { EPISODES_EXAMPLES } from './episodes.js';
+import { QUEUE_EXAMPLES } from './queue.js';
 import { RECORDING_EXAMPLES } from './recording.js';
 import { RUNS_EXAMPLES } from './runs.js';
 import { SERVER_EXAMPLES } from './server.js';
@@ -12,6 +13,7 @@ export const EXAMPLES: Examples = {
   ...RUNS_EXAMPLES,
   ...EPISODES_EXAMPLES,
   ...TRAINING_EXAMPLES,
+  ...QUEUE_EXAMPLES,
   ...SERVER_EXAMPLES,
   ...RECORDING_EXAMPLES,
 };
