@@ -49,7 +49,7 @@ describe('retrace play without an environment', () => {
   it('refuses policies that were trained in two, and names them', async () => {
     const refused = await retrace('play', ...named([bandit, lake]));
     expect(refused.code).not.toBe(0);
-    expect(JSON.parse(refused.stderr)).toMatchObject({
+    expect(JSON.parse(refused.stderr.split('\n').at(-1) ?? '')).toMatchObject({
       error: {
         code: 'OPTION_INVALID',
         message: expect.stringMatching(/in "bandit" and "frozen-lake"; .*--environment/) as string,
