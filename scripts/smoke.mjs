@@ -48,6 +48,13 @@ function copyTree() {
     cpSync(join(root, path), join(tree.path, path));
   }
   linkPackages('node_modules');
+  // Packages of which a workspace has a version of its own.
+  for (const parent of ['apps', 'libs', 'clients']) {
+    for (const name of readdirSync(join(root, parent))) {
+      const folder = join(parent, name, 'node_modules');
+      if (existsSync(join(root, folder))) linkPackages(folder);
+    }
+  }
 }
 
 /** Links between workspaces stay inside the copy, since they are relative. */

@@ -122,7 +122,11 @@ export class ProxiedTraining {
     const world = environment.create();
     const { text } = await world.reset({ task, seed, member });
     const episode = `${address}/e/g${group}-${member}`;
-    const body = { messages: [{ role: 'user', content: text }], temperature: 1, max_tokens: maxTokens };
+    const body = {
+      messages: [{ role: 'user', content: text }],
+      // Each time the same episodes, whatever runs beside them.
+      ...{ temperature: 1, max_tokens: maxTokens, seed: group * groupSize + member },
+    };
     const answer = await post<Answer>(`${episode}/v1/chat/completions`, body, {
       'x-retrace-group': `g${group}`,
       'x-retrace-group-size': `${groupSize}`,

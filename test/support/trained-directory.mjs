@@ -8,6 +8,9 @@ import { runRetrace } from './cli.mjs';
 const COMMON = [
   ...['--recipe', 'bandit-ppo', '--set', 'evaluation.numTestEpisodes=0'],
   ...['--set', 'evaluation.everyUpdates=0', '--set', 'optimizer.learningRate=0.003'],
+  // Few episodes, which need not make a policy that is good at all of them.
+  ...['--set', 'collection.groupsPerRound=256', '--set', 'optimizer.miniBatchActionTokens=128'],
+  ...['--set', 'loss.entropyCoefficient=0.01'],
 ];
 
 /** The runs of the directory, the newest last: of two updates with seed 9, and of three updates. */

@@ -37,7 +37,8 @@ describe('a policy that an agent uses through the proxy', () => {
     before = `run:${policyRun}@${VERSION}`;
     await training.retrace(
       ...['train', '--from-run', recorded, '--recipe', 'bandit-ppo', '--algorithm', 'grpo'],
-      ...['--init-from', before, '--updates', '16'],
+      ...['--init-from', before, '--updates', '24', '--set', 'collection.groupsPerRound=32'],
+      ...['--set', 'optimizer.miniBatchActionTokens=128', '--set', 'loss.entropyCoefficient=0'],
       ...['--set', 'reward.components=[{"reward":"goal"}]'],
       ...['--set', 'evaluation.everyUpdates=0', '--set', 'evaluation.numTestEpisodes=0'],
     );

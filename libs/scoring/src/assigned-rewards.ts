@@ -18,6 +18,9 @@ const UNTIL = /^([0-9a-f-]{36})((?: \d+:\d+)*)$/;
  * an episode again gives the same, whatever was assigned since.
  */
 export class AssignedRewards {
+  /** Places lie behind nothing that was assigned after this began to read, so that it waits for the store once. */
+  private shown: Promise<void> | null = null;
+
   constructor(private readonly options: AssignedRewardsOptions) {}
 
   /**
@@ -29,9 +32,9 @@ export class AssignedRewards {
     episodeIds: readonly string[],
     until: string,
   ): Promise<ReadonlyMap<string, readonly AssignedValue[]>> {
-    const { client, untilStored } = this.options;
+    const { client } = this.options;
     const { logId, partitions, offsets } = parseUntil(until);
-    await untilStored?.();
+    await this.untilShown();
     const rows = await client.queryRows<AssignedValue & { readonly episodeId: string }>(
       `SELECT episode_id AS episodeId, reward_step AS step, reward_name AS name, assumeNotNull(reward) AS value, source
        FROM (
@@ -59,6 +62,14 @@ export class AssignedRewards {
       else known.push(reward);
     }
     return found;
+  }
+
+  private untilShown(): Promise<void> {
+    this.shown ??= (this.options.untilStored?.() ?? Promise.resolve()).catch((error: unknown) => {
+      this.shown = null;
+      throw error;
+    });
+    return this.shown;
   }
 }
 

@@ -59,7 +59,7 @@ export {
   newControlEventId,
   newRunId,
 } from './ids/ids.js';
-export { describeAmbiguousId, findByPartOfId, type FoundById } from './ids/part-of-id.js';
+export { describeAmbiguousId, findByPartOfId, MAX_ID_CANDIDATES, type FoundById } from './ids/part-of-id.js';
 export { isUuid, uuidFromBytes, uuidToBytes } from './ids/uuid.js';
 export { textsOfMessages } from './messages/message-text.js';
 export {

@@ -1,5 +1,5 @@
 import { Injectable, Module } from '@nestjs/common';
-import { describeAmbiguousId, findByPartOfId, isUuid } from '@retrace/trajectory';
+import { describeAmbiguousId, findByPartOfId, isUuid, MAX_ID_CANDIDATES } from '@retrace/trajectory';
 import type { FastifyInstance } from 'fastify';
 import { ProblemError } from '../problems/problem.js';
 import { StoreService } from '../store/store.service.js';
@@ -12,6 +12,8 @@ const IS_PART = '(startsWith(id, {part:String}) OR endsWith(id, {part:String}))'
 interface Named {
   readonly id: string;
   readonly name: string;
+  /** How many have that part in their id. */
+  readonly total: number;
 }
 
 interface Kind {
@@ -22,7 +24,7 @@ interface Kind {
 
 const RUN: Kind = {
   noun: 'Run',
-  query: `SELECT run_id AS id, name FROM runs WHERE ${IS_PART} ORDER BY id`,
+  query: `SELECT run_id AS id, name FROM runs WHERE ${IS_PART}`,
 };
 
 const KIND_OF: Readonly<Record<string, Kind>> = {
@@ -30,16 +32,17 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
   otherRunId: RUN,
   episodeId: {
     noun: 'Episode',
-    query: `SELECT episode_id AS id, external_id AS name FROM episodes WHERE run_id = {runId:String} AND ${IS_PART} ORDER BY id`,
+    query: `SELECT episode_id AS id, external_id AS name FROM episodes WHERE run_id = {runId:String} AND ${IS_PART}`,
   },
   playId: {
     noun: 'Play',
     query: `SELECT DISTINCT substring(arrayFirst(tag -> startsWith(tag, 'play:'), tags), 6) AS id, '' AS name
-      FROM runs WHERE has(tags, 'play') AND ${IS_PART} ORDER BY id`,
+      FROM runs WHERE has(tags, 'play') AND ${IS_PART}`,
   },
 };
 
-const NEWEST_RUN = 'SELECT run_id AS id, name FROM runs ORDER BY run_id DESC LIMIT 1';
+const NEWEST_RUN =
+  'SELECT run_id AS id, name, 1 AS total FROM runs ORDER BY started_at DESC, run_id DESC LIMIT 1';
 
 /** Completes the parts of ids in addresses, by the rule of the command line. */
 @Injectable()
@@ -61,16 +64,24 @@ export class ShortIds {
 
   private async find(wanted: string, kind: Kind, runId: string): Promise<string> {
     const named = wanted === 'latest' && kind === RUN;
-    const items = await this.store.queryRows<Named>(named ? NEWEST_RUN : kind.query, { part: wanted, runId });
+    const items = await this.store.queryRows<Named>(named ? NEWEST_RUN : newestOf(kind), {
+      part: wanted,
+      runId,
+    });
     const found = named
       ? items.map((item) => ({ kind: 'found', item }) as const)[0]
       : findByPartOfId(items, wanted, ({ id }) => id);
     if (found?.kind === 'found') return found.item.id;
     const subject = `${kind.noun} "${wanted}"`;
     if (found?.kind !== 'ambiguous') throw new ProblemError('NOT_FOUND', `${subject} not found`);
-    const candidates = found.items.map(({ id, name }) => (name === '' ? id : `${id} (${name})`));
-    throw new ProblemError('ID_AMBIGUOUS', describeAmbiguousId(subject, candidates));
+    const candidates = found.items.map(({ id, name }) => (name === '' ? id : `${id} (${name})`)).reverse();
+    throw new ProblemError('ID_AMBIGUOUS', describeAmbiguousId(subject, candidates, items[0].total));
   }
+}
+
+/** The newest that a message names, at most as many as it shows: all episodes of a run begin alike. */
+function newestOf({ query }: Kind): string {
+  return `SELECT id, name, count() OVER () AS total FROM (${query}) ORDER BY id DESC LIMIT ${MAX_ID_CANDIDATES}`;
 }
 
 @Module({ providers: [ShortIds], exports: [ShortIds] })

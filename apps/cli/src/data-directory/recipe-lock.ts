@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { requestHash, type Recipe } from '@retrace/config';
 import { isProcessAlive, type DataDirectory } from '@retrace/process';
@@ -39,7 +39,12 @@ export class RecipeLock {
       onWait: refuseIfTrained,
     });
     const own = new RecipeLock(lock, path);
-    own.nameRun('');
+    try {
+      own.nameRun('');
+    } catch (error) {
+      own.release();
+      throw error;
+    }
     return own;
   }
 
@@ -55,6 +60,7 @@ export class RecipeLock {
   }
 
   release(): void {
+    rmSync(trainerFile(this.path), { force: true });
     this.lock.release();
   }
 }

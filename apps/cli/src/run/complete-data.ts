@@ -35,14 +35,7 @@ interface CompleteOptions {
  *   ConfigError `RECIPE_INVALID` for a source with fewer groups than an update takes
  */
 export async function completeData(recipe: Recipe, options: CompleteOptions): Promise<Recipe> {
-  const readsAssigned = recipe.reward.components.some(({ reward }) => reward === 'assigned');
-  if (readsAssigned && collectsForTraining(recipe)) {
-    const rule = 'must be absent where episodes are collected for training: nobody has rewarded them yet';
-    throw new ConfigError(
-      'RECIPE_INVALID',
-      `reward.components: got "assigned", ${rule}; train with --from-run`,
-    );
-  }
+  requireRewarded(recipe);
   if (!recipe.data) return recipe;
   await options.session.catchUp();
   const rules = await rulesOf(recipe);
@@ -65,7 +58,7 @@ export async function completeData(recipe: Recipe, options: CompleteOptions): Pr
     sources.push({ ...source, contents: { dataset, contentHash, numEpisodes, numGroups } });
   }
   const plain = JSON.parse(JSON.stringify(recipe)) as Record<string, unknown>;
-  const reward = readsAssigned ? await pinnedReward(recipe, sources, options.session) : recipe.reward;
+  const reward = readsAssigned(recipe) ? await pinnedReward(recipe, sources, options.session) : recipe.reward;
   return parseRecipe({ ...plain, reward, numUpdates: updatesOf(recipe, sources), data: { sources } });
 }
 
@@ -82,6 +75,20 @@ async function pinnedReward(
   );
   const runIds = rows.map(({ runId }) => runId);
   return { ...reward, components: await withAssignedUntil(reward.components, { client, runIds }) };
+}
+
+/** @throws ConfigError `RECIPE_INVALID` where rewards are read that nobody can have given yet */
+export function requireRewarded(recipe: Recipe): void {
+  if (!readsAssigned(recipe) || !collectsForTraining(recipe)) return;
+  const rule = 'must be absent where episodes are collected for training: nobody has rewarded them yet';
+  throw new ConfigError(
+    'RECIPE_INVALID',
+    `reward.components: got "assigned", ${rule}; train with --from-run`,
+  );
+}
+
+function readsAssigned({ reward }: Recipe): boolean {
+  return reward.components.some((component) => component.reward === 'assigned');
 }
 
 async function setOf(

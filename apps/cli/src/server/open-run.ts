@@ -6,7 +6,7 @@ import type { HeldDataDirectory } from '../data-directory/hold-data-directory.js
 import { RecipeLock } from '../data-directory/recipe-lock.js';
 import { readCodeVersion } from '../installation.js';
 import { beginRun, type BegunRun } from '../run/begin-run.js';
-import { completeData, type DataSession } from '../run/complete-data.js';
+import { completeData, requireRewarded, type DataSession } from '../run/complete-data.js';
 import { readControlState } from '../services/control-state.js';
 import type { WarningRecorder } from '../supervisor/warning-recorder.js';
 import type { StoreOfRuns } from './store-of-runs.js';
@@ -35,7 +35,7 @@ export interface OpenedRun {
 /**
  * Begins a run, or finds the unfinished one of the same recipe, and takes the lock on that recipe. A recipe on stored data finds out first what data there is.
  *
- * @throws CliError `RUN_ACTIVE` where another process trains the recipe, `OPTION_INVALID` for stored data without a store
+ * @throws CliError `RUN_ACTIVE` where another process trains the recipe, `OPTION_INVALID` for stored data without a store; ConfigError `RECIPE_INVALID`
  */
 export async function openRun(
   parts: TrainingParts,
@@ -68,6 +68,7 @@ async function lockAndBegin(
   recipe: Recipe,
   complete?: (recipe: Recipe, state: ControlFold) => Promise<Recipe>,
 ): Promise<OpenedRun> {
+  requireRewarded(recipe);
   const lock = await RecipeLock.acquire(held.directory, recipe);
   try {
     const codeVersion = await readCodeVersion();

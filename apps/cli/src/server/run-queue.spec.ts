@@ -54,9 +54,9 @@ describe('RunQueue', () => {
       stored = JSON.parse(JSON.stringify(queue));
     },
   };
-  const open = () =>
+  const open = (kept = directory) =>
     new RunQueue({
-      directory,
+      directory: kept,
       log: { write: ({ message }) => lines.push(message), progress: () => undefined },
       readState: () => Promise.resolve(new ControlFold()),
     });
@@ -124,6 +124,39 @@ describe('RunQueue', () => {
       [`${RUN_ID}0`, 2],
       [null, 3],
     ]);
+  });
+
+  it('takes nothing that it can’t keep, and goes on with what it has where the disk is full', async () => {
+    let isFull = false;
+    const full = {
+      ...directory,
+      keepRunQueue: (queue: unknown) => {
+        if (isFull) throw new Error('ENOSPC');
+        directory.keepRunQueue(queue);
+      },
+    };
+    const queue = open(full);
+    await ask(queue, start(2));
+    const { queued } = await ask(queue, start(3));
+    isFull = true;
+    expect(await refused(queue, start(4))).toMatchObject({ code: 'UNAVAILABLE' });
+    const cancelled = { kind: 'cancel', queueId: queued[1].queueId } as const;
+    expect(await refused(queue, cancelled)).toMatchObject({ code: 'UNAVAILABLE' });
+    const working = queue.work(train, server.signal);
+    expect((await begun(1)).recipe.seed).toBe(2);
+    trainings[0].end('finished');
+    expect((await begun(2)).recipe.seed).toBe(3);
+    trainings[1].end('finished');
+    while ((await show(queue)).running !== null) await sleep(1);
+    server.abort();
+    await working;
+    expect(trainings).toHaveLength(2);
+    expect(lines).toContain('the queue of runs can’t be kept in its file: ENOSPC');
+  });
+
+  it('leaves out what is no item of a file', async () => {
+    stored = [null, 7, 'run', { queueId: 'a' }, { queueId: 'b', name: 'bandit-ppo' }];
+    expect((await show(open())).queued.map(({ queueId }) => queueId)).toEqual(['b']);
   });
 
   it('forgets a run that a caller stops', async () => {

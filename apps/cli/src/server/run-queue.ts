@@ -104,8 +104,9 @@ export class RunQueue {
         const summary = await this.train(item, () => this.recipeOf(item), train);
         // One that was stopped by a caller does not go on with the next server.
         if (signal.aborted && !this.stoppedIds.has(item.queueId)) return;
-        const problem = describeNothingLearned({ runId: summary.runId, updates: summary });
-        if (problem !== null) this.say('error', problem);
+        const isWhole = summary.reason === 'finished';
+        const problem = isWhole && describeNothingLearned({ runId: summary.runId, updates: summary });
+        if (problem) this.say('error', problem);
         this.say('info', `run ${summary.runId} of the queue has ended (${summary.reason})`);
       } catch (error) {
         if (signal.aborted) return;
@@ -153,8 +154,7 @@ export class RunQueue {
         `${MAX_QUEUED} runs wait already; cancel one, or wait until one has ended`,
       );
     }
-    this.waiting = [...this.waiting, newItem(asked)];
-    this.keep();
+    this.replaceWaiting([...this.waiting, newItem(asked)]);
     this.wake.abort();
   }
 
@@ -190,8 +190,7 @@ export class RunQueue {
         'NOT_QUEUED',
         `No run with the queue id ${queueId} waits; it may have begun, or ended`,
       );
-    this.waiting = this.waiting.filter((item) => item.queueId !== queueId);
-    this.keep();
+    this.replaceWaiting(this.waiting.filter((item) => item.queueId !== queueId));
   }
 
   private async recipeOf({ start, runId }: QueueItem): Promise<Recipe> {
@@ -206,8 +205,19 @@ export class RunQueue {
     this.ended = [item, ...this.ended].slice(0, MAX_ENDED);
   }
 
+  /** Takes what a caller asks for once it is in the file. */
+  private replaceWaiting(items: readonly QueueItem[]): void {
+    this.options.directory.keepRunQueue(items);
+    this.waiting = [...items];
+  }
+
+  /** A disk that is full ends neither the run nor the queue. */
   private keep(): void {
-    this.options.directory.keepRunQueue(this.waiting);
+    try {
+      this.options.directory.keepRunQueue(this.waiting);
+    } catch (error) {
+      this.say('error', `the queue of runs can’t be kept in its file: ${(error as Error).message}`);
+    }
   }
 
   private say(level: 'info' | 'error', message: string): void {
@@ -232,7 +242,8 @@ function newItem(item: Pick<QueueItem, 'name'> & Partial<QueueItem>): QueueItem 
 /** Those that a server left; what is no item is left out. */
 function readItems(stored: unknown): QueueItem[] {
   if (!Array.isArray(stored)) return [];
-  return (stored as Partial<QueueItem>[])
+  return stored
+    .filter((item): item is Partial<QueueItem> => typeof item === 'object' && item !== null)
     .filter(({ queueId, name }) => typeof queueId === 'string' && typeof name === 'string')
     .slice(0, MAX_QUEUED + 1)
     .map((item) => newItem(item as QueueItem));

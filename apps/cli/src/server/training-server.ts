@@ -146,12 +146,14 @@ export class TrainingServer {
       opened.release();
       throw new CliError('ROLE_FAILED', 'the server was stopped before the run began');
     }
-    this.training = new Training(parts, opened, request);
-    this.run.goesOnWithoutStore = this.training.goesOnWithoutStore;
-    onBegun(this.training);
+    const training = new Training(parts, opened, request);
+    this.training = training;
+    this.run.goesOnWithoutStore = training.goesOnWithoutStore;
     try {
-      return await this.training.toEnd();
+      onBegun(training);
+      return await training.toEnd();
     } finally {
+      await training.stop();
       this.run.goesOnWithoutStore = false;
     }
   }

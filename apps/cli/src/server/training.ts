@@ -97,6 +97,7 @@ export class Training {
     await this.supervisor.stop();
     await this.metricsExport?.end();
     await this.measuring;
+    if (this.warnings !== null) this.parts.log.recordTo(null);
     await this.warnings?.flush();
     this.opened.release();
   }

@@ -15,12 +15,14 @@ it('warnings of the supervisor and last words of roles become events; what a rol
   recorder.write({ role: 'retrace', level: 'warn', message: 'the disk is nearly full' });
   recorder.write({ role: 'trainer', level: 'warn', message: 'update 3: a loss', isRecorded: true });
   recorder.write({ role: 'run', level: 'info', message: 'update 3 · success 1' });
+  recorder.recordTo(null);
+  recorder.write({ role: 'retrace', level: 'error', message: 'the next run failed' });
   expect(raised).toEqual([
     { source: 'collector', message: 'was killed; restarting in 1 s' },
     { source: 'trainer', message: 'was killed; restarting in 2 s' },
     { source: 'api', message: 'port taken' },
     { source: 'system', message: 'the disk is nearly full' },
   ]);
-  expect(shown).toHaveLength(7);
+  expect(shown).toHaveLength(8);
   expect(shown[5]).toEqual({ role: 'trainer', level: 'warn', message: 'update 3: a loss' });
 });

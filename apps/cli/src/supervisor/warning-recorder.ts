@@ -11,8 +11,8 @@ export class WarningRecorder implements LogStream {
 
   constructor(private readonly log: LogStream) {}
 
-  /** Where warnings go from now on. */
-  recordTo(warnings: Pick<WarningLog, 'raise'>): void {
+  /** Where warnings go from now on; null: they are only shown. */
+  recordTo(warnings: Pick<WarningLog, 'raise'> | null): void {
     this.warnings = warnings;
   }
 

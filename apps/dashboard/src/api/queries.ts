@@ -18,6 +18,7 @@ const MAX_RETRIES = 3;
 /** The store has a score a moment after the log, longer where the machine is busy. */
 const SCORE_VISIBLE_MS = [1_000, 3_000, 8_000];
 const HEALTH_POLL_MS = 2_000;
+const NOT_FOUND_POLL_MS = 10_000;
 /** A server that is stopped or stuck accepts connections and does not answer. */
 const HEALTH_TIMEOUT_MS = 5_000;
 
@@ -48,10 +49,16 @@ export function createQueryClient(): QueryClient {
   return client;
 }
 
-/** Asks again in intervals, as long as the server does not refuse the request: it would refuse it each time. */
+/**
+ * Asks again in intervals, as long as the server does not refuse the request: it would refuse it each time. What is not found may not be stored yet, and
+ * is asked for now and then.
+ */
 export function unlessRefused(intervalMs: number | false) {
-  return ({ state: { error } }: { readonly state: { readonly error: Error | null } }): number | false =>
-    isRefusal(error) ? false : intervalMs;
+  return ({ state: { error } }: { readonly state: { readonly error: Error | null } }): number | false => {
+    if (intervalMs !== false && error instanceof ApiProblem && error.status === 404)
+      return Math.max(intervalMs, NOT_FOUND_POLL_MS);
+    return isRefusal(error) ? false : intervalMs;
+  };
 }
 
 export function isRefusal(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, dataOf } from './client';
-import { keys } from './queries';
+import { keys, unlessRefused } from './queries';
 import type { StartOptions, TrainingChange, TrainingQueue, TrainRunRequest } from './schema';
 
 const POLL_MS = 2_000;
@@ -11,7 +11,7 @@ export function useTrainingQueue() {
   return useQuery({
     queryKey: QUEUE,
     queryFn: ({ signal }): Promise<TrainingQueue> => dataOf(api.GET('/api/queue', { signal })),
-    refetchInterval: ({ state }) => (state.data?.isAvailable === false ? false : POLL_MS),
+    refetchInterval: (query) => unlessRefused(query.state.data?.isAvailable !== false && POLL_MS)(query),
   });
 }
 

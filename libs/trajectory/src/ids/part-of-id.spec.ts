@@ -29,4 +29,7 @@ it('describeAmbiguousId names the last ten candidates, and counts the others', (
   expect(describeAmbiguousId('run "id"', ids)).toBe(
     'run "id" is ambiguous; use more characters of one of id2, id3, id4, id5, id6, id7, id8, id9, id10, id11 and 2 more',
   );
+  expect(describeAmbiguousId('run "id"', ids.slice(0, 2), 40)).toBe(
+    'run "id" is ambiguous; use more characters of one of id0, id1 and 38 more',
+  );
 });

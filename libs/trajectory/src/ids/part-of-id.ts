@@ -1,6 +1,7 @@
 /** The shortest part of an id that names something. */
 const MIN_PART_LENGTH = 4;
-const MAX_CANDIDATES = 10;
+/** How many candidates a message names. */
+export const MAX_ID_CANDIDATES = 10;
 
 /** Result of looking for what an id, or a part of one, names. */
 export type FoundById<Item> =
@@ -25,10 +26,14 @@ export function findByPartOfId<Item>(
   return found.length === 1 ? { kind: 'found', item: found[0] } : { kind: 'unknown' };
 }
 
-/** Says which candidates a part of an id names: the last 10 of them, and how many others there are. */
-export function describeAmbiguousId(subject: string, candidates: readonly string[]): string {
-  const shown = candidates.slice(-MAX_CANDIDATES);
-  const numOthers = candidates.length - shown.length;
+/** Says which candidates a part of an id names: the last 10 of them, and how many others there are of all, which may be more than are given. */
+export function describeAmbiguousId(
+  subject: string,
+  candidates: readonly string[],
+  total = candidates.length,
+): string {
+  const shown = candidates.slice(-MAX_ID_CANDIDATES);
+  const numOthers = total - shown.length;
   const others = numOthers > 0 ? ` and ${numOthers} more` : '';
   return `${subject} is ambiguous; use more characters of one of ${shown.join(', ')}${others}`;
 }

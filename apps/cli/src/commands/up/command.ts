@@ -34,7 +34,7 @@ export const upCommand = () => {
     .addOption(initFromOption())
     .addOption(overridesOption())
     .addOption(setOption())
-    .option('--no-training', 'train nothing: only serve what agents record and what is stored')
+    .option('--no-training', 'begin no run: serve what agents record and what is stored, and train what waits in the queue of the page')
     .addOption(collectorsOption())
     .addOption(niceOption())
     .addOption(metricsFileOption())

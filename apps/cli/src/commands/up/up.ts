@@ -63,8 +63,9 @@ export async function up(options: UpOptions): Promise<void> {
         if (stopped.aborted) return;
         isTraining = false;
         const ending = summary.reason === 'finished' ? 'has finished' : `has ended (${summary.reason})`;
-        const problem = describeNothingLearned({ runId: summary.runId, updates: summary });
-        if (problem !== null) log.write({ role: 'retrace', level: 'error', message: problem });
+        const isWhole = summary.reason === 'finished';
+        const problem = isWhole && describeNothingLearned({ runId: summary.runId, updates: summary });
+        if (problem) log.write({ role: 'retrace', level: 'error', message: problem });
         say(`the run ${ending}; still serving, press Ctrl-C to stop`);
       }
       // A file of metrics is that of one run.
