@@ -34,7 +34,10 @@ export const upCommand = () => {
     .addOption(initFromOption())
     .addOption(overridesOption())
     .addOption(setOption())
-    .option('--no-training', 'begin no run: serve what agents record and what is stored, and train what waits in the queue of the page')
+    .option(
+      '--no-training',
+      'begin no run: serve what agents record and what is stored, and train what waits in the queue of the page',
+    )
     .addOption(collectorsOption())
     .addOption(niceOption())
     .addOption(metricsFileOption())
