@@ -17,6 +17,8 @@ export type TrainerErrorCode =
   | 'NO_GREEDY_BASELINE'
   /** The policy that preferences are relative to is not published. */
   | 'NO_REFERENCE'
+  /** The teacher of the recipe reads other tokens, or is no longer what it was. */
+  | 'TEACHER_REFUSED'
   /** The rewards can be had of the run's own episodes only, and the recipe trains on others. */
   | 'REWARD_NEEDS_OWN_EPISODES'
   /** Episodes of a plan that is in the log lack events which won't come, or so do all episodes there are to plan with. */

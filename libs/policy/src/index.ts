@@ -25,6 +25,7 @@ export {
   openPolicyCheckpoint,
   policyCheckpointContent,
   policyCheckpointMetadata,
+  policyTokenizerHash,
   startFromCheckpoint,
 } from './hugging-face/policy-checkpoint.js';
 export { OfferedPolicy } from './hugging-face/offered-policy.js';

@@ -9,7 +9,7 @@ import {
   nowUs,
 } from '@retrace/trajectory';
 import { type EventLog } from '@retrace/log';
-import { completeInit } from './complete-init.js';
+import { completeInit, completeTeacher } from './complete-init.js';
 import { encodeEvent } from '@retrace/trajectory/codec';
 
 export interface BegunRun {
@@ -30,7 +30,7 @@ interface BeginRunOptions {
 /**
  * Finds the newest unfinished run of exactly this recipe (equal hash, so seed and number of updates count), or starts a new one,
  * whose `RunStarted` is in the log when this resolves. A run on stored data is resumed with the data that it began with, one that starts from
- * another run's policy with that version.
+ * another run's policy with that version, one with a teacher with that teacher.
  *
  * @param state fold of the log's control stream up to now
  */
@@ -48,7 +48,7 @@ export async function beginRun(
   }
 
   const withData = (await options.completeData?.(options.recipe)) ?? options.recipe;
-  const recipe = completeInit(withData, state);
+  const recipe = await completeTeacher(completeInit(withData, state), state);
   const { name: environment } = await readEnvironment(recipe.environment);
   const runId = newRunId();
   const event = newControlEvent({
@@ -73,11 +73,14 @@ export async function beginRun(
   return { runId, isResumed: false, recipe };
 }
 
+/** Parts of a recipe that are completed when a run begins. */
+const COMPLETED = ['data', 'initFrom', 'distillation'] as const;
+
 /** Whether a run was begun with this recipe. */
 function isOf(recipe: Recipe, { started }: RunState): boolean {
   if (started.recipeHash === recipeHash(recipe)) return true;
-  if (!(recipe.data || recipe.initFrom) || started.recipe === null || started.runKind !== 'trained')
-    return false;
-  const { data, initFrom } = started.recipe as { readonly data?: Json; readonly initFrom?: Json };
-  return Boolean(data ?? initFrom) && requestHash(parseRecipe(started.recipe)) === requestHash(recipe);
+  if (started.recipe === null || started.runKind !== 'trained') return false;
+  const begun = started.recipe as Readonly<Record<string, Json>>;
+  const reads = (one: object) => COMPLETED.some((part) => Boolean((one as Record<string, unknown>)[part]));
+  return reads(recipe) && reads(begun) && requestHash(parseRecipe(begun)) === requestHash(recipe);
 }

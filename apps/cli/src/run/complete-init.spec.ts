@@ -1,8 +1,8 @@
-import { resolveRecipe } from '@retrace/config';
+import { recipeHash, requestHash, resolveRecipe } from '@retrace/config';
 import { ControlFold, type AnyEvent, type ControlEventKind, type PayloadOf } from '@retrace/trajectory';
 import { controlEvent } from '@retrace/trajectory/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { completeInit } from './complete-init.js';
+import { completeInit, completeTeacher } from './complete-init.js';
 import { initAssignment } from './training-recipe.js';
 
 const FIRST = '01936d00-0000-7000-8000-00000000000a';
@@ -72,6 +72,37 @@ describe('completeInit', () => {
   it('leaves a recipe as it is that starts from no run', () => {
     const recipe = resolveRecipe('bandit-ppo');
     expect(completeInit(recipe, state)).toBe(recipe);
+  });
+});
+
+describe('completeTeacher', () => {
+  const taught = (policy: object) =>
+    resolveRecipe('distillation', {
+      assignments: [`distillation.teacher.policy=${JSON.stringify(policy)}`],
+    });
+
+  it('names the weights of the teacher, which stay those of the request otherwise', async () => {
+    const recipe = taught({ run: 'sft', version: 'best' });
+    const completed = await completeTeacher(recipe, state);
+    expect(completed.distillation?.teacher.policy).toEqual({
+      ...{ run: 'sft', version: 'best' },
+      source: { runId: FIRST, policyVersion: 1, sha256: 'b'.repeat(64), sizeBytes: 8 },
+    });
+    expect(requestHash(completed)).toBe(requestHash(recipe));
+    expect(recipeHash(completed)).not.toBe(recipeHash(recipe));
+  });
+
+  it('refuses a run that goes on, whose weights are deleted while it does', async () => {
+    publish(SECOND, 0, 'd');
+    await expect(completeTeacher(taught({ run: 'other' }), state)).rejects.toMatchObject({
+      code: 'RUN_ACTIVE',
+      message: expect.stringContaining(`run ${SECOND} has not ended`) as string,
+    });
+  });
+
+  it('leaves a recipe as it is that has no teacher', async () => {
+    const recipe = resolveRecipe('bandit-ppo');
+    expect(await completeTeacher(recipe, state)).toBe(recipe);
   });
 });
 

@@ -1,4 +1,4 @@
-import { bestVersions, type Recipe } from '@retrace/config';
+import { bestVersions, type InitRecipe, type Recipe } from '@retrace/config';
 import type { ControlFold, PolicyPublished, RunState } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
 import { selectRun } from './find-run.js';
@@ -11,12 +11,45 @@ import { sayChosenRun } from './said-runs.js';
  */
 export function completeInit(recipe: Recipe, state: ControlFold): Recipe {
   const { initFrom } = recipe;
-  if (!initFrom) return recipe;
-  const run = findSource(state.runs, initFrom.run);
-  const policy = findVersion(run, initFrom.version ?? 'latest');
-  const { policyVersion, weights } = policy;
-  const source = { runId: run.runId, policyVersion, ...weights };
-  return { ...recipe, initFrom: { ...initFrom, source } };
+  return initFrom ? { ...recipe, initFrom: withSource(initFrom, state) } : recipe;
+}
+
+/**
+ * Finds the teacher of a recipe, and names its weights in the recipe, so that the run always learns from those.
+ *
+ * @throws CliError as `completeInit`, and `RUN_ACTIVE` for a run that has not ended; PolicyError for a directory that holds no model
+ */
+export async function completeTeacher(recipe: Recipe, state: ControlFold): Promise<Recipe> {
+  const { distillation } = recipe;
+  if (!distillation) return recipe;
+  const { teacher } = distillation;
+  if (teacher.policy) {
+    const policy = withSource(teacher.policy, state, requireEnded);
+    return { ...recipe, distillation: { ...distillation, teacher: { ...teacher, policy } } };
+  }
+  const { modelFingerprint } = await import('@retrace/policy');
+  const fingerprint = await modelFingerprint(teacher.model ?? '');
+  return { ...recipe, distillation: { ...distillation, teacher: { ...teacher, fingerprint } } };
+}
+
+function withSource(
+  wanted: InitRecipe,
+  state: ControlFold,
+  requireFit: (run: RunState) => void = () => undefined,
+): InitRecipe {
+  const run = findSource(state.runs, wanted.run);
+  requireFit(run);
+  const { policyVersion, weights } = findVersion(run, wanted.version ?? 'latest');
+  return { ...wanted, source: { runId: run.runId, policyVersion, ...weights } };
+}
+
+/** Weights of a run that goes on are deleted while it does, and a teacher is asked to the end. */
+function requireEnded({ runId, ended }: RunState): void {
+  if (ended !== null) return;
+  throw new CliError(
+    'RUN_ACTIVE',
+    `distillation.teacher.policy.run: run ${runId} has not ended, and the weights of its policies are not kept while it goes on; wait for its end, or name another run`,
+  );
 }
 
 function findSource(runs: readonly RunState[], wanted: string): RunState {

@@ -21,6 +21,7 @@ function traceOf(numTokens: number): TokenTrace {
     },
     ...{ advantages: column(Float32Array, 6), values: column(Float32Array, 7), kls: column(Float32Array, 8) },
     entropies: column(Float32Array, 9),
+    teacherLogprobs: column(Float32Array, 10),
   };
 }
 
@@ -38,7 +39,7 @@ it('token events: a trace longer than an event is cut into parts that together a
   ]);
   const whole = traceOf(5);
   for (const name of TRACE_COLUMNS)
-    expect(payloads.flatMap((payload) => [...payload[name]])).toEqual([...whole[name]]);
+    expect(payloads.flatMap((payload) => [...(payload[name] ?? [])])).toEqual([...(whole[name] ?? [])]);
   const digest = new TokenDigest();
   for (const payload of payloads) digest.add(payload);
   expect(digest.value()).toBe(TokenDigest.of(whole));

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countTensors, openBackend } from '@retrace/compute';
 import { resolveRecipe } from '@retrace/config';
-import { CheckpointFiles } from '@retrace/policy';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { CheckpointFiles, type FileRef } from '@retrace/policy';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TensorflowEngine } from './tensorflow-engine.js';
 import { describeUpdateEngine } from './update-engine.contract.js';
 import type { StepLoss } from './update-engine.js';
@@ -66,6 +66,51 @@ it('TensorflowEngine: frees all device memory when it is disposed of', async () 
   expect(countTensors()).toBeGreaterThan(before);
   await engine.close();
   expect(countTensors()).toBe(before);
+});
+
+describe('the teacher of a TensorflowEngine', () => {
+  const batch = { tokenIds: Int32Array.of(1, 2, 5, 3), sequenceOffsets: Int32Array.of(0, 4) };
+  const options = { temperature: 0.5, mask: Uint8Array.of(0, 1, 1, 1) };
+  const checkpoints = new CheckpointFiles(directory);
+  const teacherOf = (weights: FileRef) =>
+    `distillation=${JSON.stringify({
+      teacher: { policy: { run: 'other', source: { runId: 'r', policyVersion: 0, ...weights } } },
+      withReward: true,
+    })}`;
+
+  it('has its own shape, and says what an engine of that shape says; its memory is freed with that of the policy', async () => {
+    const before = countTensors();
+    const wide = await openEngine('model.hiddenSize=32', 'model.numLayers=2', 'seed=7');
+    const expected = await wide.evaluate(batch, options);
+    const weights = await wide.saveWeights();
+    await wide.close();
+    const engine = await openEngine(teacherOf(weights));
+    expect(await engine.evaluateTeacher(batch, options)).toEqual(expected.logprobs);
+    expect((await engine.evaluate(batch, options)).logprobs).not.toEqual(expected.logprobs);
+    await engine.close();
+    expect(countTensors()).toBe(before);
+  });
+
+  it('is refused where it reads other tokens', async () => {
+    const recipe = resolveRecipe('bandit-ppo');
+    const other = await TensorflowEngine.open({
+      ...{ recipe, checkpoints, vocabSize: VOCAB_SIZE, tokenizerHash: 'ab'.repeat(32) },
+    });
+    const weights = await other.saveWeights();
+    await other.close();
+    const engine = await openEngine(teacherOf(weights));
+    await expect(engine.evaluateTeacher(batch, options)).rejects.toMatchObject({
+      code: 'TEACHER_REFUSED',
+      message: expect.stringContaining('its tokenizer is abababababab') as string,
+    });
+    await engine.close();
+  });
+
+  it('is missed where the recipe has none', async () => {
+    const engine = await openEngine();
+    await expect(engine.evaluateTeacher(batch, options)).rejects.toThrow('recipe.distillation: missing');
+    await engine.close();
+  });
 });
 
 it('TensorflowEngine: gives the same weights and optimizer state wherever the moments are, and a device without them', async () => {

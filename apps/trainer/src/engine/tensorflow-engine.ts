@@ -27,6 +27,7 @@ import {
 } from '@retrace/policy';
 import type { CheckpointFile, UsedEngine } from '@retrace/trajectory';
 import { directoryOptions, madeConfig } from './recipe-model.js';
+import { openTeacher } from './teacher.js';
 import type {
   EngineState,
   EvaluatedTokens,
@@ -58,6 +59,7 @@ export class TensorflowEngine implements UpdateEngine {
   private readonly base: BaseModel | null;
   private workers: GradientWorkers | null = null;
   private movingReference: WeightAverage | null = null;
+  private teacherModel: Transformer | null = null;
   private referenceModel: { readonly sha256: string; readonly model: Transformer } | null = null;
 
   /** @param start the model to start from and the directory it comes from; by default random weights of the recipe's model */
@@ -153,6 +155,15 @@ export class TensorflowEngine implements UpdateEngine {
     return logprobs;
   }
 
+  async evaluateTeacher(batch: SequenceBatch, options: EvaluationOptions): Promise<Float32Array> {
+    const { recipe, checkpoints, tokenizerHash } = this.options;
+    if (!recipe.distillation) throw new TypeError('recipe.distillation: missing; there is no teacher');
+    const { maxPositions } = this.model.config;
+    const { teacher } = recipe.distillation;
+    this.teacherModel ??= await openTeacher(teacher, { checkpoints, tokenizerHash, maxPositions });
+    return this.logprobsOf(this.teacherModel, batch, options);
+  }
+
   evaluateMovingReference(batch: SequenceBatch, options: EvaluationOptions): Promise<Float32Array> {
     this.movingReference ??= WeightAverage.of(this.model);
     return this.logprobsOf(this.movingReference.model, batch, options);
@@ -244,6 +255,7 @@ export class TensorflowEngine implements UpdateEngine {
   /** Frees the device memory. */
   close(): Promise<void> {
     this.movingReference?.dispose();
+    this.teacherModel?.dispose();
     this.disposeReference();
     this.optimizer.dispose();
     this.model.dispose();

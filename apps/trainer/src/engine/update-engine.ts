@@ -80,6 +80,12 @@ export interface UpdateEngine {
     options: Omit<EvaluationOptions, 'squaredProbabilities'>,
   ): Promise<Float32Array>;
 
+  /** [N] log π of tokens under the recipe's teacher (`distillation`). Rejects where it has none. */
+  evaluateTeacher(
+    batch: SequenceBatch,
+    options: Omit<EvaluationOptions, 'squaredProbabilities'>,
+  ): Promise<Float32Array>;
+
   /** [N] log π of tokens under the moving reference, which begins at the current weights where there is none yet. */
   evaluateMovingReference(
     batch: SequenceBatch,

@@ -14,8 +14,8 @@ export class TokenDigest {
   /** Takes the next part. */
   add(trace: TokenTrace): void {
     TRACE_COLUMNS.forEach((name, i) => {
-      const { buffer, byteOffset, byteLength } = trace[name];
-      this.hashes[i].update(new Uint8Array(buffer, byteOffset, byteLength));
+      const column = trace[name];
+      if (column) this.hashes[i].update(new Uint8Array(column.buffer, column.byteOffset, column.byteLength));
     });
   }
 

@@ -14,6 +14,7 @@ import { namedBaselines, type Roles } from './roles.js';
 import type { RolloutCorrection } from './rollout-correction.js';
 import type { ScoredRewards } from './score-rewards.js';
 import { gather, gatherMask, not, shuffled } from './token-columns.js';
+import type { UpdateNeeds } from './update-needs.js';
 import type { ChargedRewards } from './token-rewards.js';
 
 interface AdvantageInput {
@@ -25,7 +26,7 @@ interface AdvantageInput {
   /** The policy's view of the tokens at the start of the update. */
   readonly proximal: EvaluatedTokens;
   /** Whether that covers all sampled tokens. */
-  readonly isProximalWhole: boolean;
+  readonly needs: Pick<UpdateNeeds, 'proximalLogprobs'>;
   /** Null where nothing is corrected. */
   readonly correction: Pick<RolloutCorrection, 'weights'> | null;
   /** [E] V(s_T) of truncated episodes; null without a critic. */
@@ -85,14 +86,14 @@ function estimatorColumns(
   input: AdvantageInput,
   anchors: Int32Array,
 ): Required<Pick<AdvantageBatch, OptionalInput>> {
-  const { scored, proximal, isProximalWhole, correction, finalValues, roles } = input;
+  const { scored, proximal, needs, correction, finalValues, roles } = input;
   const { batch, bootstrapped } = input.read;
   const atActions = (column: Float32Array) => gather(column, batch.actionTokens);
   return {
     values: proximal.values && atActions(proximal.values),
     truncated: bootstrapped,
     finalValues,
-    proximalLogprobs: isProximalWhole ? atActions(proximal.logprobs) : null,
+    proximalLogprobs: needs.proximalLogprobs ? atActions(proximal.logprobs) : null,
     behaviorLogprobs: atActions(batch.behaviorLogprobs),
     sumSquaredProbabilities: proximal.sumSquaredProbabilities && atActions(proximal.sumSquaredProbabilities),
     importanceWeights: correction?.weights ? atActions(correction.weights) : null,

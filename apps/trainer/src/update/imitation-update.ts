@@ -43,7 +43,7 @@ export async function imitationUpdate(
   const { alarm, metrics } = describeLearning(sequences, null);
   return {
     outcome,
-    ...tokenResults(columns, batch, { ...sequences, copies: null, outcome, chargedKls: null }),
+    ...tokenResults(columns, batch, { ...sequences, copies: null, outcome }),
     episodeRewards: null,
     groupPriorities: null,
     trainerState: recordTrainerState({ ...before, guard: recipe.optimizer.guard ? guard.state : null }),

@@ -6,7 +6,8 @@
  *               ├─▶ score rewards ──▶ token rewards  corrections ──▶ advantages ──▶ columns ──▶ mini-batches ──▶ optimizer steps *
  *               │                        ▲ KL in the reward           ▲               ▲
  *               ├─▶ reference logprobs * ┴────────────────────────────┼── KL in loss ─┘
- *               └─▶ final values * ───────────────────────────────────┘
+ *               ├─▶ final values * ───────────────────────────────────┤
+ *               └─▶ teacher's logprobs * ─────────────────────────────┘
  *
  * Those with a star wait for the engine, and scoring may wait for a judge. They run one after the other, since the engine works on
  * one call at a time; and the checks come first, so that a batch which fails one never costs a judge. Around this line,
@@ -30,6 +31,7 @@ import { rolesOf } from './roles.js';
 import { correctRollout } from './rollout-correction.js';
 import { scoreRewards, type ScoredRewards } from './score-rewards.js';
 import { policySteps } from './step-options.js';
+import { teachTokens } from './teaching.js';
 import { actionsOf, countMarked, without } from './token-columns.js';
 import { computeTokenRewards } from './token-rewards.js';
 import { readTrainerState } from './trainer-state.js';
@@ -52,7 +54,6 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
   const { temperature, maxStaleness } = recipe.collection;
   const before = readTrainerState(inputs.trainerState);
   const controllers = openControllers(recipe, before);
-  const { klCoefficient } = controllers;
   const needs = updateNeeds(recipe, inputs.reference !== null);
   const read = readBatch(columns, { temperature, needs });
   const { batch, sampled: mask } = read;
@@ -63,7 +64,8 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
   const scored = await scoreRewards(rewards, unscored, read);
   const reference = await computeReferenceLogprobs(engine, inputs.reference, batch, tokens);
   const [referenceInReward, referenceLogprobs] = needs.klInReward ? [reference, null] : [null, reference];
-  const charge = { proximal: proximal.logprobs, coefficient: klCoefficient, estimator: loss.klEstimator };
+  const { klCoefficient: coefficient } = controllers;
+  const charge = { proximal: proximal.logprobs, coefficient, estimator: loss.klEstimator };
   const charged = computeTokenRewards(scored.rewards, read, { ...charge, reference: referenceInReward });
   const learnedEpisodes = withoutMasked(recipe, scored, read);
   const trained = actionsOf(batch, learnedEpisodes);
@@ -73,11 +75,11 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
     : null;
   const finalValues = needs.critic ? await computeFinalValues(engine, batch, read.bootstrapped) : null;
   const roles = needs.roles && texts ? rolesOf(texts, recipe.reward.sourceField, before.roleBaselines) : null;
-  const isProximalWhole = needs.proximalLogprobs;
-  const credit = computeTokenAdvantages(
-    { columns, read, scored, charged, proximal, isProximalWhole, correction, finalValues, roles },
+  const estimated = computeTokenAdvantages(
+    { columns, read, scored, charged, proximal, needs, correction, finalValues, roles },
     { ...advantage, trained, seed },
   );
+  const { credit, teacherLogprobs } = await teachTokens(engine, recipe, read, { estimated, proximal });
   const copies = advantage.resampling ? resampleEpisodes(scored, advantage.resampling, seed) : null;
   const sequences = { read, trained, credit, proximal, correction, referenceLogprobs };
   const steps = policySteps(recipe, { updateNumber, seed, ...controllers });
@@ -90,7 +92,7 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
   const learning = describeLearning(updated, scored);
   return {
     outcome,
-    ...tokenResults(columns, batch, { ...updated, copies, outcome, chargedKls: charged.kls }),
+    ...tokenResults(columns, batch, { ...updated, copies, outcome, charged, teacherLogprobs }),
     episodeRewards: scored.totals,
     groupPriorities: groupPriorities(recipe, { plan, read, trained, credit, charged, proximal, finalValues }),
     trainerState: recordControllers(recipe, controllers, after),

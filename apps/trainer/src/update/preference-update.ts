@@ -59,7 +59,7 @@ export async function preferenceUpdate(
   return {
     outcome,
     ...tokenResults(columns, batch, {
-      ...{ trainedMask: trained, keptMask: null, copies: null, outcome, chargedKls: null },
+      ...{ trainedMask: trained, keptMask: null, copies: null, outcome },
     }),
     episodeRewards: scored.totals,
     groupPriorities: null,

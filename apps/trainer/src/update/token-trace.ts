@@ -16,6 +16,7 @@ export const TRACE_COLUMNS = [
   'values',
   'kls',
   'entropies',
+  'teacherLogprobs',
 ] as const satisfies readonly (keyof TokenTrace)[];
 
 interface TracedUpdate {
@@ -25,15 +26,23 @@ interface TracedUpdate {
   readonly stepTokens: readonly OptimizerStepTokens[];
   /** [A] KL that was charged to the rewards, at the start of the update; null where it was not. */
   readonly chargedKls: Float32Array | null;
+  /** [A] logπ of the teacher; null without one. */
+  readonly teacherLogprobs: Float32Array | null;
 }
 
 /** Tells of each token that an update trained where it was stored and what the loss read of it. */
-export function traceTokens({ columns, batch, stepTokens, chargedKls }: TracedUpdate): TokenTrace {
+export function traceTokens({
+  columns,
+  batch,
+  stepTokens,
+  chargedKls,
+  teacherLogprobs,
+}: TracedUpdate): TokenTrace {
   const actions = actionsAt(batch);
   const positions = positionsInSteps(columns);
   const episodes = episodesOfActions(batch);
   const numTokens = stepTokens.reduce((sum, { tokens }) => sum + tokens.length, 0);
-  const trace = newTrace(numTokens);
+  const trace = newTrace(numTokens, teacherLogprobs !== null);
   let from = 0;
   stepTokens.forEach((step, k) => {
     const ofTokens = step.tokens.map((n) => actions[n]);
@@ -54,12 +63,16 @@ export function traceTokens({ columns, batch, stepTokens, chargedKls }: TracedUp
     for (const name of ['ratios', 'advantages', 'values', 'entropies'] as const)
       trace[name].set(step[name], from);
     trace.kls.set(chargedKls ? Float32Array.from(ofTokens, (action) => chargedKls[action]) : step.kls, from);
+    trace.teacherLogprobs?.set(
+      Float32Array.from(ofTokens, (action) => teacherLogprobs?.[action] ?? Number.NaN),
+      from,
+    );
     from += ofTokens.length;
   });
   return trace;
 }
 
-function newTrace(length: number): TokenTrace {
+function newTrace(length: number, hasTeacher: boolean): TokenTrace {
   return {
     optimizerSteps: new Int32Array(length),
     episodes: new Int32Array(length),
@@ -71,6 +84,7 @@ function newTrace(length: number): TokenTrace {
     values: new Float32Array(length),
     kls: new Float32Array(length),
     entropies: new Float32Array(length),
+    teacherLogprobs: hasTeacher ? new Float32Array(length) : null,
   };
 }
 

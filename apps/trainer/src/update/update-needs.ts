@@ -36,6 +36,7 @@ export function updateNeeds(recipe: Recipe, hasReference: boolean): UpdateNeeds 
   const corrects = Boolean(loss.rolloutCorrection) && proximalPolicy(recipe) !== 'interpolated';
   const proximalLogprobs =
     critic ||
+    Boolean(recipe.distillation) ||
     klInReward ||
     corrects ||
     Boolean(loss.topEntropyFraction) ||

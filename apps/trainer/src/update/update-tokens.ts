@@ -1,6 +1,7 @@
 import type { EpisodeColumns, TokenBatch } from '@retrace/trajectory';
 import { episodeShares } from './episode-shares.js';
 import type { UpdateOutcome } from './optimizer-steps.js';
+import type { ChargedRewards } from './token-rewards.js';
 import { traceTokens } from './token-trace.js';
 import type { UpdateResult, UpdateTokens } from './update-result.js';
 
@@ -9,15 +10,17 @@ type LossOfTokens = Pick<UpdateTokens, 'trainedMask' | 'keptMask'> &
     /** [E] How often each episode is trained; null: once. */
     readonly copies: Int32Array | null;
     readonly outcome: Pick<UpdateOutcome, 'stepTokens'>;
-    /** [A] KL that was charged to the rewards; null where it was not. */
-    readonly chargedKls: Float32Array | null;
+    /** KL that was charged to the rewards (default null: none). */
+    readonly charged?: Pick<ChargedRewards, 'kls'> | null;
+    /** [A] logπ of the teacher (default null: none). */
+    readonly teacherLogprobs?: Float32Array | null;
   };
 
 /** The part of each episode in an update, and the tokens with the columns of their loss, for those who look at them afterwards. */
 export function tokenResults(
   episodes: EpisodeColumns,
   batch: TokenBatch,
-  { copies, outcome, chargedKls, ...columns }: LossOfTokens,
+  { copies, outcome, charged = null, teacherLogprobs = null, ...columns }: LossOfTokens,
 ): Pick<UpdateResult, 'shares' | 'tokens' | 'tokenTrace'> {
   const { actionTokens, actionStep, episodeActionOffsets } = batch;
   const { episodeIds, groupIds } = episodes;
@@ -29,6 +32,14 @@ export function tokenResults(
       ...{ episodeIds, groupIds, actionTokens, actionStep, episodeActionOffsets },
       ...{ trainedMask, keptMask, advantages, importanceWeights },
     },
-    tokenTrace: stepTokens && traceTokens({ columns: episodes, batch, stepTokens, chargedKls }),
+    tokenTrace:
+      stepTokens &&
+      traceTokens({
+        columns: episodes,
+        batch,
+        stepTokens,
+        chargedKls: charged?.kls ?? null,
+        teacherLogprobs,
+      }),
   };
 }

@@ -36,6 +36,13 @@ export class GradientProbe implements UpdateEngine {
     return this.engine.evaluateReference(weights, batch, options);
   }
 
+  evaluateTeacher(
+    batch: SequenceBatch,
+    options: Omit<EvaluationOptions, 'squaredProbabilities'>,
+  ): Promise<Float32Array> {
+    return this.engine.evaluateTeacher(batch, options);
+  }
+
   evaluateMovingReference(
     batch: SequenceBatch,
     options: Omit<EvaluationOptions, 'squaredProbabilities'>,

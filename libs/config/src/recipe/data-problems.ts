@@ -2,6 +2,7 @@ import { getAdvantageEstimator } from '@retrace/algorithms';
 import { leastRatioRoom } from '@retrace/sampling';
 import { proximalPolicy } from './algorithm-problems.js';
 import type { DataOrigin, DataSourceRecipe } from './data-recipe.js';
+import type { TeacherRecipe } from './distillation-recipe.js';
 import type { Recipe } from './recipe.js';
 import { PRIORITIES, type SamplerRecipe } from './sampler-recipe.js';
 
@@ -46,15 +47,27 @@ export function comparesGroups({
 }
 
 /** The recipe as its user wrote it: without what its sources had when a run of it began, and what followed from that. */
-export function withoutContents({ initFrom, reward, ...rest }: Recipe): object {
+export function withoutContents({ initFrom, distillation, reward, ...rest }: Recipe): object {
   const { source: _source, ...asked } = initFrom ?? {};
   const components = reward.components.map(withoutPlace);
-  const recipe = { ...rest, reward: { ...reward, components }, ...(initFrom && { initFrom: asked }) };
+  const recipe = {
+    ...rest,
+    reward: { ...reward, components },
+    ...(initFrom && { initFrom: asked }),
+    ...(distillation && { distillation: { ...distillation, teacher: askedTeacher(distillation.teacher) } }),
+  };
   if (!recipe.data) return recipe;
   const sources = recipe.data.sources.map(({ contents: _, ...asked }) => asked);
   const { numUpdates, ...others } = { ...recipe, data: { sources } };
   const followsFromData = recipe.epochs !== undefined && !collectsForTraining(recipe);
   return followsFromData ? others : { ...others, numUpdates };
+}
+
+/** A teacher without what it was when a run began. */
+function askedTeacher({ policy, fingerprint: _, ...rest }: TeacherRecipe): object {
+  if (!policy) return rest;
+  const { source: _source, ...asked } = policy;
+  return { ...rest, policy: asked };
 }
 
 /** A component without the place in the log up to which it reads assigned rewards. */

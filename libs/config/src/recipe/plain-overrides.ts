@@ -10,6 +10,7 @@ const CLOSED_PARTS: readonly string[] = [
   'agent',
   'collection.endpoint',
   'data',
+  'distillation',
   'engine',
   'initFrom',
   'policy',

@@ -5,6 +5,7 @@ import { AgentRecipe } from './agent-recipe.js';
 import { DataRecipe } from './data-recipe.js';
 import { EngineRecipe } from './engine-recipe.js';
 import { EnvironmentRecipe } from './environment-recipe.js';
+import { DistillationRecipe } from './distillation-recipe.js';
 import { EndpointRecipe } from './endpoint-recipe.js';
 import { EvaluationRecipe } from './evaluation-recipe.js';
 import {
@@ -262,6 +263,11 @@ export class Recipe {
   @IsDefined() @ValidateNested() @Type(() => LossRecipe) readonly loss!: LossRecipe;
   /** Pairs of episodes instead of advantages; null trains by advantages. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => PreferenceRecipe) readonly preference?: PreferenceRecipe | null;
+  /** A teacher whose judgment of each sampled token is its advantage; null has none. @defaultValue null */
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => DistillationRecipe)
+  readonly distillation?: DistillationRecipe | null;
   /** The optimizer. */
   @IsDefined() @ValidateNested() @Type(() => OptimizerRecipe) readonly optimizer!: OptimizerRecipe;
   /** Behavior cloning before the policy gradient; null skips it. @defaultValue null */

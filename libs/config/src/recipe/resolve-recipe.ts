@@ -10,6 +10,7 @@ import { agentProblems } from './agent-problems.js';
 import { algorithmProblems } from './algorithm-problems.js';
 import { assignField } from './assign-field.js';
 import { dataProblems, withoutContents } from './data-problems.js';
+import { distillationProblems } from './distillation-problems.js';
 import { endpointProblems } from './endpoint-problems.js';
 import { engineProblems } from './engine-problems.js';
 import { environmentProblems } from './environment-problems.js';
@@ -240,8 +241,11 @@ function anchorEnvironment(environment: PlainObject, directory: string): void {
   server.directory = resolve(directory, typeof server.directory === 'string' ? server.directory : '.');
 }
 
-/** The paths of the model, of its adapters and of its critic become absolute, for the same reason. */
-function anchorModel({ policy }: PlainObject, directory: string): void {
+/** The paths of the model, of its adapters, of its critic and of its teacher become absolute, for the same reason. */
+function anchorModel({ policy, distillation }: PlainObject, directory: string): void {
+  const teacher = isRecord(distillation) ? distillation.teacher : undefined;
+  if (isRecord(teacher) && typeof teacher.model === 'string' && teacher.model !== '')
+    teacher.model = resolve(directory, teacher.model);
   if (!isRecord(policy)) return;
   for (const field of ['model', 'adapter', 'critic']) {
     const path = policy[field];
@@ -306,6 +310,7 @@ function crossFieldProblems(recipe: Recipe): string[] {
     ...rewardProblems(recipe),
     ...algorithmProblems(recipe),
     ...preferenceProblems(recipe),
+    ...distillationProblems(recipe),
     ...dataProblems(recipe),
     ...evaluationProblems(recipe),
   ];

@@ -3,6 +3,7 @@ import { agentGymRecipes } from './agentgym.js';
 import { banditPpo } from './bandit-ppo.js';
 import { countdownImitation } from './countdown-imitation.js';
 import { craftingImitation } from './crafting-imitation.js';
+import { distillation } from './distillation.js';
 import { frozenLakeDpo } from './frozen-lake-dpo.js';
 import { frozenLakeGrpo } from './frozen-lake-grpo.js';
 import { frozenLakeImitation } from './frozen-lake-imitation.js';
@@ -18,6 +19,7 @@ export const recipes: Readonly<Record<string, () => Recipe>> = {
   'frozen-lake-grpo': frozenLakeGrpo,
   'frozen-lake-dpo': frozenLakeDpo,
   'frozen-lake-imitation': frozenLakeImitation,
+  distillation,
   'bandit-ppo': banditPpo,
   'memory-bandit-grpo': memoryBanditGrpo,
   'sokoban-imitation': sokobanImitation,

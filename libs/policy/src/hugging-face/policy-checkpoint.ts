@@ -80,6 +80,11 @@ export async function openPolicyCheckpoint(checkpoints: CheckpointFiles, ref: Fi
   });
 }
 
+/** Reads the hash of the tokenizer whose ids the policy of a checkpoint reads. @throws PolicyError as `CheckpointFiles.open` does */
+export function policyTokenizerHash(checkpoints: CheckpointFiles, ref: FileRef): Promise<string> {
+  return useFile(checkpoints, ref, ({ header }) => Promise.resolve(header.metadata.tokenizerHash));
+}
+
 /**
  * Replaces the trained weights of a model with those of a checkpoint of the same shape.
  *

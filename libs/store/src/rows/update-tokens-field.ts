@@ -4,11 +4,13 @@ import { inColumnsAndJson, number, text, type RowField } from './event-fields.js
 /** In the order in which `update_token_places` and `update_token_figures` have them, each M entries, as view `update_tokens` reads them. */
 const PLACES = ['optimizerSteps', 'episodes', 'steps', 'positions', 'clipped'] as const;
 const FIGURES = ['ratios', 'advantages', 'values', 'kls', 'entropies'] as const;
+/** After the others, where an event has it. */
+const TEACHER = 'teacherLogprobs';
 
 type Place = (typeof PLACES)[number];
 type Figure = (typeof FIGURES)[number];
 
-const others = inColumnsAndJson<Omit<UpdateTokensTraced, Place | Figure>>({
+const others = inColumnsAndJson<Omit<UpdateTokensTraced, Place | Figure | typeof TEACHER>>({
   planId: text('plan_id'),
   epoch: number('epoch'),
   updateNumber: number('update_number'),
@@ -23,8 +25,10 @@ export const updateTokensField: RowField<UpdateTokensTraced> = {
     const { length } = payload.optimizerSteps;
     const places = new Int32Array(PLACES.length * length);
     PLACES.forEach((name, i) => places.set(payload[name], i * length));
-    const figures = new Float32Array(FIGURES.length * length);
+    const teacher = payload[TEACHER];
+    const figures = new Float32Array((FIGURES.length + (teacher ? 1 : 0)) * length);
     FIGURES.forEach((name, i) => figures.set(payload[name], i * length));
+    if (teacher) figures.set(teacher, FIGURES.length * length);
     columns.update_token_places.set(row, places);
     columns.update_token_figures.set(row, figures);
     const rest = Object.entries(payload).filter(([name]) => !IN_ARRAYS.has(name));
@@ -43,8 +47,14 @@ export const updateTokensField: RowField<UpdateTokensTraced> = {
         Float32Array
       >),
     };
-    return { ...others.read(row), ...columns, clipped: Uint8Array.from(columns.clipped) };
+    const hasTeacher = figures.length > FIGURES.length * length;
+    return {
+      ...others.read(row),
+      ...columns,
+      clipped: Uint8Array.from(columns.clipped),
+      teacherLogprobs: hasTeacher ? part(figures, FIGURES.length) : null,
+    };
   },
 };
 
-const IN_ARRAYS: ReadonlySet<string> = new Set([...PLACES, ...FIGURES]);
+const IN_ARRAYS: ReadonlySet<string> = new Set([...PLACES, ...FIGURES, TEACHER]);

@@ -16,6 +16,7 @@ interface TokenRow {
   readonly episode_id: string;
   readonly position: number;
   readonly ratio: number | null;
+  readonly teacher_logprob: number | null;
 }
 
 /** Plans whose episodes are all of their own run. */
@@ -72,12 +73,14 @@ describe('update_tokens', () => {
       ...{ steps: Int32Array.of(2), positions: Int32Array.of(4 + part), clipped: Uint8Array.of(part) },
       ...{ ratios: Float32Array.of(epoch + part / 2), advantages: Float32Array.of(-0.5) },
       ...{ values: Float32Array.of(NaN), kls: Float32Array.of(0.25), entropies: Float32Array.of(0.125) },
+      // Only the second part has a teacher.
+      teacherLogprobs: part === 0 ? null : Float32Array.of(-1.5),
     };
   }
 
   const tokens = (condition = '1') =>
     store.client.queryRows<TokenRow>(
-      `SELECT update_number, optimizer_step, episode_id, position, ratio FROM update_tokens
+      `SELECT update_number, optimizer_step, episode_id, position, ratio, teacher_logprob FROM update_tokens
        WHERE ${condition} ORDER BY update_number, optimizer_step`,
     );
   const row = (updateNumber: number, part: number, epoch = 0): TokenRow => ({
@@ -86,6 +89,7 @@ describe('update_tokens', () => {
     episode_id: episodeId(part),
     position: 5 + part,
     ratio: epoch + part / 2,
+    teacher_logprob: part === 0 ? null : -1.5,
   });
 
   it('has a row for each token of each optimizer step, with every column, also for the read-only user', async () => {
@@ -103,7 +107,7 @@ describe('update_tokens', () => {
     expect(whole).toEqual({
       ...{ run_id: runId, update_number: 2, optimizer_step: 2, plan_id: planId(2), episode_run_id: runId },
       ...{ episode_id: episodeId(1), group_id: 'group', step: 2, position: 6, ratio: 0.5, advantage: -0.5 },
-      ...{ value: null, kl: 0.25, entropy: 0.125, clipped: true },
+      ...{ value: null, kl: 0.25, entropy: 0.125, teacher_logprob: -1.5, clipped: true },
     });
   });
 

@@ -97,6 +97,7 @@ describe('migrate', () => {
         '0013_large_groups.sql',
         '0014_update_engines.sql',
         '0015_kept_messages.sql',
+        '0016_teachers.sql',
       ],
     });
     expect(await tables()).toEqual(

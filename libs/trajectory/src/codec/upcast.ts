@@ -17,6 +17,7 @@ export const UPCASTERS: UpcasterTable = {
     (payload) => ({ ...payload, engine: ADDED_FIELDS.UpdateApplied.engine }),
   ],
   UpdateTraced: [(payload) => ({ ...payload, ...ADDED_FIELDS.UpdateTraced })],
+  UpdateTokensTraced: [(payload) => ({ ...payload, ...ADDED_FIELDS.UpdateTokensTraced })],
   WarningRaised: [(payload) => ({ ...payload, ...ADDED_FIELDS.WarningRaised })],
   RunStarted: [(payload) => ({ ...payload, ...ADDED_FIELDS.RunStarted })],
   EpisodeStarted: [

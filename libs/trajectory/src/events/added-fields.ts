@@ -18,6 +18,7 @@ export const ADDED_FIELDS = {
   },
   UpdateApplied: { episodeRewards: null, groupPriorities: null, engine: null },
   UpdateTraced: { episodeDigests: [] },
+  UpdateTokensTraced: { teacherLogprobs: null },
   RunStarted: { runKind: 'trained', tags: [], metadata: null },
   EpisodeStarted: {
     externalId: '',

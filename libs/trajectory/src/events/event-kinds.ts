@@ -18,7 +18,7 @@ const CONTROL_VERSIONS: Readonly<Record<ControlEventKind, number>> = {
   BatchPlanned: 2,
   UpdateApplied: 4,
   UpdateTraced: 2,
-  UpdateTokensTraced: 1,
+  UpdateTokensTraced: 2,
   PolicyPublished: 1,
   PolicyValidated: 1,
   TrainerClaimed: 1,

@@ -251,6 +251,7 @@ export const SAMPLE_PAYLOADS: { readonly [K in EventKind]: PayloadOf<K> } = {
     values: Float32Array.of(0.25, NaN),
     kls: Float32Array.of(0.01, NaN),
     entropies: Float32Array.of(0.6, 0.5),
+    teacherLogprobs: Float32Array.of(-0.25, -1.5),
   },
   PolicyPublished: {
     policyVersion: 4,

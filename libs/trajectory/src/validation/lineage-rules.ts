@@ -1,7 +1,7 @@
 import type { UsedEngine } from '../events/control-events.js';
 import type { LineagePayloads, UpdateTokensTraced, UpdateTraced } from '../events/lineage-events.js';
 import { findLengthProblem, type Checks, type Problem } from './problem.js';
-import { integerAtLeast, listOf, nonEmptyText, objectOf, text, typedArray, uuid } from './rules.js';
+import { integerAtLeast, listOf, nonEmptyText, nullable, objectOf, text, typedArray, uuid } from './rules.js';
 import type { PayloadRules } from './rules.js';
 
 export const usedEngine = objectOf<UsedEngine>({
@@ -52,6 +52,7 @@ export const LINEAGE_RULES: PayloadRules<LineagePayloads> = {
     values: typedArray(Float32Array),
     kls: typedArray(Float32Array),
     entropies: typedArray(Float32Array),
+    teacherLogprobs: nullable(typedArray(Float32Array)),
   },
 };
 
@@ -105,11 +106,13 @@ export const LINEAGE_CHECKS: Checks<LineagePayloads> = {
 };
 
 function findTokenProblem(payload: UpdateTokensTraced): Problem | null {
-  const { optimizerSteps } = payload;
+  const { optimizerSteps, teacherLogprobs } = payload;
   for (const name of NUMBERS_OF_TOKEN) {
     const problem = findLengthProblem({ [name]: payload[name] }, { optimizerSteps });
     if (problem !== null) return problem;
   }
+  const teacherProblem = teacherLogprobs && findLengthProblem({ teacherLogprobs }, { optimizerSteps });
+  if (teacherProblem) return teacherProblem;
   for (const [name, least] of Object.entries(LEAST_OF_TOKEN)) {
     const column = payload[name as keyof typeof LEAST_OF_TOKEN];
     const problem = findLengthProblem({ [name]: column }, { optimizerSteps });

@@ -17,6 +17,7 @@ import {
 } from '@retrace/policy';
 import type { UsedEngine } from '@retrace/trajectory';
 import { TrainerError } from '../../trainer-error.js';
+import { teacherWeights } from '../teacher.js';
 import type { TensorflowEngineOptions } from '../tensorflow-engine.js';
 import type {
   EngineState,
@@ -114,6 +115,13 @@ export class TorchEngine implements UpdateEngine {
     }
     const options = { temperature, mask, weights: 'reference' } as const;
     return (await this.tokens.evaluate(batch, ['logprob'], options)).logprob;
+  }
+
+  /** A policy of a run, which must be of this engine's model. */
+  evaluateTeacher(batch: SequenceBatch, options: EvaluationOptions): Promise<Float32Array> {
+    const { distillation } = this.model.recipe;
+    if (!distillation) throw new TypeError('recipe.distillation: missing; there is no teacher');
+    return this.evaluateReference(teacherWeights(distillation.teacher), batch, options);
   }
 
   async evaluateMovingReference(

@@ -1,0 +1,54 @@
+import { resolveRecipe } from '@retrace/config';
+import { expect, it } from 'vitest';
+import type { UpdateEngine } from '../engine/update-engine.js';
+import type { TokenAdvantages } from './advantages.js';
+import type { ReadBatch } from './read-batch.js';
+import { teachTokens } from './teaching.js';
+
+/** Three action tokens in a sequence of five; no policy sampled the last. */
+const BATCH = { actionTokens: Int32Array.of(1, 2, 4) } as ReadBatch['batch'];
+const READ = { batch: BATCH, sampled: Uint8Array.of(0, 1, 1, 0, 0) };
+const UNTAUGHT = {
+  proximal: { logprobs: Float32Array.of(0, -0.5, -2, 0, -1) },
+  estimated: {
+    advantages: Float32Array.of(10, 20, 30),
+    statistics: [['rewardMean', 1]],
+  } as unknown as TokenAdvantages,
+};
+const TEACHER = Float32Array.of(0, -1.5, -0.25, 0, -9);
+
+const engine = {
+  evaluateTeacher: (batch, { temperature, mask }) => {
+    expect([batch, temperature, mask]).toEqual([BATCH, 0.75, READ.sampled]);
+    return Promise.resolve(TEACHER);
+  },
+} as UpdateEngine;
+
+function teach(recipeName: string, ...assignments: string[]) {
+  const recipe = resolveRecipe(recipeName, { assignments: ['collection.temperature=0.75', ...assignments] });
+  return teachTokens(engine, recipe, READ, UNTAUGHT);
+}
+
+it('teaching: an advantage is the log of how much likelier the token is for the teacher, and 0 where nothing was sampled', async () => {
+  const { credit, teacherLogprobs } = await teach('distillation');
+  // −1.5 + 0.5 and −0.25 + 2
+  expect(credit.advantages).toEqual(Float32Array.of(-1, 1.75, 0));
+  expect(teacherLogprobs).toEqual(Float32Array.of(-1.5, -0.25, -9));
+  // The mean of 1 and −1.75.
+  expect(credit.statistics).toEqual([
+    ['rewardMean', 1],
+    ['teacherKl', -0.375],
+  ]);
+  expect((await teach('distillation', 'distillation.coefficient=2')).credit.advantages).toEqual(
+    Float32Array.of(-2, 3.5, 0),
+  );
+});
+
+it('teaching: advantages of the rewards are added where the recipe says so', async () => {
+  const { credit } = await teach('distillation', 'distillation.withReward=true');
+  expect(credit.advantages).toEqual(Float32Array.of(9, 21.75, 30));
+});
+
+it('teaching: credit stays as it is without a teacher', async () => {
+  expect(await teach('bandit-ppo')).toEqual({ credit: UNTAUGHT.estimated, teacherLogprobs: null });
+});
