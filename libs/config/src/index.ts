@@ -74,6 +74,7 @@ export {
   RewardRecipe,
 } from './recipe/recipe.js';
 export {
+  isRecipe,
   listRecipes,
   parseRecipe,
   recipeHash,

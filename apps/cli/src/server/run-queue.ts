@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigError, parseRecipe, type Recipe } from '@retrace/config';
+import { ConfigError, isRecipe, parseRecipe, type Recipe } from '@retrace/config';
 import type {
   DataDirectory,
   QueueItem,
@@ -247,13 +247,4 @@ function readItems(stored: unknown): QueueItem[] {
     .filter(({ queueId, name }) => typeof queueId === 'string' && typeof name === 'string')
     .slice(0, MAX_QUEUED + 1)
     .map((item) => newItem(item as QueueItem));
-}
-
-function isRecipe(value: unknown): boolean {
-  try {
-    parseRecipe(value);
-    return true;
-  } catch {
-    return false;
-  }
 }

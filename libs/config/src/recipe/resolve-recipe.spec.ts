@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { listEnvironments } from '@retrace/environments';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { matrixProducts } from './matrix-products.js';
-import { listRecipes, parseRecipe, recipeHash, resolveRecipe } from './resolve-recipe.js';
+import { isRecipe, listRecipes, parseRecipe, recipeHash, resolveRecipe } from './resolve-recipe.js';
 
 function refusal(action: () => unknown): { code: string; message: string } {
   try {
@@ -416,6 +416,13 @@ describe('a recipe file', () => {
     writeFileSync(path, 'null');
     expect(refusal(() => resolveRecipe(path)).message).toBe('Invalid recipe: got null, must be an object');
   });
+});
+
+it('isRecipe: is true of a whole recipe only', () => {
+  const plain = JSON.parse(JSON.stringify(resolveRecipe('bandit-ppo'))) as Record<string, unknown>;
+  expect(isRecipe(plain)).toBe(true);
+  for (const other of [null, 'bandit-ppo', [], {}, { ...plain, loss: null }, { ...plain, unknown: 1 }])
+    expect(isRecipe(other)).toBe(false);
 });
 
 describe('parseRecipe', () => {

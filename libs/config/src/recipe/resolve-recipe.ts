@@ -136,6 +136,17 @@ export function parseRecipe(plain: unknown): Recipe {
   throw invalid(`Invalid recipe: ${shown.join('; ')}`);
 }
 
+/** Whether it is a whole recipe; the runs of `play`, for example, keep what they were asked for in its place. */
+export function isRecipe(plain: unknown): boolean {
+  try {
+    parseRecipe(plain);
+    return true;
+  } catch (error) {
+    if (error instanceof ConfigError) return false;
+    throw error;
+  }
+}
+
 /** SHA-256 over the recipe's canonical JSON (keys sorted), hex: without its engine and its division into processes, so that a run of it may go on with others. */
 export function recipeHash(recipe: Recipe): string {
   return hashOf(withoutMeans(recipe));

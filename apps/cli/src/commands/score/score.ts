@@ -1,4 +1,4 @@
-import { parseRecipe, resolveRecipe, type Recipe } from '@retrace/config';
+import { isRecipe, parseRecipe, resolveRecipe, type Recipe } from '@retrace/config';
 import {
   AssignedRewards,
   RewardScorer,
@@ -113,16 +113,6 @@ async function neededBy(recipe: Recipe | null, client: StoreClient): Promise<Run
           ? 'has an episode that has ended'
           : `has an episode that was played to its end in ${environment}, the environment of the recipe`,
   };
-}
-
-/** The runs of `play` keep what they were asked for in its place. */
-function isRecipe(value: unknown): boolean {
-  try {
-    parseRecipe(value);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Appends tokens and cost as metrics of the run, and waits until they and the verdicts are in the store. */
