@@ -195,7 +195,7 @@ export class DataDirectory {
 }
 
 /** Returns the content of a regular file; null where there is none, or it is no JSON. */
-function readJson(path: string): unknown {
+export function readJson(path: string): unknown {
   try {
     return statSync(path).isFile() ? JSON.parse(readFileSync(path, 'utf8')) : null;
   } catch (error) {

@@ -1,4 +1,10 @@
-export { type Credentials, DataDirectory, isProcessAlive, type ServerAddress } from './data-directory.js';
+export {
+  type Credentials,
+  DataDirectory,
+  isProcessAlive,
+  readJson,
+  type ServerAddress,
+} from './data-directory.js';
 export {
   CHECKPOINT_STORAGE_VARIABLES,
   checkpointStorageOf,

@@ -58,7 +58,6 @@ export class DataDirectoryLock {
   /** @throws CliError `DATA_DIRECTORY_IN_USE` when another process still holds the directory after `waitMs` */
   static async acquire(directory: string, options: LockOptions): Promise<DataDirectoryLock> {
     const deadlineMs = performance.now() + options.waitMs;
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
     for (;;) {
       const claim = DataDirectoryLock.claim(directory);
       let others = claim.look();
@@ -81,10 +80,9 @@ export class DataDirectoryLock {
 
   /** Takes a lock that any number of processes have at the same time, and that keeps nobody from the exclusive one. */
   static share(directory: string): DataDirectoryLock {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
     const id = randomUUID();
     const path = join(directory, id + SHARED_SUFFIX);
-    return new DataDirectoryLock(openReadingFifo(join(directory, id + NEW_SUFFIX), path), path);
+    return new DataDirectoryLock(openReadingFifo(directory, id, SHARED_SUFFIX), path);
   }
 
   /** Whether a live process has a shared lock. */
@@ -111,7 +109,7 @@ export class DataDirectoryLock {
   } {
     const id = randomUUID();
     const claimPath = join(directory, id + CLAIM_SUFFIX);
-    const fileDescriptor = openReadingFifo(join(directory, id + NEW_SUFFIX), claimPath);
+    const fileDescriptor = openReadingFifo(directory, id, CLAIM_SUFFIX);
     return {
       look: () => occupancy(directory, id),
       hold: () => {
@@ -130,19 +128,31 @@ export class DataDirectoryLock {
 }
 
 /** Creates a FIFO, opens its reading end, and only then gives it the name that other processes look for. */
-function openReadingFifo(temporaryPath: string, finalPath: string): number {
+function openReadingFifo(directory: string, id: string, suffix: string): number {
+  const temporaryPath = join(directory, id + NEW_SUFFIX);
+  // Who releases a lock may remove its directory until something is in it.
+  do mkdirSync(directory, { recursive: true, mode: 0o700 });
+  while (!makeFifo(temporaryPath));
+  const fileDescriptor = openSync(temporaryPath, constants.O_RDONLY | constants.O_NONBLOCK);
+  renameSync(temporaryPath, join(directory, id + suffix));
+  return fileDescriptor;
+}
+
+/** Creates a FIFO; false where its directory is not there. */
+function makeFifo(path: string): boolean {
   try {
-    execFileSync('mkfifo', ['-m', '600', temporaryPath], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const env = { ...process.env, LC_ALL: 'C' };
+    execFileSync('mkfifo', ['-m', '600', path], { stdio: ['ignore', 'ignore', 'pipe'], env });
+    return true;
   } catch (cause) {
+    const { stderr } = cause as { readonly stderr: Buffer | null };
+    if (stderr?.includes('No such file or directory') === true) return false;
     throw new CliError(
       'DATA_DIRECTORY_UNUSABLE',
-      `data directory lock: cannot create a FIFO at ${temporaryPath}; use --data-dir to choose a directory on a local disk of a Unix system with free space`,
+      `data directory lock: cannot create a FIFO at ${path}; use --data-dir to choose a directory on a local disk of a Unix system with free space`,
       { cause },
     );
   }
-  const fileDescriptor = openSync(temporaryPath, constants.O_RDONLY | constants.O_NONBLOCK);
-  renameSync(temporaryPath, finalPath);
-  return fileDescriptor;
 }
 
 function occupancy(directory: string, ownId: string | null): Occupancy {

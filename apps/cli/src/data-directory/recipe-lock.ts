@@ -1,7 +1,7 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { requestHash, type Recipe } from '@retrace/config';
-import { isProcessAlive, type DataDirectory } from '@retrace/process';
+import { isProcessAlive, readJson, type DataDirectory } from '@retrace/process';
 import { CliError } from '../cli-error.js';
 import { lockDirectory } from './hold-data-directory.js';
 import { DataDirectoryLock } from './lock.js';
@@ -30,13 +30,17 @@ export class RecipeLock {
   static async acquire(directory: DataDirectory, recipe: Recipe): Promise<RecipeLock> {
     const path = join(lockDirectory(directory), `recipe-${requestHash(recipe)}`);
     const refuseIfTrained = () => {
-      const trainer = readTrainer(path);
+      // Null where there is none, or it is being written.
+      const trainer = readJson(trainerFile(path)) as Trainer | null;
       if (trainer !== null && isProcessAlive(trainer.pid)) throw active(recipe, trainer);
     };
     const lock = await DataDirectoryLock.acquire(path, {
       waitMs: WAIT_FOR_HOLDER_MS,
       shownAs: directory.root,
       onWait: refuseIfTrained,
+    }).catch((error: unknown) => {
+      removeIfUnused(path);
+      throw error;
     });
     const own = new RecipeLock(lock, path);
     try {
@@ -62,6 +66,7 @@ export class RecipeLock {
   release(): void {
     rmSync(trainerFile(this.path), { force: true });
     this.lock.release();
+    removeIfUnused(this.path);
   }
 }
 
@@ -69,12 +74,12 @@ function trainerFile(path: string): string {
   return join(path, 'trainer.json');
 }
 
-/** Null where there is none, or it is being written. */
-function readTrainer(path: string): Trainer | null {
+/** Removes the lock's directory. The system does so only while it is empty, and whoever holds or claims the lock has a file in it. */
+function removeIfUnused(path: string): void {
   try {
-    return JSON.parse(readFileSync(trainerFile(path), 'utf8')) as Trainer;
-  } catch {
-    return null;
+    rmdirSync(path);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }
 
