@@ -4,7 +4,7 @@ import type { EventLog } from '@retrace/log';
 import type { StoreClient } from '@retrace/store';
 import { openStoreClient } from '../services/connection.js';
 import type { LogStream } from '../supervisor/log-stream.js';
-import { askStore, PATIENCE_MS, type StoreOfRuns, warnOfBacklog } from './store-of-runs.js';
+import { askStore, followEndedRun, type StoreOfRuns } from './store-of-runs.js';
 
 const LOOK_AGAIN_MS = 500;
 
@@ -33,16 +33,10 @@ export class JoinedStore implements StoreOfRuns {
     return askStore({ directory, storeUrl: this.url, isGone: () => this.stopping.signal.aborted }, work);
   }
 
-  async followEndedRun(): Promise<void> {
-    const { directory, eventLog } = this.options;
-    const deadlineMs = performance.now() + PATIENCE_MS;
-    const { signal } = this.stopping;
-    // A server that was started meanwhile will do as well.
-    while (performance.now() < deadlineMs && directory.runningServer()?.hasSink === true) {
-      if (signal.aborted || (await this.isUpToDate())) return;
-      await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
-    }
-    await warnOfBacklog(this.options.log, eventLog);
+  followEndedRun(): Promise<void> {
+    const { log, eventLog } = this.options;
+    const reaches = (signal: AbortSignal) => this.reachesLog(signal);
+    return followEndedRun({ log, eventLog, stopping: this.stopping.signal, reaches });
   }
 
   stop(): Promise<void> {
@@ -54,18 +48,27 @@ export class JoinedStore implements StoreOfRuns {
     this.stopping.abort();
   }
 
+  /** Whether the store has what is in the log before its server has ended. A server that was started meanwhile will do as well. */
+  private async reachesLog(signal: AbortSignal): Promise<boolean> {
+    while (!signal.aborted && this.options.directory.runningServer()?.hasSink === true) {
+      if (await this.isUpToDate(signal)) return true;
+      await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+    }
+    return false;
+  }
+
   /** Whether the store of the server that runs now has what is in the log. */
-  private async isUpToDate(): Promise<boolean> {
+  private async isUpToDate(signal: AbortSignal): Promise<boolean> {
     const { directory, eventLog } = this.options;
     const storeUrl = directory.runningServer()?.storeUrl;
     if (storeUrl === undefined) return false;
     const client = await openStoreClient(directory, { storeUrl });
     try {
       const { untilVisible } = await import('@retrace/store');
-      await untilVisible(eventLog, client);
+      await untilVisible(eventLog, client, { signal });
       return true;
     } catch {
-      // Its server has ended, or is starting.
+      // Its server has ended or is starting, or this took too long.
       return false;
     } finally {
       await client.close();

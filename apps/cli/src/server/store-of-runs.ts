@@ -1,12 +1,13 @@
 import type { EventLog } from '@retrace/log';
 import type { DataDirectory } from '@retrace/process';
 import type { StoreClient } from '@retrace/store';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import { openStoreClient } from '../services/connection.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 
 /** How long a command waits for the store once its run has ended, or while it is started again. */
-export const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 60_000;
 const LOOK_AGAIN_MS = 250;
 
 /** The store that the runs of a training server have, whoever started it. */
@@ -56,8 +57,28 @@ function isUnavailable(error: Error): boolean {
   return 'code' in error && error.code === 'STORE_UNAVAILABLE';
 }
 
+interface FollowedStore {
+  readonly log: LogStream;
+  readonly eventLog: EventLog;
+  readonly stopping: AbortSignal;
+  /** Whether the store has what is in the log, or will have it; works until then, or until the signal aborts. */
+  readonly reaches: (signal: AbortSignal) => Promise<boolean>;
+  readonly patienceMs?: number;
+}
+
+/** As `StoreOfRuns.followEndedRun`. */
+export async function followEndedRun(options: FollowedStore): Promise<void> {
+  const { log, eventLog, stopping, reaches, patienceMs = PATIENCE_MS } = options;
+  const waiting = new AbortController();
+  const signal = AbortSignal.any([stopping, waiting.signal]);
+  const tooLong = sleep(patienceMs, false, { signal }).catch(() => false);
+  const isReached = await Promise.race([tooLong, reaches(signal)]);
+  waiting.abort();
+  if (!isReached && !stopping.aborted) await warnOfBacklog(log, eventLog);
+}
+
 /** Says how much of the log waits for a store that is not there. */
-export async function warnOfBacklog(log: LogStream, eventLog: EventLog): Promise<void> {
+async function warnOfBacklog(log: LogStream, eventLog: EventLog): Promise<void> {
   const { countStoreBacklog } = await import('@retrace/log');
   const numWaiting = await countStoreBacklog(eventLog);
   if (numWaiting === 0) return;

@@ -2,7 +2,6 @@ import type { DataDirectory } from '@retrace/process';
 import { findFreePort } from '@retrace/process/free-port';
 import type { EventLog } from '@retrace/log';
 import type { StoreClient } from '@retrace/store';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '../cli-error.js';
 import { isJoined } from '../data-directory/hold-data-directory.js';
 import type { LogStream } from '../supervisor/log-stream.js';
@@ -10,7 +9,7 @@ import type { RoleDefinition } from '../supervisor/role.js';
 import { Supervisor } from '../supervisor/supervisor.js';
 import { apiRole, FOLLOWS_THE_LOG, LOOPBACK, sinkRole } from './role-definitions.js';
 import { defineStore } from './define-store.js';
-import { askStore, PATIENCE_MS, type StoreOfRuns, warnOfBacklog } from './store-of-runs.js';
+import { askStore, followEndedRun, type StoreOfRuns } from './store-of-runs.js';
 
 interface StoreSideOptions {
   readonly directory: DataDirectory;
@@ -38,7 +37,7 @@ export class StoreSide implements StoreOfRuns {
   readonly listening: Promise<string | null>;
   private listens: (apiUrl: string | null) => void = () => undefined;
   private readonly supervisor: Supervisor;
-  private isStopping = false;
+  private readonly stopping = new AbortController();
 
   private constructor(
     /** Known before the store listens there. */
@@ -89,31 +88,30 @@ export class StoreSide implements StoreOfRuns {
     return askStore({ directory, storeUrl: this.url, isGone: () => this.isStopping }, work);
   }
 
-  async followEndedRun(): Promise<void> {
-    const patience = new AbortController();
-    const waited = sleep(PATIENCE_MS, false, { signal: patience.signal }).catch(() => false);
-    const isServing = await Promise.race([
-      waited,
+  followEndedRun(): Promise<void> {
+    const { log, eventLog } = this.options;
+    const reaches = () =>
       this.serving.then(
         () => true,
         () => false,
-      ),
-    ]);
-    patience.abort();
-    if (isServing || this.isStopping) return;
-    await warnOfBacklog(this.options.log, this.options.eventLog);
+      );
+    return followEndedRun({ log, eventLog, stopping: this.stopping.signal, reaches });
   }
 
   /** Stops API or sink, and then the store. */
   async stop(): Promise<void> {
-    this.isStopping = true;
+    this.stopping.abort();
     await this.supervisor.stop();
     await this.serving.catch(() => undefined);
   }
 
   killAll(): void {
-    this.isStopping = true;
+    this.stopping.abort();
     this.supervisor.killAll();
+  }
+
+  private get isStopping(): boolean {
+    return this.stopping.signal.aborted;
   }
 
   private warn(message: string): void {

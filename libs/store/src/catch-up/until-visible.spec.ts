@@ -45,4 +45,16 @@ describe('untilVisible', () => {
     await untilVisible(store.log, store.client, { stallMs: 100 });
     expect(await numRows()).toBe(25);
   });
+
+  it('ends when its signal aborts', async () => {
+    await appendEvents(store.log, episodeEvents({ logId: store.log.logId, runId, ordinal: 10 }));
+    const stop = new AbortController();
+    const waiting = untilVisible(store.log, store.client, { stallMs: 2 ** 30, signal: stop.signal });
+    setTimeout(() => {
+      stop.abort();
+    }, 100);
+    await expect(waiting).rejects.toThrow();
+    await expect(untilVisible(store.log, store.client, { signal: stop.signal })).rejects.toThrow();
+    expect(await numRows()).toBe(25);
+  });
 });

@@ -23,12 +23,12 @@ type Backlog = { readonly kind: 'empty' } | { readonly kind: 'behind'; readonly 
  * Resolves once the store holds what the log holds now. Normally a sink in another process writes it. Where the store makes no
  * progress for `stallMs` (default 10,000) no sink is running, and the rest is written from here.
  *
- * @throws StoreError or LogError that no retry can mend
+ * @throws StoreError or LogError that no retry can mend; where `signal` aborts, its reason or the error of the request that it ended
  */
 export async function untilVisible(
   log: EventLog,
   client: StoreClient,
-  { stallMs = 10_000 }: { readonly stallMs?: number } = {},
+  { stallMs = 10_000, signal }: { readonly stallMs?: number; readonly signal?: AbortSignal } = {},
 ): Promise<void> {
   const targets = await Promise.all(
     streamPartitionsOf(log).map(async (position) => ({
@@ -41,7 +41,7 @@ export async function untilVisible(
   let progressedMs = performance.now();
   for (;;) {
     const isQuiet = performance.now() - progressedMs > QUIET_MS;
-    const backlog = await readBacklog(client, targets, isQuiet ? log : null);
+    const backlog = await readBacklog(client, targets, { log: isQuiet ? log : null, signal });
     if (backlog.kind === 'empty') return;
     if (!isAnnounced)
       for (const { position, endOffset: end } of targets) await announceReader(log, { ...position, end });
@@ -49,20 +49,20 @@ export async function untilVisible(
     if (backlog.numOffsets < leastOffsets) progressedMs = performance.now();
     leastOffsets = backlog.numOffsets;
     if (performance.now() - progressedMs > stallMs) return catchUp(log, client);
-    await sleep(POLL_MS);
+    await sleep(POLL_MS, undefined, { signal });
   }
 }
 
-/** @param log asked whether the offsets that are left hold any record; null skips that */
+/** Asks the log whether the offsets that are left hold any record; a `log` of null skips that. */
 async function readBacklog(
   client: StoreClient,
   targets: readonly Target[],
-  log: EventLog | null,
+  { log, signal }: { readonly log: EventLog | null; readonly signal?: AbortSignal },
 ): Promise<Backlog> {
   let numOffsets = 0;
   let hasRecord = log === null;
   for (const { position, endOffset: end } of targets) {
-    const from = await readNextOffset(client, position);
+    const from = await readNextOffset(client, position, signal);
     numOffsets += Math.max(0, end - from);
     hasRecord ||= log !== null && (await hasRecordIn(log, { ...position, from, end }));
   }

@@ -17,10 +17,15 @@ const partsOfRange = (table: string): string => `
   WHERE ${IN_STREAM_PARTITION} AND log_offset BETWEEN {first:UInt64} AND {last:UInt64} AND episode_id != '${WATERMARK_EPISODE_ID}'`;
 
 /** Reads the offset after the last one that the store holds; 0 when it holds none. */
-export async function readNextOffset(client: StoreClient, position: StreamPartition): Promise<number> {
+export async function readNextOffset(
+  client: StoreClient,
+  position: StreamPartition,
+  signal?: AbortSignal,
+): Promise<number> {
   const [row] = await client.queryRows<{ last_offset: number | null }>(LAST_OFFSET, {
     params: { ...position },
     settings: client.layout.positionSettings,
+    signal,
   });
   return row.last_offset === null ? 0 : row.last_offset + 1;
 }
