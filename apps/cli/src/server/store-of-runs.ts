@@ -1,6 +1,6 @@
 import type { EventLog } from '@retrace/log';
 import type { DataDirectory } from '@retrace/process';
-import type { StoreClient } from '@retrace/store';
+import type { StatementOptions, StoreClient } from '@retrace/store';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import { openStoreClient } from '../services/connection.js';
@@ -19,7 +19,7 @@ export interface StoreOfRuns {
   readonly listening: Promise<string | null>;
   /** Resolves with the reason once it has failed for good, and a run can't go on without it. */
   readonly failure: Promise<Error>;
-  /** Does `work`, which may be done twice, with a client of the store, and again where the store was gone meanwhile. */
+  /** Does `work` with a client of the store that repeats each read for which the store was not there. */
   ask<T>(work: (client: StoreClient) => Promise<T>): Promise<T>;
   /** Waits after a run has ended until the store has it or will have it; where that takes too long, a warning says how much of the log it lacks. */
   followEndedRun(): Promise<void>;
@@ -41,16 +41,34 @@ export async function askStore<T>(
 ): Promise<T> {
   const client = await openStoreClient(directory, { storeUrl });
   try {
-    return await pRetry(() => work(client), {
+    return await work(withPatientReads(client, isGone));
+  } finally {
+    await client.close();
+  }
+}
+
+function withPatientReads(client: StoreClient, isGone: () => boolean): StoreClient {
+  const patiently = <R>(read: () => Promise<R>, signal?: AbortSignal): Promise<R> =>
+    pRetry(read, {
       retries: Infinity,
       factor: 1,
       minTimeout: LOOK_AGAIN_MS,
       maxRetryTime: PATIENCE_MS,
-      shouldRetry: ({ error }) => !isGone() && isUnavailable(error),
+      shouldRetry: ({ error }) => !isGone() && signal?.aborted !== true && isUnavailable(error),
     });
-  } finally {
-    await client.close();
-  }
+  return {
+    database: client.database,
+    layout: client.layout,
+    queryRows: <Row>(sql: string, options?: StatementOptions) =>
+      patiently(() => client.queryRows<Row>(sql, options), options?.signal),
+    queryTable: (sql, options) => patiently(() => client.queryTable(sql, options), options?.signal),
+    queryArrow: (sql, options) => patiently(() => client.queryArrow(sql, options), options?.signal),
+    explainAst: (sql, options) => patiently(() => client.explainAst(sql, options), options?.signal),
+    command: (sql, options) => client.command(sql, options),
+    insertArrow: (insert) => client.insertArrow(insert),
+    ping: () => client.ping(),
+    close: () => client.close(),
+  };
 }
 
 function isUnavailable(error: Error): boolean {
