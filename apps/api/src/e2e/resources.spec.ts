@@ -419,3 +419,12 @@ describe('updates and policies', () => {
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
+
+// The last test, since it makes another run.
+it('runs: `latest` is the run that began last in the log, whatever its clock said', async () => {
+  const startedAtUs = Date.UTC(2025, 0, 1) * 1000;
+  const behind = new RunRecorder(fixture.log, { name: 'behind', startedAtUs });
+  await behind.start();
+  await fixture.storeHasCaughtUp();
+  await expect(fixture.getJson('/api/runs/latest')).resolves.toMatchObject({ runId: behind.runId });
+});

@@ -41,8 +41,11 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
   },
 };
 
-const NEWEST_RUN =
-  'SELECT run_id AS id, name, 1 AS total FROM runs ORDER BY started_at DESC, run_id DESC LIMIT 1';
+/** The run whose start is the last in the log, as the command line has it; a record that is there twice counts where it was first. */
+const NEWEST_RUN = `SELECT id, '' AS name, 1 AS total FROM (
+    SELECT run_id AS id, log_id, log_offset FROM events WHERE episode_id = '' AND kind = 'RunStarted'
+    ORDER BY log_id, log_offset LIMIT 1 BY run_id
+  ) ORDER BY log_id DESC, log_offset DESC LIMIT 1`;
 
 /** Completes the parts of ids in addresses, by the rule of the command line. */
 @Injectable()
