@@ -96,6 +96,7 @@ describe('the queue of runs', () => {
     ['QUEUE_FULL', 429, 'TOO_MANY_RUNS'],
     ['NOT_QUEUED', 404, 'NOT_FOUND'],
     ['RUN_NOT_TRAINING', 409, 'RUN_NOT_TRAINING'],
+    ['UNANSWERED', 504, 'RUN_CONTROL_UNANSWERED'],
     ['UNAVAILABLE', 501, 'RUN_CONTROL_UNAVAILABLE'],
   ] as const)('answers %s of the supervisor with %i %s', async (code, status, problem) => {
     answer = { ok: false, code, message: 'the reason' };

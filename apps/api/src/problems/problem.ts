@@ -35,6 +35,7 @@ export type ProblemCode =
   | 'TOO_MANY_WHAT_IFS'
   | 'RUN_NOT_TRAINED'
   | 'RUN_NOT_TRAINING'
+  | 'RUN_CONTROL_UNANSWERED'
   | 'RUN_CONTROL_UNAVAILABLE'
   | 'TOO_MANY_RUNS'
   | 'RUN_ACTIVE'
@@ -83,6 +84,7 @@ const STATUS_OF: Record<ProblemCode, number> = {
   TOO_MANY_WHAT_IFS: 429,
   RUN_NOT_TRAINED: 409,
   RUN_NOT_TRAINING: 409,
+  RUN_CONTROL_UNANSWERED: 504,
   RUN_CONTROL_UNAVAILABLE: 501,
   TOO_MANY_RUNS: 429,
   RUN_ACTIVE: 409,
@@ -132,6 +134,7 @@ const TITLE_OF: Record<ProblemCode, string> = {
   TOO_MANY_WHAT_IFS: 'Too many what-ifs at once',
   RUN_NOT_TRAINED: 'The run was not trained here',
   RUN_NOT_TRAINING: 'The run is not being trained by this server',
+  RUN_CONTROL_UNANSWERED: 'The supervisor has not answered in time',
   RUN_CONTROL_UNAVAILABLE: 'This server starts and stops no runs',
   TOO_MANY_RUNS: 'Too many runs wait',
   RUN_ACTIVE: 'The run has not ended',

@@ -43,7 +43,7 @@ export class RunQueueController {
     summary: 'Starts a run of a built-in recipe, or queues it behind the run that is trained',
     description:
       'One run is trained at a time, in the order of the requests; at most 20 wait. They wait through a restart of the server. ' +
-      'An unfinished run of the same recipe is resumed. Answered with 501 by an API without a supervisor.',
+      'An unfinished run of the same recipe is resumed. Answered with 501 by an API without a supervisor, and with 504 where the supervisor is late, which may still do it: the queue shows that.',
   })
   @ApiOkResponse({ type: TrainingQueue })
   start(@Body() start: TrainRunRequest): Promise<TrainingQueue> {

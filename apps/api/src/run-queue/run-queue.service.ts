@@ -13,6 +13,7 @@ const PROBLEM_OF: Readonly<Record<RunControlCode, ProblemCode>> = {
   RUN_ENDED: 'RUN_ENDED',
   RUN_ACTIVE: 'RUN_ACTIVE',
   RUN_NOT_TRAINING: 'RUN_NOT_TRAINING',
+  UNANSWERED: 'RUN_CONTROL_UNANSWERED',
   UNAVAILABLE: 'RUN_CONTROL_UNAVAILABLE',
 };
 
@@ -28,7 +29,7 @@ export class RunQueueService {
     return this.ask({ kind: 'show' });
   }
 
-  /** @throws ProblemError `RUN_CONTROL_UNAVAILABLE` where no supervisor can; `INVALID_REQUEST`, `TOO_MANY_RUNS`, `NOT_FOUND`, `RUN_…` */
+  /** @throws ProblemError `RUN_CONTROL_UNAVAILABLE` where no supervisor can; `RUN_CONTROL_UNANSWERED` where it is unknown whether it has; `INVALID_REQUEST`, `TOO_MANY_RUNS`, `NOT_FOUND`, `RUN_…` */
   async ask(request: RunControlRequest): Promise<TrainingQueue> {
     if (this.control.ask === null) {
       const what =

@@ -52,6 +52,7 @@ export type RunControlCode =
   | 'RUN_ENDED'
   | 'RUN_ACTIVE'
   | 'RUN_NOT_TRAINING'
+  | 'UNANSWERED'
   | 'UNAVAILABLE';
 
 export type RunControlAnswer =

@@ -84,6 +84,12 @@ const UNAVAILABLE: RunControlAnswer = {
   message: 'no supervisor answers this process, so that it can start and stop no runs',
 };
 
+const UNANSWERED: RunControlAnswer = {
+  ok: false,
+  code: 'UNANSWERED',
+  message: `the supervisor has not answered for ${ANSWER_MS / 1000} s and may still do what was asked; look at the queue before you ask again`,
+};
+
 /** Sends questions over the channel, and gives each its answer. */
 function asking(send: Supervised['send']): Supervised['ask'] {
   const waiting = new Map<number, (answer: RunControlAnswer) => void>();
@@ -101,7 +107,7 @@ function asking(send: Supervised['send']): Supervised['ask'] {
         resolve(answer);
       };
       const timer = setTimeout(() => {
-        settle(UNAVAILABLE);
+        settle(UNANSWERED);
       }, ANSWER_MS);
       waiting.set(id, settle);
       send({ type: 'request', id, request });
