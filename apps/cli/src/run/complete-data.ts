@@ -74,7 +74,13 @@ async function pinnedReward(
     { params: { datasets: sources.flatMap(({ contents }) => contents?.dataset ?? []) } },
   );
   const runIds = rows.map(({ runId }) => runId);
-  return { ...reward, components: await withAssignedUntil(reward.components, { client, runIds }) };
+  const components = await withAssignedUntil(reward.components, { client, runIds });
+  return {
+    ...reward,
+    components: components.map((component, c) =>
+      component === reward.components[c] ? component : { ...component, isUntilFilledIn: true },
+    ),
+  };
 }
 
 /** @throws ConfigError `RECIPE_INVALID` where rewards are read that nobody can have given yet */

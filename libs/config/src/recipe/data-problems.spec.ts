@@ -30,6 +30,20 @@ describe('sources of data', () => {
     expect(requestHash(recipe(source({ ...QUERY, share: 2 })))).not.toBe(requestHash(recipe(source(QUERY))));
   });
 
+  it('are of one request with a place of assigned rewards that the run filled in, and of two with places that were asked for', () => {
+    const until = (offset: number) => `01900000-0000-7000-8000-000000000000 0:${offset}`;
+    const hash = (component: object) => {
+      const components = [{ reward: 'assigned', ...component }];
+      return requestHash(recipe(source(QUERY), `reward.components=${JSON.stringify(components)}`));
+    };
+    const asked = hash({ options: { name: 'liked' } });
+    const filledIn = (offset: number) =>
+      hash({ options: { name: 'liked', until: until(offset) }, isUntilFilledIn: true });
+    expect([filledIn(7), filledIn(8)]).toEqual([asked, asked]);
+    const [at7, at8] = [7, 8].map((offset) => hash({ options: { name: 'liked', until: until(offset) } }));
+    expect(new Set([asked, at7, at8]).size).toBe(3);
+  });
+
   it.each([
     [[source({ from: 'query' })], '"data.sources.0.query" is required where data.sources.0.from is "query"'],
     [

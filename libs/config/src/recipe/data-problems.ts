@@ -49,7 +49,7 @@ export function comparesGroups({
 /** The recipe as its user wrote it: without what its sources had when a run of it began, and what followed from that. */
 export function withoutContents({ initFrom, distillation, reward, ...rest }: Recipe): object {
   const { source: _source, ...asked } = initFrom ?? {};
-  const components = reward.components.map(withoutPlace);
+  const components = reward.components.map(withoutFilledPlace);
   const recipe = {
     ...rest,
     reward: { ...reward, components },
@@ -70,9 +70,9 @@ function askedTeacher({ policy, fingerprint: _, ...rest }: TeacherRecipe): objec
   return { ...rest, policy: asked };
 }
 
-/** A component without the place in the log up to which it reads assigned rewards. */
-function withoutPlace(component: Recipe['reward']['components'][number]) {
-  if (component.reward !== 'assigned') return component;
+/** A component without the place in the log up to which it reads assigned rewards, where the run has filled that in. */
+function withoutFilledPlace({ isUntilFilledIn, ...component }: Recipe['reward']['components'][number]) {
+  if (isUntilFilledIn !== true) return component;
   const { until: _, ...options } = component.options ?? {};
   return { ...component, options };
 }

@@ -109,6 +109,8 @@ export class RewardComponentRecipe {
   readonly weight?: number;
   /** Options of the component; those left out take its defaults. @defaultValue {} */
   @IsOptional() @IsOptions() readonly options?: Readonly<Record<string, unknown>>;
+  /** Whether the option `until` of component `assigned` was left out, and filled in by `retrace train`. @defaultValue false */
+  @IsOptional() @IsBoolean() readonly isUntilFilledIn?: boolean;
   /** Data sources whose episodes this component scores; without it, those of every source. */
   @IsOptional() @IsList(1, 1000) @IsLine({ maxLength: 200, each: true }) readonly sources?: readonly string[];
 }
