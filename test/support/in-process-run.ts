@@ -22,6 +22,7 @@ import {
   replayUpdate,
   whatIf,
   openEngine,
+  recipeModelConfig,
   Trainer,
   type EpisodeSource,
   type TrainerOptions,
@@ -224,7 +225,7 @@ export class InProcessRun {
     }
   }
 
-  private startTrainer(
+  private async startTrainer(
     common: Pick<
       TrainerOptions,
       'runId' | 'recipe' | 'log' | 'control' | 'checkpoints' | 'signal' | 'offered' | 'known'
@@ -237,6 +238,7 @@ export class InProcessRun {
       ...common,
       trainerId: crypto.randomUUID(),
       rewards: new RewardScorer(recipe.reward),
+      shape: await recipeModelConfig(recipe, vocabSize),
       openEngine: () => openEngine({ recipe, checkpoints, vocabSize, tokenizerHash }),
       reader: { ...this.source.reader, ...this.facts },
       hasStore: false,

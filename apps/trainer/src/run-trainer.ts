@@ -18,6 +18,7 @@ import { ControlTail, openLog, PatientLog, WarningLog, type EventLog } from '@re
 import type { Json, RunState } from '@retrace/trajectory';
 import type { KnownEvents } from '@retrace/trajectory/codec';
 import { openSharedEngine } from './data-parallel/open-shared-engine.js';
+import { recipeModelConfig } from './engine/recipe-model.js';
 import { saveTokenizer } from './checkpoint/save-tokenizer.js';
 import { WholeLogEpisodes, needsStore } from './fresh-episodes/whole-log-episodes.js';
 import { Trainer } from './trainer.js';
@@ -78,6 +79,7 @@ export async function runTrainer(
     ...shared,
     ...{ runId, recipe, rewards, log, control, checkpoints, reader, signal, warnings },
     trainerId: randomUUID(),
+    shape: await recipeModelConfig(recipe, vocabSize),
     openEngine: () => openSharedEngine(engineOptions, { backend: backend.name, gpus, onNotice }),
     hasStore: client !== null,
     visits: sources.visits,

@@ -31,6 +31,7 @@ import { commitUpdate } from './checkpoint/commit-update.js';
 import { neededPolicies } from './checkpoint/kept-checkpoints.js';
 import { remakePolicies } from './checkpoint/remake-policies.js';
 import { remakeState } from './checkpoint/remake-state.js';
+import { FlopsMeter, type FlopsShape } from './engine/flops-meter.js';
 import type { UpdateEngine } from './engine/update-engine.js';
 import { FreshEpisodes } from './fresh-episodes/fresh-episodes.js';
 import { BatchSampler, type FactsSource } from './plan/batch-sampler.js';
@@ -59,6 +60,8 @@ export interface TrainerOptions {
   readonly rewards: RewardScorer;
   /** Opens what makes the gradients, in the state that a run of this recipe starts from. Called once the run is claimed, and again where it was lost. */
   readonly openEngine: () => Promise<UpdateEngine>;
+  /** Shape of the engine's model. */
+  readonly shape: FlopsShape;
   readonly log: EventLog;
   readonly control: ControlTail;
   readonly checkpoints: CheckpointFiles;
@@ -258,7 +261,8 @@ export class Trainer {
     { plan, columns, texts }: ReadEpisodes,
     { planned, waitSeconds, readSeconds }: PerformedWith,
   ): Promise<void> {
-    const { runId, control, recipe, rewards } = this.options;
+    const { runId, control, recipe, rewards, shape } = this.options;
+    const flopsMeter = new FlopsMeter(shape);
     const updateStarted = performance.now();
     // The log answers while the update is computed.
     const recordsBehind = this.storeLag?.observe();
@@ -269,7 +273,7 @@ export class Trainer {
       texts,
       recipe,
       rewards,
-      engine: this.engine,
+      engine: flopsMeter.watch(this.engine),
       reference: referencePolicy(recipe, this.view.policies),
       recordedRewards: null,
       trainerState: this.view.updates.lastUpdate?.trainerState ?? null,
@@ -278,6 +282,7 @@ export class Trainer {
     if (this.options.offered) this.engine.offerWeights(this.options.offered, plan.policyVersionIn + 1);
     const timings: MetricEntries = [
       ['train/tokensPerSecond', recorded.outcome.numTrainedTokens / updateSeconds],
+      ...flopsMeter.metrics(this.engine.used.numProcesses, recipe.engine?.peakFlops),
       ['time/wait', waitSeconds],
       ['time/read', readSeconds],
       ['time/update', updateSeconds],

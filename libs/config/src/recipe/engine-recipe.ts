@@ -1,5 +1,5 @@
 import { IsBoolean, IsIn, IsOptional } from '@retrace/validation';
-import { IsLine, IsWholeNumberFrom } from './field-rules.js';
+import { IsLine, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 
 /** The engine that computes gradients and makes optimizer steps. The same recipe gives the same update on each, apart from rounding, so this field is no part of a recipe's hash. */
 export class EngineRecipe {
@@ -17,6 +17,10 @@ export class EngineRecipe {
   @IsOptional() @IsLine({ maxLength: 4096 }) readonly python?: string;
   /** Type in which the worker computes; weights and moments are float32 either way. @defaultValue "float32" */
   @IsOptional() @IsIn(['float32', 'bfloat16']) readonly precision?: 'float32' | 'bfloat16';
+  /** Peak of the device of one process in FLOP/s, as its maker states it for dense matrix products in this precision (989e12 for an H100 in bfloat16). Each update then records `perf/mfu`. */
+  @IsOptional()
+  @IsNumberFrom(1e6, 1e18, { unit: 'FLOP/s', why: 'no device is slower or faster' })
+  readonly peakFlops?: number;
   /** Whether layers are computed again for the gradient instead of keeping their activations; without it, as `optimizer.recomputeLayers` says. */
   @IsOptional() @IsBoolean() readonly recomputeLayers?: boolean;
   /** Whether weights and moments are in the host's memory while they are not used. @defaultValue false */
