@@ -1,58 +1,51 @@
 import type { Examples } from './example.js';
 
+const EPISODE = {
+  episodeId: '01a21e00-8784-8000-800b-fe8667fbbde5',
+  externalId: '',
+  tags: [],
+  groupId: '01a21e00-ee71-7f17-a38a-4e33bc9f1cac',
+  groupMember: 0,
+  environment: 'bandit',
+  split: 'train',
+  agent: 'policy',
+  environmentSeed: 4284049890,
+  startedAt: '2026-11-27T17:15:07.467000Z',
+  endedAt: '2026-11-27T17:15:07.941000Z',
+  sealed: true,
+  endReason: 'terminated',
+  success: false,
+  return: -0.1,
+  numSteps: 1,
+  numTokens: 6,
+  numActionTokens: 1,
+  policyVersionMin: 2,
+  policyVersionMax: 2,
+};
+
+const DELETED = { numEpisodes: 1, numRows: 3, numReleased: 2 };
+
+const DATASET = {
+  name: 'solved',
+  format: 'sft',
+  fileFormat: 'jsonl',
+  contentHash: '6064a328847de6861fa001c7c954b44e75ff4cf59a71e5b0dbc5f432d5c6e3b3',
+  numEpisodes: 20,
+  numRows: 20,
+  createdAt: '2026-11-27T17:15:42.694000Z',
+};
+
 /** Examples of episodes and data sets. */
 export const EPISODES_EXAMPLES: Examples = {
   'GET /api/runs/{runId}/episodes': {
     response: {
-      items: [
-        {
-          episodeId: '01a21e00-8784-8000-800b-fe8667fbbde5',
-          externalId: '',
-          tags: [],
-          groupId: '01a21e00-ee71-7f17-a38a-4e33bc9f1cac',
-          groupMember: 0,
-          environment: 'bandit',
-          split: 'train',
-          agent: 'policy',
-          environmentSeed: 4284049890,
-          startedAt: '2026-11-27T17:15:07.467000Z',
-          endedAt: '2026-11-27T17:15:07.941000Z',
-          sealed: true,
-          endReason: 'terminated',
-          success: false,
-          return: -0.1,
-          numSteps: 1,
-          numTokens: 6,
-          numActionTokens: 1,
-          policyVersionMin: 2,
-          policyVersionMax: 2,
-        },
-      ],
+      items: [EPISODE],
       nextCursor: 'WyIwMWEyMWUwMC04Nzg0LTgwMDAtODAwYi1mZTg2NjdmYmJkZTUiXQ',
     },
   },
   'GET /api/runs/{runId}/episodes/{episodeId}': {
     response: {
-      episodeId: '01a21e00-8784-8000-800b-fe8667fbbde5',
-      externalId: '',
-      tags: [],
-      groupId: '01a21e00-ee71-7f17-a38a-4e33bc9f1cac',
-      groupMember: 0,
-      environment: 'bandit',
-      split: 'train',
-      agent: 'policy',
-      environmentSeed: 4284049890,
-      startedAt: '2026-11-27T17:15:07.467000Z',
-      endedAt: '2026-11-27T17:15:07.941000Z',
-      sealed: true,
-      endReason: 'terminated',
-      success: false,
-      return: -0.1,
-      numSteps: 1,
-      numTokens: 6,
-      numActionTokens: 1,
-      policyVersionMin: 2,
-      policyVersionMax: 2,
+      ...EPISODE,
       task: {
         arms: ['volcano', 'garden'],
       },
@@ -126,47 +119,23 @@ export const EPISODES_EXAMPLES: Examples = {
     },
   },
   'DELETE /api/runs/{runId}/episodes/{episodeId}': {
-    response: {
-      numEpisodes: 1,
-      numRows: 3,
-      numReleased: 2,
-    },
+    response: DELETED,
   },
   'POST /api/runs/{runId}/delete-episodes': {
     request: {
       tag: 'private',
     },
-    response: {
-      numEpisodes: 1,
-      numRows: 3,
-      numReleased: 2,
-    },
+    response: DELETED,
   },
   'GET /api/datasets': {
     response: {
-      items: [
-        {
-          name: 'solved',
-          format: 'sft',
-          fileFormat: 'jsonl',
-          contentHash: '6064a328847de6861fa001c7c954b44e75ff4cf59a71e5b0dbc5f432d5c6e3b3',
-          numEpisodes: 20,
-          numRows: 20,
-          createdAt: '2026-11-27T17:15:42.694000Z',
-        },
-      ],
+      items: [DATASET],
       nextCursor: null,
     },
   },
   'GET /api/datasets/{name}': {
     response: {
-      name: 'solved',
-      format: 'sft',
-      fileFormat: 'jsonl',
-      contentHash: '6064a328847de6861fa001c7c954b44e75ff4cf59a71e5b0dbc5f432d5c6e3b3',
-      numEpisodes: 20,
-      numRows: 20,
-      createdAt: '2026-11-27T17:15:42.694000Z',
+      ...DATASET,
       sql: 'SELECT run_id, episode_id FROM episodes WHERE success LIMIT 20',
       splits: [
         {

@@ -1,54 +1,37 @@
 import type { Examples } from './example.js';
 
+const RUN = {
+  runId: '01a21e00-8784-7c94-b680-2a37b88c45de',
+  name: 'bandit-ppo',
+  kind: 'trained',
+  tags: [],
+  environment: 'bandit',
+  seed: 1,
+  recipeHash: 'b57b0307d8d58f4f67107f9e93d3da17490a482a745e10e6a9bf6678ec0398f1',
+  startedAt: '2026-11-27T17:14:40.900000Z',
+  endedAt: '2026-11-27T17:15:09.550000Z',
+  status: 'finished',
+  lastActivityAt: '2026-11-27T17:15:09.550000Z',
+  successCurve: [0.05078, 0.02344, 0.04688],
+  latest: {
+    'rollout/return': -0.06953,
+    'rollout/success': 0.04688,
+    'train/loss': -0.02322,
+  },
+  policyVersion: 3,
+};
+
 /** Examples of runs, and of what is said about them. */
 export const RUNS_EXAMPLES: Examples = {
   'GET /api/runs': {
     response: {
-      items: [
-        {
-          runId: '01a21e00-8784-7c94-b680-2a37b88c45de',
-          name: 'bandit-ppo',
-          kind: 'trained',
-          tags: [],
-          environment: 'bandit',
-          seed: 1,
-          recipeHash: 'b57b0307d8d58f4f67107f9e93d3da17490a482a745e10e6a9bf6678ec0398f1',
-          startedAt: '2026-11-27T17:14:40.900000Z',
-          endedAt: '2026-11-27T17:15:09.550000Z',
-          status: 'finished',
-          lastActivityAt: '2026-11-27T17:15:09.550000Z',
-          successCurve: [0.05078, 0.02344, 0.04688],
-          latest: {
-            'rollout/return': -0.06953,
-            'rollout/success': 0.04688,
-            'train/loss': -0.02322,
-          },
-          policyVersion: 3,
-        },
-      ],
+      items: [RUN],
       nextCursor: null,
     },
   },
   'GET /api/runs/{runId}': {
     response: {
-      runId: '01a21e00-8784-7c94-b680-2a37b88c45de',
-      name: 'bandit-ppo',
-      kind: 'trained',
-      tags: [],
-      environment: 'bandit',
-      seed: 1,
-      recipeHash: 'b57b0307d8d58f4f67107f9e93d3da17490a482a745e10e6a9bf6678ec0398f1',
-      startedAt: '2026-11-27T17:14:40.900000Z',
-      endedAt: '2026-11-27T17:15:09.550000Z',
-      status: 'finished',
-      lastActivityAt: '2026-11-27T17:15:09.550000Z',
-      successCurve: [0.05078, 0.02344, 0.04688],
-      latest: {
-        'rollout/return': -0.06953,
-        'rollout/success': 0.04688,
-        'train/loss': -0.02322,
-      },
-      policyVersion: 3,
+      ...RUN,
       recipe: {
         name: 'bandit-ppo',
         environment: 'bandit',

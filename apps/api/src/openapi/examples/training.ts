@@ -1,5 +1,39 @@
 import type { Examples } from './example.js';
 
+const UPDATE = {
+  updateNumber: 3,
+  stage: 'policy',
+  planId: '01a21e00-f307-7f5c-8762-fa8b4beb20ee',
+  epoch: 0,
+  policyVersionIn: 2,
+  policyVersionOut: 3,
+  numEpisodes: 256,
+  plannedAt: '2026-11-27T17:15:08.467000Z',
+  appliedAt: '2026-11-27T17:15:09.526000Z',
+  metrics: {
+    'train/loss': -0.02322,
+    'train/approximateKl': 6.282e-5,
+    'train/clipFraction': 0,
+  },
+  weightsSha256: '2182fa1ddedb9c05f5aa9a205c24a7fdad92527b257b52d9bb5e0c8174eb52c3',
+};
+
+const WHAT_IF = {
+  whatIfId: 'd5963328-4775-413f-9b40-720a6eedd261',
+  runId: '01a21e00-8784-7c94-b680-2a37b88c45de',
+  status: 'finished',
+  updateNumber: 1,
+  toUpdate: 1,
+  set: ['loss.clipHigh=0.1'],
+  rewardVersion: null,
+  askedAt: '2026-11-27T17:19:07.755Z',
+  startedAt: '2026-11-27T17:19:07.755Z',
+  endedAt: '2026-11-27T17:19:13.244Z',
+  numCompared: 1,
+  recomputing: null,
+  failure: null,
+};
+
 /** Examples of updates, policies and what-ifs, and of a message of the live stream. */
 export const TRAINING_EXAMPLES: Examples = {
   'GET /api/runs/{runId}/live': {
@@ -8,46 +42,12 @@ export const TRAINING_EXAMPLES: Examples = {
   },
   'GET /api/runs/{runId}/updates': {
     response: {
-      items: [
-        {
-          updateNumber: 3,
-          stage: 'policy',
-          planId: '01a21e00-f307-7f5c-8762-fa8b4beb20ee',
-          epoch: 0,
-          policyVersionIn: 2,
-          policyVersionOut: 3,
-          numEpisodes: 256,
-          plannedAt: '2026-11-27T17:15:08.467000Z',
-          appliedAt: '2026-11-27T17:15:09.526000Z',
-          metrics: {
-            'train/loss': -0.02322,
-            'train/approximateKl': 6.282e-5,
-            'train/clipFraction': 0,
-          },
-          weightsSha256: '2182fa1ddedb9c05f5aa9a205c24a7fdad92527b257b52d9bb5e0c8174eb52c3',
-        },
-      ],
+      items: [UPDATE],
       nextCursor: 'WzNd',
     },
   },
   'GET /api/runs/{runId}/updates/{updateNumber}': {
-    response: {
-      updateNumber: 1,
-      stage: 'policy',
-      planId: '01a21e00-d255-7c6d-8b75-a1a873f4daf8',
-      epoch: 0,
-      policyVersionIn: 0,
-      policyVersionOut: 1,
-      numEpisodes: 256,
-      plannedAt: '2026-11-27T17:15:00.199000Z',
-      appliedAt: '2026-11-27T17:15:04.839000Z',
-      metrics: {
-        'train/loss': 1.119,
-        'train/approximateKl': 0.00607,
-        'train/clipFraction': 0.03906,
-      },
-      weightsSha256: '2f28190e11fee1f2b8925b410c68801b705a699f31a4fbba0754c61da74c9d09',
-    },
+    response: UPDATE,
   },
   'GET /api/runs/{runId}/updates/{updateNumber}/inputs': {
     response: {
@@ -129,23 +129,7 @@ export const TRAINING_EXAMPLES: Examples = {
   },
   'GET /api/runs/{runId}/what-ifs': {
     response: {
-      items: [
-        {
-          whatIfId: 'd5963328-4775-413f-9b40-720a6eedd261',
-          runId: '01a21e00-8784-7c94-b680-2a37b88c45de',
-          status: 'finished',
-          updateNumber: 1,
-          toUpdate: 1,
-          set: ['loss.clipHigh=0.1'],
-          rewardVersion: null,
-          askedAt: '2026-11-27T17:19:07.755Z',
-          startedAt: '2026-11-27T17:19:07.755Z',
-          endedAt: '2026-11-27T17:19:13.244Z',
-          numCompared: 1,
-          recomputing: null,
-          failure: null,
-        },
-      ],
+      items: [WHAT_IF],
       nextCursor: null,
     },
   },
@@ -155,37 +139,16 @@ export const TRAINING_EXAMPLES: Examples = {
       set: ['loss.clipHigh=0.1'],
     },
     response: {
-      whatIfId: 'd5963328-4775-413f-9b40-720a6eedd261',
-      runId: '01a21e00-8784-7c94-b680-2a37b88c45de',
+      ...WHAT_IF,
       status: 'running',
-      updateNumber: 1,
-      toUpdate: 1,
-      set: ['loss.clipHigh=0.1'],
-      rewardVersion: null,
-      askedAt: '2026-11-27T17:19:07.755Z',
-      startedAt: '2026-11-27T17:19:07.755Z',
       endedAt: null,
       numCompared: 0,
-      recomputing: null,
-      failure: null,
       updates: [],
     },
   },
   'GET /api/runs/{runId}/what-ifs/{whatIfId}': {
     response: {
-      whatIfId: 'd5963328-4775-413f-9b40-720a6eedd261',
-      runId: '01a21e00-8784-7c94-b680-2a37b88c45de',
-      status: 'finished',
-      updateNumber: 1,
-      toUpdate: 1,
-      set: ['loss.clipHigh=0.1'],
-      rewardVersion: null,
-      askedAt: '2026-11-27T17:19:07.755Z',
-      startedAt: '2026-11-27T17:19:07.755Z',
-      endedAt: '2026-11-27T17:19:13.244Z',
-      numCompared: 1,
-      recomputing: null,
-      failure: null,
+      ...WHAT_IF,
       updates: [
         {
           updateNumber: 1,
@@ -247,19 +210,9 @@ export const TRAINING_EXAMPLES: Examples = {
       status: 'cancelled',
     },
     response: {
-      whatIfId: 'd5963328-4775-413f-9b40-720a6eedd261',
-      runId: '01a21e00-8784-7c94-b680-2a37b88c45de',
+      ...WHAT_IF,
       status: 'cancelled',
-      updateNumber: 1,
-      toUpdate: 1,
-      set: ['loss.clipHigh=0.1'],
-      rewardVersion: null,
-      askedAt: '2026-11-27T17:19:07.755Z',
-      startedAt: '2026-11-27T17:19:07.755Z',
-      endedAt: '2026-11-27T17:19:13.244Z',
       numCompared: 0,
-      recomputing: null,
-      failure: null,
       updates: [],
     },
   },
