@@ -188,6 +188,7 @@ class RecordedCompletions:
         known = [
             weight * value for weight, value in zip(weights, named.values(), strict=True) if value is not None
         ]
+        tools = _definitions_of(getattr(trainer, "tools", None) or ())
         episode = start_episode(self.retrace_run, place, prompt, trainer.state)
         for number, tokens in enumerate(turns.steps):
             is_last = number == len(turns.steps) - 1
@@ -200,8 +201,20 @@ class RecordedCompletions:
                 reward=sum(known) if is_last and known else None,
                 rewards=named if is_last else None,
                 terminated=True if is_last else None,
+                info={"toolDefinitions": tools} if tools and number == 0 else None,
             )
         episode.end(final_token_ids=turns.final_ids or None)
+
+
+def _definitions_of(tools: Sequence[Any]) -> list[Any]:
+    """Return the definitions of tools as the prompt has them: functions are described by transformers."""
+    return [_definition_of(tool) if callable(tool) else tool for tool in tools]
+
+
+def _definition_of(function: Callable[..., Any]) -> Any:
+    from transformers.utils import get_json_schema
+
+    return get_json_schema(function)
 
 
 def _turns_of(output: Any, row: int) -> Turns:

@@ -33,14 +33,15 @@ def record_agent_loop_output(
     sampling: Sampling | None = None,
     decode: Callable[[Sequence[int]], str] | None = None,
     logprob_mode: str = "processed",
+    tools: Sequence[Mapping[str, Any]] = (),
     **episode_fields: Any,
 ) -> Episode:
     """Record a finished `AgentLoopOutput`.
 
     `decode` turns token ids into text, such as `tokenizer.decode`; without it steps have no text. `sampling` is how the
     response was sampled. `logprob_mode` is `raw` when the engine gives logprobs from before the temperature; verl's
-    default is `processed_logprobs`. `episode_fields` are those of `Run.episode`. A `reward_score` becomes the reward of
-    the last step.
+    default is `processed_logprobs`. `tools` are the definitions that the prompt had. `episode_fields` are those of
+    `Run.episode`. A `reward_score` becomes the reward of the last step.
     """
     turns = split_turns(
         output.prompt_ids, output.response_ids, output.response_mask, output.response_logprobs or None
@@ -60,6 +61,7 @@ def record_agent_loop_output(
             sampling=sampling,
             usage=Usage(output_tokens=sampled),
             logprob_mode=logprob_mode if has_logprobs else None,
+            info={"toolDefinitions": list(tools)} if tools and number == 0 else None,
         )
     final = decode(turns.final_ids) if decode and turns.final_ids else None
     episode.end(final_observation=final, final_token_ids=turns.final_ids or None)
@@ -115,6 +117,8 @@ class RecordedAgentLoop:
             output,
             sampling=sampling_of(sampling_params),
             decode=self.tokenizer.decode,
+            # Loops with tools keep them under this name: `ToolAgentLoop`, `SingleTurnAgentLoop`.
+            tools=getattr(self, "tool_schemas", None) or (),
             environment=kwargs.get("data_source"),
             split=extra.get("split") if isinstance(extra, Mapping) else None,
             group_id=None if group is None else str(group),
