@@ -3,17 +3,16 @@
  * a fresh cache downloads the store's engine, shows its page, trains and stops in order; `npx retrace verify` finds no fault; an agent's program records
  * with `@retrace/client`. Where npm can't reach its registry, it says why and checks nothing.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Session } from '../test/support/cli.mjs';
-import { root } from './run-tool.mjs';
+import { findObstacle, installInto, packInto, shareTensorflow } from './installed-package.mjs';
 
 const NUM_UPDATES = 2;
 /** Only what hangs shall end by it: on a quiet machine each step takes seconds. */
 const WITHIN_MS = 900_000;
-const PING_TIMEOUT_MS = 60_000;
 
 const home = mkdtempSync(join(tmpdir(), 'retrace-package-'));
 const folder = join(home, 'project');
@@ -37,36 +36,18 @@ try {
   rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
 }
 
-/** Why nothing can be installed here; null when it can. */
-function findObstacle() {
-  const { status, stderr } = spawnSync('npm', ['ping'], { encoding: 'utf8', timeout: PING_TIMEOUT_MS });
-  return status === 0 ? null : `npm can't reach its registry: ${lastLine(stderr ?? '')}`;
-}
-
 function install() {
-  mkdirSync(folder, { recursive: true });
-  execFileSync(process.execPath, [join(root, 'scripts', 'pack.mjs'), folder], { stdio: 'inherit' });
-  const packages = readdirSync(folder).map((name) => `./${name}`);
-  expect(packages.length === 2, `npm run pack wrote ${packages.join(', ')}`);
+  const packages = packInto(folder);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-  const { status, stderr } = npm(['install', '--ignore-scripts', '--no-audit', '--no-fund', ...packages]);
-  expect(status === 0 && stderr === '', `npm install ended with exit code ${status} and says: ${stderr}`);
+  installInto(folder, packages);
   step(`npm install ${packages.join(' ')}: no warning`);
   const { stdout } = npm(['exec', '--', 'retrace', '--version']);
   expect(/^\d+\.\d+\.\d+$/.test(stdout.trim()), `npx retrace --version says ${stdout}`);
-  shareTensorflow();
-}
-
-/** Links an installed TensorFlow into the fresh cache: downloading and compiling it takes minutes. Without one, WebAssembly computes. */
-function shareTensorflow() {
-  const installed = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'retrace', 'backends');
-  mkdirSync(join(cache, 'retrace'), { recursive: true });
-  if (existsSync(installed)) symlinkSync(installed, join(cache, 'retrace', 'backends'));
 }
 
 async function use() {
   const up = ['up', '--recipe', 'bandit-ppo', '--updates', `${NUM_UPDATES}`, '--port', '0'];
-  const backend = existsSync(join(cache, 'retrace', 'backends')) ? 'tensorflow' : 'wasm';
+  const backend = shareTensorflow(cache) ? 'tensorflow' : 'wasm';
   session = new Session('npx', ['retrace', ...up, '--backend', backend], environment, folder);
   await session.waitFor(/downloading ClickHouse's engine/, WITHIN_MS);
   step(`npx retrace up downloads the engine after ${session.elapsed()}`);
@@ -113,10 +94,6 @@ function npm(args, { env = {} } = {}) {
     env: { ...process.env, ...env },
     timeout: WITHIN_MS,
   });
-}
-
-function lastLine(text) {
-  return text.trim().split('\n').at(-1);
 }
 
 function expect(condition, message) {

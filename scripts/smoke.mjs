@@ -4,10 +4,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { findFreePort } from '@retrace/process/free-port';
 import { makeDataDirectory, startWithNpm } from '../test/support/cli.mjs';
+import { copyTree } from './copied-tree.mjs';
 import { root } from './run-tool.mjs';
 
 /** So many that the run is not over before the store has shown of it what is looked at. */
@@ -23,7 +24,8 @@ const tree = makeDataDirectory();
 const sessions = [];
 
 try {
-  copyTree();
+  copyTree(tree.path);
+  linkAllPackages();
   await smoke();
   console.log('smoke: passed');
 } catch (error) {
@@ -35,18 +37,8 @@ try {
   tree.remove();
 }
 
-/** Copies what git knows or would add, as a clone after `npm ci` has it: nothing built, and packages of others linked from here. */
-function copyTree() {
-  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 2 ** 26,
-  });
-  for (const path of listed.split('\0')) {
-    if (path === '' || !existsSync(join(root, path))) continue;
-    mkdirSync(join(tree.path, dirname(path)), { recursive: true });
-    cpSync(join(root, path), join(tree.path, path));
-  }
+/** Links packages of others into the copy from here, as after `npm ci`. */
+function linkAllPackages() {
   linkPackages('node_modules');
   // Packages of which a workspace has a version of its own.
   for (const parent of ['apps', 'libs', 'clients']) {

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openBackend } from '@retrace/compute';
 import { createTokenizer } from '@retrace/policy';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeByteModel } from './support/byte-model.js';
+import { writeByteModel } from './support/byte-model.mjs';
 import { ServedTraining } from './support/served-training.js';
 
 const NUM_TOKENS = createTokenizer('byte', []).vocabSize;

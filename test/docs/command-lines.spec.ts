@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProgram } from '../../apps/cli/src/program.js';
 import { root } from '../../scripts/run-tool.mjs';
 import { placeOf, readBlocks } from './blocks.mjs';
+import { PLACEHOLDER } from './statements.mjs';
 
 /**
  * Programs of others in the pages' blocks. Here they only note how they are called; what `curl` asks of Retrace must be a route of the API. All
@@ -23,9 +24,6 @@ cd() { :; }
 command_not_found_handle() { note unknown "$@"; }
 PATH=
 `;
-
-/** A part of a line for the reader to fill in. */
-const PLACEHOLDER = /<[a-z][a-zA-Z ]*>/g;
 
 let folder: string;
 beforeAll(() => {

@@ -3,7 +3,7 @@ import ts from 'typescript';
 import { expect, it } from 'vitest';
 import { root } from '../../scripts/run-tool.mjs';
 import { readBlocks } from './blocks.mjs';
-import { UNRUN_BLOCKS } from './unrun-blocks.mjs';
+import { unrunReasonOf } from './unrun-blocks.mjs';
 
 /** Where a reader saves a block, for those that import files beside them. */
 const SAVED_AS: Readonly<Record<string, string>> = {
@@ -20,12 +20,7 @@ const EARLIER: Readonly<Record<string, string>> = {
 };
 
 it('TypeScript of the pages has no type error, as it is printed', () => {
-  const blocks = readBlocks().filter(({ language, page, text }) => {
-    const [begins] = text.split('\n');
-    return (
-      language === 'ts' && !UNRUN_BLOCKS.some((listed) => listed.page === page && listed.begins === begins)
-    );
-  });
+  const blocks = readBlocks().filter((block) => block.language === 'ts' && unrunReasonOf(block) === null);
   const files = new Map(
     blocks.map(({ text }, i) => {
       const [begins] = text.split('\n');

@@ -25,8 +25,13 @@ export const UNRUN_BLOCKS = [
   },
   {
     page: 'docs/recording.md',
-    begins: '{',
-    reason: 'parts of records and of redaction; libs/recording has specs of both',
+    begins: '{\n  "ids": [5, 6, 7, 8],',
+    reason: 'part of a record; libs/recording has specs of it',
+  },
+  {
+    page: 'docs/recording.md',
+    begins: '{\n  "rules": [',
+    reason: 'rules of redaction; libs/recording has specs of them',
   },
   {
     page: 'docs/clients.md',
@@ -52,6 +57,35 @@ export const UNRUN_BLOCKS = [
     page: 'docs/datasets.md',
     begins: 'from datasets import load_dataset',
     reason: 'needs Hugging Face datasets; clients/python/tests/heavy/test_datasets.py runs the like',
+  },
+  {
+    page: 'docs/compute.md',
+    begins: 'npm run test:gpu',
+    reason: 'needs a GPU; scripts/gpu-check runs both where there is one',
+  },
+  {
+    page: 'docs/import.md',
+    begins: 'npx retrace import babyai.parquet --verify',
+    reason:
+      "needs AgentGym's babyai and what was recorded on it; test/system/import.spec.ts verifies the like on Retrace's own worlds",
+  },
+  {
+    page: 'docs/serve.md',
+    begins: 'retrace train --from-run <recorded run>',
+    reason:
+      'needs what an agent did with the policy; test/system/trained-through-proxy.spec.ts lets one act, and trains on it',
+  },
+  {
+    page: 'docs/openmanus-rl.md',
+    begins: 'retrace train --recipe textcraft-gigpo',
+    reason:
+      'needs a model of 1.5 billion parameters and AgentGym; test/long/agentgym-presets.mjs trains each preset',
+  },
+  {
+    page: 'docs/operations.md',
+    begins: 'export RETRACE_KAFKA_BROKERS=',
+    reason:
+      'needs Kafka and a ClickHouse server on hosts of their own; test/faults and test/long/live-services.mjs run the roles on Kafka',
   },
   {
     page: 'docs/environments.md',
@@ -89,3 +123,23 @@ export const UNRUN_BLOCKS = [
     reason: "has a reader's own generate and environment; clients/python/tests/test_context.py runs the like",
   },
 ];
+
+/**
+ * Finds the reason why a block is not run.
+ *
+ * @param {{ readonly page: string, readonly text: string }} block
+ * @returns {string | null} null for a block that is run
+ */
+export function unrunReasonOf({ page, text }) {
+  return UNRUN_BLOCKS.find((listed) => isListedBy(listed, { page, text }))?.reason ?? null;
+}
+
+/**
+ * Says whether an entry of the list is about a block.
+ *
+ * @param {{ readonly page: string, readonly begins: string }} listed
+ * @param {{ readonly page: string, readonly text: string }} block
+ */
+export function isListedBy(listed, { page, text }) {
+  return listed.page === page && text.startsWith(listed.begins);
+}

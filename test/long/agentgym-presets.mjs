@@ -14,9 +14,9 @@ import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { createTokenizer, plainPolicyText, saveHuggingFaceModel, Transformer } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import { FigureTable } from '../../bench/figure-table.mjs';
+import { writeByteModel } from '../support/byte-model.mjs';
 import { makeDataDirectory, root, runRetrace } from '../support/cli.mjs';
 import { environmentServers, freePorts } from '../support/environment-servers.mjs';
 
@@ -52,17 +52,8 @@ function standIn(family) {
 
 async function makeModel() {
   await openBackend();
-  const model = Transformer.initialize(
-    {
-      ...{ vocabSize: 260, hiddenSize: 32, numLayers: 1, numHeads: 4, numKeyValueHeads: 2, headDim: 8 },
-      ...{ intermediateSize: 48, ropeTheta: 1e4, rmsNormEps: 1e-6, tieWordEmbeddings: false },
-      ...{ attentionBias: true, maxPositions: MAX_PROMPT_TOKENS + MAX_NEW_TOKENS, valueHead: false },
-    },
-    1,
-  );
   const path = join(directory, 'model');
-  await saveHuggingFaceModel(path, model, { text: plainPolicyText(createTokenizer('byte', [])) });
-  model.dispose();
+  await writeByteModel(path, { maxPositions: MAX_PROMPT_TOKENS + MAX_NEW_TOKENS });
   return path;
 }
 

@@ -7,7 +7,7 @@ import { startProxy } from '@retrace/proxy';
 import { openDirectorySupply, startServer } from '@retrace/serve';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBrowser } from '../../scripts/find-browser.mjs';
-import { writeByteModel } from '../support/byte-model.js';
+import { writeByteModel } from '../support/byte-model.mjs';
 import { root } from '../support/cli.mjs';
 import { FOREIGN_NAME, ForeignPage, WitnessServer, type Attack } from '../support/foreign-page.js';
 import { clientEnvironment, pythonVariables } from '../support/python-client.mjs';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openBackend } from '@retrace/compute';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeByteModel } from '../support/byte-model.js';
+import { writeByteModel } from '../support/byte-model.mjs';
 import { DataDirectories, root, startRetrace } from '../support/cli.mjs';
 import { ServedTraining } from '../support/served-training.js';
 

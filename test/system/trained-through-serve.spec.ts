@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openBackend } from '@retrace/compute';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeByteModel } from '../support/byte-model.js';
+import { writeByteModel } from '../support/byte-model.mjs';
 import { kill, root } from '../support/cli.mjs';
 import { ServedTraining } from '../support/served-training.js';
 
