@@ -48,13 +48,9 @@ export class PageRun {
     await prepare(opened.terminal, needs.prepare ?? []);
     for (const printed of statementsOf(block.text)) {
       const startedAt = performance.now();
-      let fault = null;
-      try {
-        const statement = await this.fill(printed, fills, opened.terminal);
-        fault = await this.runStatement(statement, needs, opened);
-      } catch (error) {
-        fault = error.message;
-      }
+      const fault = await this.fill(printed, fills, opened.terminal)
+        .then((statement) => this.runStatement(statement, needs, opened))
+        .catch((error) => error.message);
       yield { statement: printed, seconds: (performance.now() - startedAt) / 1000, fault };
     }
   }

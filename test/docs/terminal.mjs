@@ -25,8 +25,8 @@ done
 
 /** A bash in a folder that runs one statement after another, as one that a reader types them into. */
 export class Terminal {
-  /** @type {(status: number) => void} */
-  #onStatus = () => {};
+  /** Takes the exit code of the statement that runs. @type {((status: number) => void) | null} */
+  #onStatus = null;
   #numStatements = 0;
 
   /**
@@ -45,7 +45,7 @@ export class Terminal {
     });
     closeSync(err);
     this.isOver = new Promise((resolve) => this.child.once('close', resolve));
-    this.child.stdio[4].on('data', (chunk) => this.#onStatus(Number(String(chunk))));
+    this.child.stdio[4].on('data', (chunk) => this.#onStatus?.(Number(String(chunk))));
   }
 
   /**

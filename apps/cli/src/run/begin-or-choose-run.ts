@@ -11,6 +11,7 @@ import { followControlEvents } from './follow-control-events.js';
 import { startMetricsExport, type MetricsOptions } from './metrics-export.js';
 import { recordBaselines } from './record-baselines.js';
 import { RunProgress } from './run-progress.js';
+import { checkpointsOf } from '../services/checkpoints.js';
 import type { Services } from '../services/services.js';
 
 /** Resumes the unfinished run of this recipe in the log of the services, or starts a new one. */
@@ -21,6 +22,7 @@ export async function beginRunOn(services: Services, recipe: Recipe): Promise<Be
     return beginRun(log, state, {
       recipe,
       codeVersion,
+      checkpoints: checkpointsOf(services.directory),
       completeData: (asked) =>
         withConnection(services.directory, services, services.log, async ({ client, log: ownLog }) => {
           const { untilVisible } = await import('@retrace/store');

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resolveRecipe } from '@retrace/config';
 import type { EventLog } from '@retrace/log';
 import { ControlTail } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
+import { CheckpointFiles } from '@retrace/policy';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { beginRun } from './begin-run.js';
 import { readControlState } from '../services/control-state.js';
@@ -22,11 +23,13 @@ describe('beginRun', () => {
   });
 
   const recipe = resolveRecipe('bandit-ppo');
+  const checkpoints = () => join(directory, 'checkpoints');
   const readState = () => readControlState(log);
   const begin = async (ofRecipe = recipe) =>
     beginRun(log, await readState(), {
       recipe: ofRecipe,
       codeVersion: '1.2.3',
+      checkpoints: new CheckpointFiles(checkpoints()),
     });
 
   it('appends RunStarted with recipe and code version', async () => {
@@ -64,6 +67,8 @@ describe('beginRun', () => {
       });
     await control.append(source.runId, { kind: 'TrainerClaimed', payload: { epoch: 0, trainerId: 't' } });
     await publish(0);
+    mkdirSync(checkpoints());
+    writeFileSync(join(checkpoints(), `${'0'.repeat(64)}.safetensors`), '0');
     const from = resolveRecipe('bandit-ppo', {
       assignments: [`initFrom={"run":"${source.runId}"}`, 'name=next'],
     });

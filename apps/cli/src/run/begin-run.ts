@@ -9,7 +9,8 @@ import {
   nowUs,
 } from '@retrace/trajectory';
 import { type EventLog } from '@retrace/log';
-import { completeInit, completeTeacher } from './complete-init.js';
+import type { CheckpointFiles } from '@retrace/policy';
+import { completeInit, completeTeacher, requireNamedWeights } from './complete-init.js';
 import { encodeEvent } from '@retrace/trajectory/codec';
 
 export interface BegunRun {
@@ -23,6 +24,8 @@ export interface BegunRun {
 interface BeginRunOptions {
   readonly recipe: Recipe;
   readonly codeVersion: string;
+  /** Where the weights are that a recipe starts from. */
+  readonly checkpoints: CheckpointFiles;
   /** Finds out what stored data a new run has; needed where the recipe has sources of data. */
   readonly completeData?: (recipe: Recipe) => Promise<Recipe>;
 }
@@ -49,6 +52,7 @@ export async function beginRun(
 
   const withData = (await options.completeData?.(options.recipe)) ?? options.recipe;
   const recipe = await completeTeacher(completeInit(withData, state), state);
+  await requireNamedWeights(recipe, state, options.checkpoints);
   const { name: environment } = await readEnvironment(recipe.environment);
   const runId = newRunId();
   const event = newControlEvent({

@@ -1,8 +1,9 @@
 import { recipeHash, requestHash, resolveRecipe } from '@retrace/config';
+import type { CheckpointFiles } from '@retrace/policy';
 import { ControlFold, type AnyEvent, type ControlEventKind, type PayloadOf } from '@retrace/trajectory';
 import { controlEvent } from '@retrace/trajectory/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { completeInit, completeTeacher } from './complete-init.js';
+import { completeInit, completeTeacher, requireNamedWeights } from './complete-init.js';
 import { initAssignment } from './training-recipe.js';
 
 const FIRST = '01936d00-0000-7000-8000-00000000000a';
@@ -45,6 +46,27 @@ const sourceOf = (initFrom: string) => {
   const recipe = resolveRecipe('bandit-ppo', { assignments: [initAssignment(initFrom)] });
   return completeInit(recipe, state).initFrom?.source;
 };
+
+describe('requireNamedWeights', () => {
+  const listing = (...digits: readonly string[]) =>
+    ({
+      list: () => Promise.resolve(digits.map((digit) => ({ sha256: digit.repeat(64), sizeBytes: 8 }))),
+    }) as unknown as CheckpointFiles;
+  const recipe = resolveRecipe('bandit-ppo', { assignments: [initAssignment(`run:${FIRST}@1`)] });
+
+  it('takes a version whose weights are kept, and refuses another with the versions that are', async () => {
+    const completed = completeInit(recipe, state);
+    await requireNamedWeights(completed, state, listing('b'));
+    await expect(requireNamedWeights(completed, state, listing('a', 'c'))).rejects.toMatchObject({
+      code: 'POLICY_REMOVED',
+      message: `policy 1 of run ${FIRST}: its weights are not kept; recipe field checkpoint.weights says which are: 0, 2`,
+    });
+  });
+
+  it('asks for nothing where a recipe starts from no run', async () => {
+    await requireNamedWeights(resolveRecipe('bandit-ppo'), state, listing());
+  });
+});
 
 describe('completeInit', () => {
   it.each([

@@ -1,6 +1,8 @@
 import { bestVersions, type InitRecipe, type Recipe } from '@retrace/config';
+import type { CheckpointFiles } from '@retrace/policy';
 import type { ControlFold, PolicyPublished, RunState } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
+import { requireWeights } from './find-policy.js';
 import { selectRun } from './find-run.js';
 import { sayChosenRun } from './said-runs.js';
 
@@ -50,6 +52,23 @@ function requireEnded({ runId, ended }: RunState): void {
     'RUN_ACTIVE',
     `distillation.teacher.policy.run: run ${runId} has not ended, and the weights of its policies are not kept while it goes on; wait for its end, or name another run`,
   );
+}
+
+/**
+ * Requires that the weights which a completed recipe starts from, and those that teach it, are there.
+ *
+ * @throws CliError `POLICY_REMOVED` when they are not kept any more
+ */
+export async function requireNamedWeights(
+  { initFrom, distillation }: Recipe,
+  state: ControlFold,
+  checkpoints: CheckpointFiles,
+): Promise<void> {
+  for (const source of [initFrom?.source, distillation?.teacher.policy?.source]) {
+    const run = state.runs.find(({ runId }) => runId === source?.runId);
+    const policy = run?.policies.get(source?.policyVersion ?? 0);
+    if (run && policy) await requireWeights(run, policy, checkpoints);
+  }
 }
 
 function findSource(runs: readonly RunState[], wanted: string): RunState {

@@ -39,7 +39,12 @@ export async function findPolicy(
   );
 }
 
-async function requireWeights(
+/**
+ * Requires that the weights of a policy version are among the checkpoints.
+ *
+ * @throws CliError `POLICY_REMOVED` when they are not kept any more
+ */
+export async function requireWeights(
   { runId, policies }: RunState,
   { policyVersion, weights }: PolicyPublished,
   checkpoints: CheckpointFiles,

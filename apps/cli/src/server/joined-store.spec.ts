@@ -7,6 +7,7 @@ import { DataDirectory } from '@retrace/process';
 import { expect, it } from 'vitest';
 import { beginRun } from '../run/begin-run.js';
 import { readControlState } from '../services/control-state.js';
+import { checkpointsOf } from '../services/checkpoints.js';
 import type { LogEntry } from '../supervisor/log-stream.js';
 import { JoinedStore } from './joined-store.js';
 
@@ -18,6 +19,7 @@ it('JoinedStore: says at once how much of the log a store lacks whose server has
     await beginRun(eventLog, await readControlState(eventLog), {
       recipe: resolveRecipe('bandit-ppo'),
       codeVersion: '1.2.3',
+      checkpoints: checkpointsOf(directory),
     });
     const server = { pid: 1, apiUrl: '', storeUrl: 'http://127.0.0.1:1', hasSink: true, startedAt: '' };
     const log = { write: (entry: LogEntry) => entries.push(entry), progress: () => undefined };

@@ -7,6 +7,7 @@ import { RecipeLock } from '../data-directory/recipe-lock.js';
 import { readCodeVersion } from '../installation.js';
 import { beginRun, type BegunRun } from '../run/begin-run.js';
 import { completeData, requireRewarded, type DataSession } from '../run/complete-data.js';
+import { checkpointsOf } from '../services/checkpoints.js';
 import { readControlState } from '../services/control-state.js';
 import type { WarningRecorder } from '../supervisor/warning-recorder.js';
 import type { StoreOfRuns } from './store-of-runs.js';
@@ -75,7 +76,10 @@ async function lockAndBegin(
     // Read under the lock: who had it before may have begun or ended a run.
     const state = await readControlState(eventLog);
     const completed = complete && ((incomplete: Recipe) => complete(incomplete, state));
-    const begun = await beginRun(eventLog, state, { recipe, codeVersion, completeData: completed });
+    const begun = await beginRun(eventLog, state, {
+      ...{ recipe, codeVersion, completeData: completed },
+      checkpoints: checkpointsOf(held.directory),
+    });
     lock.nameRun(begun.runId);
     let isReleased = false;
     const release = () => {
