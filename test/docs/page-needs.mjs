@@ -49,6 +49,8 @@ turns = [{"from": "human", "value": "Go to the red ball."}, {"from": "gpt", "val
 pyarrow.parquet.write_table(pyarrow.table({"item_id": ["babyai_7"], "conversations": [turns]}), "train.parquet")`;
 /** A model directory, of byte tokens. */
 const MODEL = { model: null, policy: { model: './Qwen2.5-0.5B', maxPositions: 512 } };
+/** So much imitation as takes seconds. */
+const FEW = { numEpisodes: 32, numUpdates: 2, episodesPerUpdate: 16 };
 const BYTES = { tokenizer: 'model', window: 'observation', maxNewTokens: 4 };
 
 /** Values of placeholders that mean the same on every page. */
@@ -164,10 +166,10 @@ export const PAGE_NEEDS = {
     set: [...SMALL, 'numUpdates=2'],
     prepare: [
       'cp -r "$MODEL_DIRECTORY" Qwen2.5-0.5B',
-      recipe('frozen-lake-imitation', { name: 'my-sft', context: BYTES, ...MODEL }, 'my-sft.json'),
+      recipe('frozen-lake-imitation', { name: 'my-sft', context: BYTES, ...MODEL, imitation: FEW }, 'my-sft.json'),
       recipe('frozen-lake-ppo', { name: 'my-rl', context: BYTES, ...MODEL }, 'my-rl.json'),
     ],
-    fills: { 'run:3f0c@40': `echo "run:$(${first('run_id')})@2"` },
+    fills: { 'run:3f0c@40': `echo "run:$(${newest('run_id')})@1"` },
     blocks: {
       "npx retrace save-policy ./out                  # transformers loads it: AutoModelForCausalLM.from_pretrained('./out')":
         {
