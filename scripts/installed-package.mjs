@@ -42,7 +42,7 @@ export function packInto(folder) {
  * @throws {Error} where npm fails or warns
  */
 export function installInto(folder, packages) {
-  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...packages];
+  const args = ['install', '--no-audit', '--no-fund', ...packages];
   const { status, stderr } = spawnSync('npm', args, {
     cwd: folder,
     encoding: 'utf8',

@@ -128,6 +128,8 @@ function stageOther(path, target) {
   writeManifest(target, {
     ...manifest,
     scripts: undefined,
+    // npm compiles a package with a binding.gyp that names no script, unless it says so.
+    gypfile: false,
     devDependencies: undefined,
     optionalDependencies: undefined,
     dependencies: stageNested(path, target),

@@ -166,7 +166,11 @@ export const PAGE_NEEDS = {
     set: [...SMALL, 'numUpdates=2'],
     prepare: [
       'cp -r "$MODEL_DIRECTORY" Qwen2.5-0.5B',
-      recipe('frozen-lake-imitation', { name: 'my-sft', context: BYTES, ...MODEL, imitation: FEW }, 'my-sft.json'),
+      recipe(
+        'frozen-lake-imitation',
+        { name: 'my-sft', context: BYTES, ...MODEL, imitation: FEW },
+        'my-sft.json',
+      ),
       recipe('frozen-lake-ppo', { name: 'my-rl', context: BYTES, ...MODEL }, 'my-rl.json'),
     ],
     fills: { 'run:3f0c@40': `echo "run:$(${newest('run_id')})@1"` },
