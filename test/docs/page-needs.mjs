@@ -210,6 +210,8 @@ export const PAGE_NEEDS = {
     set: SMALL,
     blocks: {
       "export AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=…        # or a profile, or the machine's role": {
+        // The page's server has another directory's checkpoints.
+        prepare: ['export RETRACE_DATA_DIR=./on-s3'],
         fills: {
           'AWS_ACCESS_KEY_ID=…': 'echo AWS_ACCESS_KEY_ID=$S3_KEY_ID',
           'AWS_SECRET_ACCESS_KEY=…': 'echo AWS_SECRET_ACCESS_KEY=$S3_SECRET',
@@ -220,7 +222,7 @@ export const PAGE_NEEDS = {
     },
     server: true,
     fills: {
-      '<queueId>': `curl -s localhost:8787/api/queue -H 'content-type: application/json' -d '{"recipe": "bandit-ppo"}' | jq -r .queueId`,
+      '<queueId>': `curl -s localhost:8787/api/queue -H 'content-type: application/json' -d '{"recipe": "bandit-ppo"}' | jq -r .queued[-1].queueId`,
     },
   },
   'docs/policy-losses.md': { set: SMALL },

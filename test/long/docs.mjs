@@ -5,7 +5,7 @@
  *
  *   npm run test:long -- docs [-- --pages tutorial,serve] [--home DIRECTORY]
  *
- * Takes about 25 minutes on two free cores, and the ports that the pages name: 8787 to 8789, 8000, 8100, 36001. `--home` keeps what is installed.
+ * Takes half an hour on two free cores, and needs the ports that the pages name: 8787 to 8789, 8000, 8100, 36001. `--home` keeps what is installed.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
