@@ -4,6 +4,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { DataDirectories, root, runRetrace } from './support/cli.mjs';
 
 const directories = new DataDirectories();
+/** Where what is collected is stored. */
+const data = ['--data-dir', directories.make()];
 
 /** The file in a folder outside the repository, where no package is found. */
 function moduleElsewhere(): string {
@@ -20,7 +22,8 @@ describe('an environment in a TypeScript file of one’s own', () => {
   it('is played by collect with its own scripted agent', async () => {
     const collected = await runRetrace([
       ...['collect', '--environment', moduleElsewhere(), '--policy', 'careful', '--episodes', '40'],
-      ...['--data-dir', directories.make(), '--json'],
+      ...data,
+      '--json',
     ]);
     expect(collected.stderr).toBe('');
     expect(JSON.parse(collected.stdout)).toMatchObject({ numEpisodes: 40 });
@@ -33,7 +36,6 @@ describe('an environment in a TypeScript file of one’s own', () => {
   ])('collect exits 1 where all of its few episodes failed, in a %s', async (_, text, fault) => {
     const broken = moduleElsewhere();
     writeFileSync(broken, readFileSync(broken, 'utf8').replace(text, fault));
-    const data = ['--data-dir', directories.make()];
     const collected = await runRetrace([
       ...['collect', '--environment', broken, '--policy', 'careful', '--episodes', '3', ...data],
     ]);
@@ -47,7 +49,8 @@ describe('an environment in a TypeScript file of one’s own', () => {
     writeFileSync(broken, readFileSync(broken, 'utf8').replace('if (typeof start', fault));
     const collected = await runRetrace([
       ...['collect', '--environment', broken, '--policy', 'careful', '--episodes', '20'],
-      ...['--data-dir', directories.make(), '--json'],
+      ...data,
+      '--json',
     ]);
     expect(collected.code).toBe(0);
     expect(collected.stderr).toContain('too high');

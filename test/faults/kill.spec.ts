@@ -7,7 +7,7 @@ import { trainWithKills, type Kill, type KilledRun } from '../support/kill-drill
 const NUM_UPDATES = 7;
 const recipe = [
   ...['--recipe', 'bandit-ppo', '--updates', String(NUM_UPDATES), '--backend', 'wasm'],
-  ...['--set', 'updateTokens=true'],
+  ...['--set', 'updateTokens=true', '--set', 'collection.groupsPerRound=256'],
   ...['--set', 'evaluation.numTestEpisodes=100', '--set', 'evaluation.numValidationEpisodes=50'],
 ];
 const options = { withinMs: 300_000 };

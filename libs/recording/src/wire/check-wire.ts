@@ -17,41 +17,43 @@ export function isDateTime(value: string): boolean {
   return DATE_TIME.test(value) && !Number.isNaN(Date.parse(value));
 }
 
-const ajv = new Ajv({ verbose: true, strict: true, strictTypes: false });
-ajv.addVocabulary(['x-rule']);
-ajv.addFormat('date-time', isDateTime);
+let compiler: Ajv | null = null;
 
-const compile = <T>(schema: Schema): ValidateFunction<T> => ajv.compile<T>(schema);
-
-const checks = Object.fromEntries(
-  WIRE_TYPES.map((type) => [type, compile<WireRecord>(RECORD_SCHEMAS[type])]),
-) as Readonly<Record<WireType, ValidateFunction<WireRecord>>>;
-
-const checkStartRun = compile<StartRunRequest>(START_RUN_REQUEST);
-const checkEndRun = compile<EndRunRequest>(END_RUN_REQUEST);
+/** The check of a schema; compiled when it is first asked for, since that takes longer than to load everything else here. */
+function checkOf<T>(schema: Schema): ValidateFunction<T> {
+  if (compiler === null) {
+    compiler = new Ajv({ verbose: true, strict: true, strictTypes: false });
+    compiler.addVocabulary(['x-rule']);
+    compiler.addFormat('date-time', isDateTime);
+  }
+  // It keeps what it compiled, by schema.
+  return compiler.compile<T>(schema);
+}
 
 /** @throws RecordingError `INVALID_RECORDS` naming index, field, value and rule of the first fault */
 export function checkRecord(value: unknown, index: number): WireRecord {
   const type = (value as { readonly type?: unknown } | null | undefined)?.type;
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw invalid({ index, field: '', value, rule: 'must be an object' });
-  if (typeof type !== 'string' || !Object.hasOwn(checks, type))
+  if (typeof type !== 'string' || !Object.hasOwn(RECORD_SCHEMAS, type))
     throw invalid({ index, field: 'type', value: type, rule: `must be one of ${WIRE_TYPES.join(', ')}` });
-  const check = checks[type as WireType];
+  const check = checkOf<WireRecord>(RECORD_SCHEMAS[type as WireType]);
   if (check(value)) return value;
   throw invalid(faultOf(check.errors, value, index));
 }
 
 /** @throws RecordingError `INVALID_RECORDS` */
 export function requireStartRun(value: unknown): StartRunRequest {
-  if (checkStartRun(value)) return value;
-  throw invalid(faultOf(checkStartRun.errors, value, null));
+  const check = checkOf<StartRunRequest>(START_RUN_REQUEST);
+  if (check(value)) return value;
+  throw invalid(faultOf(check.errors, value, null));
 }
 
 /** @throws RecordingError `INVALID_RECORDS` */
 export function requireEndRun(value: unknown): EndRunRequest {
-  if (checkEndRun(value)) return value;
-  throw invalid(faultOf(checkEndRun.errors, value, null));
+  const check = checkOf<EndRunRequest>(END_RUN_REQUEST);
+  if (check(value)) return value;
+  throw invalid(faultOf(check.errors, value, null));
 }
 
 /** An error for the first broken rule. */

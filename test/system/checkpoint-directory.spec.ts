@@ -1,8 +1,8 @@
 import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { makeDataDirectory, runRetrace } from './support/cli.mjs';
-import { placeTrainedDirectory } from './support/trained-directory.mjs';
+import { makeDataDirectory, runRetrace } from '../support/cli.mjs';
+import { placeTrainedDirectory } from '../support/trained-directory.mjs';
 
 const data = makeDataDirectory();
 const own = join(data.path, 'data');
