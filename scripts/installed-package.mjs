@@ -45,7 +45,8 @@ export function packInto(folder) {
  * @throws {Error} where npm fails or warns
  */
 export function installInto(folder, packages) {
-  const args = ['install', '--no-audit', '--no-fund', ...packages];
+  // npm hands its own setting, which a checkout turns on, to the commands that it runs.
+  const args = ['install', '--ignore-scripts=false', '--no-audit', '--no-fund', ...packages];
   const { status, stderr } = spawnSync('npm', args, {
     cwd: folder,
     encoding: 'utf8',

@@ -21,14 +21,17 @@ const TENSORBOARD = ['tensorboard==2.20.0', 'setuptools<82'];
  * @param {string} home an existing folder
  */
 export async function startServices(home) {
-  const model = await startOpenAiServer(() => ({ content: 'up' }), { port: MODEL_PORT, engine: 'vllm' });
-  const stand = join(root, 'test', 'support', 'agentgym-stand-in.mjs');
-  const agentgym = spawn(process.execPath, [stand, 'alfworld', `${AGENTGYM_PORT}`], { stdio: 'inherit' });
   const s3 = await startS3Server();
   if ('unavailable' in s3) throw new Error(`no S3 server: ${s3.unavailable}`);
   const directory = join(home, 'model');
   if (!existsSync(directory)) await writeByteModel(directory);
-  const python = await makePython(join(home, 'python'));
+  const python = await makePython(join(home, 'python')).catch(async (error) => {
+    await s3.close();
+    throw error;
+  });
+  const model = await startOpenAiServer(() => ({ content: 'up' }), { port: MODEL_PORT, engine: 'vllm' });
+  const stand = join(root, 'test', 'support', 'agentgym-stand-in.mjs');
+  const agentgym = spawn(process.execPath, [stand, 'alfworld', `${AGENTGYM_PORT}`], { stdio: 'inherit' });
   const { accessKeyId, secretAccessKey } = s3.credentials;
   return {
     variables: {

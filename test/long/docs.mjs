@@ -102,7 +102,8 @@ function report() {
   const seconds = (performance.now() - startedAt) / 1000;
   console.log(`${counts.blocks} blocks with ${counts.commands} commands; ${faults.length} faults`);
   for (const fault of faults) console.log(`\n${fault}`);
-  process.exitCode = faults.length === 0 ? 0 : 1;
+  if (counts.blocks + counts.listed === 0) console.log('no page has one of these names');
+  process.exitCode = faults.length === 0 && counts.blocks + counts.listed > 0 ? 0 : 1;
   if (!process.env.RETRACE_RESULT_FILE || wanted !== undefined) return;
   const figures = [
     { name: 'blocks executed', value: counts.blocks },

@@ -17,7 +17,7 @@ export type TrainerErrorCode =
   | 'NO_GREEDY_BASELINE'
   /** The policy that preferences are relative to is not published. */
   | 'NO_REFERENCE'
-  /** The teacher of the recipe reads other tokens, or is no longer what it was. */
+  /** The teacher of the recipe can't judge the policy's tokens, or is no longer what it was. */
   | 'TEACHER_REFUSED'
   /** The rewards can be had of the run's own episodes only, and the recipe trains on others. */
   | 'REWARD_NEEDS_OWN_EPISODES'

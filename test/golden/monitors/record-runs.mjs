@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { makeDataDirectory, startRetrace } from '../../support/cli.mjs';
+import { resolveRecipe } from '@retrace/config';
+import { makeDataDirectory, runRetrace, startRetrace } from '../../support/cli.mjs';
 
 /** Metrics that monitors read. */
 const METRICS =
@@ -60,6 +61,8 @@ async function record(recipe, settings, seconds) {
   const data = makeDataDirectory();
   const file = join(directory, 'updates.ndjson');
   writeFileSync(file, '');
+  const teacher = resolveRecipe(recipe).distillation?.teacher.policy?.run;
+  if (teacher !== undefined) await runRetrace(['train', '--recipe', teacher, '--data-dir', data.path]);
   const sets = settings.flatMap((setting) => ['--set', setting]);
   const session = startRetrace(['train', '--recipe', recipe, ...sets, '--data-dir', data.path], {
     RETRACE_MONITORED_FILE: file,

@@ -1,14 +1,15 @@
+import type { Recipe } from '@retrace/config';
 import type { BegunRun } from './begin-run.js';
 
 /** Says which run begins or goes on, and where its tasks come from files how many updates their epochs are. */
 export function announceRun({
-  recipe: { name, tasks, data, epochs, numUpdates, initFrom },
+  recipe: { name, tasks, data, epochs, numUpdates, initFrom, distillation },
   runId,
   isResumed,
 }: BegunRun): string {
   const source = initFrom?.source;
   const from = source ? `, from policy ${source.policyVersion} of run ${source.runId}` : '';
-  const start = `${isResumed ? 'resuming' : 'started'} ${name}, run ${runId}${from}`;
+  const start = `${isResumed ? 'resuming' : 'started'} ${name}, run ${runId}${from}${teacherOf(distillation)}`;
   if (data) {
     const updates = numUpdates.toLocaleString('en');
     return `${start}: ${updates} updates on ${data.sources.map(({ from }) => from).join(' + ')}`;
@@ -17,4 +18,11 @@ export function announceRun({
   const rows = `${tasks.contents.numTrain.toLocaleString('en')} training tasks`;
   const length = epochs === undefined ? rows : `${epochs} epochs of ${rows}`;
   return `${start}: ${numUpdates.toLocaleString('en')} updates, ${length}`;
+}
+
+function teacherOf(distillation: Recipe['distillation']): string {
+  if (!distillation) return '';
+  const { policy, model } = distillation.teacher;
+  const { policyVersion, runId } = policy?.source ?? {};
+  return `, taught by ${policy ? `policy ${policyVersion} of run ${runId}` : model}`;
 }

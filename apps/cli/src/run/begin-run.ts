@@ -50,9 +50,10 @@ export async function beginRun(
     return { runId: unfinished.runId, isResumed: true, recipe };
   }
 
-  const withData = (await options.completeData?.(options.recipe)) ?? options.recipe;
-  const recipe = await completeTeacher(completeInit(withData, state), state);
-  await requireNamedWeights(recipe, state, options.checkpoints);
+  // Before data sets are made of stored data.
+  const named = await completeTeacher(completeInit(options.recipe, state), state);
+  await requireNamedWeights(named, state, options.checkpoints);
+  const recipe = (await options.completeData?.(named)) ?? named;
   const { name: environment } = await readEnvironment(recipe.environment);
   const runId = newRunId();
   const event = newControlEvent({

@@ -1,8 +1,15 @@
 import type { EventLog } from '@retrace/log';
-import type { CheckpointFile } from '@retrace/trajectory';
+import type { Recipe } from '@retrace/config';
+import type { CheckpointFile, Json } from '@retrace/trajectory';
 import { decodeEvent } from '@retrace/trajectory/codec';
 
-/** Lists the checkpoint files that the events of each run name: run id → SHA-256 → file. */
+/** The weights that teach in a run, as its recipe names them; null without a stored teacher. */
+function teacherOf(recipe: Json): CheckpointFile | null {
+  const { distillation } = (recipe ?? {}) as Partial<Pick<Recipe, 'distillation'>>;
+  return distillation?.teacher.policy?.source ?? null;
+}
+
+/** Lists the checkpoint files that the events of each run name, with those that teach in it: run id → SHA-256 → file. */
 export async function checkpointFilesOf(log: EventLog): Promise<Map<string, Map<string, CheckpointFile>>> {
   const files = new Map<string, Map<string, CheckpointFile>>();
   const add = (runId: string, ref: CheckpointFile) => {
@@ -18,6 +25,10 @@ export async function checkpointFilesOf(log: EventLog): Promise<Map<string, Map<
       const decoded = decodeEvent(bytes);
       if (!decoded.ok) continue;
       const { event } = decoded;
+      if (event.kind === 'RunStarted') {
+        const teacher = teacherOf(event.payload.recipe);
+        if (teacher) add(event.runId, { sha256: teacher.sha256, sizeBytes: teacher.sizeBytes });
+      }
       if (event.kind === 'PolicyPublished') add(event.runId, event.payload.weights);
       if (event.kind === 'UpdateApplied') {
         add(event.runId, event.payload.weights);

@@ -152,7 +152,7 @@ export interface paths {
         put?: never;
         /**
          * Starts a run of a built-in recipe, or queues it behind the run that is trained
-         * @description One run is trained at a time, in the order of the requests; at most 20 wait. They wait through a restart of the server. An unfinished run of the same recipe is resumed. Answered with 501 by an API without a supervisor.
+         * @description One run is trained at a time, in the order of the requests; at most 20 wait. They wait through a restart of the server. An unfinished run of the same recipe is resumed. Answered with 501 by an API without a supervisor, and with 504 where the supervisor is late, which may still do it: the queue shows that.
          */
         post: operations["RunQueueController_start"];
         delete?: never;
@@ -1759,7 +1759,7 @@ export interface components {
             /** @description HTTP status */
             status: number;
             /** @enum {string} */
-            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "WHAT_IF_UNAVAILABLE" | "TOO_MANY_WHAT_IFS" | "RUN_NOT_TRAINED" | "RUN_NOT_TRAINING" | "RUN_CONTROL_UNAVAILABLE" | "TOO_MANY_RUNS" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
+            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "WHAT_IF_UNAVAILABLE" | "TOO_MANY_WHAT_IFS" | "RUN_NOT_TRAINED" | "RUN_NOT_TRAINING" | "RUN_CONTROL_UNANSWERED" | "RUN_CONTROL_UNAVAILABLE" | "TOO_MANY_RUNS" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
             /** @description What is wrong with this request */
             detail: string;
             /** @description Path of the request */

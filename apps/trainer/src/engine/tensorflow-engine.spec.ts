@@ -3,7 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countTensors, openBackend } from '@retrace/compute';
 import { resolveRecipe } from '@retrace/config';
-import { CheckpointFiles, type FileRef } from '@retrace/policy';
+import {
+  CheckpointFiles,
+  createTokenizer,
+  evaluateLogprobs,
+  modelFingerprint,
+  openPolicyText,
+  plainPolicyText,
+  saveHuggingFaceModel,
+  Transformer,
+  type FileRef,
+} from '@retrace/policy';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TensorflowEngine } from './tensorflow-engine.js';
 import { describeUpdateEngine } from './update-engine.contract.js';
@@ -91,24 +101,72 @@ describe('the teacher of a TensorflowEngine', () => {
     expect(countTensors()).toBe(before);
   });
 
-  it('is refused where it reads other tokens', async () => {
-    const recipe = resolveRecipe('bandit-ppo');
-    const other = await TensorflowEngine.open({
-      ...{ recipe, checkpoints, vocabSize: VOCAB_SIZE, tokenizerHash: 'ab'.repeat(32) },
+  const openWith = (tokenizerHash: string, vocabSize: number, ...settings: string[]) =>
+    TensorflowEngine.open({
+      recipe: resolveRecipe('bandit-ppo', { assignments: settings }),
+      ...{ checkpoints, vocabSize, tokenizerHash },
     });
-    const weights = await other.saveWeights();
-    await other.close();
-    const engine = await openEngine(teacherOf(weights));
-    await expect(engine.evaluateTeacher(batch, options)).rejects.toMatchObject({
-      code: 'TEACHER_REFUSED',
-      message: expect.stringContaining('its tokenizer is abababababab') as string,
+
+  it('is refused where it reads other tokens, shorter contexts, or is gone', async () => {
+    const weightsOf = async (engine: TensorflowEngine) => {
+      const weights = await engine.saveWeights();
+      await engine.close();
+      return weights;
+    };
+    const other = await weightsOf(await openWith('ab'.repeat(32), VOCAB_SIZE));
+    const short = await weightsOf(await openEngine('model.maxPositions=32'));
+    const before = countTensors();
+    for (const [weights, message] of [
+      [other, 'distillation.teacher.policy: its tokenizer is abababababab'],
+      [short, 'distillation.teacher.policy: it reads contexts of 32 tokens, and the policy those of 64'],
+      [{ ...short, sha256: '0'.repeat(64) }, "distillation.teacher.policy: its weights can't be read"],
+    ] as const) {
+      await expect(openEngine(teacherOf(weights))).rejects.toMatchObject({
+        code: 'TEACHER_REFUSED',
+        message: expect.stringContaining(message) as string,
+      });
+    }
+    expect(countTensors()).toBe(before);
+  });
+
+  it('may be a model directory, as long as that stays as it was when the run began', async () => {
+    const path = join(directory, 'teacher');
+    const bytes = createTokenizer('byte', []);
+    const config = {
+      vocabSize: bytes.vocabSize,
+      hiddenSize: 16,
+      numLayers: 1,
+      numHeads: 2,
+      numKeyValueHeads: 1,
+    };
+    const model = Transformer.initialize(
+      {
+        ...{ ...config, headDim: 8, intermediateSize: 16, ropeTheta: 1e4, rmsNormEps: 1e-6 },
+        ...{ tieWordEmbeddings: false, attentionBias: true, maxPositions: 64, valueHead: false },
+      },
+      3,
+    );
+    await saveHuggingFaceModel(path, model, { text: plainPolicyText(bytes) });
+    const { logprobs } = await evaluateLogprobs(model, batch, {
+      ...{ temperature: options.temperature, actionMask: options.mask, maxTokensPerMicroBatch: 64 },
     });
+    model.dispose();
+    const { tokenizer } = await openPolicyText({ tokenizer: 'model', words: null, directory: path });
+    const teacher = (fingerprint: string) =>
+      `distillation=${JSON.stringify({ teacher: { model: path, fingerprint }, withReward: true })}`;
+    const open = (fingerprint: string) => openWith(tokenizer.hash, tokenizer.vocabSize, teacher(fingerprint));
+    const engine = await open(await modelFingerprint(path));
+    expect(await engine.evaluateTeacher(batch, options)).toEqual(logprobs);
     await engine.close();
+    await expect(open('f'.repeat(64))).rejects.toMatchObject({
+      code: 'TEACHER_REFUSED',
+      message: expect.stringContaining('and had ffffffffffff when the run began') as string,
+    });
   });
 
   it('is missed where the recipe has none', async () => {
     const engine = await openEngine();
-    await expect(engine.evaluateTeacher(batch, options)).rejects.toThrow('recipe.distillation: missing');
+    expect(() => engine.evaluateTeacher(batch, options)).toThrow('recipe.distillation: missing');
     await engine.close();
   });
 });

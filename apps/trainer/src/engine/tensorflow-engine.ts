@@ -24,6 +24,7 @@ import {
   type OfferedPolicy,
   type SequenceBatch,
   type TrainingBatch,
+  type TransformerConfig,
 } from '@retrace/policy';
 import type { CheckpointFile, UsedEngine } from '@retrace/trajectory';
 import { directoryOptions, madeConfig } from './recipe-model.js';
@@ -59,7 +60,7 @@ export class TensorflowEngine implements UpdateEngine {
   private readonly base: BaseModel | null;
   private workers: GradientWorkers | null = null;
   private movingReference: WeightAverage | null = null;
-  private teacherModel: Transformer | null = null;
+  private teacher: Transformer | null = null;
   private referenceModel: { readonly sha256: string; readonly model: Transformer } | null = null;
 
   /** @param start the model to start from and the directory it comes from; by default random weights of the recipe's model */
@@ -82,16 +83,36 @@ export class TensorflowEngine implements UpdateEngine {
   /**
    * The engine of a run that starts: with the model that the recipe names, or random weights, or those of the policy that `initFrom` names.
    *
-   * @throws PolicyError for a policy of another architecture
+   * @throws PolicyError for a policy of another architecture; TrainerError `TEACHER_REFUSED`
    */
   static async open(options: TensorflowEngineOptions): Promise<TensorflowEngine> {
     const engine = await TensorflowEngine.openModel(options);
-    const { initFrom } = options.recipe;
-    if (!initFrom) return engine;
+    try {
+      await engine.openOthers();
+      return engine;
+    } catch (error) {
+      await engine.close();
+      throw error;
+    }
+  }
+
+  /** Opens the teacher, and takes the weights of the policy that the run starts from. */
+  private async openOthers(): Promise<void> {
+    const { recipe, checkpoints, tokenizerHash } = this.options;
+    const { initFrom, distillation } = recipe;
+    if (distillation) {
+      const { maxPositions } = this.model.config;
+      this.teacher = await openTeacher(distillation.teacher, { checkpoints, tokenizerHash, maxPositions });
+    }
+    if (!initFrom) return;
     if (!initFrom.source)
       throw new TypeError('recipe.initFrom.source: missing; it is set when a run of the recipe begins');
-    await startFromCheckpoint(engine.model, options.checkpoints, initFrom.source);
-    return engine;
+    await startFromCheckpoint(this.model, checkpoints, initFrom.source);
+  }
+
+  /** Shape of the teacher; null without one. */
+  get teacherConfig(): TransformerConfig | null {
+    return this.teacher?.config ?? null;
   }
 
   private static async openModel(options: TensorflowEngineOptions): Promise<TensorflowEngine> {
@@ -155,13 +176,9 @@ export class TensorflowEngine implements UpdateEngine {
     return logprobs;
   }
 
-  async evaluateTeacher(batch: SequenceBatch, options: EvaluationOptions): Promise<Float32Array> {
-    const { recipe, checkpoints, tokenizerHash } = this.options;
-    if (!recipe.distillation) throw new TypeError('recipe.distillation: missing; there is no teacher');
-    const { maxPositions } = this.model.config;
-    const { teacher } = recipe.distillation;
-    this.teacherModel ??= await openTeacher(teacher, { checkpoints, tokenizerHash, maxPositions });
-    return this.logprobsOf(this.teacherModel, batch, options);
+  evaluateTeacher(batch: SequenceBatch, options: EvaluationOptions): Promise<Float32Array> {
+    if (this.teacher === null) throw new TypeError('recipe.distillation: missing; there is no teacher');
+    return this.logprobsOf(this.teacher, batch, options);
   }
 
   evaluateMovingReference(batch: SequenceBatch, options: EvaluationOptions): Promise<Float32Array> {
@@ -255,7 +272,7 @@ export class TensorflowEngine implements UpdateEngine {
   /** Frees the device memory. */
   close(): Promise<void> {
     this.movingReference?.dispose();
-    this.teacherModel?.dispose();
+    this.teacher?.dispose();
     this.disposeReference();
     this.optimizer.dispose();
     this.model.dispose();

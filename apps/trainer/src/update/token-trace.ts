@@ -42,7 +42,7 @@ export function traceTokens({
   const positions = positionsInSteps(columns);
   const episodes = episodesOfActions(batch);
   const numTokens = stepTokens.reduce((sum, { tokens }) => sum + tokens.length, 0);
-  const trace = newTrace(numTokens, teacherLogprobs !== null);
+  const trace = newTrace(numTokens, teacherLogprobs !== null && numTokens > 0);
   let from = 0;
   stepTokens.forEach((step, k) => {
     const ofTokens = step.tokens.map((n) => actions[n]);
@@ -63,10 +63,11 @@ export function traceTokens({
     for (const name of ['ratios', 'advantages', 'values', 'entropies'] as const)
       trace[name].set(step[name], from);
     trace.kls.set(chargedKls ? Float32Array.from(ofTokens, (action) => chargedKls[action]) : step.kls, from);
-    trace.teacherLogprobs?.set(
-      Float32Array.from(ofTokens, (action) => teacherLogprobs?.[action] ?? Number.NaN),
-      from,
-    );
+    if (teacherLogprobs)
+      trace.teacherLogprobs?.set(
+        Float32Array.from(ofTokens, (action) => teacherLogprobs[action]),
+        from,
+      );
     from += ofTokens.length;
   });
   return trace;

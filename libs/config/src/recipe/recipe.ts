@@ -278,7 +278,7 @@ export class Recipe {
   @IsDefined() @ValidateNested() @Type(() => EvaluationRecipe) readonly evaluation!: EvaluationRecipe;
   /** Bounds of the monitors that watch each update; null watches nothing. @defaultValue {} */
   @IsOptional() @ValidateNested() @Type(() => MonitorsRecipe) readonly monitors?: MonitorsRecipe | null;
-  /** Whether each update records ratio, advantage, value, KL, entropy and clip of every token that it trained, for the view `update_tokens`: 37 bytes for each token of each optimizer step. @defaultValue false */
+  /** Whether each update records ratio, advantage, value, KL, entropy, clip and what a teacher said of every token that it trained, for the view `update_tokens`: 37 bytes for each token of each optimizer step, with a teacher 41. @defaultValue false */
   @IsOptional() @IsBoolean() readonly updateTokens?: boolean;
   /** Which weights and optimizer states are kept. */
   @IsDefined() @ValidateNested() @Type(() => CheckpointRecipe) readonly checkpoint!: CheckpointRecipe;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ControlTail } from '@retrace/log';
 import { appendEvents, overriding } from '@retrace/log/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
-import { type AnyEvent, episodeIdFor, newRunId } from '@retrace/trajectory';
+import { type AnyEvent, episodeIdFor, newRunId, type Json } from '@retrace/trajectory';
 import { frame, messagePack } from '@retrace/trajectory/codec';
 import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { catchUp } from '../catch-up/catch-up.js';
@@ -38,7 +38,7 @@ describe('deleteRun', () => {
 
   const ids = (id: string) => ({ logId: store.log.logId, runId: id });
   const append = (...events: AnyEvent[]) => appendEvents(store.log, events);
-  const recipe = (fields: Record<string, string>) => ({ recipe: fields });
+  const recipe = (fields: Record<string, Json>) => ({ recipe: fields });
   const verify = () => verifyStore({ log: store.log, client: store.client });
   const remove = (options: Partial<DeleteRun> = {}) =>
     deleteRun({ log: store.log, client: store.client, runId, detail: 'test', force: false, ...options });
@@ -234,6 +234,16 @@ describe('deleteRun', () => {
     [
       'collected with one of its policies',
       () => [controlEvent(ids(newRunId()), 'RunStarted', recipe({ fromRun: runId }))],
+    ],
+    [
+      'learned from one of its policies',
+      () => [
+        controlEvent(
+          ids(newRunId()),
+          'RunStarted',
+          recipe({ distillation: { teacher: { policy: { source: { runId } } } } }),
+        ),
+      ],
     ],
   ])('refuses a run that another one %s, unless forced', async (how, events) => {
     await append(...events());

@@ -28,13 +28,20 @@ const COLLECTED_WITH_POLICY = `
   WHERE run_id != {runId:String} AND JSONExtractString(recipe, 'fromRun') = {runId:String}
   ORDER BY runId`;
 
+const TAUGHT_BY_POLICY = `
+  SELECT run_id AS runId FROM runs
+  WHERE run_id != {runId:String}
+    AND JSONExtractString(recipe, 'distillation', 'teacher', 'policy', 'source', 'runId') = {runId:String}
+  ORDER BY runId`;
+
 /** Finds the runs that depend on this one. The store must be up to date with the log. */
 export async function findRunReferences(client: StoreClient, runId: string): Promise<RunReference[]> {
   const params = { runId };
-  const [trained, started, collected] = await Promise.all([
+  const [trained, started, collected, taught] = await Promise.all([
     client.queryRows<{ runId: string; numUpdates: number }>(TRAINED_ON_EPISODES, { params }),
     client.queryRows<{ runId: string }>(STARTED_FROM_POLICY, { params }),
     client.queryRows<{ runId: string }>(COLLECTED_WITH_POLICY, { params }),
+    client.queryRows<{ runId: string }>(TAUGHT_BY_POLICY, { params }),
   ]);
   return [
     ...trained.map((row) => ({
@@ -43,5 +50,6 @@ export async function findRunReferences(client: StoreClient, runId: string): Pro
     })),
     ...started.map((row) => ({ runId: row.runId, how: 'started from one of its policies' })),
     ...collected.map((row) => ({ runId: row.runId, how: 'collected with one of its policies' })),
+    ...taught.map((row) => ({ runId: row.runId, how: 'learned from one of its policies' })),
   ];
 }

@@ -79,6 +79,6 @@ export interface UpdateTokensTraced {
   readonly kls: Float32Array;
   /** [M] Entropy, before the step, of the distribution that the token was chosen from, nats. */
   readonly entropies: Float32Array;
-  /** [M] logπ of the recipe's teacher, which stays the same throughout the update; null without a teacher. */
+  /** [M] logπ of the recipe's teacher, which stays the same throughout the update; null without a teacher, or without a token. */
   readonly teacherLogprobs: Float32Array | null;
 }

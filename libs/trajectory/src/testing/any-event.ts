@@ -412,7 +412,7 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
       values: statistics(numTokens),
       kls: statistics(numTokens),
       entropies: statistics(numTokens),
-      teacherLogprobs: fc.option(statistics(numTokens)),
+      teacherLogprobs: numTokens === 0 ? fc.constant(null) : fc.option(statistics(numTokens)),
     }),
   ),
   PolicyPublished: record({

@@ -111,8 +111,12 @@ function findTokenProblem(payload: UpdateTokensTraced): Problem | null {
     const problem = findLengthProblem({ [name]: payload[name] }, { optimizerSteps });
     if (problem !== null) return problem;
   }
-  const teacherProblem = teacherLogprobs && findLengthProblem({ teacherLogprobs }, { optimizerSteps });
-  if (teacherProblem) return teacherProblem;
+  if (teacherLogprobs !== null) {
+    const problem = findLengthProblem({ teacherLogprobs }, { optimizerSteps });
+    if (problem !== null) return problem;
+    if (teacherLogprobs.length === 0)
+      return { field: 'payload.teacherLogprobs', value: [], rule: 'must be null without a token' };
+  }
   for (const [name, least] of Object.entries(LEAST_OF_TOKEN)) {
     const column = payload[name as keyof typeof LEAST_OF_TOKEN];
     const problem = findLengthProblem({ [name]: column }, { optimizerSteps });

@@ -7,6 +7,7 @@ import {
   type TransformerConfig,
 } from '@retrace/policy';
 import type { UsedEngine } from '@retrace/trajectory';
+import { TrainerError } from '../../trainer-error.js';
 import { TensorflowEngine, type TensorflowEngineOptions } from '../tensorflow-engine.js';
 import type { EngineConnection } from './engine-connection.js';
 
@@ -34,11 +35,22 @@ interface EngineStatus {
   readonly worldSize: number;
 }
 
+/** The worker evaluates saved weights of its own model only. */
+function requireOwnShape(teacher: TransformerConfig | null, own: TransformerConfig): void {
+  if (teacher === null || JSON.stringify(teacher) === JSON.stringify(own)) return;
+  const names = Object.keys({ ...own, ...teacher }) as (keyof TransformerConfig)[];
+  const differing = names.filter((name) => JSON.stringify(teacher[name]) !== JSON.stringify(own[name]));
+  throw new TrainerError(
+    'TEACHER_REFUSED',
+    `distillation.teacher.policy: its model differs from that of the policy in ${differing.join(', ')}; engine "torch" evaluates teachers of the policy's own model only`,
+  );
+}
+
 /**
  * Opens a recipe's model in a worker, with the weights that TensorFlow.js makes for it: the same bits, so the same first policy.
  *
  * @param exchange directory that the worker sees, for the file of these weights
- * @throws TrainerError `ENGINE_REFUSED`, `ENGINE_LOST`; PolicyError as `TensorflowEngine.open`
+ * @throws TrainerError `ENGINE_REFUSED`, `ENGINE_LOST`, `TEACHER_REFUSED`; PolicyError as `TensorflowEngine.open`
  */
 export async function openModel(
   options: TensorflowEngineOptions,
@@ -50,6 +62,7 @@ export async function openModel(
     const { recipe } = options;
     const { modelHash, identity } = first;
     const { config } = first.model;
+    requireOwnShape(first.teacherConfig, config);
     const opened = await connection.open<Opened>(openRequest(recipe, config, identity.base));
     const start = new CheckpointFiles(exchange);
     const weights = await first.saveWeights(start);
