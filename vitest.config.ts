@@ -57,7 +57,7 @@ export default defineConfig({
     // Only what hangs shall end by these: a test of 20 s takes minutes on a machine that others use.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 120_000 } },
     tags: [{ name: 'release', description: 'a release needs it, a landing does not (test/README.md)' }],
     ...(asked === undefined && { tagsFilter: ['!release'] }),
     // Bundled once, since Node can't load it: its imports have no file extensions (`libs/compute/src/testing/tfjs-gradients.ts`).

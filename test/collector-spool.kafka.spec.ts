@@ -57,9 +57,7 @@ describe.skipIf(reason !== '')(`a collector's writer on Kafka${reason}`, () => {
     await play(50);
     await broker.command('kill');
     await play(100);
-    await expect
-      .poll(() => writer.spoolBytes, { timeout: 10_000 })
-      .toBeGreaterThan(100 * NUM_EPISODES * 2_000);
+    await expect.poll(() => writer.spoolBytes).toBeGreaterThan(100 * NUM_EPISODES * 2_000);
     await broker.command('start');
     await play(50);
     expect(await writer.flush()).toBe(true);

@@ -82,7 +82,7 @@ async function storedEpisodes({ proxy, run }: Opened, columns = ''): Promise<Pro
         };
         return health.retrace.numPending;
       },
-      { timeout: 60_000 },
+      { timeout: 120_000 },
     )
     .toBe(0);
   await runs.api.storeHasCaughtUp();
@@ -309,7 +309,7 @@ describe('a proxy', () => {
     await expect
       .poll(
         async () => (await (await fetch(`${at.proxy.url}/metrics`)).text()).match(/open_calls (\d+)/)?.[1],
-        { timeout: 60_000 },
+        { timeout: 120_000 },
       )
       .toBe('0');
     const [{ steps }] = await storedEpisodes(at);

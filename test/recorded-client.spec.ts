@@ -387,11 +387,8 @@ async function killWhileRecording(url: string, spool: string, id: string, prefix
   });
   let printed = '';
   child.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-  if (prefix === 'up') await expect.poll(() => printed, { timeout: 60_000 }).toContain('\n');
-  else
-    await expect
-      .poll(async () => numStepsOf(prefix, await stepsIn(spool)), { timeout: 60_000 })
-      .toBeGreaterThan(100);
+  if (prefix === 'up') await expect.poll(() => printed).toContain('\n');
+  else await expect.poll(async () => numStepsOf(prefix, await stepsIn(spool))).toBeGreaterThan(100);
   await sleep(100);
   child.kill('SIGKILL');
   await once(child, 'close');

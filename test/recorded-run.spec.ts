@@ -79,7 +79,7 @@ describe('a server without a training run, into which an agent records', () => {
       async () => {
         expect(await sql('SELECT count() FROM episodes WHERE sealed')).toEqual([[2]]);
       },
-      { timeout: 20_000, interval: 200 },
+      { timeout: 120_000, interval: 200 },
     );
   });
 
@@ -109,7 +109,6 @@ describe('a server without a training run, into which an agent records', () => {
 
     beforeAll(async () => {
       browser = await DashboardBrowser.open('path' in found ? found.path : '');
-      browser.page.setDefaultTimeout(20_000);
     });
     afterAll(() => browser.close());
 
@@ -194,7 +193,7 @@ describe('a server without a training run, into which an agent records', () => {
       await page.goto(`${url}/runs/${runId}/episodes`);
       await page.getByLabel('Text').fill('blue');
       await page.getByLabel('Text').press('Enter');
-      await expect.poll(() => page.getByRole('row').count(), { timeout: 20_000 }).toBe(2);
+      await expect.poll(() => page.getByRole('row').count()).toBe(2);
       await page.getByRole('row').nth(1).getByRole('link').first().click();
       const messages = page.getByRole('list', { name: 'Messages of step 0' }).getByRole('listitem');
       await messages.first().waitFor();
@@ -218,7 +217,7 @@ describe('a server without a training run, into which an agent records', () => {
       await page.getByLabel('Note').fill('kind and quick');
       await page.getByRole('button', { name: 'Good' }).click();
       await expect
-        .poll(() => scores.allInnerTexts(), { timeout: 20_000 })
+        .poll(() => scores.allInnerTexts())
         .toEqual([expect.stringMatching(/^\s*by Ada kind and quick$/)]);
       expect(await scores.getByRole('img').getAttribute('aria-label')).toBe('Good');
       await page.getByLabel('Number').fill('0.5');
@@ -271,7 +270,7 @@ describe('a server without a training run, into which an agent records', () => {
           );
           expect(sealed).toEqual([[1]]);
         },
-        { timeout: 20_000, interval: 200 },
+        { timeout: 120_000, interval: 200 },
       );
       await page.goto(`${url}/runs/${ofTexts as string}`);
       await page.getByText('Mean return').waitFor();
@@ -304,10 +303,10 @@ describe('a server without a training run, into which an agent records', () => {
             expect(items.map(({ externalId }) => externalId)).toEqual([episode]);
           }
         },
-        { timeout: 20_000, interval: 200 },
+        { timeout: 120_000, interval: 200 },
       );
       await page.goto(`${url}/runs/${runId}/episodes?poorer=true`);
-      await expect.poll(() => page.getByRole('row').count(), { timeout: 20_000 }).toBe(2);
+      await expect.poll(() => page.getByRole('row').count()).toBe(2);
       await page.getByRole('row').nth(1).getByRole('link').first().click();
       await page.getByText('1 step stored poorer').waitFor();
       await page.getByText('a call of it found no room').waitFor();

@@ -80,9 +80,7 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'retrace train --engine torch', (
     const workers = workersBelow(session.pid);
     expect(workers).toHaveLength(1);
     await session.killTree();
-    await expect
-      .poll(() => workers.filter((pid) => isAlive(pid) && isWorker(pid)), { timeout: 60_000 })
-      .toEqual([]);
+    await expect.poll(() => workers.filter((pid) => isAlive(pid) && isWorker(pid))).toEqual([]);
     const { code, stderr } = await runRetrace(recipe);
     expect(code === 0 ? '' : stderr).toBe('');
     const engines = await enginesOf(directory);

@@ -62,6 +62,8 @@ export class DashboardBrowser {
   static async open(executablePath) {
     const browser = await chromium.launch({ executablePath });
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    // A click that expands an operation of the API takes 1.7 s on a quiet machine, and took more than 20 beside the other tests.
+    page.setDefaultTimeout(120_000);
     await page.addInitScript(RECORD_DRAWN_TEXT);
     return new DashboardBrowser(browser, page);
   }

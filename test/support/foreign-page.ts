@@ -121,7 +121,7 @@ export class ForeignPage {
       () => {
         expect(this.answers.filter(({ isFrame }) => isFrame)).toHaveLength(numFrames);
       },
-      { timeout: 60_000 },
+      { timeout: 120_000 },
     );
     return { answers: this.answers.filter(({ url }) => url.startsWith(attack.url)), hasSocket };
   }

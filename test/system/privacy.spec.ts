@@ -77,7 +77,7 @@ describe('deletion of episodes', () => {
     for (const part of ['log', 'store']) {
       const hasSecret = async () =>
         (await filesWithSecret()).some((path) => path.startsWith(join(data.path, part)));
-      await expect.poll(hasSecret, { timeout: 30_000 }).toBe(true);
+      await expect.poll(hasSecret).toBe(true);
     }
     expect(await json('delete', '--run', runId, '--tag', 'private', '--dry-run')).toMatchObject({
       numEpisodes: 3,

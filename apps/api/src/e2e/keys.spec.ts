@@ -167,7 +167,7 @@ describe('a key', () => {
       async () => {
         expect((await fixture.get('/api/runs', bearer(key))).status).toBe(401);
       },
-      { timeout: 5_000, interval: 100 },
+      { timeout: 120_000, interval: 100 },
     );
   });
 });
@@ -243,7 +243,7 @@ describe('the login of a page', () => {
       async () => {
         expect((await fixture.get('/api/runs', { cookie: second.cookie })).status).toBe(401);
       },
-      { timeout: 5_000, interval: 100 },
+      { timeout: 120_000, interval: 100 },
     );
   });
 

@@ -38,9 +38,9 @@ describe('retention of a run', () => {
     };
     const set = await fixture.post(`/api/runs/${runId}/retention`, { maxAgeDays: 25 });
     expect([set.status, await set.json()]).toEqual([200, { maxAgeDays: 25, maxEpisodes: null }]);
-    await expect.poll(left, { timeout: 20_000 }).toEqual(episodes.slice(0, 3).sort());
+    await expect.poll(left).toEqual(episodes.slice(0, 3).sort());
     await fixture.post(`/api/runs/${runId}/retention`, { maxEpisodes: 1 });
-    await expect.poll(left, { timeout: 20_000 }).toEqual(episodes.slice(0, 1));
+    await expect.poll(left).toEqual(episodes.slice(0, 1));
     const { RETRACE_STORE_USER: username, RETRACE_STORE_PASSWORD: password } = fixture.environment;
     const client = createStoreClient({ url: fixture.store.url, username, password });
     expect(await verifyStore({ log: fixture.log, client })).toMatchObject({ ok: true, numEpisodes: 1 });

@@ -101,9 +101,9 @@ describe('TrajectoryWriter on a log that fails', () => {
       await writeTurns(writer, 0, 3);
       fault = kind;
       await writeTurns(writer, 3, 20);
-      await expect.poll(() => notices.length, { timeout: 10_000 }).toBe(1);
+      await expect.poll(() => notices.length).toBe(1);
       await writeTurns(writer, 23, 5);
-      await expect.poll(() => writer.spoolBytes, { timeout: 10_000 }).toBeGreaterThan(20 * 4 * 100);
+      await expect.poll(() => writer.spoolBytes).toBeGreaterThan(20 * 4 * 100);
       fault = 'none';
       await writeTurns(writer, 28, 3);
       expect(await writer.flush()).toBe(true);
@@ -149,7 +149,7 @@ describe('TrajectoryWriter on a log that fails', () => {
     const playing = (async () => {
       for (; numTurns < 50; numTurns++) await writeTurns(writer, numTurns, 1, 10_000);
     })();
-    await expect.poll(() => notices.length, { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => notices.length).toBe(2);
     await sleep(200);
     const numHeld = numTurns;
     await sleep(200);
@@ -196,7 +196,7 @@ describe('TrajectoryWriter on a log that fails', () => {
       { lingerMs: 0, spool: { directory: spoolDirectory(), maxBytes: MIB } },
     );
     await writeTurns(dead, 0, 10);
-    await expect.poll(() => dead.memoryBytes, { timeout: 5_000 }).toBe(0);
+    await expect.poll(() => dead.memoryBytes).toBe(0);
     for (const partition of [0, 1]) await appendFile(join(spoolDirectory(), `${partition}.spool`), 'torn');
 
     const next = await TrajectoryWriter.open(log, {

@@ -48,7 +48,7 @@ describe('requestOnce', () => {
       stop.abort(new Error('stopped'));
     }, 30);
     expect(await ask({ signal: stop.signal })).toMatchObject({ message: 'stopped' });
-    await vi.waitUntil(() => numClosed === 1, { timeout: 30_000 });
+    await vi.waitUntil(() => numClosed === 1, { timeout: 120_000 });
   });
 
   it('ends an answer that is on its way after its time, and one that waits for the connection', async () => {

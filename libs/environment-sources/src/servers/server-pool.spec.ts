@@ -49,7 +49,7 @@ describe('ServerPool', () => {
           () => false,
           () => true,
         ),
-      { timeout: 30_000 },
+      { timeout: 120_000 },
     );
     next.release(true);
     const third = await pidOf((await pool.take()).url);
@@ -96,7 +96,7 @@ describe('ServerPool', () => {
           () => false,
           () => true,
         ),
-      { timeout: 30_000 },
+      { timeout: 120_000 },
     );
     one.release(true);
     const [next, last] = [await pool.take(), await pool.take()];

@@ -66,7 +66,7 @@ describe.skipIf(noBroker)(onBroker('holdExclusively'), () => {
     const unknownMember = Object.assign(new Error('unknown member'), { type: 'UNKNOWN_MEMBER_ID' });
     const heartbeat = vi.spyOn(brokerMethods, 'heartbeat').mockRejectedValueOnce(unknownMember);
     await vi.waitUntil(() => find.mock.calls.length > 2 && heartbeat.mock.calls.length > 1, {
-      timeout: 20_000,
+      timeout: 120_000,
     });
     expect(role.lost.aborted).toBe(false);
     await expect(hold('collector-d', 3_000)).rejects.toMatchObject({ code: 'LOG_ROLE_TAKEN' });

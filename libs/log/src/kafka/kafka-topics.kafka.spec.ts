@@ -5,7 +5,7 @@ import { newPrefix, noBroker, onBroker, OpenLogs, setOnTopic, sharedBroker } fro
 
 const TOPIC = 2;
 /** How long the broker of a loaded machine may take to apply a change. */
-const WITHIN = { timeout: 10_000 };
+const WITHIN = { timeout: 120_000 };
 
 describe.skipIf(noBroker)(onBroker('the topics of a log on Kafka'), () => {
   const logs = new OpenLogs();

@@ -104,7 +104,7 @@ describe('DiskGuard', () => {
     expect(failures).toEqual([]);
     numFailedWrites = 1;
     vi.advanceTimersByTime(CHECK_INTERVAL_MS);
-    await vi.waitUntil(() => failures.length > 0, { timeout: 10_000 });
+    await vi.waitUntil(() => failures.length > 0, { timeout: 120_000 });
     expect(failures[0].message).toContain(part);
     expect(vi.getTimerCount()).toBe(0);
   });

@@ -217,10 +217,10 @@ describe('BatchBuffer', () => {
     const filled = buffer.fill(source);
     source.give(records(0, 3));
     const taken = takeOffsets(buffer);
-    await vi.waitUntil(() => learned.length === 1, { timeout: 30_000 });
+    await vi.waitUntil(() => learned.length === 1, { timeout: 120_000 });
     finishLearning();
     expect(await taken).toEqual([0, 1]);
-    await vi.waitUntil(() => learned.length === 2, { timeout: 30_000 });
+    await vi.waitUntil(() => learned.length === 2, { timeout: 120_000 });
     finishLearning();
     source.end();
     await filled;

@@ -172,7 +172,7 @@ describe('deleteRun', () => {
       await remove({ log, bringUpToDate: () => Promise.resolve(), client: own });
       goOn();
       if (when === 'at once') {
-        await expect.poll(() => count(own, 'LogOpened'), { timeout: 10_000 }).toBe(1);
+        await expect.poll(() => count(own, 'LogOpened')).toBe(1);
         stop.abort();
         await running;
       } else {

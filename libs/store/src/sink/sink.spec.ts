@@ -226,7 +226,7 @@ describe('Sink', () => {
     await store.client.command("DELETE FROM events WHERE log_partition = 1 AND kind = '_watermark'", {
       settings: { lightweight_deletes_sync: '2' },
     });
-    await expect.poll(() => sink.progressOf('trajectories', 1).nextOffset, { timeout: 10_000 }).toBe(5);
+    await expect.poll(() => sink.progressOf('trajectories', 1).nextOffset).toBe(5);
     expect(sink.progressOf('trajectories', 1).state).toBe('running');
   });
 
