@@ -75,7 +75,7 @@ describe.skipIf(reason !== '')(`commands on Kafka beside live sinks${reason}`, (
     const fresh = await doctor();
     expect(fresh.log).toMatch(/^ok: Kafka at \S+ answers; its topics are made on first use$/);
     expect(fresh.store).toMatch(
-      /^(ok|warn): ClickHouse \d\S+ at http:\S+: \d+ migrations are to come.*GiB free/,
+      /^(ok|warn): ClickHouse \d\S+ at http:\S+: the next sink or API will apply all migrations.*GiB free/,
     );
     await roles.role(['sink']).waitFor(/writing the log/);
     const used = await doctor({ RETRACE_STORE_PASSWORD: 'wrong' });

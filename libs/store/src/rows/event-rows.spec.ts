@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AnyEvent, contentChecksum, type StepRecorded } from '@retrace/trajectory';
 import { sampleEpisodeEvent, sampleEvents, sampleStep } from '@retrace/trajectory/testing';
 import { ArrowColumns } from '../arrow/arrow-columns.js';
-import { splitStatements } from '../schema/migration-files.js';
+import { splitStatements } from '../schema/schema-files.js';
 import { EventRowReader } from './event-row-reader.js';
 import { eventRow, type EventRow, EventRowsEncoder, readEventRow } from './event-rows.js';
 
@@ -29,11 +29,8 @@ describe('event rows written to and read from the engine', () => {
     scratch = await mkdtemp(join(tmpdir(), 'retrace-rows-'));
     session = new Session(join(scratch, 'data'));
     const migrations = join(import.meta.dirname, '../../migrations');
-    session.query(await readFile(join(migrations, '0001_events.sql'), 'utf8'));
-    for (const later of ['0004_recorded_runs.sql', '0006_forks.sql', '0012_update_tokens.sql']) {
-      const [{ sql }] = splitStatements(await readFile(join(migrations, later), 'utf8'));
-      session.query(sql);
-    }
+    const [{ sql }] = splitStatements(await readFile(join(migrations, '0001_tables.sql'), 'utf8'));
+    session.query(sql);
   });
 
   afterAll(async () => {

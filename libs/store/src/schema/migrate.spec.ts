@@ -1,11 +1,12 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startStoreServer, type StoreServer } from '@retrace/store-server';
 import { createStoreClient, type StoreClient } from '../client/store-client.js';
 import { migrate } from './migrate.js';
-import { splitStatements } from './migration-files.js';
+import { splitStatements } from './schema-files.js';
+import { readSchemaState } from './schema-state.js';
 
 const VIEWS = [
   'current_rewards',
@@ -68,8 +69,10 @@ describe('migrate', () => {
     await mkdir(directory);
   });
 
-  function write(name: string, sql: string): Promise<void> {
-    return writeFile(join(directory, name), sql);
+  async function write(name: string, sql: string): Promise<void> {
+    const path = join(directory, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, sql);
   }
 
   async function tables(): Promise<string[]> {
@@ -81,24 +84,7 @@ describe('migrate', () => {
 
   it('creates the fact table and every public view, and does nothing the second time', async () => {
     expect(await migrate(client)).toEqual({
-      applied: [
-        '0001_events.sql',
-        '0002_views.sql',
-        '0003_reward_scores.sql',
-        '0004_recorded_runs.sql',
-        '0005_datasets.sql',
-        '0006_forks.sql',
-        '0007_monitors.sql',
-        '0008_fork_samples.sql',
-        '0009_lineage.sql',
-        '0010_training_data.sql',
-        '0011_validations.sql',
-        '0012_update_tokens.sql',
-        '0013_large_groups.sql',
-        '0014_update_engines.sql',
-        '0015_kept_messages.sql',
-        '0016_teachers.sql',
-      ],
+      applied: ['0001_tables.sql', 'views'],
     });
     expect(await tables()).toEqual(
       [
@@ -200,6 +186,91 @@ describe('migrate', () => {
     expect(await tables()).toEqual(['broken', 'runs_once']);
   });
 
+  const TABLE = 'CREATE TABLE IF NOT EXISTS a (x Int32) ENGINE = MergeTree ORDER BY x';
+  const viewOf = (name: string, columns: string) =>
+    `CREATE OR REPLACE VIEW ${name} AS SELECT ${columns} FROM a;`;
+  const columnsOf = async (view: string) => {
+    const rows = await client.queryRows<{ name: string }>(`DESCRIBE ${view}`);
+    return rows.map(({ name }) => name);
+  };
+
+  it('makes all views again when one of them has changed, or a table that they read', async () => {
+    await write('0001_a.sql', TABLE);
+    await write('views/all.sql', viewOf('everything', '*') + viewOf('twice', '2 * x AS y'));
+    expect(await migrate(client, { directory })).toEqual({ applied: ['0001_a.sql', 'views'] });
+    expect(await migrate(client, { directory })).toEqual({ applied: [] });
+    await write('views/all.sql', viewOf('everything', '*') + viewOf('twice', '2 * x AS y, 3 AS z'));
+    expect(await migrate(client, { directory })).toEqual({ applied: ['views'] });
+    expect(await columnsOf('twice')).toEqual(['y', 'z']);
+    await write('0002_b.sql', 'ALTER TABLE a ADD COLUMN IF NOT EXISTS b String');
+    expect(await migrate(client, { directory })).toEqual({ applied: ['0002_b.sql', 'views'] });
+    expect(await columnsOf('everything')).toEqual(['x', 'b']);
+  });
+
+  it('begins again with views of which one could not be made', async () => {
+    await write('0001_a.sql', TABLE);
+    await write('views/one.sql', viewOf('one', 'x'));
+    await write('views/two.sql', viewOf('two', 'no_such_column'));
+    await expect(migrate(client, { directory })).rejects.toMatchObject({
+      code: 'MIGRATION_FAILED',
+      message: expect.stringMatching(/^A statement of views.two\.sql failed: .*no_such_column/) as string,
+    });
+    expect(await readSchemaState(client, { directory })).toMatchObject({ pending: ['views'] });
+    await write('views/two.sql', viewOf('two', 'x'));
+    expect(await migrate(client, { directory })).toEqual({ applied: ['views'] });
+    expect(await readSchemaState(client, { directory })).toMatchObject({ pending: [] });
+    expect(await tables()).toEqual(['a', 'one', 'two']);
+  });
+
+  it('refuses a store whose views a later version replaced', async () => {
+    await write('0001_a.sql', TABLE);
+    await write('views/one.sql', viewOf('one', 'x'));
+    await migrate(client, { directory });
+    await write('views/one.sql', viewOf('one', 'x, 2 AS y'));
+    await migrate(client, { directory });
+    await write('views/one.sql', viewOf('one', 'x'));
+    await expect(migrate(client, { directory })).rejects.toMatchObject({
+      code: 'MIGRATION_UNKNOWN',
+      message:
+        'The store has other views, and a later version of Retrace replaced those of this one; update Retrace',
+    });
+    expect(await columnsOf('one')).toEqual(['x', 'y']);
+  });
+
+  it('goes on with a store of the migrations that one replaces, once it is as far as they go', async () => {
+    const earlier = join(directory, 'earlier');
+    await write('earlier/0001_a.sql', TABLE);
+    await migrate(client, { directory: earlier });
+    await client.command('INSERT INTO a VALUES (7)');
+    await write(
+      '0001_tables.sql',
+      `-- Replaces migrations up to 0002_b.sql.\n${TABLE.replace(')', ', b String)')}`,
+    );
+    await write('views/one.sql', viewOf('one', '*'));
+    await expect(migrate(client, { directory })).rejects.toMatchObject({ code: 'MIGRATION_REPLACED' });
+
+    await write('earlier/0002_b.sql', 'ALTER TABLE a ADD COLUMN IF NOT EXISTS b String; SELECT 1');
+    await write('earlier/0003_view.sql', viewOf('one', 'x'));
+    await migrate(client, { directory: earlier });
+    expect(await readSchemaState(client, { directory })).toMatchObject({
+      pending: ['0001_tables.sql', 'views'],
+    });
+    expect(await migrate(client, { directory })).toEqual({ applied: ['0001_tables.sql', 'views'] });
+    expect(await client.queryRows('SELECT * FROM one')).toEqual([{ x: 7, b: '' }]);
+    expect(await migrate(client, { directory })).toEqual({ applied: [] });
+  });
+
+  it('refuses a file of views with another statement', async () => {
+    await write('0001_a.sql', TABLE);
+    await write('views/one.sql', `${viewOf('one', 'x')} DROP TABLE a`);
+    await expect(migrate(client, { directory })).rejects.toMatchObject({
+      code: 'MIGRATION_INVALID',
+      message: expect.stringMatching(
+        /^A statement of views.one\.sql must be CREATE OR REPLACE VIEW/,
+      ) as string,
+    });
+  });
+
   it('refuses a store that newer code has migrated', async () => {
     await write('0001_a.sql', 'CREATE OR REPLACE VIEW a AS SELECT 1');
     await write('0002_b.sql', 'CREATE OR REPLACE VIEW b AS SELECT 1');
@@ -246,7 +317,7 @@ describe('migrate', () => {
 
   it('can run twice at once', async () => {
     const results = await Promise.all([migrate(client), migrate(client)]);
-    expect(results.flatMap(({ applied }) => applied)).toContain('0001_events.sql');
+    expect(results.flatMap(({ applied }) => applied)).toContain('0001_tables.sql');
     expect(await migrate(client)).toEqual({ applied: [] });
   });
 });

@@ -6,12 +6,17 @@ import type { ArrowInsert, StatementOptions, StoreClient } from '../client/store
 import { readNextOffset } from '../position/store-position.js';
 import { EventRowsEncoder } from '../rows/event-rows.js';
 import { migrate, MIGRATIONS_DIRECTORY } from './migrate.js';
-import { readMigrations } from './migration-files.js';
 import { renderForCluster } from './render-migration.js';
+import { type MigrationStatement, readSchemaFiles } from './schema-files.js';
 import { clusterLayout, ONE_SERVER } from './store-layout.js';
 
 const TARGET = { cluster: 'main', database: 'trajectories' };
 const position = { logId: 'log', stream: 'trajectories', partition: 1 } as const;
+
+async function allStatements(): Promise<readonly MigrationStatement[]> {
+  const { migrations, views } = await readSchemaFiles(MIGRATIONS_DIRECTORY);
+  return [...migrations.flatMap(({ statements }) => statements), ...views.statements];
+}
 
 describe('renderForCluster and clusterLayout', () => {
   let store: StoreFixture;
@@ -23,10 +28,7 @@ describe('renderForCluster and clusterLayout', () => {
   afterAll(() => store.close());
 
   it('renders every migration into statements that the engine parses', async () => {
-    const migrations = await readMigrations(MIGRATIONS_DIRECTORY);
-    const rendered = migrations
-      .flatMap(({ statements }) => statements)
-      .flatMap(({ sql }) => renderForCluster(sql, TARGET));
+    const rendered = (await allStatements()).flatMap(({ sql }) => renderForCluster(sql, TARGET));
     for (const sql of rendered) {
       // formatQuery is the engine's own parser, and writes what it understood.
       const [{ text }] = await store.client.queryRows<{ text: string }>(
@@ -110,8 +112,8 @@ describe('renderForCluster and clusterLayout', () => {
       },
     });
     await migrate(recording);
-    const files = (await readMigrations(MIGRATIONS_DIRECTORY)).flatMap(({ statements }) => statements);
-    expect(sent.filter((sql) => !sql.includes('schema_migrations'))).toEqual(files.map(({ sql }) => sql));
+    const files = (await allStatements()).map(({ sql }) => sql);
+    expect(sent.filter((sql) => !sql.includes('schema_migrations'))).toEqual(files);
   });
 
   it('inserts log records into one shard with a quorum, and reads positions consistent with that quorum', async () => {

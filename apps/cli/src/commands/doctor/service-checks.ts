@@ -48,16 +48,11 @@ export function checkStore({ storeUrl, storeCluster, directory }: Services): Pro
     try {
       const schema = await readSchemaState(client, { directory: installation.migrations });
       const where = `ClickHouse ${schema.engineVersion} at ${storeUrl}`;
-      if (schema.numUnknown > 0) {
-        return {
-          verdict: 'fail',
-          detail: `${where}: its schema is newer than this installation; update Retrace`,
-        };
-      }
+      const { pending } = schema;
       const migrations =
-        schema.numPending === 0
+        pending?.length === 0
           ? 'its schema is up to date'
-          : `the next sink or API will apply ${schema.numPending} migrations`;
+          : `the next sink or API will apply ${pending === null ? 'all migrations' : pending.join(', ')}`;
       const freeBytes = Math.min(...schema.disks.map((disk) => disk.freeBytes));
       const verdict = verdictOnFreeSpace(freeBytes);
       const detail =

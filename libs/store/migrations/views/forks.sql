@@ -1,4 +1,5 @@
--- Forks with equal chance are one sample of the values of steps and actions.
+-- Forks: episodes that begin at a step of another one, and the values of steps and actions that they estimate.
+
 -- Forks of steps that `retrace fork` played, with the step that each begins at. How it was played is in the metadata that it started with.
 CREATE OR REPLACE VIEW forks AS
 WITH
@@ -33,7 +34,8 @@ GROUP BY e.run_id, e.episode_id
 HAVING run_id != '';
 
 -- Monte-Carlo values from forks: of a step under a policy, V(s), where `action` is NULL; of an action there, Q(s, a), where it is not.
--- The mean of the returns from the step on, not discounted, with Student's 95 % interval; success with Wilson's.
+-- The mean of the returns from the step on, not discounted, with Student's 95 % interval; success with Wilson's. Forks with equal chance are one
+-- sample.
 CREATE OR REPLACE VIEW step_values AS
 WITH
     1.959963984540054 AS z,

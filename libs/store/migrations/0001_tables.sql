@@ -1,3 +1,5 @@
+-- Replaces migrations up to 0012_update_tokens.sql.
+
 -- The only fact table: one row for every record of the event log. A batch of the sink is one insert and becomes one part.
 --
 -- The sorting key ends in the record's position in the log: a batch inserted twice collapses to one, while two different records
@@ -98,6 +100,32 @@ CREATE TABLE IF NOT EXISTS events
     payload String COMMENT 'JSON: what the typed columns do not hold; info for a step' CODEC(ZSTD(1)),
     raw String COMMENT 'The bytes of a _dead_letter' CODEC(ZSTD(1)),
 
+    -- Recorded runs: episodes that agents outside Retrace wrote, of which much may be unknown. −1 is an unknown seed, NaN an unknown time.
+    external_id String COMMENT 'EpisodeStarted: the id that its caller gave it' CODEC(LZ4),
+    parent_episode_id String COMMENT 'EpisodeStarted: the episode that called it; empty for none' CODEC(LZ4),
+    tags Array(LowCardinality(String)) COMMENT 'EpisodeStarted',
+    metadata String COMMENT 'EpisodeStarted and EpisodeAnnotated: JSON; empty for null' CODEC(ZSTD(1)),
+    action_valid_unknown Bool CODEC(LZ4),
+    messages String COMMENT 'StepRecorded: JSON; empty for null' CODEC(ZSTD(1)),
+    usage Array(Float64) COMMENT 'StepRecorded: tokens of input, cached input, output, reasoning; cost in USD; NaN unknown; empty for none' CODEC(LZ4),
+    -- The default is for steps of schema version 1: what findUntrainableReason says.
+    untrainable LowCardinality(String) DEFAULT multiIf(
+        kind != 'StepRecorded', '',
+        NOT has(action_mask, 1), 'no token ids',
+        arrayExists((is_action, logprob) -> is_action = 1 AND isNaN(logprob), action_mask, token_logprobs), 'no behavior logprobs',
+        temperature IS NULL, 'sampling parameters unknown',
+        top_k > 0 OR top_p < 1, 'sampled with top-k or top-p',
+        logprob_mode = 'raw' AND temperature != 1, 'logprobs before temperature',
+        '') COMMENT 'StepRecorded: why no policy gradient may train on it; empty where one may',
+
+    -- Forks
+    forked_from_run_id String COMMENT 'EpisodeStarted: the run of the episode that it was forked from; empty for none, or its own run' CODEC(LZ4),
+
+    -- UpdateTokensTraced: what the loss read of each trained token. Two columns hold all arrays of an event one after the other: most runs leave
+    -- them empty, and each further column would cost every insert and merge.
+    update_token_places Array(Int32) COMMENT 'UpdateTokensTraced: optimizer steps, episodes, steps, positions, clipped' CODEC(LZ4),
+    update_token_figures Array(Float32) COMMENT 'UpdateTokensTraced: ratios, advantages, values, KLs, entropies; NaN = none' CODEC(LZ4),
+
     INDEX episode_id_bloom episode_id TYPE bloom_filter(0.01) GRANULARITY 4,
     INDEX kind_set kind TYPE set(16) GRANULARITY 1,
     INDEX log_offset_minmax log_offset TYPE minmax GRANULARITY 1,
@@ -125,3 +153,72 @@ SETTINGS
     merge_selector_base = 60,
     -- A wide part has 230 files to sync; below 64 MiB all columns are in one file.
     min_bytes_for_wide_part = 67108864;
+
+-- Scores of episodes under each reward version. They can be computed again from the events, so they are a projection. Scoring an
+-- episode again adds a row; the newest counts.
+CREATE TABLE IF NOT EXISTS reward_scores
+(
+    run_id LowCardinality(String),
+    reward_version LowCardinality(String) COMMENT 'Hash of configuration and code',
+    episode_id String CODEC(ZSTD(1)),
+    scored_at DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    total Nullable(Float64) COMMENT 'NULL when a component is missing or failed: never 0' CODEC(ZSTD(1)),
+    episode_reward Float64 COMMENT 'The part for the episode as a whole' CODEC(ZSTD(1)),
+    step_rewards Array(Float64) CODEC(ZSTD(1)),
+    component_names Array(LowCardinality(String)),
+    component_weights Array(Float64) CODEC(ZSTD(1)),
+    component_values Array(Nullable(Float64)) COMMENT 'Unweighted' CODEC(ZSTD(1)),
+    component_faults Array(String) COMMENT 'Why it failed or is missing; empty where it has a value' CODEC(ZSTD(1)),
+    fault String COMMENT 'Why no component could score it' CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(scored_at)
+ORDER BY (run_id, reward_version, episode_id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
+
+CREATE TABLE IF NOT EXISTS reward_definitions
+(
+    run_id LowCardinality(String),
+    reward_version LowCardinality(String),
+    name String,
+    definition String COMMENT 'JSON: components with weights and options',
+    named_at DateTime64(6, 'UTC')
+)
+ENGINE = ReplacingMergeTree(named_at)
+ORDER BY (run_id, reward_version, name)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+-- Lineage: which episodes fed which update, and with what advantages.
+--
+-- The sink makes these rows of the event `UpdateTraced`, where the trainer that wrote it held the run, and inserts them before the row of the
+-- event. The rows' key follows from the event, so a sink that was killed between the two inserts the same rows again.
+--
+-- In the order of the updates. The indexes find the few updates that an episode fed: the first where updates use fresh episodes, whose ids are
+-- time-ordered, the second where they use older ones too. Granules are small, because a filter is right in 999 of 1,000 and an update has few
+-- episodes.
+CREATE TABLE IF NOT EXISTS traced_inputs
+(
+    run_id LowCardinality(String) COMMENT 'Run that was trained',
+    update_number UInt64 CODEC(Delta, ZSTD(1)),
+    plan_id String CODEC(ZSTD(1)),
+    epoch UInt64 COMMENT 'Of the trainer that made the update' CODEC(T64, ZSTD(1)),
+    place UInt32 COMMENT 'Of the episode in the plan' CODEC(Delta, ZSTD(1)),
+    policy_version_in Int64 COMMENT 'Version that the update starts from' CODEC(Delta, ZSTD(1)),
+    episode_run_id LowCardinality(String) COMMENT 'Run of the episode',
+    episode_id String CODEC(ZSTD(1)),
+    group_id String CODEC(ZSTD(1)),
+    first_step UInt32 COMMENT 'The steps first_step to first_step + num_steps - 1 were read' CODEC(T64, ZSTD(1)),
+    num_steps UInt32 CODEC(T64, ZSTD(1)),
+    times UInt32 COMMENT 'How often each epoch of optimizer steps trains it; 0: left out' CODEC(T64, ZSTD(1)),
+    num_tokens UInt32 COMMENT 'Action tokens that the loss counts' CODEC(T64, ZSTD(1)),
+    weight Float32 COMMENT 'Mean importance weight of those tokens; NaN without one' CODEC(ZSTD(1)),
+    advantage_mean Float32 COMMENT 'Over those tokens; NaN without advantages' CODEC(ZSTD(1)),
+    advantage_deviation Float32 CODEC(ZSTD(1)),
+    advantage_min Float32 CODEC(ZSTD(1)),
+    advantage_max Float32 CODEC(ZSTD(1)),
+
+    INDEX episode_id_minmax episode_id TYPE minmax GRANULARITY 1,
+    INDEX episode_id_bloom episode_id TYPE bloom_filter(0.001) GRANULARITY 4
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (run_id, update_number, plan_id, epoch, place)
+SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
