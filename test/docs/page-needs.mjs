@@ -69,6 +69,8 @@ export const PAGE_NEEDS = {
         prepare: [
           'mkdir rollouts',
           `echo '{"input": "1 + 2?", "output": "#### 3", "gts": "3", "score": 1.0, "step": 1}' > rollouts/1.jsonl`,
+          // As docs/engines.md says, to which the block sends the reader.
+          `pip install --quiet "$REPOSITORY/clients/python[engine]"`,
         ],
       },
       'npm start -- --no-training                              # a server for what other agents do': {

@@ -3,6 +3,7 @@ import { delimiter, join } from 'node:path';
 import process from 'node:process';
 import { copyTree } from '../../scripts/copied-tree.mjs';
 import { installInto, packInto, shareTensorflow } from '../../scripts/installed-package.mjs';
+import { root } from '../../scripts/run-tool.mjs';
 import { Terminal } from './terminal.mjs';
 
 /** The folders in which pages run: one for each page in a project with the packages, and one copy of the repository. */
@@ -18,7 +19,7 @@ export class Places {
     if (!existsSync(cache)) shareTensorflow(cache);
     // A request that is refused is a fault.
     writeFileSync(join(home, '.curlrc'), 'fail-with-body\n');
-    this.variables = { ...services.variables, XDG_CACHE_HOME: cache, CURL_HOME: home };
+    this.variables = { ...services.variables, XDG_CACHE_HOME: cache, CURL_HOME: home, REPOSITORY: root };
     this.programs = services.programs;
     if (!existsSync(this.packages)) packInto(this.packages);
     this.hasProject = existsSync(this.project);

@@ -1,3 +1,5 @@
+import { FINAL_FAILURE_EXIT_CODE } from '@retrace/process';
+
 export type TrainerErrorCode =
   /** The batch holds tokens whose behavior logprob can't be accounted for. */
   | 'UNACCOUNTED_LOGPROBS'
@@ -39,6 +41,14 @@ export type TrainerErrorCode =
   /** It ended, or is another one: what it had since the last saved state is gone. */
   | 'ENGINE_LOST';
 
+/** Another start would end in the same way. */
+const FINAL: ReadonlySet<TrainerErrorCode> = new Set([
+  'ENGINE_REFUSED',
+  'REWARD_NEEDS_OWN_EPISODES',
+  'STORE_NEEDED',
+  'TEACHER_REFUSED',
+]);
+
 export class TrainerError extends Error {
   readonly retriable = false;
   constructor(
@@ -48,5 +58,10 @@ export class TrainerError extends Error {
   ) {
     super(message, options);
     this.name = 'TrainerError';
+  }
+
+  /** Of a process that this error ends. */
+  get exitCode(): number {
+    return FINAL.has(this.code) ? FINAL_FAILURE_EXIT_CODE : 1;
   }
 }

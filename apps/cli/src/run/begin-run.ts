@@ -36,12 +36,14 @@ interface BeginRunOptions {
  * another run's policy with that version, one with a teacher with that teacher.
  *
  * @param state fold of the log's control stream up to now
+ * @throws CliError as `completeInit`, `completeTeacher` and `requireNamedWeights`; TrainerError `ENGINE_UNAVAILABLE`
  */
 export async function beginRun(
   log: EventLog,
   state: ControlFold,
   options: BeginRunOptions,
 ): Promise<BegunRun> {
+  await requireEngine(options.recipe);
   const unfinished = state.runs.findLast((run) => run.ended === null && isOf(options.recipe, run));
   if (unfinished) {
     // Engine and processes are those of the request: a run may go on with others.
@@ -76,6 +78,12 @@ export async function beginRun(
   });
   await log.append('control', 0, [encodeEvent(event)]);
   return { runId, isResumed: false, recipe };
+}
+
+async function requireEngine({ engine }: Recipe): Promise<void> {
+  if (engine?.kind !== 'torch') return;
+  const { requireEnginePackages } = await import('@retrace/trainer/torch');
+  await requireEnginePackages(engine);
 }
 
 /** Parts of a recipe that are completed when a run begins. */

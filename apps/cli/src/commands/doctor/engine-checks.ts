@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { pythonEnvironment } from '@retrace/trainer/torch';
+import { ENGINE_INSTALLATION, ENGINE_PACKAGES, pythonEnvironment } from '@retrace/trainer/torch';
 import { gibibytes } from './free-space.js';
 import { runCheck, type CheckResult } from './check.js';
 
@@ -9,17 +9,11 @@ const run = promisify(execFile);
 /** Torch alone takes seconds to load, on a busy machine up to a minute. */
 const TIMEOUT_MS = 300_000;
 
-/** Packages without which the worker does not start, as pip names them. */
-const PACKAGES = ['torch', 'numpy', 'safetensors', 'aiohttp', 'pyarrow'] as const;
-
-/** The package is on no index: `retrace` there is somebody else's. */
-const INSTALLATION = "pip install 'clients/python[engine]' in a checkout of Retrace";
-
 /** Prints one JSON object: what of the worker's needs this Python has. */
 const PROBE = `
 import importlib, json, platform
 found = {"python": platform.python_version(), "missing": {}, "gpus": []}
-for name in ${JSON.stringify(PACKAGES)} + ["retrace.engine"]:
+for name in ${JSON.stringify(ENGINE_PACKAGES)}:
     try:
         importlib.import_module(name)
     except Exception as error:
@@ -72,7 +66,7 @@ function checkPackages(python: string, { python: version, missing, torch }: Foun
     const detail = `${version} (${python})${torch === undefined ? '' : `, torch ${torch}`}`;
     if (lacking.length === 0) return { verdict: 'ok', detail };
     const names = lacking.map(([name, reason]) => `${name} (${reason})`).join(', ');
-    return { verdict: 'fail', detail: `${detail}; lacks ${names}: ${INSTALLATION}` };
+    return { verdict: 'fail', detail: `${detail}; lacks ${names}: ${ENGINE_INSTALLATION}` };
   });
 }
 

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { EngineRecipe } from '@retrace/config';
+import { TrainerError } from '../../trainer-error.js';
+import { pythonEnvironment } from './engine-process.js';
+
+const run = promisify(execFile);
+
+/** What the engine's process imports; without one of them it does not start. */
+export const ENGINE_PACKAGES = [
+  'torch',
+  'numpy',
+  'safetensors',
+  'aiohttp',
+  'pyarrow',
+  'retrace.engine',
+] as const;
+
+/** How to get them. The package is on no index: `retrace` there is somebody else's. */
+export const ENGINE_INSTALLATION = "pip install 'clients/python[engine]' in a checkout of Retrace";
+
+/** Prints those that are not there, and loads none of them but the parents of packages. */
+const PROBE = `
+import importlib.util, sys
+def lacks(name):
+    try:
+        return importlib.util.find_spec(name) is None
+    except ImportError:
+        return True
+print(" ".join(filter(lacks, sys.argv[1:])))
+`;
+
+/**
+ * Checks that the Python of a recipe's engine has what the engine imports, before a run begins that could not be trained. An engine that others
+ * start is not looked at.
+ *
+ * @throws TrainerError `ENGINE_UNAVAILABLE`
+ */
+export async function requireEnginePackages(recipe: EngineRecipe): Promise<void> {
+  if (recipe.kind !== 'torch' || recipe.url !== undefined) return;
+  const python = recipe.python ?? 'python3';
+  const refuse = (reason: string, cause?: unknown): never => {
+    const message = `engine.python is ${python}, ${reason}; see "retrace doctor --engine torch"`;
+    throw new TrainerError('ENGINE_UNAVAILABLE', message, { cause });
+  };
+  const { stdout } = await run(python, ['-c', PROBE, ...ENGINE_PACKAGES], {
+    env: { ...process.env, ...pythonEnvironment() },
+  }).catch((cause: unknown) => {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    return refuse(code === 'ENOENT' ? 'which is no program' : `which fails (${message.trim()})`, cause);
+  });
+  const lacking = stdout.trim();
+  if (lacking !== '') refuse(`which lacks ${lacking.replaceAll(' ', ', ')}: ${ENGINE_INSTALLATION}`);
+}
