@@ -21,6 +21,7 @@ const installation = {
   name: 'install',
   outcome: 'passed',
   seconds: (Date.now() - startedAt.getTime()) / 1000,
+  processorSeconds: null,
 };
 
 const ended = await runStages(isCheck ? CHECKS : STAGES, {
@@ -34,8 +35,12 @@ const reports = readSpecReports(join(folder, 'specs'));
 const { passed, failed, skipped } = countTests(stages, reports);
 
 process.stdout.write('\n');
-for (const { name, outcome, seconds } of stages)
-  console.log(`${outcome === 'failed' ? 'FAILED ' : outcome.padEnd(7)}  ${name} (${Math.round(seconds)} s)`);
+for (const { name, outcome, seconds, processorSeconds } of stages) {
+  const ofProcessor = processorSeconds === null ? '' : `, ${Math.round(processorSeconds)} s of a processor`;
+  console.log(
+    `${outcome === 'failed' ? 'FAILED ' : outcome.padEnd(7)}  ${name} (${Math.round(seconds)} s${ofProcessor})`,
+  );
+}
 if (!isCheck) {
   const seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
   const circumstances = {

@@ -12,7 +12,16 @@ import { copyTree } from './copied-tree.mjs';
 import { root } from './run-tool.mjs';
 
 /** So many that the run is not over before the store has shown of it what is looked at. */
-const NUM_UPDATES = 80;
+const NUM_UPDATES = 120;
+/** Of small rounds, since verify reads every episode. */
+const RECIPE = [
+  '--recipe',
+  'bandit-ppo',
+  '--updates',
+  `${NUM_UPDATES}`,
+  '--set',
+  'collection.groupsPerRound=128',
+];
 /** How soon the address must be there on a machine that does nothing else: the first time, when all is built, and later. */
 const QUIET_URL_MS = { first: 15_000, later: 10_000 };
 /** Other work on the machine may take most of it. */
@@ -63,7 +72,7 @@ function linkPackages(folder) {
 
 async function smoke() {
   const port = String(await findFreePort());
-  const args = ['--recipe', 'bandit-ppo', '--updates', String(NUM_UPDATES), '--port', port];
+  const args = [...RECIPE, '--port', port];
   const first = startAsUser([...args, '--data-dir', directory.path]);
   const url = await openDashboard(first, QUIET_URL_MS.first);
   const runId = await first.waitFor(/started bandit-ppo, run (\S+)/, RUN_WITHIN_MS);

@@ -61,14 +61,19 @@ export function figuresOf(stages, reports, seconds) {
       { name: 'tests and stages that passed', value: passed },
       { name: 'that failed', value: failed },
       { name: 'that were skipped', value: skipped },
-      ...stages.map((stage) => ({
-        name: `stage: ${stage.name}`,
-        value: Math.round(stage.seconds),
+      ...stages.map(({ name, seconds }) => ({
+        name: `stage: ${name}`,
+        value: Math.round(seconds),
         unit: 's',
       })),
+      ...stages.flatMap(({ name, processorSeconds }) =>
+        processorSeconds >= 1
+          ? [{ name: `processor time of ${name}`, value: Math.round(processorSeconds), unit: 's' }]
+          : [],
+      ),
       ...specs.map((spec) => ({ name: spec.file, value: Math.round(spec.seconds), unit: 's' })),
     ],
     notes:
-      'Stages run side by side, and so do spec files: their seconds add up to more than the whole. A spec file counts from its first line to its last test, with what it waits for.',
+      'Stages run side by side, and so do spec files: their seconds add up to more than the whole. A spec file counts from its first line to its last test, with what it waits for. Processor time is that of a stage and of the processes that it waited for.',
   };
 }

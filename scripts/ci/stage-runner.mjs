@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, createReadStream, mkdirSync, openSync } from 'node:fs';
+import { closeSync, createReadStream, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { pipeline } from 'node:stream/promises';
@@ -20,6 +20,7 @@ import { pipeline } from 'node:stream/promises';
  * @property {string} name
  * @property {'passed' | 'failed' | 'skipped'} outcome `skipped`: not begun, since another stage had failed
  * @property {number} seconds
+ * @property {number | null} processorSeconds of its process and of those that it waited for; null where this can't be known
  */
 
 /**
@@ -56,7 +57,30 @@ export async function runStages(stages, options) {
     if (running.size === 0) break;
     await Promise.race(running.values());
   }
-  return stages.map(({ name }) => results.get(name) ?? { name, outcome: 'skipped', seconds: 0 });
+  return stages.map(
+    ({ name }) => results.get(name) ?? { name, outcome: 'skipped', seconds: 0, processorSeconds: null },
+  );
+}
+
+/** Processor seconds of this process's children that have ended, and of theirs: fields 16 and 17 of proc(5), in hundredths. */
+function endedProcessorSeconds() {
+  try {
+    // After the program's name, which may hold spaces.
+    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return (Number(fields[13]) + Number(fields[14])) / 100;
+  } catch {
+    return null;
+  }
+}
+
+/** Those of stages that have ended. */
+let countedSeconds = endedProcessorSeconds();
+
+/** Counts what the stage that has just ended added, before another one ends. */
+function countProcessorSeconds() {
+  const before = countedSeconds;
+  countedSeconds = endedProcessorSeconds();
+  return before === null || countedSeconds === null ? null : countedSeconds - before;
 }
 
 /** @param {Stage} stage @param {number} available */
@@ -77,6 +101,9 @@ async function runStage(
     stdio: ['ignore', output, output],
   });
   /** @type {number | null} */
+  let processorSeconds = null;
+  child.once('exit', () => (processorSeconds = countProcessorSeconds()));
+  /** @type {number | null} */
   const code = await new Promise((resolve) => {
     child.once('error', () => resolve(null));
     child.once('close', resolve);
@@ -86,6 +113,7 @@ async function runStage(
     name,
     outcome: code === 0 ? 'passed' : 'failed',
     seconds: (performance.now() - startedAt) / 1000,
+    processorSeconds,
   };
 }
 

@@ -75,12 +75,25 @@ describe('stages of CI', () => {
     ]);
   });
 
+  it.runIf(process.platform === 'linux')(
+    'say how long they kept processors busy, with their children',
+    async () => {
+      const busy = 'while (process.cpuUsage().user < 600_000);';
+      const inChild = `require('child_process').spawnSync(process.execPath, ['-e', ${JSON.stringify(busy)}])`;
+      const [waits, works] = await run([
+        { name: 'waits', command: node('setTimeout(() => {}, 1500)') },
+        { name: 'works', command: node(inChild) },
+      ]);
+      expect(works.processorSeconds).toBeGreaterThan((waits.processorSeconds ?? Infinity) + 0.1);
+    },
+  );
+
   it('count as one each beside the tests; the table lists stages, then the slowest specs', () => {
     /** @type {import('./stage-runner.mjs').StageResult[]} */
     const stages = [
-      { name: 'types', outcome: 'passed', seconds: 60.4 },
-      { name: 'tests', outcome: 'failed', seconds: 10 },
-      { name: 'smoke', outcome: 'skipped', seconds: 0 },
+      { name: 'types', outcome: 'passed', seconds: 60.4, processorSeconds: 41.6 },
+      { name: 'tests', outcome: 'failed', seconds: 10, processorSeconds: 0.2 },
+      { name: 'smoke', outcome: 'skipped', seconds: 0, processorSeconds: null },
     ];
     const spec = (/** @type {string} */ file, /** @type {number} */ seconds) => ({
       file,
@@ -95,6 +108,7 @@ describe('stages of CI', () => {
         ['stage: types', 60],
         ['stage: tests', 10],
         ['stage: smoke', 0],
+        ['processor time of types', 42],
       ],
       ...[
         ['b', 3],
