@@ -25,7 +25,9 @@ export {
 export {
   collectorCursor,
   markRoundStart,
+  markRunStart,
   readRoundStarts,
+  readRunStart,
   trajectoryEnds,
   validatorCursor,
 } from './round-starts.js';

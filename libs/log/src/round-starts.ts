@@ -7,6 +7,21 @@ export const collectorCursor = (runId: string, shareIndex: number): string =>
 /** Name under which the validator of a run does. */
 export const validatorCursor = (runId: string): string => `validator/${runId}`;
 
+/** Name under which it is remembered where the trajectories were when a run began: no episode of it is before that. */
+const runCursor = (runId: string): string => `run/${runId}`;
+
+/** Remembers where a run begins. Resolves once it is remembered; the run must not be in the log before. */
+export async function markRunStart(log: EventLog, runId: string): Promise<void> {
+  await (
+    await markRoundStart(log, runCursor(runId))
+  ).written;
+}
+
+/** Where no episode of a run is before, in one partition; 0 where that was not remembered. */
+export async function readRunStart(log: EventLog, runId: string, partition: number): Promise<number> {
+  return (await log.readCursor(runCursor(runId), 'trajectories', partition)) ?? 0;
+}
+
 /** Current end offset of each partition of the trajectories. */
 export function trajectoryEnds(log: EventLog): Promise<number[]> {
   const partitions = Array.from({ length: log.numPartitions('trajectories') }, (_, partition) => partition);

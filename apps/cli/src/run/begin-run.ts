@@ -8,7 +8,7 @@ import {
   type RunState,
   nowUs,
 } from '@retrace/trajectory';
-import { type EventLog } from '@retrace/log';
+import { markRunStart, type EventLog } from '@retrace/log';
 import type { CheckpointFiles } from '@retrace/policy';
 import { completeInit, completeTeacher, requireNamedWeights } from './complete-init.js';
 import { encodeEvent } from '@retrace/trajectory/codec';
@@ -76,6 +76,7 @@ export async function beginRun(
       metadata: null,
     },
   });
+  await markRunStart(log, runId);
   await log.append('control', 0, [encodeEvent(event)]);
   return { runId, isResumed: false, recipe };
 }

@@ -10,7 +10,7 @@ import {
   type RunState,
   type StepTotals,
 } from '@retrace/trajectory';
-import { collectorCursor, readRoundStarts, validatorCursor, type EventLog } from '@retrace/log';
+import { collectorCursor, readRoundStarts, readRunStart, validatorCursor, type EventLog } from '@retrace/log';
 import { isOwn, type Share } from '../round/round-share.js';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 
@@ -101,19 +101,25 @@ async function findUnclosed(
   });
 }
 
-/** Offset at which the round began; for the first share, which also cleans up after shares that no longer exist, the least of all shares. */
+/**
+ * Offset at which the round began; for the first share, which also cleans up after shares that no longer exist, the least of all shares. Where the
+ * run began for one that has begun no round.
+ */
 async function readMark(
   log: EventLog,
   run: RunState,
   of: AbandonOptions['of'],
   partition: number,
 ): Promise<number> {
-  const mark = async (cursor: string) => (await log.readCursor(cursor, 'trajectories', partition)) ?? 0;
-  if (of === 'validator') return mark(validatorCursor(run.runId));
-  if (of.index > 0) return mark(collectorCursor(run.runId, of.index));
+  const { runId } = run;
+  const runStart = await readRunStart(log, runId, partition);
+  const mark = async (cursor: string) =>
+    (await log.readCursor(cursor, 'trajectories', partition)) ?? runStart;
+  if (of === 'validator') return mark(validatorCursor(runId));
+  if (of.index > 0) return mark(collectorCursor(runId, of.index));
   const { maxShares: numShares } = run.rounds;
-  const starts = await readRoundStarts(log, { runId: run.runId, numShares, partition });
-  return Math.min(...starts.map((start) => start ?? 0));
+  const starts = await readRoundStarts(log, { runId, numShares, partition });
+  return Math.min(...starts.map((start) => start ?? runStart));
 }
 
 function take(event: AnyEvent, partition: number, run: RunState, found: Map<string, FoundEpisode>): void {
