@@ -1,6 +1,6 @@
 /**
- * Checks that on-policy distillation teaches: recipe `distillation`, a policy of a seventh of its teacher's weights, must beat imitation of the same
- * episodes (those that succeeded, with the same number of optimizer steps) on every seed. Imitation of as many episodes of the teacher is reported
+ * Checks that on-policy distillation teaches: recipe `distillation` must beat imitation of the same episodes (those that succeeded,
+ * with the same number of optimizer steps) on every seed. Imitation of as many episodes of the teacher is reported
  * beside it. All of them meet the same test tasks, greedily.
  *
  *   npm run test:long -- distillation [-- --seeds 1,2,3 --shared]

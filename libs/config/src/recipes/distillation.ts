@@ -2,8 +2,8 @@ import type { Recipe } from '../recipe/recipe.js';
 import { frozenLakeGrpo } from './frozen-lake-grpo.js';
 
 /**
- * A policy of a seventh of the weights learns from the newest `frozen-lake-ppo`, which must have ended: it plays, and the teacher judges each of
- * its moves. No reward is read.
+ * A new policy learns from the newest `frozen-lake-ppo`, which must have ended: it plays, and the teacher judges each of its moves, also in episodes
+ * that fail, of which imitation learns nothing. No reward is read.
  */
 export function distillation(): Recipe {
   const base = frozenLakeGrpo();
@@ -11,17 +11,9 @@ export function distillation(): Recipe {
     ...base,
     name: 'distillation',
     description:
-      'Random 4×4 frozen lakes: a smaller policy learns from the newest frozen-lake-ppo by on-policy distillation',
+      'Random 4×4 frozen lakes: a new policy learns from the newest frozen-lake-ppo by on-policy distillation',
     numUpdates: 60,
-    model: {
-      ...base.model,
-      numLayers: 1,
-      hiddenSize: 32,
-      numHeads: 2,
-      numKeyValueHeads: 1,
-      intermediateSize: 88,
-    },
-    collection: { ...base.collection, groupsPerRound: 256, groupSize: 1, concurrentEpisodes: 256 },
+    collection: { ...base.collection, groupsPerRound: 64, groupSize: 1, concurrentEpisodes: 64 },
     advantage: { estimator: 'reinforcePlusPlus', options: {}, shuffle: false },
     loss: { ...base.loss, entropyCoefficient: 0 },
     distillation: { teacher: { policy: { run: 'frozen-lake-ppo' } } },

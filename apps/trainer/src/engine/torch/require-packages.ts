@@ -6,7 +6,7 @@ import { pythonEnvironment } from './engine-process.js';
 
 const run = promisify(execFile);
 
-/** What the engine's process imports; without one of them it does not start. */
+/** Packages that the engine's process imports; without one of them it does not start. */
 export const ENGINE_PACKAGES = [
   'torch',
   'numpy',
