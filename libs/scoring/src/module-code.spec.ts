@@ -79,6 +79,14 @@ describe('codeHash', () => {
     expect(codeHash(compiled)).toBe(codeHash(join(scratch, 'src/entry.ts')));
   });
 
+  it('finds the sources of a project that lies in a folder named dist', () => {
+    write('src/entry.ts', "import { one } from './one.js';\nexport const two: number = one + 1;\n");
+    write('src/one.ts', 'export const one = 1;');
+    cpSync(join(scratch, 'src'), join(scratch, 'dist/project/src'), { recursive: true });
+    const compiled = write('dist/project/dist/entry.js', "import { one } from './one.js';\n");
+    expect(codeHash(compiled)).toBe(codeHash(join(scratch, 'src/entry.ts')));
+  });
+
   it.each([
     ['a file that is not there', null, 'cannot be read'],
     ['what is no module', 'export default {', 'is not a JavaScript module'],

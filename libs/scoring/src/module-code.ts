@@ -35,13 +35,13 @@ export function codeHash(module: string): string {
   return createHash('sha256').update(parts.join('\n')).digest('hex');
 }
 
-/** Source of a compiled file, where it exists. */
+/** Source of a compiled file, where it exists: beside it, or in `src` beside its `dist`. */
 function sourceOf(path: string): string {
   const at = path.lastIndexOf(`${sep}dist${sep}`);
-  const source = at === -1 ? path : `${path.slice(0, at)}${sep}src${sep}${path.slice(at + 6)}`;
-  const typescript = source.replace(/\.js$/, '.ts');
-  if (existsSync(typescript)) return realpathSync(typescript);
-  return existsSync(path) ? realpathSync(path) : path;
+  const inSources = at === -1 ? path : `${path.slice(0, at)}${sep}src${sep}${path.slice(at + 6)}`;
+  const sources = [path, inSources].map((file) => file.replace(/\.js$/, '.ts'));
+  const found = [...sources, path].find((file) => existsSync(file));
+  return found === undefined ? path : realpathSync(found);
 }
 
 function readModule(file: string): string {
