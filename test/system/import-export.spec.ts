@@ -133,6 +133,36 @@ describe('what is imported and exported again', () => {
   );
 
   it(
+    'has the tags and metadata of the newest import, also where they changed back; importing that again adds nothing',
+    { tags: 'release', timeout: 600_000 },
+    async () => {
+      const rules = join(dumps, 'rules.json');
+      writeFileSync(rules, JSON.stringify({ rules: [{ name: 'key', pattern: 'secret-[a-z]+' }] }));
+      const environment = { RETRACE_REDACTION_RULES: rules };
+      const file = join(dumps, 'noted.jsonl');
+      const numNotes: number[] = [];
+      for (const tag of ['a', 'b', 'b', 'a', 'a', 'b']) {
+        const observations = [generation('noted', 1, [user('q1')], 'a1')];
+        const facts = { name: 'noted', timestamp: '2026-01-05T10:00:00Z' };
+        const about = { id: 'noted', ...facts, tags: [tag], metadata: { plan: tag, key: 'secret-x' } };
+        writeFileSync(file, JSON.stringify({ ...about, observations }));
+        const args = ['import', file, '--run', 'noted', '--json', '--data-dir', path];
+        expect(await runRetrace(args, { environment })).toMatchObject({ code: 0 });
+        const [{ tags, metadata, noted }] = await sql(
+          `SELECT tags, metadata, (SELECT count() FROM events WHERE kind = 'EpisodeAnnotated') AS noted
+           FROM episodes WHERE ${runNamed('noted')}`,
+        );
+        numNotes.push(Number(noted));
+        expect(tags).toEqual([tag]);
+        expect(JSON.parse(String(metadata))).toMatchObject({
+          metadata: { plan: tag, key: '[redacted:key]' },
+        });
+      }
+      expect(numNotes).toEqual([0, 1, 1, 2, 2, 3]);
+    },
+  );
+
+  it(
     'has the same tokens, sampling, outcome and prompts as ATIF, and the same turns as conversations',
     { tags: 'release', timeout: 300_000 },
     async () => {

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { Json } from '@retrace/trajectory';
 import type { WireMessage, WireRecord, WireReward, WireStep, WireTokens } from '@retrace/recording';
 import { isFields, known } from './fields.js';
@@ -7,8 +6,8 @@ import { isFields, known } from './fields.js';
 export interface GrownEpisode {
   /** The steps that the run has; it takes them as duplicates, or refuses what is another episode. */
   readonly known: readonly WireRecord[];
-  /** Rewards of them and of the episode, and what changed about it, which may come after its end. */
-  readonly later: readonly WireRecord[];
+  /** Rewards of them and of the episode, which may come after its end. */
+  readonly later: readonly WireReward[];
   /** The steps that are new, as an episode whose parent is the one that has ended; empty = none. */
   readonly more: readonly WireRecord[];
 }
@@ -24,27 +23,9 @@ export function grownEpisode(records: readonly WireRecord[], numKnown: number): 
   const more = steps.length > numKnown ? moreOf(records, steps, numKnown) : [];
   return {
     known: steps.slice(0, numKnown),
-    later: [...rewards.filter((reward) => !isOfMore(reward)), ...changesOf(records)],
+    later: rewards.filter((reward) => !isOfMore(reward)),
     more,
   };
-}
-
-/** The same reward under another id, for a score whose value has changed: of rewards with one name and source the last counts. */
-export function changedReward(reward: WireReward): WireReward {
-  const { id = '', value, rationale = '' } = reward;
-  return {
-    ...reward,
-    id: `${id.slice(0, 64)}/${hash('sha256', JSON.stringify([value, rationale]), 'hex').slice(0, 16)}`,
-  };
-}
-
-/** Tags and metadata as they are now, in place of those of the start. */
-function changesOf(records: readonly WireRecord[]): WireRecord[] {
-  const start = records.find((record) => record.type === 'episode');
-  if (start === undefined || (start.metadata === undefined && start.tags === undefined)) return [];
-  const content = known({ tags: start.tags, metadata: start.metadata });
-  const id = `import/${hash('sha256', JSON.stringify(content), 'hex').slice(0, 32)}`;
-  return [{ type: 'annotation', id, episode: start.episode, source: 'import', ...content }];
 }
 
 function moreOf(

@@ -1,3 +1,4 @@
+import { changedNotes, type ImportedNotes } from './changed-notes.js';
 import { changedReward, changedRewards, type CurrentReward, isReward, rewardKey } from './changed-rewards.js';
 import { grownEpisode } from './grown-episode.js';
 import type { Found } from './import-rows.js';
@@ -23,6 +24,10 @@ export interface RecordSink {
   numStepsOf?(episode: string): Promise<number | null>;
   /** The rewards of episodes that count now, of each step, name and source the newest (default: none are known). */
   currentRewards?(episodes: readonly string[]): Promise<readonly CurrentReward[]>;
+  /** Notes of the newest import about episodes that the run has (default: nothing is known). */
+  importedNotes?(episodes: readonly string[]): Promise<readonly ImportedNotes[]>;
+  /** Makes a record what is stored of it (default: it is stored as it is). */
+  asStored?(record: WireRecord): WireRecord;
 }
 
 /** The outcome of one episode, or of something that was left out: a line of the report by rows. */
@@ -188,7 +193,7 @@ export class EpisodeWriter {
     const numKnown = this.numKnownRecords;
     const refusal = await this.append(batch);
     if (refusal === null) {
-      if (this.numKnownRecords > numKnown) await this.renewRewards(batch);
+      if (this.numKnownRecords > numKnown) await this.renew(batch);
       return;
     }
     if (batch.length === 1) {
@@ -212,30 +217,41 @@ export class EpisodeWriter {
     const { known, later, more } = grownEpisode(episode.records, numKnown);
     if ((await this.appendRecords(known)) !== null) return false;
     await this.appendLater(later);
+    await this.appendChanges(await this.changedNotes([episode]));
     if (more.length > 0) await this.writeBatch([{ ...episode, records: more }]);
     else await this.note(episode);
     return true;
   }
 
-  /** Gives rewards again that the run has, but of which another value counts: one that changed, or changed back. */
-  private async renewRewards(batch: readonly Episode[]): Promise<void> {
+  /** Gives again what the run has, but of which something else counts: rewards, tags and metadata that changed, or changed back. */
+  private async renew(batch: readonly Episode[]): Promise<void> {
     const rewards = batch.flatMap(({ records }) => records.filter(isReward));
     const changed = changedRewards(rewards, await this.currentRewards(rewards));
-    if (changed.length > 0) await this.appendRecords(changed);
+    await this.appendChanges([...changed, ...(await this.changedNotes(batch))]);
   }
 
-  /** Appends what may come after the end of an episode: its rewards as they are now, and what changed about it. */
-  private async appendLater(records: readonly WireRecord[]): Promise<void> {
-    const rewards = records.filter(isReward);
+  private async appendChanges(changes: readonly WireRecord[]): Promise<void> {
+    if (changes.length > 0) await this.appendRecords(changes);
+  }
+
+  private async changedNotes(batch: readonly Episode[]): Promise<readonly WireRecord[]> {
+    const { sink } = this;
+    const starts = batch.flatMap(({ records }) => records.filter(({ type }) => type === 'episode'));
+    const noted = (await sink.importedNotes?.(starts.map(({ episode }) => episode))) ?? [];
+    return changedNotes(starts, new Map(noted.map((notes) => [notes.episode, notes])), (record) =>
+      sink.asStored === undefined ? record : sink.asStored(record),
+    );
+  }
+
+  /** Appends what may come after the end of an episode: its rewards as they are now. */
+  private async appendLater(rewards: readonly WireReward[]): Promise<void> {
     const current = await this.currentRewards(rewards);
-    const added = records.filter((record) => !isReward(record) || !current.has(rewardKey(record)));
+    const added = rewards.filter((reward) => !current.has(rewardKey(reward)));
     const later = [...added, ...changedRewards(rewards, current)];
     if (later.length === 0 || (await this.appendRecords(later)) === null) return;
     // One that was retracted, or of a run whose rewards are not known.
-    for (const record of later) {
-      if ((await this.appendRecords([record])) !== null && isReward(record)) {
-        await this.appendRecords([changedReward(record)]);
-      }
+    for (const reward of later) {
+      if ((await this.appendRecords([reward])) !== null) await this.appendRecords([changedReward(reward)]);
     }
   }
 

@@ -2,7 +2,6 @@ import { createWriteStream } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 import {
-  type CurrentReward,
   detectFileFormat,
   EpisodeWriter,
   findImportFiles,
@@ -13,32 +12,23 @@ import {
   type ImportFormat,
   importRows,
   importRunId,
-  type RecordSink,
   type RowOutcome,
   type StatedFacts,
   withStatedFacts,
 } from '@retrace/importers';
 import { poorerRecord, storableRecord, type RunRecord } from '@retrace/client';
 import { readVariables } from '@retrace/process';
-import {
-  episodeIdOf,
-  Recorder,
-  RecordingError,
-  readRedactionRules,
-  redact,
-  type WireRecord,
-} from '@retrace/recording';
-import { amongEpisodes, BackgroundSink } from '@retrace/store';
+import { Recorder, RecordingError, readRedactionRules, redact, type WireRecord } from '@retrace/recording';
+import { BackgroundSink } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
 import type { StoreSession } from '../../services/connection.js';
 import { commandEnvironment } from '../../services/environment.js';
 import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
 import type { ImportOptions } from './import-options.js';
+import { importSink, type Redaction } from './import-sink.js';
 import { type DumpReport, printDumpReport } from './print-dump-report.js';
 import { ReplayChoice } from './replay-choice.js';
-
-type Redaction = Pick<NonNullable<Parameters<typeof Recorder.open>[2]>, 'redact'>;
 
 /**
  * Imports files of other tools as a recorded run and prints what was taken, what was skipped and why. A second import of the same
@@ -142,7 +132,7 @@ async function writeRows(
   try {
     await startOrFind(recorder, request);
     const counts = await withInterrupt((signal) =>
-      new EpisodeWriter(sinkOf(recorder, request.id, { client, catchUp }), {
+      new EpisodeWriter(importSink(recorder, request.id, { client, catchUp }, redaction), {
         signal,
         storable: (record) => {
           const { content, changes } = storableRecord(withStatedFacts(record, facts) as RunRecord);
@@ -216,42 +206,6 @@ async function startOrFind(recorder: Recorder, request: { readonly id: string })
 
 async function endRun(recorder: Recorder, runId: string): Promise<void> {
   await recorder.endRun(runId, { reason: 'finished' });
-}
-
-function sinkOf(
-  recorder: Recorder,
-  runId: string,
-  { client, catchUp }: Pick<StoreSession, 'client' | 'catchUp'>,
-): RecordSink {
-  return {
-    numStepsOf: async (episode) => {
-      await catchUp();
-      const [row] = await client.queryRows<{ readonly numSteps: number }>(
-        `SELECT toUInt32(num_steps) AS numSteps FROM episodes
-         WHERE run_id = {runId:String} AND episode_id = {episodeId:String} AND sealed`,
-        { params: { runId, episodeId: episodeIdOf(runId, episode) } },
-      );
-      return row?.numSteps ?? null;
-    },
-    currentRewards: async (episodes) => {
-      await catchUp();
-      const names = new Map(episodes.map((episode) => [episodeIdOf(runId, episode), episode]));
-      const rows = await client.queryRows<Omit<CurrentReward, 'episode'> & { readonly episodeId: string }>(
-        `SELECT episode_id AS episodeId, step, name, value, source, rationale FROM current_rewards
-         WHERE run_id = {runId:String} AND ${amongEpisodes([...names.keys()])}`,
-        { params: { runId } },
-      );
-      return rows.map(({ episodeId, ...reward }) => ({ ...reward, episode: names.get(episodeId) ?? '' }));
-    },
-    append: (records) => recorder.append(runId, records),
-    refusalOf: (error) => {
-      if (!(error instanceof RecordingError) || error.retriable || error.code === 'RUN_UNKNOWN') return null;
-      const [fault] = error.faults;
-      if (fault === undefined) return { message: error.message, fault: null };
-      const message = `${error.message} (${fault.field} ${fault.rule})`;
-      return { message, fault: error.code === 'INVALID_RECORDS' ? fault : null };
-    },
-  };
 }
 
 function writeRow(rows: NodeJS.WritableStream, outcome: RowOutcome): void | Promise<void> {
