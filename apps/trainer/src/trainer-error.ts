@@ -13,7 +13,7 @@ export type TrainerErrorCode =
   | 'REWARDS_CHANGED'
   | 'RUN_UNKNOWN'
   | 'UPDATE_UNKNOWN'
-  /** The weights of the reference policy, which a replay needs, can't be read. */
+  /** The weights of the reference policy or of the teacher, which a replay needs, can't be read. */
   | 'NOT_REPLAYABLE'
   /** The baseline that the estimator compares with was not collected. */
   | 'NO_GREEDY_BASELINE'

@@ -140,7 +140,7 @@ export class Replayer {
    * Makes a recorded update again, or one that differs from it by `changes`.
    *
    * @throws TrainerError `EPISODES_CHANGED` when an episode is not what the update was computed from; `NOT_REPLAYABLE` when the weights of the
-   *   reference policy can't be read
+   *   reference policy, or of the teacher, can't be read
    * @throws ScoringError `REWARD_CHANGED` when an episode has another reward than it had, as the code of a reward was changed
    */
   async makeAgain(updateNumber: number, changes: ReplayChanges = {}): Promise<UpdateResult> {
@@ -165,7 +165,7 @@ export class Replayer {
       });
     } catch (cause) {
       if (!isUnreadable(cause)) throw cause;
-      const what = `update ${updateNumber}: the weights of the reference policy can't be read (${cause.message})`;
+      const what = `update ${updateNumber}: the weights of the reference policy or of the teacher can't be read (${cause.message})`;
       throw new TrainerError('NOT_REPLAYABLE', what, { cause });
     }
   }

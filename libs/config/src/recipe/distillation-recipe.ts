@@ -26,6 +26,6 @@ export class DistillationRecipe {
   @IsOptional()
   @IsNumberFrom(0.0001, 100, { why: 'a smaller one teaches nothing' })
   readonly coefficient?: number;
-  /** Whether the advantages of the rewards count too: they are added. Without them the rewards are only recorded. @defaultValue false */
+  /** Whether the advantages of the rewards count too: they are added. Without them a reward only decides that its episode is trained. @defaultValue false */
   @IsOptional() @IsBoolean() readonly withReward?: boolean;
 }
