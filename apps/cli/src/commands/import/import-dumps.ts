@@ -26,7 +26,7 @@ import { commandEnvironment } from '../../services/environment.js';
 import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
 import type { ImportOptions } from './import-options.js';
-import { importSink, type Redaction } from './import-sink.js';
+import { importSink, type RecordRedaction } from './import-sink.js';
 import { type DumpReport, printDumpReport } from './print-dump-report.js';
 import { ReplayChoice } from './replay-choice.js';
 
@@ -77,7 +77,7 @@ interface ImportPlan {
   readonly format: ImportFormat;
   readonly facts: StatedFacts;
   readonly replay: ReplayChoice | null;
-  readonly redaction: Redaction;
+  readonly redaction: RecordRedaction;
   /** File for the report by rows. */
   readonly report: string | undefined;
 }
@@ -172,7 +172,7 @@ async function writeRows(
  *
  * @throws RecordingError `REDACTION_RULES_INVALID`
  */
-async function readRedaction(): Promise<Redaction> {
+async function readRedaction(): Promise<RecordRedaction> {
   const { RETRACE_REDACTION_RULES: file } = readVariables(commandEnvironment, {
     reads: ['RETRACE_REDACTION_RULES'],
   });

@@ -5,7 +5,7 @@ import type { Json } from '@retrace/trajectory';
 import type { StoreSession } from '../../services/connection.js';
 
 /** Removes from a record what the rules of redaction name; absent where there are none. */
-export type Redaction = Pick<NonNullable<Parameters<typeof Recorder.open>[2]>, 'redact'>;
+export type RecordRedaction = Pick<NonNullable<Parameters<typeof Recorder.open>[2]>, 'redact'>;
 
 interface ImportedNotesRow {
   readonly episodeId: string;
@@ -31,7 +31,7 @@ export function importSink(
   recorder: Recorder,
   runId: string,
   { client, catchUp }: Pick<StoreSession, 'client' | 'catchUp'>,
-  { redact }: Redaction,
+  { redact }: RecordRedaction,
 ): RecordSink {
   return {
     numStepsOf: async (episode) => {
