@@ -73,10 +73,10 @@ function endedProcessorSeconds() {
   }
 }
 
-/** Those of stages that have ended. */
+/** Processor seconds of the stages that have ended. */
 let countedSeconds = endedProcessorSeconds();
 
-/** Counts what the stage that has just ended added, before another one ends. */
+/** Counts what the stage that has just ended added; of two that end in one moment the first gets both. */
 function countProcessorSeconds() {
   const before = countedSeconds;
   countedSeconds = endedProcessorSeconds();

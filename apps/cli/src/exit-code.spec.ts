@@ -16,6 +16,7 @@ describe('exitCodeOf', () => {
       expect(exitCodeOf(new CliError('ESTIMATOR_UNKNOWN', ''), command)).toBe(2);
       expect(exitCodeOf(new CliError('RUN_UNKNOWN', ''), command)).toBe(2);
       expect(exitCodeOf(withCode('ENVIRONMENT_VARIABLE_INVALID'), command)).toBe(2);
+      expect(exitCodeOf(withCode('ENGINE_UNAVAILABLE'), command)).toBe(2);
     }
   });
 

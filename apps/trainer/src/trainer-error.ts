@@ -43,7 +43,6 @@ export type TrainerErrorCode =
 
 /** Another start would end in the same way. */
 const FINAL: ReadonlySet<TrainerErrorCode> = new Set([
-  'ENGINE_REFUSED',
   'REWARD_NEEDS_OWN_EPISODES',
   'STORE_NEEDED',
   'TEACHER_REFUSED',

@@ -12,27 +12,24 @@ export interface ImportedNotes {
 }
 
 /**
- * Annotations for tags and metadata that differ from those of the import before, under new ids: they may change back. What somebody else gave the
- * episode since stays where they do not differ.
+ * The annotation for tags and metadata that differ from those of the import before, under a new id: they may change back. Null where nothing differs;
+ * then what somebody else gave the episode since stays.
  *
- * @param asStored makes a record what is stored of it
+ * @param start as the dump has it
+ * @param stored the same as it is stored
  */
 export function changedNotes(
-  starts: readonly WireRecord[],
-  before: ReadonlyMap<string, ImportedNotes>,
-  asStored: (record: WireRecord) => WireRecord,
-): readonly WireRecord[] {
-  return starts.flatMap((start) => {
-    const noted = before.get(start.episode);
-    const stored = asStored(start);
-    if (start.type !== 'episode' || stored.type !== 'episode' || noted === undefined) return [];
-    const changed = known({
-      tags: differs(stored.tags, noted.tags) ? start.tags : undefined,
-      metadata: differs(stored.metadata, noted.metadata) ? start.metadata : undefined,
-    });
-    if (Object.keys(changed).length === 0) return [];
-    return [{ type: 'annotation', id: randomUUID(), episode: start.episode, source: 'import', ...changed }];
+  start: WireRecord,
+  stored: WireRecord,
+  before: ImportedNotes,
+): WireRecord | null {
+  if (start.type !== 'episode' || stored.type !== 'episode') return null;
+  const changed = known({
+    tags: differs(stored.tags, before.tags) ? start.tags : undefined,
+    metadata: differs(stored.metadata, before.metadata) ? start.metadata : undefined,
   });
+  if (Object.keys(changed).length === 0) return null;
+  return { type: 'annotation', id: randomUUID(), episode: start.episode, source: 'import', ...changed };
 }
 
 function differs(given: unknown, noted: unknown): boolean {

@@ -163,6 +163,47 @@ describe('a score that is imported again', () => {
     expect(numAdded).toEqual([4, 1, 0, 1, 0, 1, 0]);
   });
 
+  /** As a recorder hides numbers in tags by rules of redaction. */
+  const hide = (record: WireRecord): WireRecord =>
+    'tags' in record ? { ...record, tags: record.tags?.map((tag) => tag.replace(/\d+/, '#')) } : record;
+
+  /** Refuses another start of an episode that it has. */
+  class NotingSink extends RewardSink {
+    readonly asStored = hide;
+
+    override append(records: readonly WireRecord[]) {
+      const stored = records.map(hide);
+      const starts = [...this.records, ...stored].filter(({ type }) => type === 'episode');
+      const isOther = starts.some((start) => JSON.stringify(start) !== JSON.stringify(starts[0]));
+      return isOther ? Promise.reject(new StrictError(FAULT)) : super.append(stored);
+    }
+
+    importedNotes = () => Promise.resolve([{ episode: 't', tags: this.tags(), metadata: null }]);
+
+    /** Those that were given last. */
+    tags(): readonly string[] {
+      return this.records.flatMap((record) => ('tags' in record ? [record.tags ?? []] : [])).at(-1) ?? [];
+    }
+  }
+
+  it('has the tags of the last row of the newest import, also where they changed back; importing that again adds nothing', async () => {
+    const sink = new NotingSink();
+    const numAdded: number[] = [];
+    for (const rows of [['a7'], ['b'], ['b'], ['a7'], ['a7'], ['a7', 'b'], ['a7', 'b']]) {
+      async function* trace(): AsyncIterable<Found> {
+        for (const tag of rows) {
+          const records = [{ type: 'episode', episode: 't', tags: [tag] }, step('t', 0, 'good')];
+          yield await Promise.resolve({ kind: 'episode', file: 'f', row: 1, records } as unknown as Found);
+        }
+      }
+      const before = sink.records.length;
+      expect(await new EpisodeWriter(sink).write(trace())).toMatchObject({ skipped: [] });
+      numAdded.push(sink.records.length - before);
+      expect(sink.tags()).toEqual([rows.at(-1)?.replace('7', '#')]);
+    }
+    expect(numAdded).toEqual([2, 1, 0, 1, 0, 1, 0]);
+  });
+
   it('costs no append of its own: a trace of 5,000 scores that all changed is written in few', async () => {
     const sink = new RewardSink();
     const write = (value: number) => {

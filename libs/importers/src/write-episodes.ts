@@ -104,6 +104,8 @@ export class EpisodeWriter {
   private numKnownRecords = 0;
   private numPoorerEpisodes = 0;
   private readonly reasons = new Map<SkipCode, SkippedReason>();
+  /** Annotations of episodes whose last row differs from what the run has; a dump may have an earlier version of a trace, too. */
+  private readonly annotations = new Map<string, WireRecord>();
   private verified: VerifiedCounts | null = null;
   /** One batch is being written while the next one is read. */
   private writing: Promise<void> = Promise.resolve();
@@ -130,6 +132,7 @@ export class EpisodeWriter {
       await this.writing.catch(() => undefined);
     }
     await this.writing;
+    await this.appendRecords([...this.annotations.values()]);
     const { numEpisodes, numSteps, numRecords, numKnownRecords, numPoorerEpisodes, verified } = this;
     const skipped = [...this.reasons.values()].sort((a, b) => b.count - a.count);
     return { numEpisodes, numSteps, numRecords, numKnownRecords, numPoorerEpisodes, skipped, verified };
@@ -217,7 +220,7 @@ export class EpisodeWriter {
     const { known, later, more } = grownEpisode(episode.records, numKnown);
     if ((await this.appendRecords(known)) !== null) return false;
     await this.appendLater(later);
-    await this.appendChanges(await this.changedNotes([episode]));
+    await this.compareNotes([episode]);
     if (more.length > 0) await this.writeBatch([{ ...episode, records: more }]);
     else await this.note(episode);
     return true;
@@ -227,20 +230,24 @@ export class EpisodeWriter {
   private async renew(batch: readonly Episode[]): Promise<void> {
     const rewards = batch.flatMap(({ records }) => records.filter(isReward));
     const changed = changedRewards(rewards, await this.currentRewards(rewards));
-    await this.appendChanges([...changed, ...(await this.changedNotes(batch))]);
+    if (changed.length > 0) await this.appendRecords(changed);
+    await this.compareNotes(batch);
   }
 
-  private async appendChanges(changes: readonly WireRecord[]): Promise<void> {
-    if (changes.length > 0) await this.appendRecords(changes);
-  }
-
-  private async changedNotes(batch: readonly Episode[]): Promise<readonly WireRecord[]> {
-    const { sink } = this;
+  /** Remembers which tags and metadata differ from those that the run has. */
+  private async compareNotes(batch: readonly Episode[]): Promise<void> {
+    const { sink, annotations } = this;
     const starts = batch.flatMap(({ records }) => records.filter(({ type }) => type === 'episode'));
-    const noted = (await sink.importedNotes?.(starts.map(({ episode }) => episode))) ?? [];
-    return changedNotes(starts, new Map(noted.map((notes) => [notes.episode, notes])), (record) =>
-      sink.asStored === undefined ? record : sink.asStored(record),
-    );
+    const noted = (await sink.importedNotes?.([...new Set(starts.map(({ episode }) => episode))])) ?? [];
+    const before = new Map(noted.map((notes) => [notes.episode, notes]));
+    for (const start of starts) {
+      const notes = before.get(start.episode);
+      if (notes === undefined) continue;
+      const stored = sink.asStored === undefined ? start : sink.asStored(start);
+      const annotation = changedNotes(start, stored, notes);
+      if (annotation === null) annotations.delete(start.episode);
+      else annotations.set(start.episode, annotation);
+    }
   }
 
   /** Appends what may come after the end of an episode: its rewards as they are now. */

@@ -17,7 +17,7 @@ export async function markRunStart(log: EventLog, runId: string): Promise<void> 
   ).written;
 }
 
-/** Where no episode of a run is before, in one partition; 0 where that was not remembered. */
+/** Offset in one partition before which no episode of a run is; 0 where it was not remembered. */
 export async function readRunStart(log: EventLog, runId: string, partition: number): Promise<number> {
   return (await log.readCursor(runCursor(runId), 'trajectories', partition)) ?? 0;
 }

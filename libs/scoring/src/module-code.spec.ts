@@ -79,7 +79,7 @@ describe('codeHash', () => {
     expect(codeHash(compiled)).toBe(codeHash(join(scratch, 'src/entry.ts')));
   });
 
-  it('finds the sources of a project that lies in a folder named dist', () => {
+  it('finds the sources of a project in a folder named dist', () => {
     write('src/entry.ts', "import { one } from './one.js';\nexport const two: number = one + 1;\n");
     write('src/one.ts', 'export const one = 1;');
     cpSync(join(scratch, 'src'), join(scratch, 'dist/project/src'), { recursive: true });

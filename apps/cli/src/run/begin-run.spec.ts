@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resolveRecipe } from '@retrace/config';
 import type { EventLog } from '@retrace/log';
-import { ControlTail } from '@retrace/log';
+import { ControlTail, readRunStart } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { CheckpointFiles } from '@retrace/policy';
+import { decodeEvent } from '@retrace/trajectory/codec';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { beginRun } from './begin-run.js';
 import { readControlState } from '../services/control-state.js';
@@ -43,6 +44,28 @@ describe('beginRun', () => {
       codeVersion: '1.2.3',
     });
     expect(started?.recipe).toEqual(JSON.parse(JSON.stringify(recipe)));
+  });
+
+  it('remembers where the log was before it has the run, so that recovery looks no further back', async () => {
+    await log.append('trajectories', 0, [new Uint8Array(1), new Uint8Array(2)]);
+    const { append } = log;
+    let rememberedBefore: number | null = null;
+    log.append = async (stream, partition, records) => {
+      const decoded = decodeEvent(records[0]);
+      if (decoded.ok) rememberedBefore = await readRunStart(log, decoded.event.runId, 0);
+      return append.call(log, stream, partition, records);
+    };
+    await begin();
+    expect(rememberedBefore).toBe(2);
+  });
+
+  it('refuses a recipe whose engine has no Python, before the log has a run of it', async () => {
+    const assignments = ['engine.kind=torch', 'engine.python=no-such-python'];
+    await expect(begin(resolveRecipe('bandit-ppo', { assignments }))).rejects.toMatchObject({
+      code: 'ENGINE_UNAVAILABLE',
+      message: 'engine.python is no-such-python, which is no program; see "retrace doctor --engine torch"',
+    });
+    expect((await readState()).runs).toEqual([]);
   });
 
   it('resumes the unfinished run of the same recipe, and of no other', async () => {

@@ -20,7 +20,7 @@ import type { TrajectoryWriter } from '../writer/trajectory-writer.js';
 /** Everything that is the same in all rounds of a run. */
 export interface RoundSetting {
   readonly runId: string;
-  /** Where the trajectories of the round begin is remembered under this name (`collectorCursor`, `VALIDATOR_CURSOR`). */
+  /** Where the trajectories of the round begin is remembered under this name (`collectorCursor`, `validatorCursor`). */
   readonly cursor: string;
   readonly log: EventLog;
   readonly writer: TrajectoryWriter;

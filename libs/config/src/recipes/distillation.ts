@@ -3,7 +3,7 @@ import { frozenLakeGrpo } from './frozen-lake-grpo.js';
 
 /**
  * A new policy learns from the newest `frozen-lake-ppo`, which must have ended: it plays, and the teacher judges each of its moves, also in episodes
- * that fail, of which imitation learns nothing. No reward is read.
+ * that fail, of which imitation learns nothing. Their rewards are not trained on.
  */
 export function distillation(): Recipe {
   const base = frozenLakeGrpo();

@@ -13,7 +13,7 @@ export type StoreErrorCode =
   | 'MIGRATION_EDITED'
   /** The store has another migration under a number: it was made before the migrations were combined. */
   | 'MIGRATION_REPLACED'
-  /** The store has migrations that this code doesn't know: it was written by newer code. */
+  /** The store has migrations or views that this code doesn't know: it was written by newer code. */
   | 'MIGRATION_UNKNOWN'
   | 'MIGRATION_INVALID'
   | 'MIGRATION_FAILED'

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startStoreServer, type StoreServer } from '@retrace/store-server';
 import { createStoreClient, type StoreClient } from '../client/store-client.js';
-import { migrate } from './migrate.js';
-import { splitStatements } from './schema-files.js';
+import { migrate, MIGRATIONS_DIRECTORY } from './migrate.js';
+import { readSchemaFiles, splitStatements } from './schema-files.js';
 import { readSchemaState } from './schema-state.js';
 
 const VIEWS = [
@@ -189,6 +189,10 @@ describe('migrate', () => {
   const TABLE = 'CREATE TABLE IF NOT EXISTS a (x Int32) ENGINE = MergeTree ORDER BY x';
   const viewOf = (name: string, columns: string) =>
     `CREATE OR REPLACE VIEW ${name} AS SELECT ${columns} FROM a;`;
+  const writeViews = async (version: number, sql: string) => {
+    await write('views/version', `${version}\n`);
+    await write('views/all.sql', sql);
+  };
   const columnsOf = async (view: string) => {
     const rows = await client.queryRows<{ name: string }>(`DESCRIBE ${view}`);
     return rows.map(({ name }) => name);
@@ -196,45 +200,60 @@ describe('migrate', () => {
 
   it('makes all views again when one of them has changed, or a table that they read', async () => {
     await write('0001_a.sql', TABLE);
-    await write('views/all.sql', viewOf('everything', '*') + viewOf('twice', '2 * x AS y'));
+    await writeViews(1, viewOf('everything', '*') + viewOf('twice', '2 * x AS y'));
     expect(await migrate(client, { directory })).toEqual({ applied: ['0001_a.sql', 'views'] });
     expect(await migrate(client, { directory })).toEqual({ applied: [] });
-    await write('views/all.sql', viewOf('everything', '*') + viewOf('twice', '2 * x AS y, 3 AS z'));
+    await writeViews(2, viewOf('everything', '*') + viewOf('twice', '2 * x AS y, 3 AS z'));
     expect(await migrate(client, { directory })).toEqual({ applied: ['views'] });
     expect(await columnsOf('twice')).toEqual(['y', 'z']);
     await write('0002_b.sql', 'ALTER TABLE a ADD COLUMN IF NOT EXISTS b String');
     expect(await migrate(client, { directory })).toEqual({ applied: ['0002_b.sql', 'views'] });
     expect(await columnsOf('everything')).toEqual(['x', 'b']);
+    // Their own branch of it, before a version is released.
+    await writeViews(2, viewOf('everything', '*') + viewOf('twice', '2 * x AS y'));
+    expect(await migrate(client, { directory })).toEqual({ applied: ['views'] });
+    expect(await migrate(client, { directory })).toEqual({ applied: [] });
   });
 
   it('begins again with views of which one could not be made', async () => {
     await write('0001_a.sql', TABLE);
-    await write('views/one.sql', viewOf('one', 'x'));
+    await writeViews(1, viewOf('one', 'x'));
+    await migrate(client, { directory });
+    await writeViews(2, viewOf('one', 'x, 2 AS y'));
     await write('views/two.sql', viewOf('two', 'no_such_column'));
     await expect(migrate(client, { directory })).rejects.toMatchObject({
       code: 'MIGRATION_FAILED',
       message: expect.stringMatching(/^A statement of views.two\.sql failed: .*no_such_column/) as string,
     });
     expect(await readSchemaState(client, { directory })).toMatchObject({ pending: ['views'] });
+    // Nor may the version before take it for its own.
+    await writeViews(1, viewOf('one', 'x'));
+    await rm(join(directory, 'views/two.sql'));
+    await expect(migrate(client, { directory })).rejects.toMatchObject({ code: 'MIGRATION_UNKNOWN' });
+    await writeViews(2, viewOf('one', 'x'));
     await write('views/two.sql', viewOf('two', 'x'));
     expect(await migrate(client, { directory })).toEqual({ applied: ['views'] });
     expect(await readSchemaState(client, { directory })).toMatchObject({ pending: [] });
     expect(await tables()).toEqual(['a', 'one', 'two']);
   });
 
-  it('refuses a store whose views a later version replaced', async () => {
+  it('refuses a store with views of a later version, of whatever earlier one it is', async () => {
     await write('0001_a.sql', TABLE);
-    await write('views/one.sql', viewOf('one', 'x'));
+    await writeViews(3, viewOf('one', 'x, 2 AS y'));
     await migrate(client, { directory });
-    await write('views/one.sql', viewOf('one', 'x, 2 AS y'));
-    await migrate(client, { directory });
-    await write('views/one.sql', viewOf('one', 'x'));
+    await writeViews(2, viewOf('one', 'x'));
     await expect(migrate(client, { directory })).rejects.toMatchObject({
       code: 'MIGRATION_UNKNOWN',
       message:
-        'The store has other views, and a later version of Retrace replaced those of this one; update Retrace',
+        'The store has views of version 3, and this version of Retrace knows only those up to 2; update Retrace',
     });
     expect(await columnsOf('one')).toEqual(['x', 'y']);
+  });
+
+  it('has a version of the views for each change of them', async () => {
+    const { views } = await readSchemaFiles(MIGRATIONS_DIRECTORY);
+    // Whoever changes a view or a table raises `migrations/views/version`, and has the new pair here.
+    expect([views.version, views.checksum.slice(0, 16)]).toEqual([1, 'db1ee7f0686fb88f']);
   });
 
   it('goes on with a store of the migrations that one replaces, once it is as far as they go', async () => {
@@ -246,7 +265,7 @@ describe('migrate', () => {
       '0001_tables.sql',
       `-- Replaces migrations up to 0002_b.sql.\n${TABLE.replace(')', ', b String)')}`,
     );
-    await write('views/one.sql', viewOf('one', '*'));
+    await writeViews(1, viewOf('one', '*'));
     await expect(migrate(client, { directory })).rejects.toMatchObject({ code: 'MIGRATION_REPLACED' });
 
     await write('earlier/0002_b.sql', 'ALTER TABLE a ADD COLUMN IF NOT EXISTS b String; SELECT 1');
@@ -260,14 +279,26 @@ describe('migrate', () => {
     expect(await migrate(client, { directory })).toEqual({ applied: [] });
   });
 
-  it('refuses a file of views with another statement', async () => {
+  it.each([
+    [
+      'another statement',
+      '1',
+      '-- CREATE OR REPLACE VIEW b AS\nDROP TABLE a',
+      /^A statement of views.all\.sql must be CREATE OR REPLACE VIEW/,
+    ],
+    [
+      'no version',
+      'next',
+      'CREATE OR REPLACE VIEW b AS SELECT 1',
+      /^views\/version is "next"; it must be a whole number from 1/,
+    ],
+  ])('refuses views with %s', async (_, version, sql, message) => {
     await write('0001_a.sql', TABLE);
-    await write('views/one.sql', `${viewOf('one', 'x')} DROP TABLE a`);
+    await write('views/version', version);
+    await write('views/all.sql', sql);
     await expect(migrate(client, { directory })).rejects.toMatchObject({
       code: 'MIGRATION_INVALID',
-      message: expect.stringMatching(
-        /^A statement of views.one\.sql must be CREATE OR REPLACE VIEW/,
-      ) as string,
+      message: expect.stringMatching(message) as string,
     });
   });
 

@@ -3,7 +3,7 @@ import type { StoreClient } from '../client/store-client.js';
 import { asStoreError, StoreError } from '../client/store-error.js';
 import { type AssertHeld, withMigrationLock } from './migration-lock.js';
 import { renderForCluster } from './render-migration.js';
-import { type MigrationStatement, readSchemaFiles } from './schema-files.js';
+import { type MigrationStatement, readSchemaFiles, type SchemaViews } from './schema-files.js';
 import {
   findPending,
   LEDGER,
@@ -37,9 +37,8 @@ const WRITE_EVERY_MS = 1_000;
  *
  * @throws StoreError `MIGRATION_EDITED` when a statement that ran, or a file that ran whole, reads otherwise now;
  *   `MIGRATION_REPLACED` when the directory has another file of the number of one that ran; `MIGRATION_UNKNOWN` when the store
- *   has migrations with higher numbers than the directory has, or had its views before it got those that it has; `MIGRATION_INVALID` for a
- *   bad file; `MIGRATION_FAILED` when the engine refuses a statement (what ran before it stays recorded), or another process took the
- *   migration over
+ *   has migrations with higher numbers than the directory has, or views of a higher version; `MIGRATION_INVALID` for a bad file;
+ *   `MIGRATION_FAILED` when the engine refuses a statement (what ran before it stays recorded), or another process took the migration over
  */
 export async function migrate(
   client: StoreClient,
@@ -102,12 +101,14 @@ async function* applyMigration(
   }
 }
 
-/** Makes all views; yields the row of their set after each, which has its checksum after the last. */
+/** Makes all views; yields the row of their version, which has its checksum after the last. */
 async function* applyViews(
   client: StoreClient,
-  { views: { statements, checksum }, set }: NonNullable<PendingSchema['views']>,
+  { statements, checksum, version }: SchemaViews,
 ): AsyncGenerator<LedgerRow> {
-  const row = { migration: 0, statement: set, name: 'views', num_statements: statements.length };
+  const row = { migration: 0, statement: version, name: 'views', num_statements: statements.length };
+  // Before the first: a store of which some views are of another version must not look like one of either.
+  await writeLedger(client, [{ ...row, checksum: '' }]);
   for (const [i, statement] of statements.entries()) {
     await runStatement(client, statement, `A statement of ${statement.name}`);
     yield { ...row, checksum: i === statements.length - 1 ? checksum : '' };

@@ -21,6 +21,8 @@ export interface Migration {
 
 /** All views, as the files in `views/` define them now. */
 export interface SchemaViews {
+  /** Number in `views/version`, raised with each change of a view, so that the newer of two sets is known. */
+  readonly version: number;
   /** In the order in which they are made: a view comes after those that it reads. */
   readonly statements: readonly ViewStatement[];
   /** SHA-256, hex, of the statements and of the last migration, since a view holds the columns that a table had when it was made. */
@@ -39,13 +41,14 @@ export interface SchemaFiles {
 
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 const REPLACES = /^-- Replaces migrations up to (\S+\.sql)\.\n/;
-const VIEW = /CREATE OR REPLACE VIEW \w+ AS\b/;
+const VIEW = 'CREATE OR REPLACE VIEW';
+const VERSION_FILE = 'views/version';
 
 /**
  * Reads the migrations of a directory, in order, and its views.
  *
  * @throws StoreError `MIGRATION_INVALID` when numbers are not 1, 2, 3 …, a file has another name or no statement, or `views/` has a statement
- *   that is not `CREATE OR REPLACE VIEW`
+ *   that is not `CREATE OR REPLACE VIEW`, or no version
  */
 export async function readSchemaFiles(directory: string): Promise<SchemaFiles> {
   const migrations = await readMigrations(directory);
@@ -61,7 +64,7 @@ async function readViews(directory: string, lastMigration: string): Promise<Sche
     return splitStatements(text).map((statement) => ({ ...statement, name }));
   });
   const statements = (await Promise.all(files)).flat();
-  const other = statements.find(({ sql }) => !VIEW.test(sql));
+  const other = statements.find(({ sql }) => beginOf(sql) !== VIEW);
   if (other !== undefined) {
     const rule = 'must be CREATE OR REPLACE VIEW <name> AS …';
     throw new StoreError(
@@ -70,7 +73,24 @@ async function readViews(directory: string, lastMigration: string): Promise<Sche
     );
   }
   const checksums = statements.map(({ checksum }) => checksum);
-  return { statements, checksum: hash('sha256', [...checksums, lastMigration].join('\n'), 'hex') };
+  const checksum = hash('sha256', [...checksums, lastMigration].join('\n'), 'hex');
+  return { statements, checksum, version: statements.length === 0 ? 0 : await readVersion(directory) };
+}
+
+/** The first words of a statement, after its comments. */
+function beginOf(sql: string): string {
+  return [...sqlTokens(sql)]
+    .slice(0, 4)
+    .map(({ upper }) => upper)
+    .join(' ');
+}
+
+async function readVersion(directory: string): Promise<number> {
+  const text = await readFile(join(directory, VERSION_FILE), 'utf8').catch(() => '');
+  const version = Number(text);
+  if (Number.isInteger(version) && version > 0) return version;
+  const rule = 'must be a whole number from 1, raised with each change of a view';
+  throw new StoreError('MIGRATION_INVALID', `${VERSION_FILE} is ${JSON.stringify(text)}; it ${rule}`);
 }
 
 async function readMigrations(directory: string): Promise<Migration[]> {

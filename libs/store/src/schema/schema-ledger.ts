@@ -4,7 +4,7 @@ import type { Migration, SchemaFiles, SchemaViews } from './schema-files.js';
 
 /**
  * The ledger has one row for each statement of a migration, written a moment after it ran. A statement that ran without its row runs again, so
- * statements must be idempotent (`IF NOT EXISTS`). Views are applied as a whole: each set of them that the store had is one row of migration 0,
+ * statements must be idempotent (`IF NOT EXISTS`). Views are applied as a whole: each version of them that the store had is one row of migration 0,
  * without a checksum until all of them ran.
  */
 export const LEDGER = `
@@ -41,8 +41,10 @@ export interface PendingSchema {
   /** Migrations that the ledger lacks, wholly or in part. */
   readonly migrations: readonly PendingMigration[];
   /** Null where the store has them. */
-  readonly views: { readonly views: SchemaViews; readonly set: number } | null;
+  readonly views: SchemaViews | null;
 }
+
+const NO_VIEWS = { statement: 0, checksum: '' };
 
 /** Names of the files that are pending, in the order in which they are applied. */
 export function namesOf({ migrations, views }: PendingSchema): string[] {
@@ -117,16 +119,14 @@ function assertUnedited({ number, name, statements }: Migration, ledger: readonl
   );
 }
 
-function findPendingViews(views: SchemaViews, ledger: readonly LedgerRow[]): PendingSchema['views'] {
-  const sets = ledger.filter(({ migration }) => migration === 0);
-  const newest = sets.at(-1);
-  if (newest?.checksum === views.checksum || views.statements.length === 0) return null;
-  if (sets.some(({ checksum }) => checksum === views.checksum)) {
-    const rule = 'a later version of Retrace replaced those of this one; update Retrace';
-    throw new StoreError('MIGRATION_UNKNOWN', `The store has other views, and ${rule}`);
+function findPendingViews(views: SchemaViews, ledger: readonly LedgerRow[]): SchemaViews | null {
+  const { statement: version, checksum } = ledger.findLast(({ migration }) => migration === 0) ?? NO_VIEWS;
+  if (version > views.version) {
+    const rule = `this version of Retrace knows only those up to ${views.version}; update Retrace`;
+    throw new StoreError('MIGRATION_UNKNOWN', `The store has views of version ${version}, and ${rule}`);
   }
-  // One that was not applied whole is begun again.
-  return { views, set: newest?.checksum === '' ? newest.statement : sets.length };
+  const areThere = version === views.version && checksum === views.checksum;
+  return areThere || views.statements.length === 0 ? null : views;
 }
 
 export async function writeLedger(client: StoreClient, rows: readonly LedgerRow[]): Promise<void> {

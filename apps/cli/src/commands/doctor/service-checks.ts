@@ -85,6 +85,7 @@ function adviceOnStore(error: unknown): string {
   const code = error instanceof StoreError ? error.code : '';
   if (code === 'STORE_AUTHENTICATION_FAILED') return 'see RETRACE_STORE_USER and RETRACE_STORE_PASSWORD';
   if (code === 'MIGRATION_REPLACED') return 'delete it and start again: it is filled from the log';
+  if (code === 'MIGRATION_UNKNOWN') return 'or use another store';
   if (code === 'MIGRATION_EDITED') return 'install the migrations as they were released';
   return 'start it, or correct RETRACE_STORE_URL';
 }

@@ -29,7 +29,11 @@ describe('requireEnginePackages', () => {
       pythonThat('lacking', 'echo torch retrace.engine'),
       "lacking, which lacks torch, retrace.engine: pip install 'clients/python[engine]' in a checkout of Retrace; see",
     ],
-    [pythonThat('broken', 'echo no Python here >&2; exit 3'), 'broken, which fails (Command failed'],
+    [
+      pythonThat('broken', 'echo first; echo no Python here >&2; exit 3'),
+      'broken, which fails (no Python here); see',
+    ],
+    [pythonThat('silent', 'exit 3'), 'silent, which fails (exit code 3); see'],
   ])('refuses %s', async (python, reason) => {
     await expect(requireEnginePackages({ kind: 'torch', python })).rejects.toMatchObject({
       code: 'ENGINE_UNAVAILABLE',

@@ -1,10 +1,13 @@
-import { execFile } from 'node:child_process';
+import { execFile, type ExecFileException } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { EngineRecipe } from '@retrace/config';
 import { TrainerError } from '../../trainer-error.js';
 import { pythonEnvironment } from './engine-process.js';
 
 const run = promisify(execFile);
+
+/** A busy machine may take long to start a Python. */
+const TIMEOUT_MS = 300_000;
 
 /** Packages that the engine's process imports; without one of them it does not start. */
 export const ENGINE_PACKAGES = [
@@ -45,9 +48,12 @@ export async function requireEnginePackages(recipe: EngineRecipe): Promise<void>
   };
   const { stdout } = await run(python, ['-c', PROBE, ...ENGINE_PACKAGES], {
     env: { ...process.env, ...pythonEnvironment() },
+    timeout: TIMEOUT_MS,
   }).catch((cause: unknown) => {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    return refuse(code === 'ENOENT' ? 'which is no program' : `which fails (${message.trim()})`, cause);
+    const { code, stderr = '' } = cause as ExecFileException & { readonly stderr?: string };
+    if (code === 'ENOENT') return refuse('which is no program', cause);
+    const said = stderr.trim().split('\n').at(-1) ?? '';
+    return refuse(`which fails (${said === '' ? `exit code ${code ?? 'unknown'}` : said})`, cause);
   });
   const lacking = stdout.trim();
   if (lacking !== '') refuse(`which lacks ${lacking.replaceAll(' ', ', ')}: ${ENGINE_INSTALLATION}`);
