@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { isReleaseSpec, listSpecs, specsThatStartNothing } from './scripts/spec-kinds.mjs';
 
@@ -58,6 +59,9 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 120_000 } },
+    ...(process.env.RETRACE_SPEC_REPORTS !== undefined && {
+      setupFiles: [join(import.meta.dirname, 'scripts/ci/spec-processor-time.mjs')],
+    }),
     tags: [{ name: 'release', description: 'a release needs it, a landing does not (test/README.md)' }],
     ...(asked === undefined && { tagsFilter: ['!release'] }),
     // Bundled once, since Node can't load it: its imports have no file extensions (`libs/compute/src/testing/tfjs-gradients.ts`).

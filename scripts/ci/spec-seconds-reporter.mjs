@@ -3,8 +3,8 @@ import { join, relative } from 'node:path';
 
 /**
  * Writes how many tests passed, failed and were skipped, and how long each spec file took, into a file of the folder that
- * `RETRACE_SPEC_REPORTS` names: `{ passed, failed, skipped, specs: [{ file, project, seconds }] }`. The seconds of a file include loading it, where no file before it
- * in the same process had loaded its modules.
+ * `RETRACE_SPEC_REPORTS` names: a `SpecReport` (`seconds.mjs`). The seconds of a file include loading it, where no file before it
+ * in the same process had loaded its modules; its processor seconds (`spec-processor-time.mjs`) do too.
  */
 export default class SpecSecondsReporter {
   /** @param {readonly import('vitest/node').TestModule[]} modules */
@@ -26,6 +26,7 @@ export default class SpecSecondsReporter {
         file: relative(process.cwd(), module.moduleId),
         project: module.project.name,
         seconds: (collectDuration + setupDuration + duration) / 1000,
+        processorSeconds: module.meta().processorSeconds ?? null,
       });
     }
     mkdirSync(folder, { recursive: true });

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { closeSync, createReadStream, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, createReadStream, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { pipeline } from 'node:stream/promises';
+import { readProcessorTime } from './processor-time.mjs';
 
 /**
  * A step of CI: one command, which passes with exit code 0.
@@ -62,24 +63,13 @@ export async function runStages(stages, options) {
   );
 }
 
-/** Processor seconds of this process's children that have ended, and of theirs: fields 16 and 17 of proc(5), in hundredths. */
-function endedProcessorSeconds() {
-  try {
-    // After the program's name, which may hold spaces.
-    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-    return (Number(fields[13]) + Number(fields[14])) / 100;
-  } catch {
-    return null;
-  }
-}
-
 /** Processor seconds of the stages that have ended. */
-let countedSeconds = endedProcessorSeconds();
+let countedSeconds = readProcessorTime()?.ofChildren ?? null;
 
 /** Counts what the stage that has just ended added; of two that end in one moment the first gets both. */
 function countProcessorSeconds() {
   const before = countedSeconds;
-  countedSeconds = endedProcessorSeconds();
+  countedSeconds = readProcessorTime()?.ofChildren ?? null;
   return before === null || countedSeconds === null ? null : countedSeconds - before;
 }
 

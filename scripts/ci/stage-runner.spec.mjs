@@ -88,19 +88,19 @@ describe('stages of CI', () => {
     },
   );
 
-  it('count as one each beside the tests; the table lists stages, then the slowest specs', () => {
+  it('count as one each beside the tests; the table lists stages, then the dearest specs', () => {
     /** @type {import('./stage-runner.mjs').StageResult[]} */
     const stages = [
       { name: 'types', outcome: 'passed', seconds: 60.4, processorSeconds: 41.6 },
       { name: 'tests', outcome: 'failed', seconds: 10, processorSeconds: 0.2 },
       { name: 'smoke', outcome: 'skipped', seconds: 0, processorSeconds: null },
     ];
-    const spec = (/** @type {string} */ file, /** @type {number} */ seconds) => ({
-      file,
-      project: 'p',
-      seconds,
-    });
-    const reports = [{ passed: 5, failed: 1, skipped: 2, specs: [spec('a', 1), spec('b', 3)] }];
+    const specs = [
+      { file: 'waits', project: 'p', seconds: 9, processorSeconds: 1 },
+      { file: 'works', project: 'p', seconds: 3, processorSeconds: 3 },
+      { file: 'unknown', project: 'p', seconds: 2, processorSeconds: null },
+    ];
+    const reports = [{ passed: 5, failed: 1, skipped: 2, specs }];
     expect(countTests(stages, reports)).toEqual({ passed: 6, failed: 2, skipped: 3 });
     const { figures } = figuresOf(stages, reports, 100);
     expect(figures.slice(4).map(({ name, value }) => [name, value])).toEqual([
@@ -111,8 +111,9 @@ describe('stages of CI', () => {
         ['processor time of types', 42],
       ],
       ...[
-        ['b', 3],
-        ['a', 1],
+        ['works', 3],
+        ['unknown', 2],
+        ['waits', 1],
       ],
     ]);
   });

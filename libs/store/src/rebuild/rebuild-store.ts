@@ -70,7 +70,7 @@ export async function rebuildStore(options: RebuildOptions): Promise<RebuildRepo
   await client.command(`CREATE DATABASE ${REBUILD_DATABASE}`);
   const fresh = options.openClient(REBUILD_DATABASE);
   try {
-    await migrate(fresh, options.migrations);
+    await migrate(fresh, { ...options.migrations, withViews: false });
     const deletedRuns = await readDeletedRuns(log);
     const startedMs = performance.now();
     const built =

@@ -20,6 +20,8 @@ export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL('../../migrations', im
 export interface MigrateOptions {
   /** Default: `MIGRATIONS_DIRECTORY`. */
   readonly directory?: string;
+  /** Whether to make the views too (default true); tables that only stand in for others need none. */
+  readonly withViews?: boolean;
 }
 
 export interface MigrateResult {
@@ -42,13 +44,17 @@ const WRITE_EVERY_MS = 1_000;
  */
 export async function migrate(
   client: StoreClient,
-  { directory = MIGRATIONS_DIRECTORY }: MigrateOptions = {},
+  { directory = MIGRATIONS_DIRECTORY, withViews = true }: MigrateOptions = {},
 ): Promise<MigrateResult> {
   const files = await readSchemaFiles(directory);
-  await run(client, LEDGER);
-  if (namesOf(await findPending(client, files)).length === 0) return { applied: [] };
-  return withMigrationLock(client, async (assertHeld) => {
+  const find = async (): Promise<PendingSchema> => {
     const pending = await findPending(client, files);
+    return withViews ? pending : { ...pending, views: null };
+  };
+  await run(client, LEDGER);
+  if (namesOf(await find()).length === 0) return { applied: [] };
+  return withMigrationLock(client, async (assertHeld) => {
+    const pending = await find();
     if (pending.isReplaced) {
       await run(client, 'ALTER TABLE schema_migrations DELETE WHERE true SETTINGS mutations_sync = 2');
     }

@@ -14,7 +14,7 @@ export interface SchemaState {
 /** Reads the state of a store and changes nothing. @throws StoreError also where `migrate` would refuse the store */
 export async function readSchemaState(
   client: StoreClient,
-  { directory = MIGRATIONS_DIRECTORY }: MigrateOptions = {},
+  { directory = MIGRATIONS_DIRECTORY }: Pick<MigrateOptions, 'directory'> = {},
 ): Promise<SchemaState> {
   const [{ version }] = await client.queryRows<{ version: string }>('SELECT version() AS version');
   const [{ n: hasLedger }] = await client.queryRows<{ n: number }>(
