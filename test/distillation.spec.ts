@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resolveRecipe } from '@retrace/config';
 import { openBackend } from '@retrace/compute';
+import { openRunSupply, startServer } from '@retrace/serve';
 import { makeDataDirectory } from './support/cli.mjs';
 import { InProcessRun } from './support/in-process-run.js';
 
@@ -13,8 +14,40 @@ const COMMON = [
 const IMITATION =
   'imitation={"agent":"expert","numEpisodes":64,"numUpdates":8,"episodesPerUpdate":64,"learningRate":0.01}';
 const NUM_UPDATES = 24;
+/** Another shape than that of the teacher, which a server lets read one token more than the policy. */
+const STUDENT = [
+  ...['model.numLayers=1', 'model.hiddenSize=32', 'model.intermediateSize=32', 'model.maxPositions=31'],
+  'updateTokens=true',
+];
 const data = makeDataDirectory();
 let run: InProcessRun;
+
+let teacher: { readonly runId: string; readonly policyVersion: number };
+/** `train/teacherKl` of each update that the weights of the teacher taught. */
+let kls: readonly number[];
+
+function recipeOf(numUpdates: number, ...settings: readonly string[]) {
+  return resolveRecipe('bandit-ppo', { numUpdates, assignments: [...COMMON, ...settings] });
+}
+
+const taughtBy = (named: object) => `distillation=${JSON.stringify({ teacher: named })}`;
+
+async function teacherKls(): Promise<number[]> {
+  const updates = await run.updates();
+  return updates.map(({ metricNames, metricValues }) => metricValues[metricNames.indexOf('train/teacherKl')]);
+}
+
+beforeAll(async () => {
+  await openBackend();
+  run = await InProcessRun.begin(data.path, recipeOf(1, IMITATION, 'model.maxPositions=32'));
+  await run.work();
+  const { policyVersionOut: policyVersion, weights } = (await run.updates())[7];
+  teacher = { runId: run.id, policyVersion };
+  const policy = { run: run.id, source: { ...teacher, ...weights } };
+  run = await run.beginAnother(recipeOf(NUM_UPDATES, ...STUDENT, taughtBy({ policy })));
+  await run.work();
+  kls = await teacherKls();
+});
 
 afterAll(async () => {
   await run.close();
@@ -22,25 +55,7 @@ afterAll(async () => {
 });
 
 describe('a run that learns from the policy of another run', () => {
-  beforeAll(async () => {
-    await openBackend();
-    const recipeOf = (numUpdates: number, ...settings: readonly string[]) =>
-      resolveRecipe('bandit-ppo', { numUpdates, assignments: [...COMMON, ...settings] });
-    run = await InProcessRun.begin(data.path, recipeOf(1, IMITATION));
-    await run.work();
-    const { policyVersionOut: policyVersion, weights } = (await run.updates())[7];
-    const policy = { run: run.id, source: { runId: run.id, policyVersion, ...weights } };
-    // Another shape than that of the teacher.
-    const student = ['model.numLayers=1', 'model.hiddenSize=32', 'model.intermediateSize=32'];
-    const distillation = `distillation=${JSON.stringify({ teacher: { policy } })}`;
-    run = await run.beginAnother(recipeOf(NUM_UPDATES, ...student, distillation, 'updateTokens=true'));
-    await run.work();
-  });
-
   it('comes near it without a reward, and keeps what the teacher said of each token', async () => {
-    const kls = (await run.updates()).map(
-      ({ metricNames, metricValues }) => metricValues[metricNames.indexOf('train/teacherKl')],
-    );
     expect(kls).toHaveLength(NUM_UPDATES);
     expect(kls.at(-1)).toBeLessThan(kls[0] / 2);
     const traced = await run.tokenTraces();
@@ -53,5 +68,41 @@ describe('a run that learns from the policy of another run', () => {
   it('is replayed bit for bit, with the same teacher', async () => {
     expect(await run.replay(3)).toMatchObject({ sameWeights: true, lossDifference: 0, sameTokens: true });
     expect(await run.replayAll()).toMatchObject({ numUpdates: NUM_UPDATES, differing: [] });
+  });
+});
+
+describe('a run that a server teaches', () => {
+  it('learns what it learns from the weights, and its updates are made again without the server', async () => {
+    const { log, checkpoints } = run.source;
+    const warnings: string[] = [];
+    const warn = (message: string) => warnings.push(message);
+    const supply = await openRunSupply({ log, checkpoints, ...teacher, warn });
+    const server = await startServer(
+      {
+        ...{ host: '127.0.0.1', port: 0, allowedHosts: [], keyDirectory: null, concurrency: 16 },
+        ...{ maxQueued: 64, contextLength: null, maxBodyBytes: 1e6, logprobsMode: 'raw_logprobs' },
+      },
+      supply,
+      { version: 'test', warn },
+    );
+    const endpoint = { kind: 'vllm', url: server.url, model: supply.name };
+    try {
+      run = await run.beginAnother(recipeOf(6, ...STUDENT, taughtBy({ endpoint })));
+      await run.work();
+    } finally {
+      await server.close();
+    }
+    const servedKls = await teacherKls();
+    // Equal weights and episodes; later, rounding lets a token be sampled otherwise.
+    expect(servedKls[0]).toBeCloseTo(kls[0], 5);
+    servedKls.forEach((kl, i) => {
+      expect(kl, `update ${i + 1}`).toBeCloseTo(kls[i], 1);
+    });
+    expect(await run.replay(3)).toMatchObject({ sameWeights: true, lossDifference: 0, sameTokens: true });
+    expect(await run.replayAll()).toMatchObject({ numUpdates: 6, differing: [] });
+    const { updates } = await run.whatIf({ from: 2 }, 'loss.aggregation=sequenceMeanTokenMean');
+    expect(updates[0].sameWeights).toBe(true);
+    expect(updates[0].gradient.cosine).toBeGreaterThan(0.9);
+    expect(warnings).toEqual([]);
   });
 });

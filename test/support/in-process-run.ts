@@ -21,6 +21,7 @@ import {
   replayRun,
   replayUpdate,
   whatIf,
+  openEndpointTeacher,
   openEngine,
   recipeModelConfig,
   Trainer,
@@ -95,6 +96,7 @@ export type UpdatePoint = 'planning' | 'planned' | 'filesWritten' | 'committed';
 export class InProcessRun {
   /** Bytes that the last collector left in its spool. */
   numSpooledBytes = 0;
+  private readonly closing: (() => Promise<void>)[] = [];
 
   private constructor(
     private readonly recipe: Recipe,
@@ -218,6 +220,7 @@ export class InProcessRun {
       stop.abort();
       await Promise.allSettled(working);
       await trainer?.close();
+      for (const close of this.closing.splice(0)) await close();
       await warnings.flush();
       control.append = append;
       this.numSpooledBytes = await writer.close();
@@ -233,12 +236,20 @@ export class InProcessRun {
     warnings: WarningLog,
   ): Promise<Trainer> {
     const { recipe, checkpoints } = common;
-    const { vocabSize, hash: tokenizerHash } = this.text.tokenizer;
+    const { tokenizer } = this.text;
+    const { vocabSize, hash: tokenizerHash } = tokenizer;
+    const shape = await recipeModelConfig(recipe, vocabSize);
+    const onNotice = (message: string) => void warnings.raise({ source: 'trainer', message });
+    const teacher = await openEndpointTeacher(recipe, {
+      ...{ tokenizer, maxPositions: shape.maxPositions, variables: {}, onNotice, signal: common.signal },
+    });
+    this.closing.push(async () => teacher?.close());
     return Trainer.start({
       ...common,
       trainerId: crypto.randomUUID(),
       rewards: new RewardScorer(recipe.reward),
-      shape: await recipeModelConfig(recipe, vocabSize),
+      teacher,
+      shape,
       openEngine: () => openEngine({ recipe, checkpoints, vocabSize, tokenizerHash }),
       reader: { ...this.source.reader, ...this.facts },
       hasStore: false,

@@ -4,6 +4,7 @@ export { Trainer, type TrainerOptions } from './trainer.js';
 export type { FactsSource } from './plan/batch-sampler.js';
 export type { EpisodeSource } from './update/episode-source.js';
 export { computeUpdate } from './update/compute-update.js';
+export { openEndpointTeacher } from './update/endpoint-teacher.js';
 export type { UpdateInputs } from './update/update-inputs.js';
 export { readsTexts } from './update/update-needs.js';
 export type { UpdateResult } from './update/update-result.js';

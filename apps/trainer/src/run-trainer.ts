@@ -17,6 +17,7 @@ import { createStoreClient, TrajectoryReader, untilVisible, type StoreClient } f
 import { ControlTail, openLog, PatientLog, WarningLog, type EventLog } from '@retrace/log';
 import type { Json, RunState } from '@retrace/trajectory';
 import type { KnownEvents } from '@retrace/trajectory/codec';
+import { openEndpointTeacher } from './update/endpoint-teacher.js';
 import { openSharedEngine } from './data-parallel/open-shared-engine.js';
 import { recipeModelConfig } from './engine/recipe-model.js';
 import { saveTokenizer } from './checkpoint/save-tokenizer.js';
@@ -38,13 +39,13 @@ interface SharedParts {
 /**
  * Trains one run until it ends, or until the process is asked to stop. Returns the run's state.
  *
- * @param apiKeys of judges, by the names that recipes call them by
+ * @param variables the process's environment, which has API keys of judges and of a teacher by the names that recipes call them by
  * @param shared where a collector is in the same process
  */
 export async function runTrainer(
   config: TrainerConfig,
   supervised: Supervised,
-  apiKeys: JudgeClientOptions['apiKeys'],
+  variables: NonNullable<JudgeClientOptions['apiKeys']>,
   shared?: SharedParts,
 ): Promise<RunState> {
   const { runId } = config;
@@ -73,13 +74,16 @@ export async function runTrainer(
   const checkpoints = checkpointsAt(config.checkpoints);
   const { vocabSize, hash: tokenizerHash } = tokenizer;
   const engineOptions = { recipe, checkpoints, vocabSize, tokenizerHash };
-  const sources = client ? rewardSources({ log, client, reader, runId }, apiKeys) : {};
+  const sources = client ? rewardSources({ log, client, reader, runId }, variables) : {};
   const rewards = await loadRewards(recipe, sources, client !== null);
+  const shape = await recipeModelConfig(recipe, vocabSize);
+  const { maxPositions } = shape;
+  const teacher = await openEndpointTeacher(recipe, { tokenizer, maxPositions, variables, onNotice, signal });
   const trainer = await Trainer.start({
     ...shared,
-    ...{ runId, recipe, rewards, log, control, checkpoints, reader, signal, warnings },
+    ...{ runId, recipe, rewards, teacher, log, control, checkpoints, reader, signal, warnings },
     trainerId: randomUUID(),
-    shape: await recipeModelConfig(recipe, vocabSize),
+    shape,
     openEngine: () => openSharedEngine(engineOptions, { backend: backend.name, gpus, onNotice }),
     hasStore: client !== null,
     visits: sources.visits,
@@ -89,6 +93,7 @@ export async function runTrainer(
     await trainer.run();
   } finally {
     await trainer.close();
+    await teacher?.close();
   }
   await warnings.flush();
   control.close();

@@ -21,6 +21,8 @@ export type TrainerErrorCode =
   | 'NO_REFERENCE'
   /** The teacher of the recipe can't judge the policy's tokens, or is no longer what it was. */
   | 'TEACHER_REFUSED'
+  /** The server of the teacher did not answer until its deadline. */
+  | 'TEACHER_UNAVAILABLE'
   /** The rewards can be had of the run's own episodes only, and the recipe trains on others. */
   | 'REWARD_NEEDS_OWN_EPISODES'
   /** Episodes of a plan that is in the log lack events which won't come, or so do all episodes there are to plan with. */

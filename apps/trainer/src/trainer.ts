@@ -46,6 +46,7 @@ import { episodeFigures } from './monitors/episode-figures.js';
 import { RunMonitors } from './monitors/run-monitors.js';
 import { StoreLag } from './monitors/store-lag.js';
 import { referencePolicy } from './update/reference-logprobs.js';
+import type { Teacher } from './update/teacher.js';
 import { readsTexts } from './update/update-needs.js';
 import type { UpdateResult } from './update/update-result.js';
 
@@ -58,6 +59,8 @@ export interface TrainerOptions {
   readonly trainerId: string;
   readonly recipe: Recipe;
   readonly rewards: RewardScorer;
+  /** The recipe's teacher, where a server is it (default null). */
+  readonly teacher?: Teacher | null;
   /** Opens what makes the gradients, in the state that a run of this recipe starts from. Called once the run is claimed, and again where it was lost. */
   readonly openEngine: () => Promise<UpdateEngine>;
   /** Shape of the engine's model. */
@@ -261,7 +264,7 @@ export class Trainer {
     { plan, columns, texts }: ReadEpisodes,
     { planned, waitSeconds, readSeconds }: PerformedWith,
   ): Promise<void> {
-    const { runId, control, recipe, rewards, shape } = this.options;
+    const { runId, control, recipe, rewards, teacher, shape } = this.options;
     const flopsMeter = new FlopsMeter(shape);
     const updateStarted = performance.now();
     // The log answers while the update is computed.
@@ -273,6 +276,7 @@ export class Trainer {
       texts,
       recipe,
       rewards,
+      teacher,
       engine: flopsMeter.watch(this.engine),
       reference: referencePolicy(recipe, this.view.policies),
       recordedRewards: null,

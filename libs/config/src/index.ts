@@ -52,7 +52,7 @@ export {
   RolloutCorrectionRecipe,
 } from './recipe/loss-recipe.js';
 export { EarlyStopRecipe, EvaluationRecipe } from './recipe/evaluation-recipe.js';
-export { DistillationRecipe, TeacherRecipe } from './recipe/distillation-recipe.js';
+export { DistillationRecipe, TeacherEndpointRecipe, TeacherRecipe } from './recipe/distillation-recipe.js';
 export { InitRecipe, InitSourceRecipe } from './recipe/init-recipe.js';
 export { matrixProducts } from './recipe/matrix-products.js';
 export { showText } from './recipe/show-value.js';

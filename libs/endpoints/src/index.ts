@@ -14,6 +14,7 @@ export type { PaceOptions } from './http/pace.js';
 export { ServiceClient, type ServiceOptions, type ServiceRequest } from './http/service-client.js';
 export { findLogprobMode } from './generation/logprob-mode.js';
 export { SglangEngine } from './generation/sglang-engine.js';
+export { describeTokenizer, type ServedTokenizer } from './generation/served-tokenizer.js';
 export { describeVllmModel, type ServedModel } from './generation/vllm-models.js';
 export { VllmEngine } from './generation/vllm-engine.js';
 export type {

@@ -22,7 +22,8 @@ export function announceRun({
 
 function teacherOf(distillation: Recipe['distillation']): string {
   if (!distillation) return '';
-  const { policy, model } = distillation.teacher;
+  const { policy, model, endpoint } = distillation.teacher;
   const { policyVersion, runId } = policy?.source ?? {};
-  return `, taught by ${policy ? `policy ${policyVersion} of run ${runId}` : model}`;
+  const served = `${endpoint?.model ?? 'the model'} at ${endpoint?.url}`;
+  return `, taught by ${policy ? `policy ${policyVersion} of run ${runId}` : (model ?? served)}`;
 }

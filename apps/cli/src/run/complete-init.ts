@@ -23,7 +23,7 @@ export function completeInit(recipe: Recipe, state: ControlFold): Recipe {
  */
 export async function completeTeacher(recipe: Recipe, state: ControlFold): Promise<Recipe> {
   const { distillation } = recipe;
-  if (!distillation) return recipe;
+  if (!distillation || distillation.teacher.endpoint) return recipe;
   const { teacher } = distillation;
   if (teacher.policy) {
     const policy = withSource(teacher.policy, state, requireEnded);

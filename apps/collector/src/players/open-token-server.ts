@@ -58,8 +58,8 @@ export async function openTokenServer(
   };
 }
 
-function tokenizerDirectory(ofRecipe: string | undefined, ofServer: string): string {
-  const directory = ofRecipe ?? ofServer;
+function tokenizerDirectory(ofRecipe: string | undefined, ofServer: string | null): string {
+  const directory = ofRecipe ?? ofServer ?? '';
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true) return directory;
   const message =
     `policy: the server's model "${directory}" is no directory of this machine, so its tokenizer is unknown; name a --recipe whose ` +

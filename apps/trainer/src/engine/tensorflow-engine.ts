@@ -100,7 +100,7 @@ export class TensorflowEngine implements UpdateEngine {
   private async openOthers(): Promise<void> {
     const { recipe, checkpoints, tokenizerHash } = this.options;
     const { initFrom, distillation } = recipe;
-    if (distillation) {
+    if (distillation && !distillation.teacher.endpoint) {
       const { maxPositions } = this.model.config;
       this.teacher = await openTeacher(distillation.teacher, { checkpoints, tokenizerHash, maxPositions });
     }

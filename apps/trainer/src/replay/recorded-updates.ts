@@ -18,6 +18,8 @@ export interface RecordedUpdate {
   readonly trace: UpdateTraced | null;
   /** `TokenDigest` of the tokens; null where they were not recorded. */
   readonly tokenDigest: string | null;
+  /** Offsets of the records that have them in stream `control`. */
+  readonly tokenOffsets: readonly number[];
 }
 
 /** The committed updates of a run, as the log has them. */
@@ -38,7 +40,7 @@ export async function readRecordedUpdates(log: EventLog, runId: string): Promise
   const plans = new Map<string, BatchPlanned>();
   /** By plan and epoch: a trainer that lost its claim may have left one of the same plan. */
   const traces = new Map<string, UpdateTraced>();
-  const digests = new Map<string, TokenDigest>();
+  const tokens = new Map<string, { readonly digest: TokenDigest; readonly offsets: number[] }>();
   const updates = new Map<number, RecordedUpdate>();
   const policies = new Map<number, PolicyPublished>();
   for (let offset = 0; ;) {
@@ -55,19 +57,20 @@ export async function readRecordedUpdates(log: EventLog, runId: string): Promise
       else if (event.kind === 'UpdateTraced') traces.set(traceKey(event.payload), event.payload);
       else if (event.kind === 'UpdateTokensTraced') {
         const key = traceKey(event.payload);
-        const digest = digests.get(key) ?? new TokenDigest();
-        digests.set(key, digest);
-        digest.add(event.payload);
+        const known = tokens.get(key) ?? { digest: new TokenDigest(), offsets: [] };
+        tokens.set(key, known);
+        known.digest.add(event.payload);
+        known.offsets.push(record.offset);
       } else if (event.kind === 'PolicyPublished') policies.set(event.payload.policyVersion, event.payload);
       else if (event.kind === 'UpdateApplied') {
         const plan = plans.get(event.payload.planId);
         const key = traceKey(event.payload);
         const trace = traces.get(key) ?? null;
-        const tokenDigest = digests.get(key)?.value() ?? null;
+        const { digest, offsets: tokenOffsets = [] } = tokens.get(key) ?? {};
+        const recorded = { trace, tokenDigest: digest?.value() ?? null, tokenOffsets };
         traces.clear();
-        digests.clear();
-        if (plan)
-          updates.set(event.payload.updateNumber, { plan, commit: event.payload, trace, tokenDigest });
+        tokens.clear();
+        if (plan) updates.set(event.payload.updateNumber, { plan, commit: event.payload, ...recorded });
       }
     }
   }

@@ -27,6 +27,7 @@ import { referencePolicy } from '../update/reference-logprobs.js';
 import type { UpdateInputs } from '../update/update-inputs.js';
 import { readsTexts } from '../update/update-needs.js';
 import type { UpdateResult } from '../update/update-result.js';
+import { RecordedTeacher } from './recorded-teacher.js';
 import { readRecordedUpdates, type RecordedUpdate, type RecordedUpdates } from './recorded-updates.js';
 
 /** Where the updates of a run were recorded. */
@@ -62,7 +63,7 @@ export type ReplayChanges = Partial<Pick<UpdateInputs, 'recipe' | 'rewards' | 'r
 };
 
 /**
- * Makes the recorded updates of a run again. Only stored verdicts of judges count; none is asked for. Nothing is written.
+ * Makes the recorded updates of a run again. Only stored verdicts of judges count, and what the server of a teacher said; none is asked. Nothing is written.
  *
  * The engine is in the state after the update that was made last.
  */
@@ -144,8 +145,8 @@ export class Replayer {
    * @throws ScoringError `REWARD_CHANGED` when an episode has another reward than it had, as the code of a reward was changed
    */
   async makeAgain(updateNumber: number, changes: ReplayChanges = {}): Promise<UpdateResult> {
-    const { reader, runId } = this.source;
-    const { plan, commit, trace } = this.update(updateNumber);
+    const { log, reader, runId } = this.source;
+    const { plan, commit, trace, tokenOffsets } = this.update(updateNumber);
     const { recipe = this.recipe, rewards = this.rewards } = changes;
     if (!changes.engine) await this.takeEngineOf(commit);
     const columns = await readPlanColumns(reader, plan, runId);
@@ -161,6 +162,7 @@ export class Replayer {
         recipe,
         rewards,
         reference: referencePolicy(recipe, this.recorded.policies),
+        teacher: recipe.distillation?.teacher.endpoint ? new RecordedTeacher(log, tokenOffsets) : null,
         trainerState: this.recorded.updates.get(updateNumber - 1)?.commit.trainerState ?? null,
       });
     } catch (cause) {

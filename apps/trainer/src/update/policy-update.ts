@@ -79,7 +79,7 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
     { columns, read, scored, charged, proximal, needs, correction, finalValues, roles },
     { ...advantage, trained, seed },
   );
-  const { credit, teacherLogprobs } = await teachTokens(engine, recipe, read, { estimated, proximal });
+  const { credit, teacherLogprobs } = await teachTokens(inputs, read, { estimated, proximal, trained });
   const copies = advantage.resampling ? resampleEpisodes(scored, advantage.resampling, seed) : null;
   const sequences = { read, trained, credit, proximal, correction, referenceLogprobs };
   const steps = policySteps(recipe, { updateNumber, seed, ...controllers });

@@ -1,5 +1,6 @@
 import { resolveRecipe } from '@retrace/config';
 import { expect, it } from 'vitest';
+import type { EpisodeColumns } from '@retrace/trajectory';
 import type { UpdateEngine } from '../engine/update-engine.js';
 import type { TokenAdvantages } from './advantages.js';
 import type { ReadBatch } from './read-batch.js';
@@ -8,7 +9,9 @@ import { teachTokens } from './teaching.js';
 /** Three action tokens in a sequence of five; no policy sampled the last. */
 const BATCH = { actionTokens: Int32Array.of(1, 2, 4) } as ReadBatch['batch'];
 const READ = { batch: BATCH, sampled: Uint8Array.of(0, 1, 1, 0, 0) };
+const columns = {} as EpisodeColumns;
 const UNTAUGHT = {
+  trained: Uint8Array.of(0, 1, 1, 0, 1),
   proximal: { logprobs: Float32Array.of(0, -0.5, -2, 0, -1) },
   estimated: {
     advantages: Float32Array.of(10, 20, 30),
@@ -26,7 +29,7 @@ const engine = {
 
 function teach(recipeName: string, ...assignments: string[]) {
   const recipe = resolveRecipe(recipeName, { assignments: ['collection.temperature=0.75', ...assignments] });
-  return teachTokens(engine, recipe, READ, UNTAUGHT);
+  return teachTokens({ engine, recipe, columns }, READ, UNTAUGHT);
 }
 
 it('teaching: an advantage is the log of how much likelier the token is for the teacher, and 0 where nothing was sampled', async () => {
@@ -47,6 +50,17 @@ it('teaching: an advantage is the log of how much likelier the token is for the 
 it('teaching: advantages of the rewards are added where the recipe says so', async () => {
   const { credit } = await teach('distillation', 'distillation.withReward=true');
   expect(credit.advantages).toEqual(Float32Array.of(9, 21.75, 30));
+});
+
+it('teaching: no loss comes of a trained token of which nobody knows what the teacher said', async () => {
+  const recipe = resolveRecipe('distillation', {});
+  const teacher = { read: () => Promise.resolve(Float32Array.of(-1.5, NaN, NaN)) };
+  const { credit } = await teachTokens({ engine, recipe, columns, teacher }, READ, UNTAUGHT);
+  expect(credit.advantages).toEqual(Float32Array.of(-1, NaN, 0));
+  expect(credit.statistics.at(-1)).toEqual(['teacherKl', 1]);
+  const trained = Uint8Array.of(0, 1, 0, 0, 1);
+  const untrained = await teachTokens({ engine, recipe, columns, teacher }, READ, { ...UNTAUGHT, trained });
+  expect(untrained.credit.advantages).toEqual(Float32Array.of(-1, 0, 0));
 });
 
 it('teaching: credit stays as it is without a teacher', async () => {

@@ -1,14 +1,18 @@
-import type { DistillationRecipe, Recipe } from '@retrace/config';
+import type { DistillationRecipe } from '@retrace/config';
 import type { EvaluatedTokens, UpdateEngine } from '../engine/update-engine.js';
 import type { TokenAdvantages } from './advantages.js';
 import type { ReadBatch } from './read-batch.js';
+import type { Teacher } from './teacher.js';
 import { gather } from './token-columns.js';
+import type { UpdateInputs } from './update-inputs.js';
 
 interface UntaughtTokens {
   /** Advantages of the rewards. */
   readonly estimated: TokenAdvantages;
   /** The policy's view of the tokens at the start of the update. */
   readonly proximal: Pick<EvaluatedTokens, 'logprobs'>;
+  /** [N] 1 at the tokens that the update trains. */
+  readonly trained: Uint8Array;
 }
 
 export interface TaughtTokens {
@@ -17,25 +21,41 @@ export interface TaughtTokens {
   readonly teacherLogprobs: Float32Array | null;
 }
 
+/** The teacher whose weights the engine holds. */
+function engineTeacher(engine: UpdateEngine, temperature: number): Teacher {
+  return {
+    read: async ({ batch, mask }) =>
+      gather(await engine.evaluateTeacher(batch, { temperature, mask }), batch.actionTokens),
+  };
+}
+
 /**
  * Asks the recipe's teacher about the sampled tokens, and gives each its negative reverse KL as advantage: coefficient · (logπ_teacher − logπ), 0 where
  * no policy sampled. What follows the token does not count: a discount of 0 (Agarwal et al., "On-Policy Distillation of Language Models", 2024, with
  * λ = 1 and the reverse KL; Thinking Machines, "On-Policy Distillation", 2025). Without a teacher the credit stays as it is.
+ *
+ * Of a trained token that nobody knows what the teacher said of, the advantage is NaN, so that no loss can be computed from it.
  */
 export async function teachTokens(
-  engine: UpdateEngine,
-  { distillation, collection: { temperature } }: Pick<Recipe, 'distillation' | 'collection'>,
-  { batch, sampled }: Pick<ReadBatch, 'batch' | 'sampled'>,
-  { estimated, proximal }: UntaughtTokens,
+  { engine, recipe, columns, ...inputs }: Pick<UpdateInputs, 'engine' | 'recipe' | 'columns' | 'teacher'>,
+  { batch, sampled: mask }: Pick<ReadBatch, 'batch' | 'sampled'>,
+  { estimated, proximal, trained }: UntaughtTokens,
 ): Promise<TaughtTokens> {
+  const { distillation, collection } = recipe;
   if (!distillation) return { credit: estimated, teacherLogprobs: null };
   const { actionTokens } = batch;
-  const ofAll = await engine.evaluateTeacher(batch, { temperature, mask: sampled });
-  const teacherLogprobs = gather(ofAll, actionTokens);
+  const teacher = inputs.teacher ?? engineTeacher(engine, collection.temperature);
+  const teacherLogprobs = await teacher.read({ columns, batch, mask });
   const ofPolicy = gather(proximal.logprobs, actionTokens);
-  const kls = teacherLogprobs.map((logprob, a) => (sampled[actionTokens[a]] ? ofPolicy[a] - logprob : 0));
-  const numSampled = actionTokens.reduce((sum, n) => sum + sampled[n], 0);
-  const meanKl = kls.reduce((sum, kl) => sum + kl, 0) / numSampled;
+  const isKnown = teacherLogprobs.map((logprob, a) =>
+    Number(mask[actionTokens[a]] === 1 && !Number.isNaN(logprob)),
+  );
+  const kls = teacherLogprobs.map((logprob, a) => (isKnown[a] ? ofPolicy[a] - logprob : 0));
+  const meanKl = kls.reduce((sum, kl) => sum + kl, 0) / isKnown.reduce((sum, known) => sum + known, 0);
+  const isMissing = (n: number, a: number) => mask[n] === 1 && trained[n] === 1 && !isKnown[a];
+  actionTokens.forEach((n, a) => {
+    if (isMissing(n, a)) kls[a] = Number.NaN;
+  });
   const credit = {
     ...estimated,
     advantages: taughtAdvantages(estimated.advantages, kls, distillation),

@@ -39,8 +39,7 @@ export function traceTokens({
   teacherLogprobs,
 }: TracedUpdate): TokenTrace {
   const actions = actionsAt(batch);
-  const positions = positionsInSteps(columns);
-  const episodes = episodesOfActions(batch);
+  const { episodes, steps, positions } = placesOfActions(columns, batch);
   const numTokens = stepTokens.reduce((sum, { tokens }) => sum + tokens.length, 0);
   const trace = newTrace(numTokens, teacherLogprobs !== null && numTokens > 0);
   let from = 0;
@@ -52,7 +51,7 @@ export function traceTokens({
       from,
     );
     trace.steps.set(
-      ofTokens.map((action) => batch.actionStep[action]),
+      ofTokens.map((action) => steps[action]),
       from,
     );
     trace.positions.set(
@@ -89,6 +88,24 @@ function newTrace(length: number, hasTeacher: boolean): TokenTrace {
   };
 }
 
+/** Where action tokens were stored, each [A]: number of the episode in the batch, of the step, and of the token in its step. */
+export interface TokenPlaces {
+  readonly episodes: Int32Array;
+  readonly steps: Int32Array;
+  readonly positions: Int32Array;
+}
+
+export function placesOfActions(
+  columns: TracedUpdate['columns'],
+  batch: Pick<TracedUpdate['batch'], 'actionTokens' | 'actionStep' | 'episodeActionOffsets'>,
+): TokenPlaces {
+  return {
+    episodes: episodesOfActions(batch),
+    steps: batch.actionStep,
+    positions: positionsInSteps(columns),
+  };
+}
+
 /** [N] Number of the action token at each position; −1 elsewhere. */
 function actionsAt({ tokenIds, actionTokens }: TracedUpdate['batch']): Int32Array {
   const actions = new Int32Array(tokenIds.length).fill(-1);
@@ -109,7 +126,10 @@ function positionsInSteps({ tokenOffsets, actionMask }: TracedUpdate['columns'])
 }
 
 /** [A] */
-function episodesOfActions({ actionTokens, episodeActionOffsets }: TracedUpdate['batch']): Int32Array {
+function episodesOfActions({
+  actionTokens,
+  episodeActionOffsets,
+}: Pick<TracedUpdate['batch'], 'actionTokens' | 'episodeActionOffsets'>): Int32Array {
   const episodes = new Int32Array(actionTokens.length);
   for (let e = 0; e + 1 < episodeActionOffsets.length; e++)
     episodes.fill(e, episodeActionOffsets[e], episodeActionOffsets[e + 1]);

@@ -4,6 +4,7 @@ import type { EpisodeTexts } from '@retrace/store';
 import type { BatchPlanned, EpisodeColumns, Json } from '@retrace/trajectory';
 import type { UpdateEngine } from '../engine/update-engine.js';
 import type { ReferencePolicy } from './reference-logprobs.js';
+import type { Teacher } from './teacher.js';
 
 /** Everything that an update is computed from; the same for the update itself and for its replay. */
 export interface UpdateInputs {
@@ -28,6 +29,8 @@ export interface UpdateInputs {
   readonly engine: UpdateEngine;
   /** Null when the recipe has no KL term and no preferences. */
   readonly reference: ReferencePolicy | null;
+  /** A teacher outside the engine (default null: the engine asks that of the recipe, where it has one). */
+  readonly teacher?: Teacher | null;
   /** [E] Rewards that the update had when it was committed, for a replay; null where they are not known, or not yet. */
   readonly recordedRewards: Float64Array | null;
   /** State that the update before left; null at the start. */

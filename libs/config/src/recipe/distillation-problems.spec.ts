@@ -6,13 +6,43 @@ const refusal =
   () =>
     resolveRecipe('distillation', { assignments });
 
+const teacherAt = (url: string) =>
+  `distillation.teacher=${JSON.stringify({ endpoint: { kind: 'vllm', url, model: 'teacher' } })}`;
+
 describe('a recipe with a teacher', () => {
+  it('may name a server, with any engine', () => {
+    const assignments = [teacherAt('http://127.0.0.1:8000'), 'engine={"kind": "torch"}'];
+    expect(resolveRecipe('distillation', { assignments }).distillation?.teacher).toEqual({
+      endpoint: { kind: 'vllm', url: 'http://127.0.0.1:8000', model: 'teacher' },
+    });
+  });
+
   it.each([
     [
       ['distillation.teacher={}'],
-      'distillation.teacher: got neither policy nor model, must have one of them',
+      'distillation.teacher: got none of policy, model and endpoint, must have one of policy, model and endpoint',
     ],
-    [['distillation.teacher.model=./m'], 'distillation.teacher: got both policy and model'],
+    [['distillation.teacher.model=./m'], 'distillation.teacher: got policy and model, must have one of'],
+    [
+      ['distillation.teacher={"endpoint": {"kind": "vllm", "url": "http://127.0.0.1:8000"}}'],
+      'distillation.teacher.endpoint.model: missing, must be the name under which the server serves the teacher',
+    ],
+    [
+      [teacherAt('http://127.0.0.1:8000/v1')],
+      'distillation.teacher.endpoint.url: got "http://127.0.0.1:8000/v1", must be http(s)://host:port without a path',
+    ],
+    [
+      [teacherAt('http://key@127.0.0.1:8000')],
+      'distillation.teacher.endpoint.url: got "http://key@127.0.0.1:8000", must be',
+    ],
+    [
+      [teacherAt('http://127.0.0.1:8000'), 'collection.temperature=0.8'],
+      'collection.temperature: got 0.8, must be 1 with distillation.teacher.endpoint',
+    ],
+    [
+      [teacherAt('http://127.0.0.1:8000'), 'updateTokens=false'],
+      'updateTokens: got false, must be true with distillation.teacher.endpoint',
+    ],
     [['distillation.coefficient=0'], 'distillation.coefficient: got 0, must be a number from 0.0001 to 100'],
     [
       ['loss.valueCoefficient=0.5'],

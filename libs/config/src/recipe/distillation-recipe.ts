@@ -1,10 +1,38 @@
-import { IsBoolean, IsDefined, IsOptional, Matches, Type, ValidateNested } from '@retrace/validation';
-import { IsLine, IsNumberFrom } from './field-rules.js';
+import { IsBoolean, IsDefined, IsIn, IsOptional, Matches, Type, ValidateNested } from '@retrace/validation';
+import { IsLine, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 import { InitRecipe } from './init-recipe.js';
 
-/** The policy that teaches: a version that a run published, or a model directory. It reads the tokens of the policy that learns. */
+/** A server that says how likely the tokens of a prompt are for its model, which must read the policy's tokens. */
+export class TeacherEndpointRecipe {
+  /** Kind of server; `vllm` is also `retrace serve`. */
+  @IsIn(['vllm', 'sglang']) readonly kind!: 'vllm' | 'sglang';
+  /** Address of the server, without a path: `http://127.0.0.1:8000`. */
+  @IsLine({ maxLength: 2000 }) readonly url!: string;
+  /** Name under which a vLLM server serves the teacher; SGLang serves one model. */
+  @IsOptional() @IsLine({ maxLength: 4096 }) readonly model?: string;
+  /** Name of the environment variable of the trainer that holds the server's API key; without it, none is sent. */
+  @IsOptional() @IsLine({ maxLength: 200 }) readonly apiKeyVariable?: string;
+  /** Most requests at one time. @defaultValue 16 */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 1000, { unit: 'requests', why: 'a server queues more' })
+  readonly concurrency?: number;
+  /** Time limit of one request. @defaultValue 120000 */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 300_000, { unit: 'milliseconds', why: 'the HTTP client waits no longer' })
+  readonly timeoutMs?: number;
+  /** Number of times that a request is made again after a temporary failure. @defaultValue 3 */
+  @IsOptional()
+  @IsWholeNumberFrom(0, 100, { unit: 'attempts', why: 'an update waits for all of them' })
+  readonly maxRetries?: number;
+  /** How long an update waits for a server that is down or refuses for its rate limit. @defaultValue 600000 */
+  @IsOptional()
+  @IsWholeNumberFrom(1, 86_400_000, { unit: 'milliseconds', why: 'the most is a day' })
+  readonly deadlineMs?: number;
+}
+
+/** The policy that teaches: a version that a run published, a model directory, or a model on a server. It reads the tokens of the policy that learns. */
 export class TeacherRecipe {
-  /** A policy of a run, whose model may have another shape. A teacher is either this or `model`. @defaultValue null */
+  /** A policy of a run, whose model may have another shape. A teacher is one of this, `model` and `endpoint`. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => InitRecipe) readonly policy?: InitRecipe | null;
   /** Path of a model directory in Hugging Face's format, as for `policy.model`. @defaultValue null */
   @IsOptional() @IsLine({ maxLength: 4096 }) readonly model?: string | null;
@@ -13,6 +41,14 @@ export class TeacherRecipe {
   @IsLine({ maxLength: 64 })
   @Matches(/^[0-9a-f]{64}$/, { message: 'must be 64 hexadecimal digits' })
   readonly fingerprint?: string | null;
+  /**
+   * A server that reads the tokens for the teacher, with any engine. What it said is read from the recorded tokens when an update is made again, so
+   * `updateTokens` must be true. @defaultValue null
+   */
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => TeacherEndpointRecipe)
+  readonly endpoint?: TeacherEndpointRecipe | null;
 }
 
 /**

@@ -13,8 +13,8 @@ interface ListedModel {
 }
 
 export interface ServedModel {
-  /** Directory or name of the model that the server loaded; of an adapter, its base's. */
-  readonly root: string;
+  /** Directory or name of the model that the server loaded; of an adapter, its base's; null where the server does not say it. */
+  readonly root: string | null;
   /** Most tokens of a context. */
   readonly maxTokens: number;
 }
@@ -37,11 +37,7 @@ export async function describeVllmModel(
     );
   }
   const base = typeof found.parent === 'string' ? models.find(({ id }) => id === found.parent) : found;
-  if (typeof base?.root !== 'string' || typeof base.max_model_len !== 'number') {
-    throw new EndpointError(
-      'MALFORMED_ANSWER',
-      `the server says neither root nor max_model_len of "${model}"`,
-    );
-  }
-  return { root: base.root, maxTokens: base.max_model_len };
+  if (typeof base?.max_model_len !== 'number')
+    throw new EndpointError('MALFORMED_ANSWER', `the server says no max_model_len of "${model}"`);
+  return { root: typeof base.root === 'string' ? base.root : null, maxTokens: base.max_model_len };
 }

@@ -1,0 +1,18 @@
+import type { EpisodeColumns, TokenBatch } from '@retrace/trajectory';
+
+/** Tokens that a policy sampled at temperature 1. */
+export interface AskedTokens {
+  readonly columns: Pick<EpisodeColumns, 'tokenOffsets' | 'actionMask'>;
+  readonly batch: TokenBatch;
+  /** [N] 1 for the tokens that are asked about. */
+  readonly mask: Uint8Array;
+}
+
+/** A teacher outside the engine: a server, or the record of what one said. */
+export interface Teacher {
+  /**
+   * [A] log π of the action tokens under the teacher, each given its prefix, in nats: 0 for those that are not asked about, NaN where it is not
+   * known what the teacher said.
+   */
+  read(asked: AskedTokens): Promise<Float32Array>;
+}

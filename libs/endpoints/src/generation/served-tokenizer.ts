@@ -1,0 +1,52 @@
+import { EndpointError } from '../endpoint-error.js';
+import type { ServiceClient } from '../http/service-client.js';
+import { readField } from '../weights/read-field.js';
+import { readTokenIds } from './read-answer.js';
+import type { EngineOptions } from './token-engine.js';
+
+interface AskedText {
+  readonly model: string;
+  readonly text: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Tokenizer of a server, as far as it tells. */
+export interface ServedTokenizer {
+  /** Hash of its file, which `retrace serve` names; null otherwise. */
+  readonly hash: string | null;
+  /** Of the text; null where the server has no route for it. */
+  readonly tokenIds: Int32Array | null;
+}
+
+/** Asks a server for its tokenizer: `/version` of `retrace serve`, `/tokenize` of vLLM and SGLang. @throws EndpointError */
+export async function describeTokenizer(
+  service: ServiceClient,
+  options: EngineOptions,
+  { model, text, signal }: AskedText,
+): Promise<ServedTokenizer> {
+  const hash = await unlessRefused(
+    service.request({
+      ...{ ...options, method: 'GET', path: '/version', signal },
+      read: (answer) => readField(answer, 'tokenizer_hash'),
+    }),
+  );
+  if (typeof hash === 'string') return { hash, tokenIds: null };
+  const tokenIds = await unlessRefused(
+    service.request({
+      ...{ ...options, path: '/tokenize', signal },
+      body: { model, prompt: text, add_special_tokens: false },
+      read: (answer) => readTokenIds(readField(answer, 'tokens'), 'tokens'),
+    }),
+  );
+  return { hash: null, tokenIds };
+}
+
+/** null where the server refuses: it has no such route, or has closed it. */
+async function unlessRefused<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof EndpointError && error.code === 'HTTP_STATUS' && !error.isTemporary) return null;
+    throw error;
+  }
+}
