@@ -55,7 +55,7 @@ async function train(recipe: string, numUpdates: number): Promise<readonly numbe
   ]);
   expect(code, stderr).toBe(0);
   const { runId } = JSON.parse(stdout) as { readonly runId: string };
-  const query = `SELECT value FROM metrics WHERE run_id = '${runId}' AND name = 'train/teacherKl' ORDER BY update_number`;
+  const query = `SELECT value FROM metrics WHERE run_id = '${runId}' AND name = 'train/teacherKl' ORDER BY step`;
   const { stdout: rows } = await runRetrace(['sql', query, '--json', '--data-dir', data]);
   return (JSON.parse(rows) as { readonly value: number }[]).map(({ value }) => value);
 }
