@@ -14,7 +14,7 @@ interface Asked {
 }
 
 /** Answers of a server, by route: a vLLM of a model whose logprob of token t at position p is −t − p / 8. */
-const VLLM: Readonly<Record<string, (asked: Asked) => readonly [status: number, body: unknown]>> = {
+const VLLM: Record<string, (asked: Asked) => readonly [status: number, body: unknown]> = {
   'GET /version': () => [200, { version: '0.32.0' }],
   'GET /v1/models': () => [200, { data: [{ id: 'teacher', root: '/models/teacher', max_model_len: 17 }] }],
   'POST /tokenize': ({ body }) => [200, { tokens: [...tokenizer.encode(String(body.prompt))] }],
@@ -123,7 +123,7 @@ describe('EndpointTeacher', () => {
     [
       'reads contexts that are no longer than those of the policy',
       { 'GET /v1/models': () => [200, { data: [{ id: 'teacher', max_model_len: 16 }] }] },
-      'it reads contexts of 16 tokens; those of the policy have 16, and a server wants room for one more',
+      'it reads contexts of 16 tokens; those of the policy have 16, and a server wants room for one more; give it',
     ],
     [
       'serves another model',
@@ -152,6 +152,20 @@ describe('EndpointTeacher', () => {
   it('believes a server that does not tell its tokens, and says so', async () => {
     await read(open({ ...VLLM, 'POST /tokenize': () => [404, {}] }));
     expect(notices).toEqual([expect.stringContaining('does not tell its tokens') as string]);
+  });
+
+  it('waits for a server that restarts, and refuses another one in its place', async () => {
+    const routes = { ...VLLM };
+    const completions = VLLM['POST /v1/completions'];
+    let numLeft = 2;
+    routes['POST /v1/completions'] = (request) => {
+      if (numLeft-- > 0) return [503, { error: 'starting' }];
+      routes['POST /tokenize'] = () => [200, { tokens: [1, 2] }];
+      return completions(request);
+    };
+    await expect(read(open(routes))).rejects.toMatchObject(refusal('it has another tokenizer'));
+    expect(numLeft).toBeLessThan(0);
+    expect(notices).toHaveLength(1);
   });
 
   it('waits for a server that is down, until the deadline, and may be tried again', async () => {

@@ -47,45 +47,45 @@ export async function openEndpointTeacher(
 
 /** A server that scores the tokens of prompts for the recipe's teacher. It waits, until its deadline, for a server that is down. */
 export class EndpointTeacher implements Teacher {
-  private constructor(
-    private readonly service: ServiceClient,
-    private readonly engine: TokenEngine,
-    private readonly options: EndpointTeacherOptions,
-  ) {}
+  private readonly asking: EngineOptions;
+  private readonly service: ServiceClient;
+  private readonly engine: TokenEngine;
+  /** Whether the server was down since it was checked: another one may answer in its place. */
+  private wasDown = false;
+
+  private constructor(private readonly options: EndpointTeacherOptions) {
+    const { endpoint, onNotice, signal } = options;
+    const { url, kind, timeoutMs = TIMEOUT_MS, maxRetries = MAX_RETRIES, deadlineMs } = endpoint;
+    this.asking = { timeoutMs, maxRetries, deadlineMs, headers: authorization(endpoint, options.variables) };
+    this.service = new ServiceClient({
+      url,
+      concurrency: endpoint.concurrency ?? CONCURRENCY,
+      isPatient: true,
+      downPauseMs: DOWN_PAUSE_MS,
+      onDown: ({ message }) => {
+        this.wasDown = true;
+        onNotice(`the update waits for the teacher at ${url}: ${message}`);
+      },
+    });
+    // Each request under way listens to it.
+    setMaxListeners(0, signal);
+    const Engine = kind === 'vllm' ? VllmEngine : SglangEngine;
+    this.engine = new Engine(this.service, this.asking);
+  }
 
   /**
    * @throws TrainerError `TEACHER_REFUSED` for a server that refuses, has another tokenizer than the policy, or reads shorter contexts;
    *   `TEACHER_UNAVAILABLE` for one that does not answer until the deadline
    */
   static async open(options: EndpointTeacherOptions): Promise<EndpointTeacher> {
-    const { endpoint, onNotice, signal } = options;
-    const { url, kind } = endpoint;
-    const asking: EngineOptions = {
-      timeoutMs: endpoint.timeoutMs ?? TIMEOUT_MS,
-      maxRetries: endpoint.maxRetries ?? MAX_RETRIES,
-      deadlineMs: endpoint.deadlineMs,
-      headers: authorization(endpoint, options.variables),
-    };
-    const service = new ServiceClient({
-      url,
-      concurrency: endpoint.concurrency ?? CONCURRENCY,
-      isPatient: true,
-      downPauseMs: DOWN_PAUSE_MS,
-      onDown: ({ message }) => {
-        onNotice(`the update waits for the teacher at ${url}: ${message}`);
-      },
-    });
-    // Each request under way listens to it.
-    setMaxListeners(0, signal);
-    const engine = kind === 'vllm' ? new VllmEngine(service, asking) : new SglangEngine(service, asking);
+    const teacher = new EndpointTeacher(options);
     try {
-      if (kind === 'vllm') await requireContexts(service, asking, options);
-      await requireTokenizer(service, asking, options);
+      await teacher.check();
+      return teacher;
     } catch (error) {
-      await service.close();
-      throw asTeacherError(error, url);
+      await teacher.close();
+      throw asTeacherError(error, options.endpoint.url);
     }
-    return new EndpointTeacher(service, engine, options);
   }
 
   /** @throws TrainerError as `open`, and `TEACHER_REFUSED` where the server has no logprob of a token */
@@ -105,6 +105,7 @@ export class EndpointTeacher implements Teacher {
     });
     try {
       await Promise.all(scores);
+      if (this.wasDown) await this.check();
     } catch (error) {
       throw asTeacherError(error, url);
     } finally {
@@ -116,6 +117,14 @@ export class EndpointTeacher implements Teacher {
 
   close(): Promise<void> {
     return this.service.close();
+  }
+
+  /** Requires that the server can teach. */
+  private async check(): Promise<void> {
+    const { service, asking, options } = this;
+    this.wasDown = false;
+    if (options.endpoint.kind === 'vllm') await requireContexts(service, asking, options);
+    await requireTokenizer(service, asking, options);
   }
 
   private score(tokenIds: Int32Array): Promise<Float32Array> {
@@ -143,7 +152,7 @@ async function requireContexts(
   const { maxTokens } = await describeVllmModel(service, asking, { model: endpoint.model ?? '', signal });
   // A prompt leaves room for one token that the server samples.
   if (maxTokens > maxPositions) return;
-  const rule = `those of the policy have ${maxPositions}, and a server wants room for one more`;
+  const rule = `those of the policy have ${maxPositions}, and a server wants room for one more; give it longer ones, or lower maxPositions`;
   throw refused(endpoint.url, `it reads contexts of ${maxTokens} tokens; ${rule}`);
 }
 
