@@ -87,6 +87,10 @@ export class DashboardBrowser {
   async widthOnPhone() {
     const size = this.page.viewportSize() ?? { width: 1280, height: 900 };
     await this.page.setViewportSize({ ...size, width: PHONE_WIDTH });
+    // Charts take their new width in the frame after the page has its own.
+    await this.page.evaluate(
+      'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
+    );
     /** @type {number} */
     const width = await this.page.evaluate('document.documentElement.scrollWidth');
     await this.page.setViewportSize(size);

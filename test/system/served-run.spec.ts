@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CheckpointFiles, openPolicyCheckpoint, evaluateLogprobs } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
@@ -389,6 +389,48 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.getByRole('button', { name: 'Resume' }).click();
       await page.getByRole('button', { name: 'Stop' }).click();
       await page.getByRole('button', { name: 'Resume' }).waitFor();
+    });
+
+    it('lays every metric of a run over that of another, finds it by words, and saves what it shows', async () => {
+      const { page } = browser;
+      const response = await fetch(`${url}/api/runs`);
+      const { items } = (await response.json()) as { items: { runId: string; name: string }[] };
+      const [own, other] = ['memory-bandit-grpo', 'bandit-ppo'].map(
+        (wanted) => items.find(({ name }) => name === wanted)?.runId ?? '',
+      );
+      await page.goto(`${url}/runs/${own}`);
+      await page.getByRole('link', { name: 'Metrics' }).click();
+      await page.getByRole('figure', { name: 'rollout/success' }).waitFor();
+      await page.getByLabel('Find').fill('LOSS train');
+      const chart = page.getByRole('figure', { name: 'train/loss', exact: true });
+      await chart.waitFor();
+      const titles = await page
+        .getByRole('figure')
+        .evaluateAll((figures) => figures.map(({ ariaLabel }) => ariaLabel));
+      expect(titles).toContain('train/policyLoss');
+      expect(titles.every((title) => /^train\/.*loss/i.test(title ?? ''))).toBe(true);
+      await page.getByLabel('Compare with').selectOption(other);
+      const line = chart.getByText(new RegExp(`^bandit-ppo ${other.slice(-8)} `));
+      await line.waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+
+      const [saved] = await Promise.all([
+        page.waitForEvent('download'),
+        chart.getByRole('button', { name: 'Save train/loss as CSV' }).click(),
+      ]);
+      const [header, ...rows] = readFileSync(await saved.path(), 'utf8')
+        .trim()
+        .split('\r\n');
+      expect(header).toBe(`train/loss,memory-bandit-grpo ${own.slice(-8)},bandit-ppo ${other.slice(-8)}`);
+      const stored = await sql<{ step: number; value: number }>(
+        `SELECT step, value FROM metrics WHERE run_id = '${own}' AND name = 'train/loss' ORDER BY step`,
+      );
+      const ofOwn = rows.map((row) => row.split(',')).filter(([, value]) => value !== '');
+      expect(ofOwn.map(([step, value]) => [Number(step), Number(value)])).toEqual(
+        stored.map(({ step, value }) => [step, value]),
+      );
+      await page.reload();
+      await line.waitFor();
     });
 
     it('reports no error or warning in the console of the browser', () => {

@@ -37,6 +37,10 @@ export function createRouter() {
               // Only this page needs the chart library.
               lazy: async () => ({ Component: (await import('./pages/run-overview-page')).RunOverviewPage }),
             },
+            {
+              path: 'metrics',
+              lazy: async () => ({ Component: (await import('./pages/run-metrics-page')).RunMetricsPage }),
+            },
             { path: 'episodes', element: <EpisodesPage /> },
             { path: 'episodes/:episodeId', element: <EpisodePage /> },
             { path: 'updates', element: <UpdatesPage /> },

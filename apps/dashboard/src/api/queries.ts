@@ -71,6 +71,7 @@ export const keys = {
   runs: ['runs'] as const,
   run: (runId: string) => ['runs', runId] as const,
   metrics: (runId: string) => ['runs', runId, 'metrics'] as const,
+  allMetrics: (runId: string) => ['runs', runId, 'all-metrics'] as const,
   episodes: (runId: string) => ['runs', runId, 'episodes'] as const,
   updates: (runId: string) => ['runs', runId, 'updates'] as const,
   warnings: (runId: string) => ['runs', runId, 'warnings'] as const,

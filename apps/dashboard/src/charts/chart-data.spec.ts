@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { MetricSeries } from '../api/schema';
-import { alignSeries, countedInUpdates, lastValue, stackShares } from './chart-data';
+import {
+  alignSeries,
+  countedInUpdates,
+  lastValue,
+  positiveColumns,
+  smoothColumns,
+  stackShares,
+} from './chart-data';
 
 const rollout: MetricSeries = {
   name: 'rollout/success',
@@ -83,5 +90,57 @@ describe('lastValue', () => {
   it('skips missing values at the end', () => {
     expect(lastValue([1, 2, null])).toBe(2);
     expect(lastValue([])).toBeNull();
+  });
+});
+
+describe('smoothColumns', () => {
+  it('gives the mean of all values so far, each weighed by the smoothing to the power of its age', () => {
+    const [xs, smoothed] = smoothColumns(
+      [
+        [1, 2, 3, 4],
+        [8, null, 2, 5],
+      ],
+      0.5,
+    );
+    expect(xs).toEqual([1, 2, 3, 4]);
+    // (2 + ½·8) / 1.5 and (5 + ½·2 + ¼·8) / 1.75
+    expect(smoothed).toEqual([8, null, 4, 8 / 1.75]);
+  });
+
+  it('keeps a constant as it is, and changes nothing without smoothing', () => {
+    const [, constant] = smoothColumns(
+      [
+        [0, 1, 2],
+        [3, 3, 3],
+      ],
+      0.9,
+    );
+    constant.forEach((value) => expect(value).toBeCloseTo(3, 12));
+    expect(
+      smoothColumns(
+        [
+          [0, 1],
+          [3, 4],
+        ],
+        0,
+      ),
+    ).toEqual([
+      [0, 1],
+      [3, 4],
+    ]);
+  });
+});
+
+describe('positiveColumns', () => {
+  it('leaves out what is not above 0', () => {
+    expect(
+      positiveColumns([
+        [0, 1, 2, 3],
+        [2, 0, -1, null],
+      ]),
+    ).toEqual([
+      [0, 1, 2, 3],
+      [2, null, null, null],
+    ]);
   });
 });

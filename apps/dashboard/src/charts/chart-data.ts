@@ -67,6 +67,34 @@ export function stackShares([xs, ...columns]: ChartColumns): ChartColumns {
   return [xs, ...stacked];
 }
 
+/**
+ * Smooths each column by an exponential moving average whose weights add up to 1 from the first value on (bias-corrected as in Kingma and Ba, "Adam",
+ * 2015, section 3). Rows without a value stay empty.
+ *
+ * @param weight of what came before, 0 ≤ weight < 1; 0 changes nothing
+ */
+export function smoothColumns([xs, ...columns]: ChartColumns, weight: number): ChartColumns {
+  if (weight === 0) return [xs, ...columns];
+  return [xs, ...columns.map((column) => smoothed(column, weight))];
+}
+
+function smoothed(column: readonly (number | null)[], weight: number): (number | null)[] {
+  let sum = 0;
+  let numValues = 0;
+  return column.map((value) => {
+    if (value === null) return null;
+    sum = weight * sum + (1 - weight) * value;
+    numValues += 1;
+    return sum / (1 - weight ** numValues);
+  });
+}
+
+/** Leaves out the values that a logarithmic axis has no place for: those that are not above 0. */
+export function positiveColumns([xs, ...columns]: ChartColumns): ChartColumns {
+  const positive = (value: number | null) => (value !== null && value > 0 ? value : null);
+  return [xs, ...columns.map((column) => column.map(positive))];
+}
+
 /** The last value of a column that is not null; null when there is none. */
 export function lastValue(column: readonly (number | null)[] | undefined): number | null {
   return column?.findLast((value) => value !== null) ?? null;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatAxisValue, padRange, type ValueFormat } from './chart-options';
+import { formatAxisValue, formatPower, padRange, type ValueFormat } from './chart-options';
 
 describe('formatAxisValue', () => {
   it.each<[ValueFormat, number[], string[]]>([
@@ -35,5 +35,11 @@ describe('padRange', () => {
     const [low, high] = padRange(undefined as never, value, value * (1 + 2 ** -22));
     expect(low).toBeCloseTo(value * 0.9, 12);
     expect(high).toBeCloseTo(value * 1.1, 12);
+  });
+});
+
+describe('formatPower', () => {
+  it('labels the powers of ten', () => {
+    expect([0.001, 0.002, 0.1, 1, 5, 1000].map(formatPower)).toEqual(['0.001', '', '0.1', '1', '', '1000']);
   });
 });

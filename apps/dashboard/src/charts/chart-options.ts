@@ -17,6 +17,8 @@ export interface ChartOptionsInput {
   readonly range: readonly [number, number] | null;
   /** Draws filled areas; the last series is in front. */
   readonly isStacked: boolean;
+  /** Whether the y-axis is logarithmic; all values must be above 0. */
+  readonly isLog: boolean;
   readonly baselines: readonly RunBaseline[];
   readonly colors: ChartColors;
   readonly width: number;
@@ -48,7 +50,7 @@ export function formatValue(value: number | null | undefined, format: ValueForma
 
 /** Options of uPlot for one chart. */
 export function chartOptions(input: ChartOptionsInput): uPlot.Options {
-  const { colors, axis, range, baselines, width, onCursor } = input;
+  const { colors, axis, baselines, width, onCursor } = input;
   const labelsBeside = labelsFitBeside(baselines, width);
   return {
     width,
@@ -56,7 +58,7 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
     padding: [10, Math.max(LABEL_OVERHANG, labelsBeside ? baselineLabelWidth(baselines) : 0), 0, 0],
     legend: { show: false },
     cursor: { sync: { key: CURSOR_GROUP }, points: { size: 6 }, y: false, focus: { prox: -1 } },
-    scales: { x: { time: false }, y: { range: range ? [range[0], range[1]] : padRange } },
+    scales: { x: { time: false }, y: yScale(input) },
     axes: [
       axisStyle(colors, {
         size: 28,
@@ -68,13 +70,18 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
         size: (_, labels) => Math.max(Y_AXIS_WIDTH, widestText(labels ?? []) + 2 * LABEL_GAP),
         incrs: input.format === 'compact' ? ROUND_NUMBERS : undefined,
         values: (_, ticks, _axis, _space, increment) =>
-          ticks.map((tick) => formatAxisValue(tick, input.format, increment)),
+          ticks.map((tick) =>
+            input.isLog ? formatPower(tick) : formatAxisValue(tick, input.format, increment),
+          ),
       }),
     ],
     series: [
       {},
       ...input.labels.map((label, i) =>
-        seriesStyle(label, colors.series[i % colors.series.length], input.isStacked),
+        seriesStyle(label, colors.series[i % colors.series.length], {
+          isStacked: input.isStacked,
+          isDashed: i >= colors.series.length,
+        }),
       ),
     ],
     hooks: {
@@ -84,10 +91,22 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
   };
 }
 
-function seriesStyle(label: string, color: string, isStacked: boolean): uPlot.Series {
+function yScale({ range, isLog }: ChartOptionsInput): uPlot.Scale {
+  if (isLog) return { distr: 3 };
+  return { range: range ? [range[0], range[1]] : padRange };
+}
+
+interface SeriesOptions {
+  readonly isStacked: boolean;
+  /** Tells series apart whose colors repeat. */
+  readonly isDashed: boolean;
+}
+
+function seriesStyle(label: string, color: string, { isStacked, isDashed }: SeriesOptions): uPlot.Series {
   return {
     label,
     stroke: color,
+    dash: isDashed ? [6, 4] : undefined,
     width: isStacked ? 1 : 1.75,
     fill: isStacked ? color : undefined,
     spanGaps: true,
@@ -121,6 +140,11 @@ export function formatAxisValue(value: number, format: ValueFormat, increment: n
   const digits = Math.max(3, Math.ceil(Math.log10(Math.abs(value) / increment)) + 2);
   if (format === 'fraction') return `${formatNumber(value * 100, digits)}%`;
   return Math.abs(value) >= 1e3 ? formatCompact(value, digits) : formatNumber(value, digits);
+}
+
+/** Formats a tick of a logarithmic axis: only powers of ten have a label. */
+export function formatPower(tick: number): string {
+  return Number.isInteger(Math.round(Math.log10(tick) * 1e9) / 1e9) ? formatNumber(tick) : '';
 }
 
 function formatTick(seconds: number): string {

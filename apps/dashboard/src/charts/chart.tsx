@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { seriesColorVariable } from './chart-colors';
 import { lastValue } from './chart-data';
 import { formatValue } from './chart-options';
@@ -9,10 +9,12 @@ interface ChartProps extends Omit<PlotProps, 'onCursor'> {
   readonly title: string;
   /** Says what the chart shows, when the pointer rests on the title. */
   readonly note?: string;
+  /** Buttons beside the title. */
+  readonly actions?: ReactNode;
 }
 
 /** Lines or stacked areas over updates or time. The legend shows the values under the cursor, otherwise the newest ones. */
-export function Chart({ title, note, ...plot }: ChartProps) {
+export function Chart({ title, note, actions, ...plot }: ChartProps) {
   const { labels, columns, format, isStacked = false } = plot;
   const [cursorRow, setCursorRow] = useState<number | null>(null);
   const valueAt = (column: number): number | null =>
@@ -27,7 +29,8 @@ export function Chart({ title, note, ...plot }: ChartProps) {
     <figure className={styles.chart} aria-label={title}>
       <figcaption className={styles.caption}>
         <h2 title={note}>{title}</h2>
-        <ul className={styles.legend}>
+        {actions}
+        <ul className={actions === undefined ? styles.legend : styles.legendBelow}>
           {labels.map((label, i) => (
             <li key={label}>
               <span className={styles.swatch} style={{ background: seriesColorVariable(i) }} />

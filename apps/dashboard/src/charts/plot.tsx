@@ -20,6 +20,8 @@ export interface PlotProps {
   readonly range?: readonly [number, number];
   /** Draws areas; the columns are cumulative. */
   readonly isStacked?: boolean;
+  /** Whether the y-axis is logarithmic; all values must be above 0. */
+  readonly isLog?: boolean;
   readonly baselines?: readonly RunBaseline[];
   /** Pixels. */
   readonly height?: number;
@@ -28,7 +30,7 @@ export interface PlotProps {
 
 /** The canvas of a chart. New data is set on the plot that exists; a change of anything else makes a new plot. */
 export function Plot(props: PlotProps) {
-  const { columns, isStacked = false, height = DEFAULT_HEIGHT } = props;
+  const { columns, isStacked = false, isLog = false, height = DEFAULT_HEIGHT } = props;
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const data = useMemo(() => (isStacked ? widestFirst(columns) : columns), [columns, isStacked]);
@@ -49,7 +51,8 @@ export function Plot(props: PlotProps) {
     const { labels, range, baselines } = JSON.parse(shape) as Shape;
     const options = chartOptions({
       ...inDrawingOrder(labels, readChartColors(element), isStacked),
-      ...{ axis, format, range, isStacked, baselines, width: element.clientWidth, height, onCursor },
+      ...{ axis, format, range, isStacked, isLog, baselines },
+      ...{ width: element.clientWidth, height, onCursor },
     });
     const created = new uPlot(options, newest.current as uPlot.AlignedData, element);
     plot.current = created;
@@ -62,7 +65,7 @@ export function Plot(props: PlotProps) {
       created.destroy();
       plot.current = null;
     };
-  }, [axis, format, height, onCursor, shape, isStacked, theme]);
+  }, [axis, format, height, onCursor, shape, isStacked, isLog, theme]);
 
   return (
     <div className={styles.frame} style={{ height }} ref={frame}>

@@ -56,6 +56,7 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
         <NavLink to="." end>
           Overview
         </NavLink>
+        {run.data.kind === 'trained' && <NavLink to="metrics">Metrics</NavLink>}
         <NavLink to="episodes">Episodes</NavLink>
         {run.data.kind === 'trained' && (
           <>

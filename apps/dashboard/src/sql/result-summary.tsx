@@ -1,9 +1,10 @@
 import type { SqlResult } from '../api/schema';
 import controls from '../components/controls.module.css';
+import { saveFile } from '../components/save-file';
+import { toCsv } from '../format/csv';
 import { formatCount } from '../format/numbers';
 import { formatDuration } from '../format/times';
 import page from '../pages/page.module.css';
-import { toCsv } from './csv';
 
 /** Size and duration of a result, and a button that saves it as CSV. */
 export function ResultSummary({ result }: { readonly result: SqlResult }) {
@@ -18,20 +19,11 @@ export function ResultSummary({ result }: { readonly result: SqlResult }) {
         type="button"
         className={controls.button}
         onClick={() => {
-          download('retrace.csv', toCsv(result));
+          saveFile('retrace.csv', new Blob([toCsv(result)], { type: 'text/csv' }));
         }}
       >
         Download CSV
       </button>
     </>
   );
-}
-
-function download(fileName: string, csv: string): void {
-  const url = URL.createObjectURL(new Blob([csv], { type: 'text/csv' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = fileName;
-  link.click();
-  URL.revokeObjectURL(url);
 }

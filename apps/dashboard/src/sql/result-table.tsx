@@ -4,7 +4,7 @@ import { DataTable, type TableColumn } from '../components/data-table';
 import { EmptyState } from '../components/notice';
 import table from '../components/table.module.css';
 import { formatCount } from '../format/numbers';
-import { fieldText } from './csv';
+import { fieldText } from '../format/csv';
 import styles from './result-table.module.css';
 
 const MAX_SHOWN_ROWS = 1_000;

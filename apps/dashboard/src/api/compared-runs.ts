@@ -1,0 +1,58 @@
+import { useQueries, type UseQueryResult } from '@tanstack/react-query';
+import { useRefetchMs } from '../live/use-live-run';
+import { hasEnded } from '../format/run-state';
+import { api, dataOf } from './client';
+import { keys, MAX_CHART_POINTS, unlessRefused } from './queries';
+import type { MetricSeries, RunDetail } from './schema';
+
+/** A run with all of its metrics. */
+export interface ComparedRun {
+  readonly run: RunDetail;
+  readonly series: readonly MetricSeries[];
+}
+
+interface ReadQuery {
+  readonly state: { readonly data?: ComparedRun; readonly error: Error | null };
+}
+
+const REFETCH_MS = 5_000;
+
+async function readRun(runId: string, signal: AbortSignal): Promise<ComparedRun> {
+  const path = { runId };
+  const [run, { series }] = await Promise.all([
+    dataOf(api.GET('/api/runs/{runId}', { params: { path }, signal })),
+    dataOf(
+      api.GET('/api/runs/{runId}/metrics', {
+        params: { path, query: { maxPoints: MAX_CHART_POINTS } },
+        signal,
+      }),
+    ),
+  ]);
+  return { run, series };
+}
+
+/** All metrics of these runs, in their order, as far as they are read; those that go on are read again every few seconds. */
+export function useComparedRuns(runIds: readonly string[]) {
+  const refetchMs = Math.max(REFETCH_MS, useRefetchMs());
+  return useQueries({
+    queries: runIds.map((runId) => ({
+      queryKey: keys.allMetrics(runId),
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) => readRun(runId, signal),
+      refetchInterval: (query: ReadQuery) =>
+        unlessRefused(query.state.data && hasEnded(query.state.data.run) ? false : refetchMs)(query),
+    })),
+    combine,
+  });
+}
+
+/** Outside of the hook, so that equal results stay the same object. */
+function combine(results: readonly UseQueryResult<ComparedRun>[]) {
+  return {
+    runs: results.flatMap(({ data }) => data ?? []),
+    isPending: results.some(({ isPending }) => isPending),
+    error: results.find(({ error }) => error !== null)?.error ?? null,
+    refetch: () => {
+      for (const result of results) void result.refetch();
+    },
+  };
+}

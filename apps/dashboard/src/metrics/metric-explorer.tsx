@@ -1,0 +1,95 @@
+import { useMemo, useState } from 'react';
+import { useComparedRuns, type ComparedRun } from '../api/compared-runs';
+import type { RunDetail } from '../api/schema';
+import { countedInUpdates } from '../charts/chart-data';
+import { EmptyState, ErrorState, Loading } from '../components/notice';
+import { shortId } from '../format/ids';
+import page from '../pages/page.module.css';
+import { ExploredChart, type ExploredRun } from './explored-chart';
+import { ExplorerToolbar } from './explorer-toolbar';
+import { useExplorerView, type ExplorerView } from './explorer-view';
+import styles from './metric-explorer.module.css';
+import { metricGroups, type MetricGroup } from './metric-groups';
+
+/** Groups of which the charts are shown at first. */
+const NUM_OPEN = 3;
+
+/** Every metric that the run recorded, found by its name, beside those of other runs. */
+export function MetricExplorer({ run }: { readonly run: RunDetail }) {
+  const { view, change } = useExplorerView();
+  const { runs, error, isPending, refetch } = useComparedRuns([run.runId, ...view.others]);
+  const explored = useMemo(() => runs.map(exploredRun), [runs]);
+  const names = explored.flatMap(({ series }) => [...series.keys()]);
+  const groups = metricGroups(names, view.search);
+  const numFound = groups.reduce((sum, group) => sum + group.names.length, 0);
+  const others = runs.map((one) => one.run).filter(({ runId }) => runId !== run.runId);
+  return (
+    <div className={page.stack}>
+      <ExplorerToolbar run={run} others={others} view={view} onChange={change} />
+      {error && <ErrorState error={error} onRetry={refetch} />}
+      {isPending && <Loading label="Loading metrics" />}
+      {!isPending && numFound === 0 && (
+        <EmptyState title={names.length === 0 ? 'No metrics' : 'No such metric'}>
+          {names.length === 0
+            ? 'Metrics appear with the first round of episodes.'
+            : `None of ${new Set(names).size} metrics has “${view.search}” in its name.`}
+        </EmptyState>
+      )}
+      {groups.map((group, i) => (
+        <GroupOfCharts
+          key={`${group.kind} ${view.search === ''}`}
+          group={group}
+          runs={explored}
+          view={view}
+          isOpenAtFirst={view.search !== '' || i < NUM_OPEN}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface GroupOfChartsProps {
+  readonly group: MetricGroup;
+  readonly runs: readonly ExploredRun[];
+  readonly view: ExplorerView;
+  readonly isOpenAtFirst: boolean;
+}
+
+function GroupOfCharts({ group: { kind, names }, runs, view, isOpenAtFirst }: GroupOfChartsProps) {
+  const [isOpen, setIsOpen] = useState(isOpenAtFirst);
+  const { axis, smoothing, isLog } = view;
+  return (
+    <details
+      open={isOpen}
+      onToggle={({ currentTarget }) => {
+        setIsOpen(currentTarget.open);
+      }}
+    >
+      <summary className={styles.kind}>
+        {kind} <span className={page.subtle}>{names.length}</span>
+      </summary>
+      {isOpen && (
+        <div className={styles.grid}>
+          {names.map((name) => (
+            <ExploredChart key={name} name={name} runs={runs} {...{ axis, smoothing, isLog }} />
+          ))}
+        </div>
+      )}
+    </details>
+  );
+}
+
+/** Counts steps in updates and times from the start, so that runs can be laid over each other. */
+function exploredRun({ run, series }: ComparedRun): ExploredRun {
+  const updates = series.find(({ name }) => name === 'train/loss');
+  const startMs = Date.parse(run.startedAt);
+  return {
+    label: `${run.name} ${shortId(run.runId)}`,
+    series: new Map(
+      series.map((one) => {
+        const counted = countedInUpdates(one, updates);
+        return [one.name, { ...counted, times: counted.times.map((time) => time - startMs) }];
+      }),
+    ),
+  };
+}

@@ -1,0 +1,7 @@
+import { MetricExplorer } from '../metrics/metric-explorer';
+import { useRunOfPage } from './run-layout';
+
+/** All metrics of a run, beside those of other runs. */
+export function RunMetricsPage() {
+  return <MetricExplorer run={useRunOfPage()} />;
+}
