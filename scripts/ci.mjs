@@ -3,7 +3,7 @@
  *
  *   node scripts/ci.mjs [check]
  *
- * Records how long each stage and the dearest spec files took in `docs/results/ci.md` (all of CI only). The last line is "N passed, N failed, N skipped".
+ * Records how long each stage and the costliest spec files took in `docs/results/ci.md` (all of CI only). The last line is "N passed, N failed, N skipped".
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';

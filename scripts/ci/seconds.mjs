@@ -58,7 +58,7 @@ export function figuresOf(stages, reports, seconds) {
     .slice(0, NUM_LISTED);
   const { passed, failed, skipped } = countTests(stages, reports);
   return {
-    title: 'Continuous integration: seconds of each stage and of the dearest spec files',
+    title: 'Continuous integration: seconds of each stage and of the costliest spec files',
     figures: [
       {
         name: 'all of `.ci/run`',

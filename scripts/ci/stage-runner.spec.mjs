@@ -88,7 +88,7 @@ describe('stages of CI', () => {
     },
   );
 
-  it('count as one each beside the tests; the table lists stages, then the dearest specs', () => {
+  it('count as one each beside the tests; the table lists stages, then the costliest specs', () => {
     /** @type {import('./stage-runner.mjs').StageResult[]} */
     const stages = [
       { name: 'types', outcome: 'passed', seconds: 60.4, processorSeconds: 41.6 },

@@ -20,7 +20,7 @@ let undisturbedRows: StoredRows;
 /** Counts and hashes of what a store has of its run. */
 interface StoredRows {
   readonly updates: number;
-  readonly appliedUpdates: number;
+  readonly distinctUpdates: number;
   readonly tokens: number;
   readonly placesOfTokens: number;
   readonly hashOfTokens: string;
@@ -30,7 +30,7 @@ interface StoredRows {
 /** Every token of every optimizer step, with the figures that the update read of it. */
 const STORED_ROWS = `SELECT
     (SELECT count() FROM updates WHERE applied_at IS NOT NULL) AS updates,
-    (SELECT uniqExact(update_number) FROM updates WHERE applied_at IS NOT NULL) AS appliedUpdates,
+    (SELECT uniqExact(update_number) FROM updates WHERE applied_at IS NOT NULL) AS distinctUpdates,
     count() AS tokens, uniqExact(update_number, optimizer_step, episode_id, step, position) AS placesOfTokens,
     sum(sipHash64(update_number, optimizer_step, step, position, ratio, advantage, value, entropy, clipped)) AS hashOfTokens,
     (SELECT max(value) FROM metrics WHERE name = 'train/ratioMaxDeviation') AS ratio
@@ -53,7 +53,7 @@ async function expectUndisturbed(killed: KilledRun, dataDir: string): Promise<vo
   const verified = await runRetrace(['verify', '--data-dir', dataDir]);
   expect(verified).toMatchObject({ code: 0, stderr: '' });
   const [rows] = await sql<StoredRows>(dataDir, STORED_ROWS);
-  expect(rows).toMatchObject({ updates: NUM_UPDATES, appliedUpdates: NUM_UPDATES });
+  expect(rows).toMatchObject({ updates: NUM_UPDATES, distinctUpdates: NUM_UPDATES });
   // Every token of every optimizer step once, with the figures of the undisturbed run.
   const { tokens, placesOfTokens, hashOfTokens } = undisturbedRows;
   expect(tokens).toBeGreaterThan(0);

@@ -36,7 +36,8 @@ export type CliErrorCode =
   | 'RUN_UNKNOWN'
   | 'SERVICES_IN_USE'
   | 'SERVICES_MISSING'
-  | 'STORE_FAULTY';
+  | 'STORE_FAULTY'
+  | 'STORE_UNAVAILABLE';
 
 /** An error that ends a command. The message is one sentence for the user: what is wrong and what to do. */
 export class CliError extends Error {

@@ -161,6 +161,8 @@ export class Trainer {
         await this.perform(episodes, { planned, waitSeconds, readSeconds });
         this.numLostEngines = 0;
       } catch (error) {
+        // The server of a teacher is waited for until the process is asked to stop; the update is made at the next start.
+        if (signal.aborted && error === signal.reason) return planned;
         if (!isEngineLost(error)) throw error;
         await planned;
         await this.replaceEngine(error);

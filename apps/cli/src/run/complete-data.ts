@@ -16,6 +16,7 @@ import type { ControlFold } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
 import { readCodeVersion } from '../installation.js';
 import type { StoreSession } from '../services/connection.js';
+import { readPatiently } from '../services/patient-read.js';
 import { runQuery } from '../services/run-query.js';
 import { selectRun } from './find-run.js';
 
@@ -118,15 +119,24 @@ async function setOf(
   });
 }
 
-/** The result of a user's query, as the read-only user has it. */
+/** The result of a user's query, as the read-only user has it, whole: it is asked for again where the store stopped meanwhile. */
 export function rowsOfQuery(session: Pick<DataSession, 'directory' | 'storeUrl'>, sql: string) {
   return { sql, rows: read() };
 
   async function* read(): AsyncGenerator<SelectionRow> {
-    const bytes = Readable.from(runQuery(session, { sql, format: 'JSONEachRow' }));
-    for await (const line of createInterface({ input: bytes, crlfDelay: Infinity }))
-      yield JSON.parse(line) as SelectionRow;
+    yield* await readPatiently(() => readRows(session, sql));
   }
+}
+
+async function readRows(
+  session: Pick<DataSession, 'directory' | 'storeUrl'>,
+  sql: string,
+): Promise<SelectionRow[]> {
+  const rows: SelectionRow[] = [];
+  const bytes = Readable.from(runQuery(session, { sql, format: 'JSONEachRow' }));
+  for await (const line of createInterface({ input: bytes, crlfDelay: Infinity }))
+    rows.push(JSON.parse(line) as SelectionRow);
+  return rows;
 }
 
 /** Of view `groups`. */

@@ -2,13 +2,9 @@ import type { EventLog } from '@retrace/log';
 import type { DataDirectory } from '@retrace/process';
 import type { StatementOptions, StoreClient } from '@retrace/store';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pRetry from 'p-retry';
 import { openStoreClient } from '../services/connection.js';
+import { PATIENCE_MS, readPatiently } from '../services/patient-read.js';
 import type { LogStream } from '../supervisor/log-stream.js';
-
-/** How long a command waits for the store once its run has ended, or while it is started again. */
-const PATIENCE_MS = 60_000;
-const LOOK_AGAIN_MS = 250;
 
 /** The store that the runs of a training server have, whoever started it. */
 export interface StoreOfRuns {
@@ -48,14 +44,8 @@ export async function askStore<T>(
 }
 
 function withPatientReads(client: StoreClient, isGone: () => boolean): StoreClient {
-  const patiently = <R>(read: () => Promise<R>, signal?: AbortSignal): Promise<R> =>
-    pRetry(read, {
-      retries: Infinity,
-      factor: 1,
-      minTimeout: LOOK_AGAIN_MS,
-      maxRetryTime: PATIENCE_MS,
-      shouldRetry: ({ error }) => !isGone() && signal?.aborted !== true && isUnavailable(error),
-    });
+  const patiently = <R>(read: () => Promise<R>, signal?: AbortSignal) =>
+    readPatiently(read, { isGone, signal });
   return {
     database: client.database,
     layout: client.layout,
@@ -69,10 +59,6 @@ function withPatientReads(client: StoreClient, isGone: () => boolean): StoreClie
     ping: () => client.ping(),
     close: () => client.close(),
   };
-}
-
-function isUnavailable(error: Error): boolean {
-  return 'code' in error && error.code === 'STORE_UNAVAILABLE';
 }
 
 interface FollowedStore {

@@ -11,7 +11,7 @@ interface Query {
 /**
  * Runs one statement as the store's read-only user, with the limits of that user, and yields the bytes of the result as they arrive.
  *
- * @throws CliError `QUERY_FAILED` with the engine's reason
+ * @throws CliError `QUERY_FAILED` with the engine's reason; `STORE_UNAVAILABLE` where the store is not there, or stops in the middle of the result
  */
 export async function* runQuery(
   { directory, storeUrl }: { readonly directory: DataDirectory; readonly storeUrl: string },
@@ -23,6 +23,9 @@ export async function* runQuery(
     headers: { 'X-ClickHouse-User': readonlyUser, 'X-ClickHouse-Key': readonlyPassword },
     body: sql,
     signal,
+  }).catch((cause: unknown) => {
+    signal?.throwIfAborted();
+    throw unavailable(`the store at ${storeUrl} does not answer`, cause);
   });
   if (!response.ok || response.body === null) {
     const { describeExceededLimit } = await import('@retrace/store/user-sql');
@@ -33,10 +36,13 @@ export async function* runQuery(
   try {
     yield* response.body;
   } catch (cause) {
-    throw new CliError('QUERY_FAILED', 'query: the store stopped in the middle of the result; run it again', {
-      cause,
-    });
+    signal?.throwIfAborted();
+    throw unavailable('the store stopped in the middle of the result', cause);
   }
+}
+
+function unavailable(what: string, cause: unknown): CliError {
+  return new CliError('STORE_UNAVAILABLE', `query: ${what}; run it again`, { cause, retriable: true });
 }
 
 /** The engine's message without its stack and version. */

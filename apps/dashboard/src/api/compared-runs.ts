@@ -1,5 +1,4 @@
 import { useQueries, type UseQueryResult } from '@tanstack/react-query';
-import { useRefetchMs } from '../live/use-live-run';
 import { hasEnded } from '../format/run-state';
 import { api, dataOf } from './client';
 import { keys, MAX_CHART_POINTS, unlessRefused } from './queries';
@@ -33,13 +32,12 @@ async function readRun(runId: string, signal: AbortSignal): Promise<ComparedRun>
 
 /** All metrics of these runs, in their order, as far as they are read; those that go on are read again every few seconds. */
 export function useComparedRuns(runIds: readonly string[]) {
-  const refetchMs = Math.max(REFETCH_MS, useRefetchMs());
   return useQueries({
     queries: runIds.map((runId) => ({
       queryKey: keys.allMetrics(runId),
       queryFn: ({ signal }: { readonly signal: AbortSignal }) => readRun(runId, signal),
       refetchInterval: (query: ReadQuery) =>
-        unlessRefused(query.state.data && hasEnded(query.state.data.run) ? false : refetchMs)(query),
+        unlessRefused(query.state.data && hasEnded(query.state.data.run) ? false : REFETCH_MS)(query),
     })),
     combine,
   });

@@ -21,16 +21,15 @@ interface ExploredChartProps extends Pick<ExplorerView, 'axis' | 'smoothing' | '
 /** One metric of all runs. */
 export function ExploredChart({ name, runs, axis, smoothing, isLog }: ExploredChartProps) {
   const labels = runs.map(({ label }) => label);
+  const recorded = useMemo(() => {
+    const series = runs.map((run) => run.series.get(name));
+    return alignSeries(series, axis, 0);
+  }, [runs, name, axis]);
   const [columns, hasLog] = useMemo(() => {
-    const aligned = alignSeries(
-      runs.map(({ series }) => series.get(name)),
-      axis,
-      0,
-    );
-    const smoothed = smoothColumns(aligned, smoothing);
+    const smoothed = smoothColumns(recorded, smoothing);
     const positive = positiveColumns(smoothed);
     return isLog && hasValues(positive) ? [positive, true] : [smoothed, false];
-  }, [runs, name, axis, smoothing, isLog]);
+  }, [recorded, smoothing, isLog]);
   const actions = (
     <span>
       <button
@@ -38,7 +37,7 @@ export function ExploredChart({ name, runs, axis, smoothing, isLog }: ExploredCh
         className={controls.plain}
         aria-label={`Save ${name} as CSV`}
         onClick={() => {
-          saveValues(name, labels, columns);
+          saveValues(name, { labels, axis, columns: recorded });
         }}
       >
         CSV

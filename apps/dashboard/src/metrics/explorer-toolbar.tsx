@@ -4,6 +4,7 @@ import controls from '../components/controls.module.css';
 import { Segments } from '../components/segments';
 import { Select } from '../components/select';
 import { shortId } from '../format/ids';
+import { useDraft } from '../components/use-draft';
 import { formatMoment } from '../format/times';
 import page from '../pages/page.module.css';
 import type { ExplorerView } from './explorer-view';
@@ -25,6 +26,12 @@ interface ExplorerToolbarProps {
 /** Chooses metrics, runs, axes and smoothing. */
 export function ExplorerToolbar({ run, others, view, onChange }: ExplorerToolbarProps) {
   const { search, smoothing, isLog, axis } = view;
+  const [words, setWords] = useDraft(search, (chosen) => {
+    onChange({ search: chosen });
+  });
+  const [weight, setWeight] = useDraft(smoothing, (chosen) => {
+    onChange({ smoothing: chosen });
+  });
   return (
     <div className={page.filters}>
       <label className={controls.field}>
@@ -33,9 +40,9 @@ export function ExplorerToolbar({ run, others, view, onChange }: ExplorerToolbar
           type="search"
           className={controls.input}
           placeholder="kl, entropy, time …"
-          value={search}
+          value={words}
           onChange={({ target }) => {
-            onChange({ search: target.value });
+            setWords(target.value);
           }}
         />
       </label>
@@ -47,12 +54,12 @@ export function ExplorerToolbar({ run, others, view, onChange }: ExplorerToolbar
           min={0}
           max={0.99}
           step={0.01}
-          value={smoothing}
+          value={weight}
           onChange={({ target }) => {
-            onChange({ smoothing: Number(target.value) });
+            setWeight(Number(target.value));
           }}
         />
-        <span className={styles.amount}>{smoothing}</span>
+        <span className={styles.amount}>{weight}</span>
       </label>
       <label className={controls.field}>
         <input

@@ -1,14 +1,21 @@
-import type { ChartColumns } from '../charts/chart-data';
+import type { ChartAxis, ChartColumns } from '../charts/chart-data';
 import { saveFile } from '../components/save-file';
 import { toCsv } from '../format/csv';
+
+interface SavedValues {
+  readonly labels: readonly string[];
+  readonly axis: ChartAxis;
+  readonly columns: ChartColumns;
+}
 
 /** CSS pixels. */
 const LINE_HEIGHT = 19;
 
-/** Saves the values of a chart, as they are drawn: a column for the x-axis, and one for each series. */
-export function saveValues(title: string, labels: readonly string[], [xs, ...columns]: ChartColumns): void {
-  const names = [title, ...labels].map((name) => ({ name, type: '' }));
-  const rows = xs.map((x, row) => [x, ...columns.map((column) => column[row] ?? null)]);
+/** Saves the values of a metric, as they were recorded: a column for the x-axis, and one for each run. */
+export function saveValues(title: string, { labels, axis, columns: [xs, ...columns] }: SavedValues): void {
+  const x = axis === 'update' ? 'update' : 'seconds since the start';
+  const names = [x, ...labels].map((name) => ({ name, type: '' }));
+  const rows = xs.map((at, row) => [at, ...columns.map((column) => column[row] ?? null)]);
   saveFile(`${fileNameOf(title)}.csv`, new Blob([toCsv({ columns: names, rows })], { type: 'text/csv' }));
 }
 

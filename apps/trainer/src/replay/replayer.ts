@@ -148,6 +148,7 @@ export class Replayer {
     const { log, reader, runId } = this.source;
     const { plan, commit, trace, tokenOffsets } = this.update(updateNumber);
     const { recipe = this.recipe, rewards = this.rewards } = changes;
+    const isUnchanged = changes.recipe === undefined && changes.rewards === undefined;
     if (!changes.engine) await this.takeEngineOf(commit);
     const columns = await readPlanColumns(reader, plan, runId);
     requireSameEpisodes(columns, updateNumber, trace);
@@ -162,7 +163,9 @@ export class Replayer {
         recipe,
         rewards,
         reference: referencePolicy(recipe, this.recorded.policies),
-        teacher: recipe.distillation?.teacher.endpoint ? new RecordedTeacher(log, tokenOffsets) : null,
+        teacher: recipe.distillation?.teacher.endpoint
+          ? new RecordedTeacher({ log, updateNumber, offsets: tokenOffsets, isUnchanged })
+          : null,
         trainerState: this.recorded.updates.get(updateNumber - 1)?.commit.trainerState ?? null,
       });
     } catch (cause) {

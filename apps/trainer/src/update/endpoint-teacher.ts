@@ -11,7 +11,6 @@ import {
   type TokenEngine,
 } from '@retrace/endpoints';
 import { encodePlain, type Tokenizer } from '@retrace/policy';
-import type { TokenBatch } from '@retrace/trajectory';
 import { TrainerError } from '../trainer-error.js';
 import type { AskedTokens, Teacher } from './teacher.js';
 import { gather } from './token-columns.js';
@@ -31,6 +30,9 @@ interface EndpointTeacherOptions {
 const CONCURRENCY = 16;
 const TIMEOUT_MS = 120_000;
 const MAX_RETRIES = 3;
+const DEADLINE_MS = 600_000;
+/** So long the start waits for a server that is down; the first update waits longer. */
+const START_MS = 5_000;
 /** A server that counts as down is asked so soon again. */
 const DOWN_PAUSE_MS = 2_000;
 /** Digits, scripts, white space and brackets: what tokenizers differ in. */
@@ -45,72 +47,80 @@ export async function openEndpointTeacher(
   return endpoint ? EndpointTeacher.open({ ...options, endpoint }) : null;
 }
 
-/** A server that scores the tokens of prompts for the recipe's teacher. It waits, until its deadline, for a server that is down. */
+/** A server that scores the tokens of prompts for the recipe's teacher. A request waits, until its deadline, for a server that is down. */
 export class EndpointTeacher implements Teacher {
   private readonly asking: EngineOptions;
   private readonly service: ServiceClient;
   private readonly engine: TokenEngine;
-  /** Whether the server was down since it was checked: another one may answer in its place. */
-  private wasDown = false;
+  /** Whether the server was checked, and not down since: another one may answer in its place. */
+  private isChecked = false;
 
   private constructor(private readonly options: EndpointTeacherOptions) {
-    const { endpoint, onNotice, signal } = options;
-    const { url, kind, timeoutMs = TIMEOUT_MS, maxRetries = MAX_RETRIES, deadlineMs } = endpoint;
-    this.asking = { timeoutMs, maxRetries, deadlineMs, headers: authorization(endpoint, options.variables) };
+    const { endpoint, onNotice } = options;
+    const { url, kind } = endpoint;
+    this.asking = {
+      timeoutMs: endpoint.timeoutMs ?? TIMEOUT_MS,
+      maxRetries: endpoint.maxRetries ?? MAX_RETRIES,
+      deadlineMs: endpoint.deadlineMs ?? DEADLINE_MS,
+      headers: authorization(endpoint, options.variables),
+    };
     this.service = new ServiceClient({
       url,
       concurrency: endpoint.concurrency ?? CONCURRENCY,
       isPatient: true,
       downPauseMs: DOWN_PAUSE_MS,
       onDown: ({ message }) => {
-        this.wasDown = true;
+        this.isChecked = false;
         onNotice(`the update waits for the teacher at ${url}: ${message}`);
       },
     });
-    // Each request under way listens to it.
-    setMaxListeners(0, signal);
     const Engine = kind === 'vllm' ? VllmEngine : SglangEngine;
     this.engine = new Engine(this.service, this.asking);
   }
 
   /**
-   * @throws TrainerError `TEACHER_REFUSED` for a server that refuses, has another tokenizer than the policy, or reads shorter contexts;
-   *   `TEACHER_UNAVAILABLE` for one that does not answer until the deadline
+   * Checks the server where it answers soon; otherwise the first update waits for it.
+   *
+   * @throws TrainerError `TEACHER_REFUSED` for a server that refuses, has another tokenizer than the policy, or reads shorter contexts
    */
   static async open(options: EndpointTeacherOptions): Promise<EndpointTeacher> {
     const teacher = new EndpointTeacher(options);
+    const { deadlineMs = DEADLINE_MS } = teacher.asking;
     try {
-      await teacher.check();
-      return teacher;
+      await teacher.check(Math.min(START_MS, deadlineMs));
     } catch (error) {
-      await teacher.close();
-      throw asTeacherError(error, options.endpoint.url);
+      const reason = asTeacherError(error, options.endpoint.url);
+      const isDown = reason instanceof TrainerError && reason.code === 'TEACHER_UNAVAILABLE';
+      if (!isDown && !options.signal.aborted) {
+        await teacher.close();
+        throw reason;
+      }
     }
+    return teacher;
   }
 
-  /** @throws TrainerError as `open`, and `TEACHER_REFUSED` where the server has no logprob of a token */
+  /**
+   * @throws TrainerError as `open`, `TEACHER_REFUSED` where the server has no logprob of a token, `TEACHER_UNAVAILABLE` where it does not answer until
+   *   the deadline; the signal's reason once it aborts
+   */
   async read({ batch, mask }: AskedTokens): Promise<Float32Array> {
     const { tokenIds, sequenceOffsets } = batch;
-    const { url } = this.options.endpoint;
     const ofAll = new Float32Array(tokenIds.length);
-    const scores = Array.from({ length: sequenceOffsets.length - 1 }, async (_, s) => {
-      const [from, end] = [sequenceOffsets[s], endOfAsked(mask, sequenceOffsets, s)];
-      if (end === from) return;
-      const scored = await this.score(tokenIds.subarray(from, end));
-      for (let n = from; n < end; n++) {
-        if (mask[n] === 0) continue;
-        if (!Number.isFinite(scored[n - from])) throw refused(url, withoutLogprob(batch, n, from));
-        ofAll[n] = scored[n - from];
-      }
-    });
+    // The first failure ends the others, also those that wait for their turn.
+    const failed = new AbortController();
+    const signal = AbortSignal.any([this.options.signal, failed.signal]);
+    // Each request under way listens to it.
+    setMaxListeners(0, signal);
+    const scores = Array.from({ length: sequenceOffsets.length - 1 }, (_, s) =>
+      this.readSequence({ batch, mask }, s, { into: ofAll, signal }),
+    );
     try {
       await Promise.all(scores);
-      if (this.wasDown) await this.check();
+      if (!this.isChecked) await this.check();
     } catch (error) {
-      throw asTeacherError(error, url);
-    } finally {
-      // The others end before the next call.
+      failed.abort(error);
       await Promise.allSettled(scores);
+      throw asTeacherError(error, this.options.endpoint.url);
     }
     return gather(ofAll, batch.actionTokens);
   }
@@ -120,16 +130,35 @@ export class EndpointTeacher implements Teacher {
   }
 
   /** Requires that the server can teach. */
-  private async check(): Promise<void> {
-    const { service, asking, options } = this;
-    this.wasDown = false;
-    if (options.endpoint.kind === 'vllm') await requireContexts(service, asking, options);
-    await requireTokenizer(service, asking, options);
+  private async check(deadlineMs = this.asking.deadlineMs): Promise<void> {
+    const { service, options } = this;
+    const asking = { ...this.asking, deadlineMs };
+    this.isChecked = true;
+    try {
+      if (options.endpoint.kind === 'vllm') await requireContexts(service, asking, options);
+      await requireTokenizer(service, asking, options);
+    } catch (error) {
+      this.isChecked = false;
+      throw error;
+    }
   }
 
-  private score(tokenIds: Int32Array): Promise<Float32Array> {
-    const { endpoint, signal } = this.options;
-    return this.engine.score({ tokenIds: Array.from(tokenIds), model: endpoint.model ?? '' }, signal);
+  /** Reads the tokens of sequence `s` that are asked about. */
+  private async readSequence(
+    { batch: { tokenIds, sequenceOffsets }, mask }: Pick<AskedTokens, 'batch' | 'mask'>,
+    s: number,
+    { into, signal }: { readonly into: Float32Array; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const [from, end] = [sequenceOffsets[s], endOfAsked(mask, sequenceOffsets, s)];
+    if (end === from) return;
+    const { url, model } = this.options.endpoint;
+    const context = Array.from(tokenIds.subarray(from, end));
+    const scored = await this.engine.score({ tokenIds: context, model: model ?? '' }, signal);
+    for (let n = from; n < end; n++) {
+      if (mask[n] === 0) continue;
+      if (!Number.isFinite(scored[n - from])) throw refused(url, withoutLogprob(context, n - from));
+      into[n] = scored[n - from];
+    }
   }
 }
 
@@ -140,8 +169,8 @@ function endOfAsked(mask: Uint8Array, sequenceOffsets: Int32Array, s: number): n
   return end;
 }
 
-function withoutLogprob({ tokenIds }: TokenBatch, n: number, from: number): string {
-  return `it has no logprob of token ${tokenIds[n]}, at position ${n - from} of its context; a teacher must give each token a probability`;
+function withoutLogprob(context: readonly number[], position: number): string {
+  return `it has no logprob of token ${context[position]}, at position ${position} of its context; a teacher must give each token a probability`;
 }
 
 async function requireContexts(
@@ -159,9 +188,9 @@ async function requireContexts(
 async function requireTokenizer(
   service: ServiceClient,
   asking: EngineOptions,
-  { endpoint: { url, model = '' }, tokenizer, signal, onNotice }: EndpointTeacherOptions,
+  { endpoint: { url, model }, tokenizer, signal, onNotice }: EndpointTeacherOptions,
 ): Promise<void> {
-  const told = await describeTokenizer(service, asking, { model, text: TEST_TEXT, signal });
+  const told = await describeTokenizer(service, asking, { model: model ?? '', text: TEST_TEXT, signal });
   if (told.hash === null && told.tokenIds === null) {
     onNotice(
       `the teacher at ${url} does not tell its tokens; it must have the tokenizer of the policy, ${tokenizer.hash.slice(0, 12)}`,
@@ -172,7 +201,9 @@ async function requireTokenizer(
     told.tokenIds === null
       ? told.hash === tokenizer.hash
       : isEqual(told.tokenIds, encodePlain(tokenizer, TEST_TEXT));
-  if (!isSame) throw refused(url, 'it has another tokenizer; a teacher must read the tokens of the policy');
+  if (isSame) return;
+  const own = `that of the policy, ${tokenizer.hash.slice(0, 12)}`;
+  throw refused(url, `it has another tokenizer than ${own}; a teacher must read the tokens of the policy`);
 }
 
 function isEqual(a: Int32Array, b: Int32Array): boolean {
@@ -184,7 +215,7 @@ function authorization(
   { url, apiKeyVariable }: TeacherEndpointRecipe,
   variables: EndpointTeacherOptions['variables'],
 ): Record<string, string> {
-  if (apiKeyVariable === undefined) return {};
+  if (!apiKeyVariable) return {};
   const key = variables[apiKeyVariable] ?? '';
   if (key !== '') return { authorization: `Bearer ${key}` };
   throw refused(

@@ -79,16 +79,16 @@ export async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> 
     { columns, read, scored, charged, proximal, needs, correction, finalValues, roles },
     { ...advantage, trained, seed },
   );
-  const { credit, teacherLogprobs } = await teachTokens(inputs, read, { estimated, proximal, trained });
+  const untaught = { estimated, proximal, trained, correction };
+  const { credit, teacherLogprobs } = await teachTokens(inputs, read, untaught);
   const copies = advantage.resampling ? resampleEpisodes(scored, advantage.resampling, seed) : null;
   const sequences = { read, trained, credit, proximal, correction, referenceLogprobs };
   const steps = policySteps(recipe, { updateNumber, seed, ...controllers });
   const updated = updateColumns(recipe, { ...sequences, policyVersionIn, copies, plan });
   const outcome = await makeOptimizerSteps(engine, updated, steps);
 
-  const numTrainedEpisodes = countMarked(learnedEpisodes);
-  const meanKl = charged.meanKl ?? outcome.kl;
-  const after = { ...credit, before, entropy: outcome.entropy, meanKl, numTrainedEpisodes };
+  const made = { meanKl: charged.meanKl ?? outcome.kl, numTrainedEpisodes: countMarked(learnedEpisodes) };
+  const after = { ...credit, ...made, before, entropy: outcome.entropy };
   const learning = describeLearning(updated, scored);
   return {
     outcome,

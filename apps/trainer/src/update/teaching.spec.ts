@@ -12,6 +12,7 @@ const READ = { batch: BATCH, sampled: Uint8Array.of(0, 1, 1, 0, 0) };
 const columns = {} as EpisodeColumns;
 const UNTAUGHT = {
   trained: Uint8Array.of(0, 1, 1, 0, 1),
+  correction: null,
   proximal: { logprobs: Float32Array.of(0, -0.5, -2, 0, -1) },
   estimated: {
     advantages: Float32Array.of(10, 20, 30),
@@ -52,15 +53,31 @@ it('teaching: advantages of the rewards are added where the recipe says so', asy
   expect(credit.advantages).toEqual(Float32Array.of(9, 21.75, 30));
 });
 
-it('teaching: no loss comes of a trained token of which nobody knows what the teacher said', async () => {
+it('teaching: asks about the tokens that are trained and kept, and gives the others no advantage', async () => {
   const recipe = resolveRecipe('distillation', {});
-  const teacher = { read: () => Promise.resolve(Float32Array.of(-1.5, NaN, NaN)) };
-  const { credit } = await teachTokens({ engine, recipe, columns, teacher }, READ, UNTAUGHT);
-  expect(credit.advantages).toEqual(Float32Array.of(-1, NaN, 0));
+  const asked: Uint8Array[] = [];
+  const teacher = {
+    read: ({ mask }: { readonly mask: Uint8Array }) => {
+      asked.push(mask);
+      return Promise.resolve(Float32Array.of(-1.5, mask[2] === 1 ? -0.25 : 0, 0));
+    },
+  };
+  const inputs = { engine, recipe, columns, teacher };
+  const untrained = { ...UNTAUGHT, trained: Uint8Array.of(0, 1, 0, 0, 1) };
+  const { credit } = await teachTokens(inputs, READ, untrained);
+  expect(credit.advantages).toEqual(Float32Array.of(-1, 0, 0));
   expect(credit.statistics.at(-1)).toEqual(['teacherKl', 1]);
-  const trained = Uint8Array.of(0, 1, 0, 0, 1);
-  const untrained = await teachTokens({ engine, recipe, columns, teacher }, READ, { ...UNTAUGHT, trained });
-  expect(untrained.credit.advantages).toEqual(Float32Array.of(-1, 0, 0));
+  const rejected = { ...UNTAUGHT, correction: { keep: Uint8Array.of(1, 0, 1, 1, 1) } };
+  expect((await teachTokens(inputs, READ, rejected)).credit.advantages).toEqual(Float32Array.of(0, 1.75, 0));
+  expect(asked).toEqual([Uint8Array.of(0, 1, 0, 0, 0), Uint8Array.of(0, 0, 1, 0, 0)]);
+});
+
+it('teaching: a token that no step of the recorded update gave a weight has no advantage', async () => {
+  const teacher = { read: () => Promise.resolve(Float32Array.of(-1.5, NaN, NaN)) };
+  const recipe = resolveRecipe('distillation', {});
+  const { credit } = await teachTokens({ engine, recipe, columns, teacher }, READ, UNTAUGHT);
+  expect(credit.advantages).toEqual(Float32Array.of(-1, 0, 0));
+  expect(credit.statistics.at(-1)).toEqual(['teacherKl', 1]);
 });
 
 it('teaching: credit stays as it is without a teacher', async () => {

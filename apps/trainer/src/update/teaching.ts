@@ -2,6 +2,7 @@ import type { DistillationRecipe } from '@retrace/config';
 import type { EvaluatedTokens, UpdateEngine } from '../engine/update-engine.js';
 import type { TokenAdvantages } from './advantages.js';
 import type { ReadBatch } from './read-batch.js';
+import type { RolloutCorrection } from './rollout-correction.js';
 import type { Teacher } from './teacher.js';
 import { gather } from './token-columns.js';
 import type { UpdateInputs } from './update-inputs.js';
@@ -13,6 +14,8 @@ interface UntaughtTokens {
   readonly proximal: Pick<EvaluatedTokens, 'logprobs'>;
   /** [N] 1 at the tokens that the update trains. */
   readonly trained: Uint8Array;
+  /** Tokens that a correction keeps; null: all. */
+  readonly correction: Pick<RolloutCorrection, 'keep'> | null;
 }
 
 export interface TaughtTokens {
@@ -30,32 +33,29 @@ function engineTeacher(engine: UpdateEngine, temperature: number): Teacher {
 }
 
 /**
- * Asks the recipe's teacher about the sampled tokens, and gives each its negative reverse KL as advantage: coefficient · (logπ_teacher − logπ), 0 where
- * no policy sampled. What follows the token does not count: a discount of 0 (Agarwal et al., "On-Policy Distillation of Language Models", 2024, with
+ * Asks the recipe's teacher about the sampled tokens that are trained, and gives each its negative reverse KL as advantage: coefficient · (logπ_teacher − logπ),
+ * 0 for all others. What follows the token does not count: a discount of 0 (Agarwal et al., "On-Policy Distillation of Language Models", 2024, with
  * λ = 1 and the reverse KL; Thinking Machines, "On-Policy Distillation", 2025). Without a teacher the credit stays as it is.
  *
- * Of a trained token that nobody knows what the teacher said of, the advantage is NaN, so that no loss can be computed from it.
+ * A token that nobody knows what the teacher said of has advantage 0: no step of the recorded update gave it a weight (`RecordedTeacher`).
  */
 export async function teachTokens(
   { engine, recipe, columns, ...inputs }: Pick<UpdateInputs, 'engine' | 'recipe' | 'columns' | 'teacher'>,
-  { batch, sampled: mask }: Pick<ReadBatch, 'batch' | 'sampled'>,
-  { estimated, proximal, trained }: UntaughtTokens,
+  { batch, sampled }: Pick<ReadBatch, 'batch' | 'sampled'>,
+  { estimated, proximal, trained, correction }: UntaughtTokens,
 ): Promise<TaughtTokens> {
   const { distillation, collection } = recipe;
   if (!distillation) return { credit: estimated, teacherLogprobs: null };
   const { actionTokens } = batch;
   const teacher = inputs.teacher ?? engineTeacher(engine, collection.temperature);
+  const keep = correction?.keep ?? null;
+  const mask = sampled.map((bit, n) => bit & trained[n] & (keep?.[n] ?? 1));
   const teacherLogprobs = await teacher.read({ columns, batch, mask });
   const ofPolicy = gather(proximal.logprobs, actionTokens);
-  const isKnown = teacherLogprobs.map((logprob, a) =>
-    Number(mask[actionTokens[a]] === 1 && !Number.isNaN(logprob)),
-  );
+  const isKnown = actionTokens.map((n, a) => Number(mask[n] === 1 && !Number.isNaN(teacherLogprobs[a])));
   const kls = teacherLogprobs.map((logprob, a) => (isKnown[a] ? ofPolicy[a] - logprob : 0));
-  const meanKl = kls.reduce((sum, kl) => sum + kl, 0) / isKnown.reduce((sum, known) => sum + known, 0);
-  const isMissing = (n: number, a: number) => mask[n] === 1 && trained[n] === 1 && !isKnown[a];
-  actionTokens.forEach((n, a) => {
-    if (isMissing(n, a)) kls[a] = Number.NaN;
-  });
+  const numKnown = isKnown.reduce((sum, known) => sum + known, 0);
+  const meanKl = kls.reduce((sum, kl) => sum + kl, 0) / numKnown;
   const credit = {
     ...estimated,
     advantages: taughtAdvantages(estimated.advantages, kls, distillation),

@@ -33,7 +33,19 @@ describe('a recipe with a teacher', () => {
     ],
     [
       [teacherAt('http://key@127.0.0.1:8000')],
-      'distillation.teacher.endpoint.url: got "http://key@127.0.0.1:8000", must be',
+      /distillation\.teacher\.endpoint\.url: must have no user name and no password; a key goes into apiKeyVariable/,
+    ],
+    [
+      [teacherAt('http://127.0.0.1:99999')],
+      'distillation.teacher.endpoint.url: got "http://127.0.0.1:99999", must be',
+    ],
+    [
+      [teacherAt('http://127.0.0.1:8000'), 'optimizer.guard={"maxApproximateKl":0.02}'],
+      'optimizer.guard: must be null with distillation.teacher.endpoint',
+    ],
+    [
+      [teacherAt('http://127.0.0.1:8000'), 'advantage.resampling={"rule":"power"}'],
+      'advantage.resampling: must be null with distillation.teacher.endpoint',
     ],
     [
       [teacherAt('http://127.0.0.1:8000'), 'collection.temperature=0.8'],

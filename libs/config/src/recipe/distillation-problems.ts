@@ -40,23 +40,37 @@ export function distillationProblems(recipe: Recipe): string[] {
 /** A server tells logprobs at temperature 1 only, and may answer otherwise tomorrow. */
 function endpointProblems(
   { kind, url, model }: TeacherEndpointRecipe,
-  { collection: { temperature }, updateTokens }: Recipe,
+  { collection: { temperature }, updateTokens, optimizer: { guard }, advantage: { resampling } }: Recipe,
 ): string[] {
   const place = 'distillation.teacher.endpoint';
-  const problems: string[] = [];
-  if (!/^https?:\/\/[^/?#@]+\/?$/.test(url))
-    problems.push(`${place}.url: got "${url}", must be http(s)://host:port without a path`);
-  if (kind === 'vllm' && model === undefined)
+  const again = 'an update is made again with what the server said of the tokens of its steps';
+  const problems = addressProblems(`${place}.url`, url);
+  if (kind === 'vllm' && !model)
     problems.push(`${place}.model: missing, must be the name under which the server serves the teacher`);
   if (temperature !== 1) {
     problems.push(
       `collection.temperature: got ${temperature}, must be 1 with ${place}: servers tell the logprobs of a prompt at that temperature`,
     );
   }
-  if (updateTokens !== true) {
+  if (updateTokens !== true)
+    problems.push(`updateTokens: got ${updateTokens ?? false}, must be true with ${place}: ${again}`);
+  if (guard)
     problems.push(
-      `updateTokens: got ${updateTokens ?? false}, must be true with ${place}: an update is made again with what the server said`,
+      `optimizer.guard: must be null with ${place}: ${again}, and a step that it leaves out has none`,
+    );
+  if (resampling) {
+    problems.push(
+      `advantage.resampling: must be null with ${place}: ${again}, and an episode that it leaves out has none`,
     );
   }
   return problems;
+}
+
+function addressProblems(field: string, url: string): string[] {
+  const address = URL.canParse(url) ? new URL(url) : null;
+  if (address !== null && (address.username !== '' || address.password !== ''))
+    return [`${field}: must have no user name and no password; a key goes into apiKeyVariable`];
+  const isPlain =
+    address !== null && /^https?:$/.test(address.protocol) && `${address.origin}/` === address.href;
+  return isPlain ? [] : [`${field}: got "${url}", must be http(s)://host:port without a path`];
 }

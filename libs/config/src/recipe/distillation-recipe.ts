@@ -24,7 +24,7 @@ export class TeacherEndpointRecipe {
   @IsOptional()
   @IsWholeNumberFrom(0, 100, { unit: 'attempts', why: 'an update waits for all of them' })
   readonly maxRetries?: number;
-  /** How long an update waits for a server that is down or refuses for its rate limit. @defaultValue 600000 */
+  /** Time limit of one request with its repetitions, also while the server is down or refuses for its rate limit. @defaultValue 600000 */
   @IsOptional()
   @IsWholeNumberFrom(1, 86_400_000, { unit: 'milliseconds', why: 'the most is a day' })
   readonly deadlineMs?: number;

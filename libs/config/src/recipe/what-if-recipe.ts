@@ -5,14 +5,11 @@ import { overrideRecipe } from './resolve-recipe.js';
 /** Sections that decide what an update makes of its batch. */
 const SECTIONS = ['reward', 'advantage', 'loss', 'preference'] as const;
 
-/** Fields of `optimizer` that belong to the steps of an update; the others are of the model that was trained. */
-const STEP_FIELDS = [
-  'learningRate',
-  'maxGradientNorm',
-  'epochs',
-  'miniBatchActionTokens',
-  'miniBatchSequences',
-] as const;
+/** Fields of other sections that do: of the optimizer those that are of its steps, not of the model that was trained; of a distillation all but the teacher. */
+const FIELDS = {
+  optimizer: ['learningRate', 'maxGradientNorm', 'epochs', 'miniBatchActionTokens', 'miniBatchSequences'],
+  distillation: ['coefficient', 'withReward'],
+} as const;
 
 /**
  * The recipe of a run with other fields, for a question what its updates would have been with them.
@@ -23,14 +20,22 @@ const STEP_FIELDS = [
 export function whatIfRecipe(recorded: Recipe, assignments: readonly string[]): Recipe {
   const recipe = overrideRecipe(recorded, assignments);
   const kept = { ...recipe, ...pick(recorded, SECTIONS) };
-  const optimizer = { ...recipe.optimizer, ...pick(recorded.optimizer, STEP_FIELDS) };
+  const optimizer = { ...recipe.optimizer, ...pick(recorded.optimizer, FIELDS.optimizer) };
+  const distillation = recipe.distillation &&
+    recorded.distillation && {
+      ...recipe.distillation,
+      ...pick(recorded.distillation, FIELDS.distillation),
+    };
+  const others = { ...kept, optimizer, distillation };
   const differing = Object.keys({ ...recorded, ...recipe }).filter((name) => {
     const section = name as keyof Recipe;
-    const changed = section === 'optimizer' ? optimizer : kept[section];
-    return JSON.stringify(changed) !== JSON.stringify(recorded[section]);
+    return JSON.stringify(others[section]) !== JSON.stringify(recorded[section]);
   });
   if (differing.length === 0) return recipe;
-  const allowed = [...SECTIONS, ...STEP_FIELDS.map((name) => `optimizer.${name}`)].join(', ');
+  const fields = Object.entries(FIELDS).flatMap(([section, names]) =>
+    names.map((name) => `${section}.${name}`),
+  );
+  const allowed = [...SECTIONS, ...fields].join(', ');
   throw new ConfigError(
     'WHAT_IF_INVALID',
     `${differing.join(', ')} can't be changed for updates that were made already; these can: ${allowed}`,

@@ -4,6 +4,9 @@ import { readField } from '../weights/read-field.js';
 import { readTokenIds } from './read-answer.js';
 import type { EngineOptions } from './token-engine.js';
 
+/** Not found, not allowed, not implemented. */
+const NO_ROUTE: readonly number[] = [404, 405, 501];
+
 interface AskedText {
   readonly model: string;
   readonly text: string;
@@ -24,14 +27,14 @@ export async function describeTokenizer(
   options: EngineOptions,
   { model, text, signal }: AskedText,
 ): Promise<ServedTokenizer> {
-  const hash = await unlessRefused(
+  const hash = await unlessMissing(
     service.request({
       ...{ ...options, method: 'GET', path: '/version', signal },
       read: (answer) => readField(answer, 'tokenizer_hash'),
     }),
   );
   if (typeof hash === 'string') return { hash, tokenIds: null };
-  const tokenIds = await unlessRefused(
+  const tokenIds = await unlessMissing(
     service.request({
       ...{ ...options, path: '/tokenize', signal },
       body: { model, prompt: text, add_special_tokens: false },
@@ -41,12 +44,12 @@ export async function describeTokenizer(
   return { hash: null, tokenIds };
 }
 
-/** null where the server refuses: it has no such route, or has closed it. */
-async function unlessRefused<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
+/** null where the server has no such route. */
+async function unlessMissing<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
   try {
     return await asked;
   } catch (error) {
-    if (error instanceof EndpointError && error.code === 'HTTP_STATUS' && !error.isTemporary) return null;
+    if (error instanceof EndpointError && NO_ROUTE.includes(error.status ?? 0)) return null;
     throw error;
   }
 }
