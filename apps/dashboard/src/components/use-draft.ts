@@ -13,15 +13,19 @@ export function useDraft<Value>(
 ): [Value, (value: Value) => void] {
   const [draft, setDraft] = useState(applied);
   const newest = useRef(apply);
+  const ownChange = useRef(applied);
   useEffect(() => {
     newest.current = apply;
   });
   useEffect(() => {
-    setDraft(applied);
+    // The address comes to have what was applied here while more is typed.
+    if (applied !== ownChange.current) setDraft(applied);
+    ownChange.current = applied;
   }, [applied]);
   useEffect(() => {
     if (draft === applied) return;
     const timer = setTimeout(() => {
+      ownChange.current = draft;
       newest.current(draft);
     }, PAUSE_MS);
     return () => {
