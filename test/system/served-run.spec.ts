@@ -376,6 +376,34 @@ describe('a run whose collector and trainer work at the same time', () => {
         await page.getByRole('dialog').waitFor({ state: 'hidden' });
       };
       await start('31');
+      await page.getByRole('link', { name: 'bandit-ppo' }).waitFor();
+      await start('32');
+      const queue = page.getByRole('region', { name: 'Queue' });
+      expect(await queue.getByRole('listitem').innerText()).toMatch(/^bandit-ppo 100,000 updates, seed 32, /);
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await queue.getByRole('button', { name: 'Cancel bandit-ppo' }).click();
+      await queue.waitFor({ state: 'detached' });
+      await page.getByRole('link', { name: 'bandit-ppo' }).click();
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('button', { name: 'Resume' }).waitFor();
+      await page.getByRole('button', { name: 'Resume' }).click();
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('button', { name: 'Resume' }).waitFor();
+    });
+
+    it('lays every metric of a run over that of another, finds it by words, and saves what it shows', async () => {
+      const { page } = browser;
+      const response = await fetch(`${url}/api/runs`);
+      const { items } = (await response.json()) as { items: { runId: string; name: string }[] };
+      const [own, other] = ['memory-bandit-grpo', 'bandit-ppo'].map(
+        (wanted) => items.find(({ name }) => name === wanted)?.runId ?? '',
+      );
+      await page.goto(`${url}/runs/${own}`);
+      await page.getByRole('link', { name: 'Metrics' }).click();
+      await page.getByRole('figure', { name: 'rollout/success' }).waitFor();
+      await page.getByLabel('Find').pressSequentially('LOSS train');
+      const chart = page.getByRole('figure', { name: 'train/loss', exact: true });
+      await chart.waitFor();
       const titles = () =>
         page.getByRole('figure').evaluateAll((figures) => figures.map(({ ariaLabel }) => ariaLabel ?? ''));
       const others = async () => (await titles()).filter((title) => !/^train\/.*loss/i.test(title));
