@@ -21,11 +21,10 @@ export function whatIfRecipe(recorded: Recipe, assignments: readonly string[]): 
   const recipe = overrideRecipe(recorded, assignments);
   const kept = { ...recipe, ...pick(recorded, SECTIONS) };
   const optimizer = { ...recipe.optimizer, ...pick(recorded.optimizer, FIELDS.optimizer) };
-  const distillation = recipe.distillation &&
-    recorded.distillation && {
-      ...recipe.distillation,
-      ...pick(recorded.distillation, FIELDS.distillation),
-    };
+  const distillation =
+    recipe.distillation && recorded.distillation
+      ? { ...recipe.distillation, ...pick(recorded.distillation, FIELDS.distillation) }
+      : recipe.distillation;
   const others = { ...kept, optimizer, distillation };
   const differing = Object.keys({ ...recorded, ...recipe }).filter((name) => {
     const section = name as keyof Recipe;
