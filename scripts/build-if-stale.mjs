@@ -10,31 +10,32 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleApi, isBundleStale } from './bundle-api.mjs';
+import { bundlePrograms, isBundleStale } from './bundle-programs.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dashboard = join(root, 'apps', 'dashboard');
-const api = join(root, 'apps', 'api');
+const cli = join(root, 'apps', 'cli');
 
 /**
  * Makes everything that runs from `dist/` current: compiles file by file, without looking at types, where a source is newer than its output
- * (a small part of the time of `tsc -b`, which CI and `npm test` run for the checks), and bundles the API, and the dashboard beside it.
+ * (a small part of the time of `tsc -b`, which CI and `npm test` run for the checks), and bundles the programs, and the dashboard beside it.
  */
 export async function buildIfStale() {
   const startedAt = performance.now();
   const staleFiles = staleSources();
   const isPageStale = dashboardIsStale();
-  const isApiStale = staleFiles.length > 0 || isBundleStale(api);
+  // Tells by compiled files, which then are current.
+  const isProgramStale = staleFiles.length > 0 || (await isBundleStale(cli));
   const parts = [
     ...(staleFiles.length > 0 ? [`${staleFiles.length} ${staleFiles.length === 1 ? 'file' : 'files'}`] : []),
-    ...(isApiStale ? ['the API'] : []),
+    ...(isProgramStale ? ['the programs'] : []),
     ...(isPageStale ? ['the page'] : []),
   ];
   if (parts.length === 0) return;
   process.stdout.write(`Building ${parts.join(', ')} …\n`);
   await Promise.all([
     isPageStale ? bundleDashboard() : undefined,
-    transpile(staleFiles).then(() => (isApiStale ? bundleApi(api) : undefined)),
+    transpile(staleFiles).then(() => (isProgramStale ? bundlePrograms(cli) : undefined)),
   ]);
   process.stdout.write(`Built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
 }

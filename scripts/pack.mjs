@@ -12,7 +12,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { buildIfStale } from './build-if-stale.mjs';
-import { bundleApi } from './bundle-api.mjs';
+import { bundlePrograms } from './bundle-programs.mjs';
 import { root, runTool } from './run-tool.mjs';
 
 const NAME = 'retrace-rl';
@@ -38,7 +38,7 @@ const stage = mkdtempSync(join(tmpdir(), 'retrace-pack-'));
 try {
   stagePackage();
   // Made again, since it finds files by where they are relative to it.
-  await bundleApi(join(stage, 'node_modules', '@retrace', 'api'), { mayChange: false });
+  await bundlePrograms(join(stage, 'node_modules', '@retrace', 'cli'), { mayChange: false });
   for (const directory of [stage, join(root, 'clients', 'typescript')]) npmPack(directory);
 } finally {
   rmSync(stage, { recursive: true, force: true });

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { BUNDLE_DIRECTORY, isBundleCurrent } from './bundle.js';
 
 const require = createRequire(import.meta.url);
 
@@ -15,50 +16,33 @@ function directoryOf(name: string): string {
 const CLI = fileURLToPath(new URL('..', import.meta.url));
 const COLLECTOR = directoryOf('collector');
 const TRAINER = directoryOf('trainer');
-const API = join(directoryOf('api'), 'dist');
+
+/** Where each program begins. */
+export const PROGRAMS = {
+  retrace: join(CLI, 'dist', 'main.js'),
+  store: join(directoryOf('store-process'), 'dist', 'main.js'),
+  sink: join(directoryOf('sink'), 'dist', 'main.js'),
+  api: join(directoryOf('api'), 'dist', 'main.js'),
+  colocated: join(CLI, 'dist', 'colocated', 'main.js'),
+  collector: join(COLLECTOR, 'dist', 'main.js'),
+  trainer: join(TRAINER, 'dist', 'main.js'),
+  validator: join(COLLECTOR, 'dist', 'validator-main.js'),
+  whatIf: join(TRAINER, 'dist', 'what-if', 'what-if-main.js'),
+  baselines: join(CLI, 'dist', 'run', 'baselines-process.js'),
+  backend: join(CLI, 'dist', 'backend-installer', 'main.js'),
+};
+
+const isBundled = isBundleCurrent(BUNDLE_DIRECTORY);
 
 /** Paths of the parts of this installation. */
 export const installation = {
   migrations: join(directoryOf('store'), 'migrations'),
   dashboard: join(directoryOf('dashboard'), 'dist', 'site'),
-  scripts: {
-    retrace: join(CLI, 'bin', 'retrace.mjs'),
-    store: join(directoryOf('store-process'), 'dist', 'main.js'),
-    sink: join(directoryOf('sink'), 'dist', 'main.js'),
-    colocated: join(CLI, 'dist', 'colocated', 'main.js'),
-    backend: join(CLI, 'dist', 'backend-installer', 'main.js'),
-    baselines: join(CLI, 'dist', 'run', 'baselines-process.js'),
-    get api(): string {
-      return bundleOf(API) ?? join(API, 'main.js');
-    },
-    collector: join(COLLECTOR, 'dist', 'main.js'),
-    trainer: join(TRAINER, 'dist', 'main.js'),
-    whatIf: join(TRAINER, 'dist', 'what-if', 'what-if-main.js'),
-    validator: join(COLLECTOR, 'dist', 'validator-main.js'),
-  },
+  command: join(CLI, 'bin', 'retrace.mjs'),
+  /** The script of a program, to start it as a process. */
+  program: (name: keyof typeof PROGRAMS): string =>
+    isBundled ? join(BUNDLE_DIRECTORY, `${name}.js`) : PROGRAMS[name],
 };
-
-/**
- * The bundle of a program (`scripts/bundle-api.mjs`), which Node loads in a third of the time. Null where there is none, or a file that it was made of
- * is newer or gone.
- */
-export function bundleOf(directory: string): string | null {
-  const bundle = join(directory, 'bundle');
-  const inputs = join(bundle, 'inputs.json');
-  const madeAtMs = modifiedMs(inputs);
-  if (madeAtMs === 0) return null;
-  const paths = JSON.parse(readFileSync(inputs, 'utf8')) as readonly string[];
-  const isCurrent = paths.every((path) => {
-    const changedMs = modifiedMs(join(bundle, path));
-    return changedMs !== 0 && changedMs <= madeAtMs;
-  });
-  return isCurrent ? join(bundle, 'main.js') : null;
-}
-
-/** When a file was last modified; 0 where it does not exist. */
-function modifiedMs(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-}
 
 /** The repository, where this is a checkout of it. */
 const REPOSITORY = join(CLI, '..', '..');

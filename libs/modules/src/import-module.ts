@@ -15,6 +15,13 @@ export class ModuleFault extends Error {
 /** Whether Node runs TypeScript itself, which the types of Node 20 do not know of. */
 const STRIPS_TYPES = Boolean((process.features as { readonly typescript?: unknown }).typescript);
 
+/** Packages of Retrace that such files are written with. */
+export const PACKAGES_OF_MODULES = [
+  '@retrace/rewards',
+  '@retrace/environments',
+  '@retrace/algorithms/registry',
+];
+
 let isHookRegistered = false;
 
 /**
@@ -30,7 +37,7 @@ export async function importModule(path: string, versionOf?: (href: string) => s
   if (!isHookRegistered) {
     register(`data:text/javascript,${encodeURIComponent(LOADER_HOOKS)}`, {
       parentURL: import.meta.url,
-      data: { here: import.meta.url, stripsTypes: STRIPS_TYPES, compiler: findCompiler() },
+      data: { packages: findPackages(), stripsTypes: STRIPS_TYPES, compiler: findCompiler() },
     });
     isHookRegistered = true;
   }
@@ -45,6 +52,11 @@ export async function importModule(path: string, versionOf?: (href: string) => s
   }
   if (exported.default === undefined) throw new ModuleFault('has no default export');
   return exported.default;
+}
+
+/** URL of each package, by name. */
+function findPackages(): Readonly<Record<string, string>> {
+  return Object.fromEntries(PACKAGES_OF_MODULES.map((name) => [name, import.meta.resolve(name)]));
 }
 
 /** URL of the package `typescript`; null where it is not installed. */

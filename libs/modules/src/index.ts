@@ -1,1 +1,1 @@
-export { importModule, ModuleFault } from './import-module.js';
+export { importModule, ModuleFault, PACKAGES_OF_MODULES } from './import-module.js';

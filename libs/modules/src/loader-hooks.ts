@@ -1,19 +1,15 @@
 /**
- * Module of Node's loader thread. It resolves the packages of Retrace from this library where a file's own folder lacks them, and
+ * Module of Node's loader thread. It resolves the packages of Retrace to those that the process has, wherever a file lies, and
  * compiles TypeScript with the package `typescript` where Node does not strip types itself (before 22.18).
  */
 export const LOADER_HOOKS = `
-  let here;
+  let packages;
   let stripsTypes;
   let compiler;
-  export function initialize(data) { ({ here, stripsTypes, compiler } = data); }
+  export function initialize(data) { ({ packages, stripsTypes, compiler } = data); }
   export async function resolve(specifier, context, next) {
-    try {
-      return await next(specifier, context);
-    } catch (error) {
-      if (!/^@retrace\\/(rewards|environments|algorithms\\/registry)$/.test(specifier)) throw error;
-      return next(specifier, { ...context, parentURL: here });
-    }
+    const url = packages[specifier];
+    return url === undefined ? next(specifier, context) : { url, format: 'module', shortCircuit: true };
   }
   export async function load(url, context, next) {
     if (stripsTypes || !/^file:[^?]*\\.[mc]?ts(\\?|$)/.test(url)) return next(url, context);

@@ -60,7 +60,7 @@ async function measureApart({ recipe, signal }: Pick<RecordBaselinesOptions, 're
   if (typeof environment !== 'string' && environment.server) return { baselines: [], missing: null };
   const limits = episodeLimits(recipe);
   const options: BaselineOptions = { environment, tasks, seed, numEpisodes: NUM_EPISODES, limits };
-  const child = fork(installation.scripts.baselines, {
+  const child = fork(installation.program('baselines'), {
     // In a session of its own, or its priority would count only beside this process.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

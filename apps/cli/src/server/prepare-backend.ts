@@ -16,7 +16,7 @@ export function prepareBackend({ log, lockFileDescriptors, signal }: PrepareBack
   return new Promise((resolve) => {
     const installer = new RoleProcess({
       role: 'backend',
-      script: installation.scripts.backend,
+      script: installation.program('backend'),
       nodeArguments: [],
       niceness: 0,
       environment: {},

@@ -61,7 +61,7 @@ export function storeRole(
   return {
     name: 'store',
     niceness,
-    script: installation.scripts.store,
+    script: installation.program('store'),
     // A restarted store keeps its first port, because the other roles know it.
     environment: (firstReady) => ({
       ...engine,
@@ -108,7 +108,7 @@ export function apiRole({
   const { readonlyUser, readonlyPassword } = directory.credentials();
   return {
     name: 'api',
-    script: installation.scripts.api,
+    script: installation.program('api'),
     nodeArguments: GARBAGE_COLLECTION,
     environment: (firstReady) =>
       storeEnvironment(directory, storeUrl, {
@@ -118,7 +118,7 @@ export function apiRole({
         RETRACE_API_KEYS_DIRECTORY: keyDirectoryOf(directory),
         RETRACE_TRACE_DIRECTORY: directory.traces,
         RETRACE_API_PORT: Number(portOf(firstReady) ?? port),
-        RETRACE_WHAT_IF_SCRIPT: installation.scripts.whatIf,
+        RETRACE_WHAT_IF_SCRIPT: installation.program('whatIf'),
         RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
         RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
         RETRACE_SINK: 'on',
@@ -139,7 +139,7 @@ export function sinkRole({ directory, storeUrl }: SinkRoleOptions): RoleDefiniti
   return {
     name: 'sink',
     niceness: FOLLOWS_THE_LOG,
-    script: installation.scripts.sink,
+    script: installation.program('sink'),
     nodeArguments: GARBAGE_COLLECTION,
     environment: () =>
       storeEnvironment(directory, storeUrl, {
@@ -170,12 +170,12 @@ type TrainerRoleOptions = RunRoleOptions & { readonly engine: EngineRecipe };
 
 /** Defines the run's trainer. */
 export function trainerRole({ engine, ...options }: TrainerRoleOptions): RoleDefinition {
-  return runRole('trainer', installation.scripts.trainer, options, trainerVariables(options, engine));
+  return runRole('trainer', installation.program('trainer'), options, trainerVariables(options, engine));
 }
 
 /** Defines trainer and collector of the run as one process. */
 export function colocatedRole({ engine, ...options }: TrainerRoleOptions): RoleDefinition {
-  return runRole(COLOCATED, installation.scripts.colocated, options, trainerVariables(options, engine));
+  return runRole(COLOCATED, installation.program('colocated'), options, trainerVariables(options, engine));
 }
 
 function trainerVariables({ metricsPort }: RunRoleOptions, engine: EngineRecipe) {
@@ -194,7 +194,7 @@ export function collectorRole({
     RETRACE_COLLECTOR_SHARE: `${number}/${share.count}`,
     RETRACE_METRICS_PORT: metricsPort === undefined ? undefined : metricsPort + number,
   };
-  return { ...runRole(name, installation.scripts.collector, options, variables), group: 'collectors' };
+  return { ...runRole(name, installation.program('collector'), options, variables), group: 'collectors' };
 }
 
 /** Defines the process that measures the run's policies. It yields the processor to collectors and trainer. */
@@ -207,7 +207,7 @@ export function validatorRole({
     RETRACE_METRICS_PORT: metricsPort === undefined ? undefined : metricsPort + numCollectors + 1,
   };
   const niceness = Math.min(options.niceness + BEHIND_TRAINING, LOWEST_PRIORITY);
-  return runRole('validator', installation.scripts.validator, { ...options, niceness }, variables);
+  return runRole('validator', installation.program('validator'), { ...options, niceness }, variables);
 }
 
 /** Defines a compute role. Its first step can take long, so it has longer timeouts. */

@@ -29,7 +29,7 @@ async function benchUsableBackends(): Promise<BackendBench[]> {
   const results: BackendBench[] = [];
   for (const { name, isAvailable } of await listBackends()) {
     if (!isAvailable) continue;
-    const args = [installation.scripts.retrace, 'backend', 'bench', name, '--json'];
+    const args = [installation.command, 'backend', 'bench', name, '--json'];
     const { stdout } = await promisify(execFile)(process.execPath, args);
     results.push(...(JSON.parse(stdout) as BackendBench[]));
   }

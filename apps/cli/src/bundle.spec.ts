@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bundleOf } from './installation.js';
+import { isBundleCurrent } from './bundle.js';
 
 let dist: string;
+const isCurrent = () => isBundleCurrent(join(dist, 'bundle'));
 
 beforeEach(() => {
   dist = mkdtempSync(join(tmpdir(), 'retrace-bundle-'));
@@ -19,23 +20,23 @@ function write(name: string, content: string, changedAt: number): void {
   utimesSync(join(dist, name), changedAt, changedAt);
 }
 
-describe('the bundle of a program', () => {
+describe('the bundle of the programs', () => {
   it('is used while it is no older than the files that it was made of', () => {
     write('main.js', '', 100);
     write('bundle/inputs.json', '["../main.js"]', 100);
-    expect(bundleOf(dist)).toBe(join(dist, 'bundle', 'main.js'));
+    expect(isCurrent()).toBe(true);
     write('main.js', '', 101);
-    expect(bundleOf(dist)).toBeNull();
+    expect(isCurrent()).toBe(false);
   });
 
   it('is not used where one of the files is gone, or it was never made', () => {
-    expect(bundleOf(dist)).toBeNull();
+    expect(isCurrent()).toBe(false);
     write('bundle/inputs.json', '["../main.js"]', 100);
-    expect(bundleOf(dist)).toBeNull();
+    expect(isCurrent()).toBe(false);
   });
 
   it('is always used where no file can change', () => {
     write('bundle/inputs.json', '[]', 100);
-    expect(bundleOf(dist)).toBe(join(dist, 'bundle', 'main.js'));
+    expect(isCurrent()).toBe(true);
   });
 });
