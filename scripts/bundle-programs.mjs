@@ -1,5 +1,5 @@
 /**
- * Bundles the programs of Retrace with the packages that they load into a few files: Node takes a third of the time to load them that it takes for a
+ * Bundles the programs that `retrace` starts with the packages that they load into a few files: Node takes a third of the time to load them that it takes for a
  * thousand. The bundle names the files that it was made of, so that it is used only while none of them is newer (`apps/cli/src/bundle.ts`).
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -20,42 +20,50 @@ const KEPT_MS = 24 * 3600_000;
 const INSTALLED = fileURLToPath(new URL('../node_modules/.package-lock.json', import.meta.url));
 
 /**
- * Writes the bundle.
+ * Writes the bundle: a folder a program, since parts that two programs share might else lie in the file with which one of them begins, and begin it in the other.
  *
  * @param {string} cli directory of the package of the command line, beside which or below which the others are found
  * @param {{ mayChange?: boolean }} [options] whether the files that it is made of may change later (default), as they do not once npm installed them
  */
 export async function bundlePrograms(cli, { mayChange = true } = {}) {
-  const { rolldown } = await import('rolldown');
   const { PROGRAMS } = await import(pathToFileURL(join(cli, 'dist', 'installation.js')).href);
-  const { BUNDLE_DIRECTORY: directory } = await importBundleModule(cli);
+  const { BUNDLE_DIRECTORY } = await importBundleModule(cli);
+  const inputs = await Promise.all(
+    Object.entries(PROGRAMS).map(([name, path]) => bundleProgram(cli, path, join(BUNDLE_DIRECTORY, name))),
+  );
+  const own = [...new Set(inputs.flat())].filter((path) => !path.includes('node_modules'));
+  const named = mayChange ? [...own, INSTALLED].map((path) => relative(BUNDLE_DIRECTORY, path)) : [];
+  writeFileSync(join(BUNDLE_DIRECTORY, 'inputs.json'), JSON.stringify(named));
+}
+
+/** @returns {Promise<readonly string[]>} the files that it is made of */
+async function bundleProgram(cli, path, directory) {
+  const { rolldown } = await import('rolldown');
   const { PACKAGES_OF_MODULES } = await import('@retrace/modules');
   const arriving = `${directory}.part`;
   const bundle = await rolldown({
     cwd: cli,
-    input: { ...PROGRAMS, ...Object.fromEntries(PACKAGES_OF_MODULES.map((name) => [entryOf(name), name])) },
+    input: { main: path, ...Object.fromEntries(PACKAGES_OF_MODULES.map((name) => [entryOf(name), name])) },
     platform: 'node',
     external: [OUTSIDE, OPTIONAL],
     plugins: [staysWhereItIs(directory)],
     logLevel: 'silent',
   });
   await bundle.write({ dir: arriving, format: 'esm', keepNames: true, cleanDir: true });
-  const own = (await bundle.watchFiles).filter((path) => !path.includes('node_modules'));
+  replaceFiles(directory, arriving);
+  const inputs = await bundle.watchFiles;
   await bundle.close();
-  const inputs = mayChange ? [...own, INSTALLED].map((path) => relative(directory, path)) : [];
-  writeFileSync(join(arriving, 'inputs.json'), JSON.stringify(inputs));
-  replaceFiles(directory, arriving, [...Object.keys(PROGRAMS).map((name) => `${name}.js`), 'inputs.json']);
+  return inputs;
 }
 
 /**
  * Moves a new bundle to where the one before it lies. What that one had stays for a day, since a process that runs may load parts of it yet.
- *
- * @param {readonly string[]} last files that name the others, so that they come last
  */
-function replaceFiles(directory, arriving, last) {
+function replaceFiles(directory, arriving) {
   const names = readdirSync(arriving);
   mkdirSync(directory, { recursive: true });
-  for (const name of [...names.filter((each) => !last.includes(each)), ...last])
+  // The file with which it begins comes last, since it names others.
+  for (const name of names.toSorted((a, b) => Number(a === 'main.js') - Number(b === 'main.js')))
     renameSync(join(arriving, name), join(directory, name));
   rmSync(arriving, { recursive: true });
   for (const name of readdirSync(directory)) {
@@ -79,8 +87,8 @@ function entryOf(packageName) {
   return packageName.replaceAll('/', '_');
 }
 
-/** The same in a module of the bundle. */
-const RESOLVE_IN_BUNDLE = "(name) => new URL(`./${name.replaceAll('/', '_')}.js`, import.meta.url).href";
+/** The module that resolves the packages which files of users import. */
+const RESOLVES_PACKAGES = join('modules', 'dist', 'import-module.js');
 
 /** Lets each module find files beside it, wherever the bundle lies, and packages in the bundle. @param {string} directory of the bundle */
 function staysWhereItIs(directory) {
@@ -90,13 +98,18 @@ function staysWhereItIs(directory) {
       // Modules of the bundler itself lie where the bundle does.
       if (id.startsWith('\0') || !code.includes('import.meta.')) return null;
       const path = (of) => JSON.stringify(relative(directory, of));
-      return code
-        .replaceAll('import.meta.resolve(', `(${RESOLVE_IN_BUNDLE})(`)
+      const placed = code
         .replaceAll('import.meta.url', `new URL(${path(id)}, import.meta.url).href`)
         .replaceAll(
           'import.meta.dirname',
           `decodeURIComponent(new URL(${path(dirname(id))}, import.meta.url).pathname)`,
         );
+      return id.endsWith(RESOLVES_PACKAGES)
+        ? placed.replaceAll('import.meta.resolve', `(${IN_BUNDLE})`)
+        : placed;
     },
   };
 }
+
+/** In place of `import.meta.resolve` in a module of the bundle. */
+const IN_BUNDLE = "(name) => new URL(`./${name.replaceAll('/', '_')}.js`, import.meta.url).href";

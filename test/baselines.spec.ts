@@ -2,6 +2,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { DataDirectories, runRetrace, startRetrace } from './support/cli.mjs';
 
 const environment = {
+  // The option changes modules that the processes must load as they are.
+  RETRACE_BUNDLE: 'no',
   NODE_OPTIONS: `--import=${new URL('support/chaos-environment.mjs', import.meta.url).href}`,
 };
 const settings = [

@@ -28,6 +28,8 @@ const settings = [
   'evaluation.numTestEpisodes=0',
 ];
 const environment = {
+  // The option changes modules that the processes must load as they are.
+  RETRACE_BUNDLE: 'no',
   NODE_OPTIONS: `--import=${new URL('../support/chaos-environment.mjs', import.meta.url).href}`,
 };
 const data = makeDataDirectory();

@@ -1,7 +1,5 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { exitIfNodeTooOld, exitWith } from './check-node.mjs';
 
 /** As if SIGPIPE had ended the process. */
@@ -22,9 +20,5 @@ if (!existsSync(main)) {
     'not built yet; run "npm run build" in the repository, or "npm start", which builds.',
   );
 }
-const { BUNDLE_DIRECTORY, isBundleCurrent } = await import('../dist/bundle.js');
-const program = isBundleCurrent(BUNDLE_DIRECTORY)
-  ? pathToFileURL(join(BUNDLE_DIRECTORY, 'retrace.js'))
-  : main;
-const { runCli } = await import(program.href);
+const { runCli } = await import(main.href);
 process.exitCode = await runCli(process.argv.slice(2));

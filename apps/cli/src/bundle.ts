@@ -3,9 +3,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Where the programs lie as a few files in place of a thousand, which Node loads in a third of the time (`scripts/bundle-programs.mjs`): each in `<name>.js`.
+ * Where the programs that `retrace` starts lie as a few files in place of a thousand, which Node loads in a third of the time (`scripts/bundle-programs.mjs`): each in `<name>/main.js`.
  */
 export const BUNDLE_DIRECTORY = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist', 'bundle');
+
+/** Whether programs start from the bundle: where it is current, unless `RETRACE_BUNDLE` is `no`, with which a debugger shows the modules as they were written. */
+export function startsFromBundle(environment: NodeJS.ProcessEnv = process.env): boolean {
+  return environment.RETRACE_BUNDLE !== 'no' && isBundleCurrent(BUNDLE_DIRECTORY);
+}
 
 /** Whether a bundle is there, and no file that it was made of is newer or gone. */
 export function isBundleCurrent(directory: string): boolean {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { BUNDLE_DIRECTORY, isBundleCurrent } from './bundle.js';
+import { BUNDLE_DIRECTORY, startsFromBundle } from './bundle.js';
 
 const require = createRequire(import.meta.url);
 
@@ -17,9 +17,8 @@ const CLI = fileURLToPath(new URL('..', import.meta.url));
 const COLLECTOR = directoryOf('collector');
 const TRAINER = directoryOf('trainer');
 
-/** Where each program begins. */
+/** Where each program begins that `retrace` starts. */
 export const PROGRAMS = {
-  retrace: join(CLI, 'dist', 'main.js'),
   store: join(directoryOf('store-process'), 'dist', 'main.js'),
   sink: join(directoryOf('sink'), 'dist', 'main.js'),
   api: join(directoryOf('api'), 'dist', 'main.js'),
@@ -32,7 +31,7 @@ export const PROGRAMS = {
   backend: join(CLI, 'dist', 'backend-installer', 'main.js'),
 };
 
-const isBundled = isBundleCurrent(BUNDLE_DIRECTORY);
+const isBundled = startsFromBundle();
 
 /** Paths of the parts of this installation. */
 export const installation = {
@@ -41,7 +40,7 @@ export const installation = {
   command: join(CLI, 'bin', 'retrace.mjs'),
   /** The script of a program, to start it as a process. */
   program: (name: keyof typeof PROGRAMS): string =>
-    isBundled ? join(BUNDLE_DIRECTORY, `${name}.js`) : PROGRAMS[name],
+    isBundled ? join(BUNDLE_DIRECTORY, name, 'main.js') : PROGRAMS[name],
 };
 
 /** The repository, where this is a checkout of it. */

@@ -66,6 +66,8 @@ async function record(recipe, settings, seconds) {
   const sets = settings.flatMap((setting) => ['--set', setting]);
   const session = startRetrace(['train', '--recipe', recipe, ...sets, '--data-dir', data.path], {
     RETRACE_MONITORED_FILE: file,
+    // The option changes modules that the processes must load as they are.
+    RETRACE_BUNDLE: 'no',
     NODE_OPTIONS: `--import=${new URL('watch-monitors.mjs', import.meta.url).href}`,
   });
   const stop = new AbortController();
