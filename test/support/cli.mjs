@@ -209,7 +209,9 @@ function rolesOf(supervisorPid) {
   const roles = {};
   for (const line of table.split('\n')) {
     const [pid, parentPid, ...args] = line.trim().split(/\s+/);
-    const role = /apps\/\w+\/dist\/(?:bundle\/\w+\/|colocated\/|validator-)?main\.js (\S+)$/.exec(args.join(' '));
+    const role = /apps\/\w+\/dist\/(?:bundle\/\w+\/|colocated\/|validator-)?main\.js (\S+)$/.exec(
+      args.join(' '),
+    );
     if (role && Number(parentPid) === supervisorPid) roles[role[1]] = Number(pid);
   }
   return roles;

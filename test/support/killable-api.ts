@@ -3,15 +3,13 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { installation } from '@retrace/cli';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import type { EventLog } from '@retrace/log';
 import { findFreePort } from '@retrace/process/free-port';
 import { createStoreClient, MIGRATIONS_DIRECTORY, type StoreClient } from '@retrace/store';
 import { startStoreServer, type StoreServer } from '@retrace/store-server';
 import { placeMigratedStore } from '@retrace/store-server/testing';
-
-const MAIN = fileURLToPath(new URL('../../apps/api/dist/main.js', import.meta.url));
 
 /** The API as a process of its own, on a log and a store that go on when it is killed. */
 export class KillableApi {
@@ -41,7 +39,7 @@ export class KillableApi {
 
   /** @param variables more of its environment */
   async start(variables: Readonly<Record<string, string>> = {}): Promise<void> {
-    this.child = fork(MAIN, {
+    this.child = fork(installation.program('api'), {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       execArgv: [],
       env: {

@@ -1,2 +1,3 @@
 export { runCli } from './main.js';
 export { CliError, type CliErrorCode } from './cli-error.js';
+export { installation } from './installation.js';
