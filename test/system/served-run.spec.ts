@@ -321,6 +321,42 @@ describe('a run whose collector and trainer work at the same time', () => {
       expect(Object.entries(faults).filter(([, found]) => found.length > 0)).toEqual([]);
     }
 
+    it('goes from a point of a curve to its update, and on to the episodes that did most to the gradient', async () => {
+      const { page } = browser;
+      await page.setViewportSize({ width: 1280, height: 900 });
+      await page.goto(`${url}/live`);
+      const chart = page.getByRole('figure', { name: 'Learning rate' });
+      await chart
+        .getByText(/^0\.\d+$/)
+        .first()
+        .waitFor();
+      await chart.locator('.u-over').click();
+      await page.getByRole('heading', { name: /^Update [1-5]$/ }).waitFor();
+      const episodes = page.getByRole('region', { name: /^Episodes that fed update/ });
+      const shares = () => episodes.locator('tbody tr td:nth-child(3)').allInnerTexts();
+      const asNumbers = (texts: readonly string[]) => texts.map((text) => Number.parseFloat(text));
+      await episodes.getByRole('columnheader', { name: 'Share', exact: false }).waitFor();
+      const first = asNumbers(await shares());
+      expect(first.length).toBeGreaterThan(8);
+      expect(first).toEqual([...first].sort((a, b) => b - a));
+      await episodes.getByRole('button', { name: 'Share' }).click();
+      await expect.poll(async () => asNumbers(await shares())).toEqual(first.toReversed());
+      await page.getByRole('button', { name: 'Failed' }).click();
+      await page.waitForURL(/order=ascending&success=false/);
+      await expect.poll(() => episodes.getByText('Success', { exact: true }).count()).toBe(1);
+      await page.getByText(/^All \d+ metrics$/).click();
+      await page.getByRole('link', { name: 'train/gradientNorm' }).waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await page
+        .getByRole('link', { name: /^← \d|\d →$/ })
+        .first()
+        .click();
+      await page.waitForURL(/success=false/);
+      await page.getByRole('button', { name: 'All', exact: true }).click();
+      await episodes.getByRole('link').first().click();
+      await page.getByRole('heading', { name: 'Step 0' }).waitFor();
+    });
+
     it('compares an update with what it would have been, from its page, and shows every token side by side', async () => {
       const { page } = browser;
       await page.setViewportSize({ width: 1280, height: 900 });

@@ -388,6 +388,7 @@ describe('health and measurements', () => {
       '/api/runs/{runId}/training',
       '/api/runs/{runId}/updates',
       '/api/runs/{runId}/updates/{updateNumber}',
+      '/api/runs/{runId}/updates/{updateNumber}/distributions',
       '/api/runs/{runId}/updates/{updateNumber}/inputs',
       '/api/runs/{runId}/validations',
       '/api/runs/{runId}/warnings',

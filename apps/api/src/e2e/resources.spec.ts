@@ -8,7 +8,7 @@ import type { RunDetail, RunListItem } from '../runs/runs.dto.js';
 import { ApiFixture } from '../testing/api-fixture.js';
 import type { RecordedEpisode } from '../testing/played-episode.js';
 import { RunRecorder } from '../testing/run-recorder.js';
-import type { UpdateInput } from '../updates/update-inputs.dto.js';
+import type { DistributionList, UpdateInput } from '../updates/update-inputs.dto.js';
 import type { Update } from '../updates/updates.dto.js';
 import type { RunWarning } from '../warnings/warnings.dto.js';
 
@@ -406,7 +406,68 @@ describe('updates and policies', () => {
       expect(input).toMatchObject({ place, episodeRunId: run.runId, numSteps, advantageMean: advantage });
     });
     expect((await fixture.get(`${runPath()}/updates/999`)).status).toBe(404);
+    expect((await fixture.get(`${runPath()}/updates/2/inputs?sort=luck`)).status).toBe(400);
     expect((await fixture.get(`${runPath()}/updates/two`)).status).toBe(400);
+  });
+
+  it('sorts the episodes of an update by their share of the gradient, and tells how they ended', async () => {
+    const path = `${runPath()}/updates/2/inputs`;
+    const inputs = await allPages<UpdateInput>(`${path}?limit=3&sort=share&order=descending`);
+    const ends = rounds[2].map(({ episodeId, end }) => ({ episodeId, end }));
+    const pulls = new Map(
+      inputs.map(({ episodeId, times, numTokens, weight, advantageMean, advantageDeviation }) => [
+        episodeId,
+        times * numTokens * (weight ?? 1) * Math.hypot(advantageMean ?? NaN, advantageDeviation ?? NaN),
+      ]),
+    );
+    const all = [...pulls.values()].reduce((sum, pull) => sum + pull, 0);
+    const shares = inputs.map(({ share }) => share ?? NaN);
+    expect(shares).toEqual([...shares].sort((a, b) => b - a));
+    expect(new Set(inputs.map(({ episodeId }) => episodeId))).toEqual(
+      new Set(ends.map(({ episodeId }) => episodeId)),
+    );
+    for (const { episodeId, share, success, return: sum, age } of inputs) {
+      const played = ends.find((one) => one.episodeId === episodeId)?.end;
+      expect(share).toBeCloseTo((pulls.get(episodeId) ?? NaN) / all, 6);
+      expect([success, sum]).toEqual([played?.success, played?.return]);
+      expect(age).toBe(2 - (played?.policyVersionMin ?? NaN));
+    }
+    const failed = await allPages<UpdateInput>(`${path}?success=false&limit=2`);
+    const expected = ends.filter(({ end }) => end.success === false).map(({ episodeId }) => episodeId);
+    expect(failed.map(({ episodeId }) => episodeId)).toEqual(expected);
+    // Of all episodes of the update, also where some are left out.
+    for (const { episodeId, share } of failed)
+      expect(share).toBe(inputs.find((input) => input.episodeId === episodeId)?.share);
+  });
+
+  it('shows how the figures of the episodes of an update are distributed', async () => {
+    const path = `${runPath()}/updates/2`;
+    const inputs = await allPages<UpdateInput>(`${path}/inputs`);
+    const { distributions } = await fixture.getJson<DistributionList>(`${path}/distributions`);
+    const valuesOf: Record<string, readonly (number | null)[]> = {
+      return: inputs.map((input) => input.return),
+      advantage: inputs.map((input) => input.advantageMean),
+      weight: inputs.map((input) => input.weight),
+      age: inputs.map((input) => input.age),
+      tokens: inputs.map((input) => input.numTokens),
+    };
+    const expected = Object.entries(valuesOf).flatMap(([name, all]) => {
+      const values = all.filter((value) => value !== null);
+      if (values.length === 0) return [];
+      const [low, high] = [Math.min(...values), Math.max(...values)];
+      const counts = new Array<number>(24).fill(0);
+      for (const value of values)
+        counts[high === low ? 0 : Math.min(23, Math.floor((24 * (value - low)) / (high - low)))]++;
+      return [{ name, numEpisodes: values.length, low, high, mean: mean(values), counts }];
+    });
+    expect(expected.length).toBeGreaterThan(3);
+    expect(distributions.map(({ name }) => name)).toEqual(expected.map(({ name }) => name));
+    distributions.forEach((found, i) => {
+      const { mean: expectedMean, ...exact } = expected[i];
+      expect(found).toMatchObject(exact);
+      expect(found.mean).toBeCloseTo(expectedMean, 6);
+    });
+    expect(await fixture.getJson(`${runPath()}/updates/999/distributions`)).toEqual({ distributions: [] });
   });
 
   it('lists policy versions with their parents, newest first', async () => {

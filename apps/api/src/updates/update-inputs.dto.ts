@@ -1,5 +1,15 @@
-import { PathText } from '../http/query-decorators.js';
-import { ApiInteger, ApiNullableNumber, ApiText } from '../openapi/properties.js';
+import { ApiProperty } from '@nestjs/swagger';
+import { PathText, QueryBoolean, QueryWord } from '../http/query-decorators.js';
+import {
+  ApiInteger,
+  ApiNullableBoolean,
+  ApiNullableInteger,
+  ApiNullableNumber,
+  ApiNumber,
+  ApiText,
+  ApiWord,
+} from '../openapi/properties.js';
+import { PageQuery } from '../paging/page.js';
 import { RunParams } from '../runs/run-params.js';
 
 export class UpdateParams extends RunParams {
@@ -8,6 +18,39 @@ export class UpdateParams extends RunParams {
     description: 'Number of the update',
   })
   readonly updateNumber!: string;
+}
+
+/** Columns that the episodes of an update can be sorted by, by the word for it. */
+export const INPUT_SORTS = {
+  batch: 'place',
+  share: 'share',
+  return: 'return',
+  age: 'age',
+  advantage: 'advantage_mean',
+  weight: 'weight',
+  tokens: 'num_tokens',
+} as const;
+
+/** Figures of the episodes of an update of which there are histograms. */
+export const DISTRIBUTED = [
+  'return',
+  'advantage',
+  'weight',
+  'age',
+  'tokens',
+] as const satisfies readonly (keyof typeof INPUT_SORTS)[];
+
+const ORDERS = ['ascending', 'descending'] as const;
+
+export class UpdateInputsQuery extends PageQuery {
+  @QueryWord(Object.keys(INPUT_SORTS), 'What to sort by; episodes without a value come last', 'batch')
+  readonly sort: keyof typeof INPUT_SORTS = 'batch';
+
+  @QueryWord(ORDERS, 'Order of the sort', 'ascending')
+  readonly order: (typeof ORDERS)[number] = 'ascending';
+
+  @QueryBoolean('true: only episodes that succeeded; false: only episodes that failed')
+  readonly success?: boolean;
 }
 
 /** The part that an episode had in an update. */
@@ -53,6 +96,56 @@ export class UpdateInput extends EpisodeShare {
 
   @ApiText()
   readonly groupId!: string;
+
+  @ApiNullableNumber(
+    'Its share of the sum over all episodes of times × tokens × weight × root mean square of the advantage: how much of the gradient may come from it; null without advantages',
+  )
+  readonly share!: number | null;
+
+  @ApiNullableNumber('Sum of the environment rewards; null if unknown')
+  readonly return!: number | null;
+
+  @ApiNullableBoolean('null if unknown')
+  readonly success!: boolean | null;
+
+  @ApiNullableInteger(
+    'Versions between the oldest policy that sampled it and the one that the update started from; null where no policy did',
+  )
+  readonly age!: number | null;
+}
+
+/** A histogram over the episodes of an update. */
+export class Distribution {
+  @ApiWord(
+    DISTRIBUTED,
+    'Figure of an episode, as the list of inputs has it; episodes without it do not count',
+  )
+  readonly name!: (typeof DISTRIBUTED)[number];
+
+  @ApiInteger('Episodes that have the figure')
+  readonly numEpisodes!: number;
+
+  @ApiNumber('Least value')
+  readonly low!: number;
+
+  @ApiNumber('Greatest value')
+  readonly high!: number;
+
+  @ApiNumber()
+  readonly mean!: number;
+
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'integer' },
+    description:
+      'Episodes in each of as many equal parts of the range from `low` to `high`; all are in the first where it is empty',
+  })
+  readonly counts!: readonly number[];
+}
+
+export class DistributionList {
+  @ApiProperty({ type: [Distribution] })
+  readonly distributions!: readonly Distribution[];
 }
 
 /** An update that used an episode. */

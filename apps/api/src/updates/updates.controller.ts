@@ -4,7 +4,7 @@ import { Access } from '../keys/access.js';
 import { PageQuery, type Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
 import { RunParams } from '../runs/run-params.js';
-import { UpdateInput, UpdateParams } from './update-inputs.dto.js';
+import { DistributionList, UpdateInput, UpdateInputsQuery, UpdateParams } from './update-inputs.dto.js';
 import { Update } from './updates.dto.js';
 import { UpdatesService } from './updates.service.js';
 
@@ -31,9 +31,20 @@ export class UpdatesController {
 
   @Get(':updateNumber/inputs')
   @Access('read')
-  @ApiOperation({ summary: 'Lists the episodes that fed an update, in the order of its batch' })
+  @ApiOperation({ summary: 'Lists the episodes that fed an update' })
   @ApiPage(UpdateInput)
-  inputs(@Param() params: UpdateParams, @Query() query: PageQuery): Promise<Page<UpdateInput>> {
+  inputs(@Param() params: UpdateParams, @Query() query: UpdateInputsQuery): Promise<Page<UpdateInput>> {
     return this.updates.inputs(params, query);
+  }
+
+  @Get(':updateNumber/distributions')
+  @Access('read')
+  @ApiOperation({
+    summary:
+      'Shows how returns, advantages, weights, ages and lengths of the episodes of an update are distributed',
+  })
+  @ApiOkResponse({ type: DistributionList })
+  distributions(@Param() params: UpdateParams): Promise<DistributionList> {
+    return this.updates.distributions(params);
   }
 }

@@ -4,7 +4,16 @@ import { ProblemError } from '../problems/problem.js';
 import { pageOf, type Page, type PageQuery } from '../paging/page.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
-import { SHARE_COLUMNS, type UpdateInput, type UpdateParams } from './update-inputs.dto.js';
+import {
+  DISTRIBUTED,
+  INPUT_SORTS,
+  SHARE_COLUMNS,
+  type Distribution,
+  type DistributionList,
+  type UpdateInput,
+  type UpdateInputsQuery,
+  type UpdateParams,
+} from './update-inputs.dto.js';
 import type { Update } from './updates.dto.js';
 
 interface UpdateRow extends Omit<Update, 'metrics'> {
@@ -23,12 +32,45 @@ const GET_UPDATE = `
     WHERE run_id = {runId:String} AND kind = 'BatchPlanned' AND update_number = {updateNumber:UInt64}
   )`;
 
-const LIST_INPUTS = `
-  SELECT place, episode_run_id, episode_id, group_id, ${SHARE_COLUMNS}
-  FROM update_inputs
-  WHERE run_id = {runId:String} AND update_number = {updateNumber:UInt64} AND place >= {from:UInt32}
-  ORDER BY place
-  LIMIT {limit:UInt32}`;
+/** Bars of a histogram. */
+const NUM_BINS = 24;
+
+const INPUTS_OF_UPDATE =
+  'FROM update_inputs WHERE run_id = {runId:String} AND update_number = {updateNumber:UInt64}';
+
+/** The part that an episode may have in the gradient, by the tokens that the loss counts. */
+const PULL = `times * num_tokens * ifNull(weight, 1) * sqrt(pow(advantage_mean, 2) + pow(advantage_deviation, 2))`;
+
+// Shares are of all episodes, whatever is asked for.
+const INPUTS = `
+  SELECT place, episode_run_id, episode_id, group_id, ${SHARE_COLUMNS}, share, return, success,
+    if(policy_version_min < 0, NULL, policy_version_in - policy_version_min) AS age
+  FROM (SELECT *, ${PULL} / nullIf(sum(${PULL}) OVER (), 0) AS share ${INPUTS_OF_UPDATE}) AS inputs
+  LEFT JOIN (
+    SELECT run_id AS episode_run_id, episode_id, return, success, policy_version_min
+    FROM episodes
+    WHERE run_id IN (SELECT episode_run_id ${INPUTS_OF_UPDATE}) AND episode_id IN (SELECT episode_id ${INPUTS_OF_UPDATE})
+  ) AS played USING (episode_run_id, episode_id)`;
+
+const DISTRIBUTIONS = `
+  SELECT name, any(low) AS low, any(high) AS high, sum(mean_part) AS mean, sum(n) AS num_episodes,
+    arrayMap(b -> toUInt64(arraySum(arrayMap((at, m) -> if(at = b, m, 0), groupArray(bin), groupArray(n)))), range(${NUM_BINS})) AS counts
+  FROM (
+    SELECT name, bin, count() AS n, any(low) AS low, any(high) AS high, sum(value) / any(num) AS mean_part
+    FROM (
+      SELECT name, value, count() OVER (PARTITION BY name) AS num,
+        min(value) OVER (PARTITION BY name) AS low, max(value) OVER (PARTITION BY name) AS high,
+        if(high = low, 0, least(${NUM_BINS} - 1, toUInt32(floor(${NUM_BINS} * (value - low) / (high - low))))) AS bin
+      FROM (
+        SELECT tupleElement(pair, 1) AS name, assumeNotNull(tupleElement(pair, 2)) AS value
+        FROM (${INPUTS})
+        ARRAY JOIN [${DISTRIBUTED.map((name) => `('${name}', toNullable(toFloat64(${INPUT_SORTS[name]})))`).join(', ')}] AS pair
+        WHERE tupleElement(pair, 2) IS NOT NULL
+      )
+    )
+    GROUP BY name, bin
+  )
+  GROUP BY name`;
 
 // The plans of the page are selected by number first: opening every plan's manifest would get slower as the run grows.
 const LIST_UPDATES = `
@@ -61,15 +103,28 @@ export class UpdatesService {
     return toUpdate(row);
   }
 
-  /** In the order of the batch; none for an update that is not applied, or from before these were recorded. */
+  /** Histograms over the episodes of an update, in the order of `DISTRIBUTED`; without those that no episode has a value of. */
+  async distributions({ runId, updateNumber }: UpdateParams): Promise<DistributionList> {
+    const rows = await this.store.queryRows<Distribution>(DISTRIBUTIONS, { runId, updateNumber });
+    const found = DISTRIBUTED.map((name) => rows.find((row) => row.name === name));
+    return { distributions: found.filter((one) => one !== undefined) };
+  }
+
+  /** In the order that is asked for; none for an update that is not applied, or from before these were recorded. */
   async inputs(
     { runId, updateNumber }: UpdateParams,
-    { limit, cursor }: PageQuery,
+    { limit, cursor, sort, order, success }: UpdateInputsQuery,
   ): Promise<Page<UpdateInput>> {
     const [from] = cursor ? decodeCursor(cursor, ['number']) : [0];
-    const params = { runId, updateNumber, from, limit: limit + 1 };
-    const rows = await this.store.queryRows<UpdateInput>(LIST_INPUTS, params);
-    return pageOf(rows, limit, { toItem: (row) => row, keyOf: ({ place }) => [place + 1] });
+    const direction = order === 'ascending' ? 'ASC' : 'DESC';
+    // An update never gets other inputs, so pages are told apart by where they begin.
+    const query = `${INPUTS}
+      WHERE {success:Nullable(Bool)} IS NULL OR success = {success:Nullable(Bool)}
+      ORDER BY ${INPUT_SORTS[sort]} ${direction} NULLS LAST, place
+      LIMIT {limit:UInt32} OFFSET {from:UInt64}`;
+    const params = { runId, updateNumber, success: success ?? null, from, limit: limit + 1 };
+    const rows = await this.store.queryRows<UpdateInput>(query, params);
+    return pageOf(rows, limit, { toItem: (row) => row, keyOf: () => [from + limit] });
   }
 }
 

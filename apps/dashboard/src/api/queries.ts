@@ -232,45 +232,6 @@ export function useScoreEpisode() {
   });
 }
 
-export function useUpdates(runId: string, { cursor, limit, refetchMs }: PageRequest) {
-  return useQuery({
-    queryKey: [...keys.updates(runId), cursor, limit],
-    queryFn: ({ signal }) => {
-      const params = { path: { runId }, query: { cursor: cursor ?? undefined, limit } };
-      return dataOf(api.GET('/api/runs/{runId}/updates', { params, signal }));
-    },
-    placeholderData: keepPreviousData,
-    refetchInterval: unlessRefused(refetchMs),
-  });
-}
-
-export function useUpdate(runId: string, updateNumber: number) {
-  return useQuery({
-    queryKey: [...keys.updates(runId), updateNumber],
-    queryFn: ({ signal }) => {
-      const params = { path: { runId, updateNumber: `${updateNumber}` } };
-      return dataOf(api.GET('/api/runs/{runId}/updates/{updateNumber}', { params, signal }));
-    },
-  });
-}
-
-/** The episodes that fed an update. */
-export function useUpdateInputs(
-  runId: string,
-  updateNumber: number,
-  { cursor, limit }: Omit<PageRequest, 'refetchMs'>,
-) {
-  return useQuery({
-    queryKey: [...keys.updates(runId), updateNumber, 'inputs', cursor, limit],
-    queryFn: ({ signal }) => {
-      const path = { runId, updateNumber: `${updateNumber}` };
-      const params = { path, query: { cursor: cursor ?? undefined, limit } };
-      return dataOf(api.GET('/api/runs/{runId}/updates/{updateNumber}/inputs', { params, signal }));
-    },
-    placeholderData: keepPreviousData,
-  });
-}
-
 /** The newest warnings of a run. */
 export function useWarnings(runId: string, { limit, refetchMs }: Omit<PageRequest, 'cursor'>) {
   return useQuery({

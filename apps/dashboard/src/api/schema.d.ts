@@ -329,8 +329,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the episodes that fed an update, in the order of its batch */
+        /** Lists the episodes that fed an update */
         get: operations["UpdatesController_inputs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{runId}/updates/{updateNumber}/distributions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows how returns, advantages, weights, ages and lengths of the episodes of an update are distributed */
+        get: operations["UpdatesController_distributions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1265,6 +1282,33 @@ export interface components {
             episodeRunId: string;
             episodeId: string;
             groupId: string;
+            /** @description Its share of the sum over all episodes of times × tokens × weight × root mean square of the advantage: how much of the gradient may come from it; null without advantages */
+            share: number | null;
+            /** @description Sum of the environment rewards; null if unknown */
+            return: number | null;
+            /** @description null if unknown */
+            success: boolean | null;
+            /** @description Versions between the oldest policy that sampled it and the one that the update started from; null where no policy did */
+            age: number | null;
+        };
+        Distribution: {
+            /**
+             * @description Figure of an episode, as the list of inputs has it; episodes without it do not count
+             * @enum {string}
+             */
+            name: "return" | "advantage" | "weight" | "age" | "tokens";
+            /** @description Episodes that have the figure */
+            numEpisodes: number;
+            /** @description Least value */
+            low: number;
+            /** @description Greatest value */
+            high: number;
+            mean: number;
+            /** @description Episodes in each of as many equal parts of the range from `low` to `high`; all are in the first where it is empty */
+            counts: number[];
+        };
+        DistributionList: {
+            distributions: components["schemas"]["Distribution"][];
         };
         WhatIfRange: {
             from: number;
@@ -2175,6 +2219,8 @@ export type Retention = components['schemas']['Retention'];
 export type RetentionRequest = components['schemas']['RetentionRequest'];
 export type Update = components['schemas']['Update'];
 export type UpdateInput = components['schemas']['UpdateInput'];
+export type Distribution = components['schemas']['Distribution'];
+export type DistributionList = components['schemas']['DistributionList'];
 export type WhatIfRange = components['schemas']['WhatIfRange'];
 export type WhatIfFailure = components['schemas']['WhatIfFailure'];
 export type WhatIfItem = components['schemas']['WhatIfItem'];
@@ -3079,6 +3125,12 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
+                /** @description What to sort by; episodes without a value come last */
+                sort?: "batch" | "share" | "return" | "age" | "advantage" | "weight" | "tokens";
+                /** @description Order of the sort */
+                order?: "ascending" | "descending";
+                /** @description true: only episodes that succeeded; false: only episodes that failed */
+                success?: boolean;
             };
             header?: never;
             path: {
@@ -3101,6 +3153,39 @@ export interface operations {
                         /** @description null on the last page */
                         nextCursor: string | null;
                     };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    UpdatesController_distributions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+                /** @description Number of the update */
+                updateNumber: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DistributionList"];
                 };
             };
             /** @description An error */

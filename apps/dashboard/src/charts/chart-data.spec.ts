@@ -4,6 +4,7 @@ import {
   alignSeries,
   countedInUpdates,
   lastValue,
+  nearestStep,
   positiveColumns,
   smoothColumns,
   stackShares,
@@ -142,5 +143,17 @@ describe('positiveColumns', () => {
       [0, 1, 2, 3],
       [2, null, null, null],
     ]);
+  });
+});
+
+describe('nearestStep', () => {
+  it('is the update of the nearest point, by updates and by time', () => {
+    expect(nearestStep([rollout, validation], 'update', 0, 5)).toBe(5);
+    expect(nearestStep([rollout, undefined, validation], 'time', 1000, 4.2)).toBe(5);
+    expect(nearestStep([rollout], 'time', 1000, 0.9)).toBe(1);
+  });
+
+  it('is null without points', () => {
+    expect(nearestStep([undefined], 'update', 0, 5)).toBeNull();
   });
 });

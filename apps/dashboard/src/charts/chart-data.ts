@@ -45,6 +45,28 @@ export function countedInUpdates(series: MetricSeries, updates: MetricSeries | u
   return { ...series, steps };
 }
 
+/**
+ * The step of the point that is nearest to `x` among those of series that count updates; null without points.
+ *
+ * @param startMs start of the time axis, in ms since the Unix epoch
+ */
+export function nearestStep(
+  series: readonly (MetricSeries | undefined)[],
+  axis: ChartAxis,
+  startMs: number,
+  x: number,
+): number | null {
+  let nearest: { readonly step: number; readonly distance: number } | null = null;
+  for (const one of series) {
+    if (!one) continue;
+    positionsOf(one, axis, startMs).forEach((position, i) => {
+      const distance = Math.abs(position - x);
+      if (nearest === null || distance < nearest.distance) nearest = { step: one.steps[i], distance };
+    });
+  }
+  return (nearest as { readonly step: number } | null)?.step ?? null;
+}
+
 function positionsOf(series: MetricSeries, axis: ChartAxis, startMs: number): readonly number[] {
   return axis === 'update' ? series.steps : series.times.map((time) => (time - startMs) / 1000);
 }

@@ -25,6 +25,8 @@ export interface ChartOptionsInput {
   readonly height: number;
   /** Called with the row under the cursor; null when the cursor leaves the plot. */
   readonly onCursor: (row: number | null) => void;
+  /** Called with the place on the x-axis where the plot was clicked. */
+  readonly onPick?: (x: number) => void;
 }
 
 /** All charts with this key share one cursor. */
@@ -39,6 +41,8 @@ const LABEL_OVERHANG = 22;
 /** Least width in pixels of the y-axis, so that most plots of a page begin at the same place. */
 const Y_AXIS_WIDTH = 52;
 const LABEL_GAP = 4;
+/** How far the pointer may move in a click. */
+const MOST_CLICK_PIXELS = 3;
 /** Spread of values, relative to their magnitude, below which a float32 tells them hardly apart. */
 const FLAT_SPREAD = 1e-6;
 
@@ -50,7 +54,7 @@ export function formatValue(value: number | null | undefined, format: ValueForma
 
 /** Options of uPlot for one chart. */
 export function chartOptions(input: ChartOptionsInput): uPlot.Options {
-  const { colors, axis, baselines, width, onCursor } = input;
+  const { colors, axis, baselines, width, onCursor, onPick } = input;
   const labelsBeside = labelsFitBeside(baselines, width);
   return {
     width,
@@ -86,9 +90,24 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
     ],
     hooks: {
       setCursor: [(plot) => onCursor(plot.cursor.idx ?? null)],
+      ready: [(plot) => onPick && listenForClicks(plot, onPick)],
       draw: [(plot) => drawBaselines(plot, baselines, { colors, labelsBeside })],
     },
   };
+}
+
+/** A drag, which zooms, ends with a click too. */
+function listenForClicks(plot: uPlot, onPick: (x: number) => void): void {
+  let pressedAt = 0;
+  plot.over.style.cursor = 'pointer';
+  plot.over.addEventListener('mousedown', ({ clientX }) => {
+    pressedAt = clientX;
+  });
+  plot.over.addEventListener('click', ({ clientX }) => {
+    const row = plot.cursor.idx;
+    if (row === null || row === undefined || Math.abs(clientX - pressedAt) > MOST_CLICK_PIXELS) return;
+    onPick(plot.data[0][row]);
+  });
 }
 
 function yScale({ range, isLog }: ChartOptionsInput): uPlot.Scale {

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import type { MetricSeries, RunBaseline } from '../api/schema';
 import { Chart } from './chart';
-import { alignSeries, stackShares, type ChartAxis } from './chart-data';
+import { alignSeries, nearestStep, stackShares, type ChartAxis } from './chart-data';
 import type { ChartDefinition } from './run-charts';
 
 interface MetricChartProps {
@@ -11,17 +11,26 @@ interface MetricChartProps {
   readonly startMs: number;
   readonly baselines?: readonly RunBaseline[];
   readonly height?: number;
+  /** Called with the update whose point was clicked. */
+  readonly onPickUpdate?: (updateNumber: number) => void;
 }
 
 /** A chart of the metrics that a run has among those of the definition. */
-export function MetricChart({ definition, seriesByName, axis, startMs, ...size }: MetricChartProps) {
+export function MetricChart({
+  definition,
+  seriesByName,
+  axis,
+  startMs,
+  onPickUpdate,
+  ...size
+}: MetricChartProps) {
   const { title, note, format = 'number', range, isStacked } = definition;
   const metrics = useMemo(() => shownMetrics(definition, seriesByName), [definition, seriesByName]);
+  const series = useMemo(() => metrics.map(({ name }) => seriesByName.get(name)), [metrics, seriesByName]);
   const columns = useMemo(() => {
-    const series = metrics.map(({ name }) => seriesByName.get(name));
     const aligned = alignSeries(series, axis, startMs);
     return isStacked ? stackShares(aligned) : aligned;
-  }, [metrics, seriesByName, axis, startMs, isStacked]);
+  }, [series, axis, startMs, isStacked]);
 
   return (
     <Chart
@@ -33,6 +42,13 @@ export function MetricChart({ definition, seriesByName, axis, startMs, ...size }
       format={format}
       range={range}
       isStacked={isStacked}
+      onPick={
+        onPickUpdate &&
+        ((x) => {
+          const step = nearestStep(series, axis, startMs, x);
+          if (step !== null) onPickUpdate(step);
+        })
+      }
       {...size}
     />
   );

@@ -26,6 +26,8 @@ export interface PlotProps {
   /** Pixels. */
   readonly height?: number;
   readonly onCursor: (row: number | null) => void;
+  /** Called with the place on the x-axis where the plot was clicked. */
+  readonly onPick?: (x: number) => void;
 }
 
 /** The canvas of a chart. New data is set on the plot that exists; a change of anything else makes a new plot. */
@@ -36,9 +38,15 @@ export function Plot(props: PlotProps) {
   const data = useMemo(() => (isStacked ? widestFirst(columns) : columns), [columns, isStacked]);
   const newest = useRef(data);
   const theme = useTheme().shown;
-  const { axis, format, onCursor } = props;
+  const { axis, format, onCursor, onPick } = props;
+  const picked = useRef(onPick);
+  const isPickable = onPick !== undefined;
   // Compared by value, because the arrays are new objects in every render.
   const shape = JSON.stringify(shapeOf(props));
+
+  useEffect(() => {
+    picked.current = onPick;
+  }, [onPick]);
 
   useEffect(() => {
     newest.current = data;
@@ -53,6 +61,7 @@ export function Plot(props: PlotProps) {
       ...inDrawingOrder(labels, readChartColors(element), isStacked),
       ...{ axis, format, range, isStacked, isLog, baselines },
       ...{ width: element.clientWidth, height, onCursor },
+      ...(isPickable && { onPick: (x: number) => picked.current?.(x) }),
     });
     const created = new uPlot(options, newest.current as uPlot.AlignedData, element);
     plot.current = created;
@@ -65,7 +74,7 @@ export function Plot(props: PlotProps) {
       created.destroy();
       plot.current = null;
     };
-  }, [axis, format, height, onCursor, shape, isStacked, isLog, theme]);
+  }, [axis, format, height, onCursor, isPickable, shape, isStacked, isLog, theme]);
 
   return (
     <div className={styles.frame} style={{ height }} ref={frame}>

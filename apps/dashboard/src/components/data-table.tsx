@@ -8,7 +8,14 @@ export interface TableColumn<Row> {
   /** Aligned right, with digits of equal width. */
   readonly isNumeric?: boolean;
   readonly isMuted?: boolean;
+  /** By which rows can be sorted; without it, the column can't be. */
+  readonly sortKey?: string;
   readonly cell: (row: Row) => ReactNode;
+}
+
+export interface TableSort {
+  readonly key: string;
+  readonly order: 'ascending' | 'descending';
 }
 
 interface DataTableProps<Row> {
@@ -21,11 +28,14 @@ interface DataTableProps<Row> {
   /** Dims rows that are about to be replaced. */
   readonly isStale?: boolean;
   readonly className?: string;
+  /** How the rows are sorted. */
+  readonly sort?: TableSort;
+  readonly onSort?: (sort: TableSort) => void;
 }
 
 /** A table with one header row, in a frame that the keyboard can scroll where the table is too wide or too high. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, rows, keyOf, isStale = false, className = '' } = props;
+  const { label, columns, rows, keyOf, isStale = false, className = '', sort, onSort } = props;
   const classOf = ({ isNumeric, isMuted }: TableColumn<Row>): string =>
     `${isNumeric ? styles.number : ''} ${isMuted ? styles.muted : ''}`;
   return (
@@ -38,10 +48,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       <table className={styles.table}>
         <thead>
           <tr>
-            {columns.map(({ label: header, title, isNumeric }, c) => (
-              <th key={c} scope="col" className={isNumeric ? styles.number : undefined} title={title}>
-                {header}
-              </th>
+            {columns.map((column, c) => (
+              <ColumnHeader key={c} {...column} sort={sort} onSort={onSort} />
             ))}
           </tr>
         </thead>
@@ -58,5 +66,33 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+type ColumnHeaderProps<Row> = Pick<DataTableProps<Row>, 'sort' | 'onSort'> & TableColumn<Row>;
+
+/** A press sorts by the column, from the most to the least; another the other way round. */
+function ColumnHeader<Row>({ label, title, isNumeric, sortKey, sort, onSort }: ColumnHeaderProps<Row>) {
+  const className = isNumeric ? styles.number : undefined;
+  if (sortKey === undefined || !onSort)
+    return (
+      <th scope="col" className={className} title={title}>
+        {label}
+      </th>
+    );
+  const order = sort?.key === sortKey ? sort.order : null;
+  return (
+    <th scope="col" className={className} title={title} aria-sort={order ?? 'none'}>
+      <button
+        type="button"
+        className={styles.sort}
+        onClick={() => {
+          onSort({ key: sortKey, order: order === 'descending' ? 'ascending' : 'descending' });
+        }}
+      >
+        {label}
+        <span aria-hidden>{order === null ? '' : order === 'ascending' ? ' ↑' : ' ↓'}</span>
+      </button>
+    </th>
   );
 }

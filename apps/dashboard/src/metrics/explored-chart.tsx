@@ -1,7 +1,13 @@
 import { useMemo } from 'react';
 import type { MetricSeries } from '../api/schema';
 import { Chart } from '../charts/chart';
-import { alignSeries, positiveColumns, smoothColumns, type ChartColumns } from '../charts/chart-data';
+import {
+  alignSeries,
+  nearestStep,
+  positiveColumns,
+  smoothColumns,
+  type ChartColumns,
+} from '../charts/chart-data';
 import controls from '../components/controls.module.css';
 import type { ExplorerView } from './explorer-view';
 import { savePicture, saveValues } from './save-chart';
@@ -16,10 +22,12 @@ export interface ExploredRun {
 interface ExploredChartProps extends Pick<ExplorerView, 'axis' | 'smoothing' | 'isLog'> {
   readonly name: string;
   readonly runs: readonly ExploredRun[];
+  /** Called with the update of the first run whose point was clicked. */
+  readonly onPickUpdate: (updateNumber: number) => void;
 }
 
 /** One metric of all runs. */
-export function ExploredChart({ name, runs, axis, smoothing, isLog }: ExploredChartProps) {
+export function ExploredChart({ name, runs, axis, smoothing, isLog, onPickUpdate }: ExploredChartProps) {
   const labels = runs.map(({ label }) => label);
   const recorded = useMemo(() => {
     const series = runs.map((run) => run.series.get(name));
@@ -64,6 +72,10 @@ export function ExploredChart({ name, runs, axis, smoothing, isLog }: ExploredCh
       format="number"
       isLog={hasLog}
       actions={actions}
+      onPick={(x) => {
+        const step = nearestStep([runs[0]?.series.get(name)], axis, 0, x);
+        if (step !== null) onPickUpdate(step);
+      }}
     />
   );
 }

@@ -5,6 +5,7 @@ import { countedInUpdates } from '../charts/chart-data';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { shortId } from '../format/ids';
 import page from '../pages/page.module.css';
+import { useOpenUpdate } from '../updates/use-open-update';
 import { ExploredChart, type ExploredRun } from './explored-chart';
 import { ExplorerToolbar } from './explorer-toolbar';
 import { useExplorerView, type ExplorerView } from './explorer-view';
@@ -58,6 +59,7 @@ interface GroupOfChartsProps {
 function GroupOfCharts({ group: { kind, names }, runs, view, isOpenAtFirst }: GroupOfChartsProps) {
   const [isOpen, setIsOpen] = useState(isOpenAtFirst);
   const { axis, smoothing, isLog } = view;
+  const onPickUpdate = useOpenUpdate();
   return (
     <details
       open={isOpen}
@@ -71,7 +73,7 @@ function GroupOfCharts({ group: { kind, names }, runs, view, isOpenAtFirst }: Gr
       {isOpen && (
         <div className={styles.grid}>
           {names.map((name) => (
-            <ExploredChart key={name} name={name} runs={runs} {...{ axis, smoothing, isLog }} />
+            <ExploredChart key={name} name={name} runs={runs} {...{ axis, smoothing, isLog, onPickUpdate }} />
           ))}
         </div>
       )}

@@ -12,6 +12,7 @@ import { formatCompact, formatCount, formatNumber, formatPercent } from '../form
 import { hasEnded, runDurationMs } from '../format/run-state';
 import { formatDuration } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
+import { useOpenUpdate } from '../updates/use-open-update';
 import { playsEpisodes } from '../runs/plays-episodes';
 import { RecordedOverview } from '../runs/recorded-overview';
 import { LimiterState } from '../sampling/limiter-state';
@@ -45,7 +46,8 @@ function TrainedOverview({ run }: { readonly run: RunDetail }) {
     const updates = metrics.data?.find(({ name }) => name === 'train/loss');
     return new Map(metrics.data?.map((one) => [one.name, countedInUpdates(one, updates)]));
   }, [metrics.data]);
-  const chart = { seriesByName, axis, startMs: Date.parse(run.startedAt) };
+  const onPickUpdate = useOpenUpdate();
+  const chart = { seriesByName, axis, startMs: Date.parse(run.startedAt), onPickUpdate };
   const plays = playsEpisodes(run.recipe);
   const first = plays ? SUCCESS_CHART : LOSS_CHART;
   const others = DETAIL_CHARTS.filter(
@@ -66,7 +68,7 @@ function TrainedOverview({ run }: { readonly run: RunDetail }) {
       {metrics.data && metrics.data.length > 0 && (
         <>
           <div className={styles.toolbar}>
-            <p>Drag across a chart to zoom in; double-click to zoom out.</p>
+            <p>Click a point to open its update; drag across a chart to zoom in, double-click to zoom out.</p>
             <Segments label="X-axis" value={axis} options={AXES} onChange={setAxis} />
           </div>
           <MetricChart

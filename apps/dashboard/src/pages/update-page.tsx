@@ -1,76 +1,17 @@
-import { Link, useParams } from 'react-router';
-import { useUpdate, useUpdateInputs } from '../api/queries';
-import type { Update, UpdateInput } from '../api/schema';
-import { DataTable, type TableColumn } from '../components/data-table';
-import { EmptyState, ErrorState, Loading } from '../components/notice';
-import { Pager } from '../components/pager';
+import { Link, useLocation, useParams } from 'react-router';
+import { useUpdate, useUpdates } from '../api/update-queries';
+import type { Update } from '../api/schema';
+import { ErrorState, Loading } from '../components/notice';
 import { Stat, StatRow } from '../components/stat';
 import table from '../components/table.module.css';
-import { usePaging } from '../components/use-paging';
-import { shortId } from '../format/ids';
-import { formatCount, formatNumber, formatPercent } from '../format/numbers';
+import { formatNumber, formatPercent } from '../format/numbers';
 import { formatMoment } from '../format/times';
+import { UpdateDistributions } from '../updates/update-distributions';
+import { UpdateInputs } from '../updates/update-inputs';
+import { UpdateMetrics } from '../updates/update-metrics';
+import { useRefetchMs } from '../live/use-live-run';
 import page from './page.module.css';
 import { useRunOfPage } from './run-layout';
-
-const PAGE_SIZE = 100;
-
-const COLUMNS: readonly TableColumn<UpdateInput>[] = [
-  {
-    label: 'Episode',
-    cell: ({ episodeRunId, episodeId }) => (
-      <Link
-        className={`${table.link} mono`}
-        to={`/runs/${episodeRunId}/episodes/${episodeId}`}
-        title={episodeId}
-      >
-        {shortId(episodeId)}
-      </Link>
-    ),
-  },
-  {
-    label: 'Group',
-    isMuted: true,
-    cell: ({ groupId }) => (
-      <Link className={`${table.link} mono`} to={`../episodes?groupId=${groupId}`} title={groupId}>
-        {shortId(groupId)}
-      </Link>
-    ),
-  },
-  {
-    label: 'Steps',
-    isNumeric: true,
-    cell: ({ firstStep, numSteps }) =>
-      firstStep === 0 ? formatCount(numSteps) : `${firstStep}–${firstStep + numSteps - 1}`,
-  },
-  {
-    label: 'Trained',
-    title: 'How often each epoch of optimizer steps trained it; 0: it was left out',
-    isNumeric: true,
-    cell: ({ times }) => `${times} ×`,
-  },
-  {
-    label: 'Tokens',
-    title: 'Action tokens that the loss counted',
-    isNumeric: true,
-    cell: ({ numTokens }) => formatCount(numTokens),
-  },
-  {
-    label: 'Weight',
-    title: 'Mean importance weight of those tokens',
-    isNumeric: true,
-    cell: ({ weight }) => formatNumber(weight),
-  },
-  {
-    label: 'Advantage',
-    title: 'Mean over those tokens',
-    isNumeric: true,
-    cell: ({ advantageMean }) => formatNumber(advantageMean),
-  },
-  { label: '±', title: 'Deviation', isNumeric: true, cell: (row) => formatNumber(row.advantageDeviation) },
-  { label: 'Least', isNumeric: true, isMuted: true, cell: (row) => formatNumber(row.advantageMin) },
-  { label: 'Most', isNumeric: true, isMuted: true, cell: (row) => formatNumber(row.advantageMax) },
-];
 
 /** One update, and the episodes that fed it. */
 export function UpdatePage() {
@@ -81,18 +22,22 @@ export function UpdatePage() {
   if (!update.data) return <ErrorState error={update.error} onRetry={() => void update.refetch()} />;
   return (
     <div className={page.stack}>
-      <UpdateFacts update={update.data} />
+      <UpdateFacts runId={runId} update={update.data} />
+      <UpdateMetrics metrics={update.data.metrics} />
+      <UpdateDistributions runId={runId} updateNumber={update.data.updateNumber} />
       <UpdateInputs runId={runId} update={update.data} />
     </div>
   );
 }
 
-function UpdateFacts({ update }: { readonly update: Update }) {
+function UpdateFacts({ runId, update }: { readonly runId: string; readonly update: Update }) {
+  const newest = useUpdates(runId, { cursor: null, limit: 1, refetchMs: useRefetchMs() });
   const { updateNumber, stage, policyVersionIn, policyVersionOut, metrics, appliedAt } = update;
   return (
     <>
       <header className={page.head}>
         <h2>Update {updateNumber}</h2>
+        <Neighbours updateNumber={updateNumber} newest={newest.data?.items[0]?.updateNumber} />
         <span className={page.grow} />
         {appliedAt !== null && (
           <Link className={table.link} to={`../what-ifs?update=${updateNumber}`}>
@@ -116,33 +61,23 @@ function UpdateFacts({ update }: { readonly update: Update }) {
   );
 }
 
-function UpdateInputs({ runId, update }: { readonly runId: string; readonly update: Update }) {
-  const { updateNumber, numEpisodes, appliedAt } = update;
-  const paging = usePaging(`${runId} ${updateNumber}`);
-  const inputs = useUpdateInputs(runId, updateNumber, { cursor: paging.cursor, limit: PAGE_SIZE });
-  if (inputs.isPending) return <Loading label="Loading its episodes" rows={12} />;
-  if (!inputs.data) return <ErrorState error={inputs.error} onRetry={() => void inputs.refetch()} />;
-  const { items, nextCursor } = inputs.data;
-  if (items.length === 0) {
-    return (
-      <EmptyState title={appliedAt === null ? 'Not applied yet' : 'Not recorded'}>
-        <Link className={table.link} to={`../episodes?update=${updateNumber}`}>
-          {formatCount(numEpisodes)} episodes
-        </Link>{' '}
-        are in its batch; the part that each has in it is known once it is applied.
-      </EmptyState>
-    );
-  }
+/** Links to the update before and the one after it. */
+function Neighbours({ updateNumber, newest }: { readonly updateNumber: number; readonly newest?: number }) {
+  const { search } = useLocation();
+  const hasNext = newest !== undefined && updateNumber < newest;
   return (
-    <>
-      <DataTable
-        label={`Episodes that fed update ${updateNumber}`}
-        columns={COLUMNS}
-        rows={items}
-        keyOf={({ place }) => `${place}`}
-        isStale={inputs.isPlaceholderData}
-      />
-      <Pager paging={paging} nextCursor={nextCursor} numItems={items.length} />
-    </>
+    <nav className={page.subtle} aria-label="Updates beside this one">
+      {updateNumber > 1 && (
+        <Link className={table.link} rel="prev" to={`../updates/${updateNumber - 1}${search}`}>
+          ← {updateNumber - 1}
+        </Link>
+      )}
+      {updateNumber > 1 && hasNext && ' · '}
+      {hasNext && (
+        <Link className={table.link} rel="next" to={`../updates/${updateNumber + 1}${search}`}>
+          {updateNumber + 1} →
+        </Link>
+      )}
+    </nav>
   );
 }

@@ -1,5 +1,5 @@
 import { Link } from 'react-router';
-import { useUpdates } from '../api/queries';
+import { useUpdates } from '../api/update-queries';
 import type { Update } from '../api/schema';
 import { Badge } from '../components/badge';
 import { DataTable, type TableColumn } from '../components/data-table';

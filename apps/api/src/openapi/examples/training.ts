@@ -66,9 +66,27 @@ export const TRAINING_EXAMPLES: Examples = {
           advantageDeviation: 0,
           advantageMin: -1.042,
           advantageMax: -1.042,
+          share: 0.002,
+          return: 0,
+          success: false,
+          age: 0,
         },
       ],
       nextCursor: 'WzFd',
+    },
+  },
+  'GET /api/runs/{runId}/updates/{updateNumber}/distributions': {
+    response: {
+      distributions: [
+        {
+          name: 'return',
+          numEpisodes: 512,
+          low: 0,
+          high: 1,
+          mean: 0.25,
+          counts: [384, ...Array<number>(22).fill(0), 128],
+        },
+      ],
     },
   },
   'GET /api/runs/{runId}/policies': {

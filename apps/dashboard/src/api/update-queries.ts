@@ -1,0 +1,61 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { api, dataOf } from './client';
+import { keys, type PageRequest, unlessRefused } from './queries';
+import type { paths } from './schema';
+
+/** The updates of a run, newest first. */
+export function useUpdates(runId: string, { cursor, limit, refetchMs }: PageRequest) {
+  return useQuery({
+    queryKey: [...keys.updates(runId), cursor, limit],
+    queryFn: ({ signal }) => {
+      const params = { path: { runId }, query: { cursor: cursor ?? undefined, limit } };
+      return dataOf(api.GET('/api/runs/{runId}/updates', { params, signal }));
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: unlessRefused(refetchMs),
+  });
+}
+
+export function useUpdate(runId: string, updateNumber: number) {
+  return useQuery({
+    queryKey: [...keys.updates(runId), updateNumber],
+    queryFn: ({ signal }) => {
+      const params = { path: { runId, updateNumber: `${updateNumber}` } };
+      return dataOf(api.GET('/api/runs/{runId}/updates/{updateNumber}', { params, signal }));
+    },
+  });
+}
+
+type UpdateInputsQuery = NonNullable<
+  paths['/api/runs/{runId}/updates/{updateNumber}/inputs']['get']['parameters']['query']
+>;
+/** How the episodes of an update are sorted, and which of them are listed. */
+export type UpdateInputsOrder = Pick<UpdateInputsQuery, 'sort' | 'order' | 'success'>;
+
+/** The episodes that fed an update. */
+export function useUpdateInputs(
+  runId: string,
+  updateNumber: number,
+  { cursor, limit, ...order }: Omit<PageRequest, 'refetchMs'> & UpdateInputsOrder,
+) {
+  return useQuery({
+    queryKey: [...keys.updates(runId), updateNumber, 'inputs', cursor, limit, order],
+    queryFn: ({ signal }) => {
+      const path = { runId, updateNumber: `${updateNumber}` };
+      const params = { path, query: { cursor: cursor ?? undefined, limit, ...order } };
+      return dataOf(api.GET('/api/runs/{runId}/updates/{updateNumber}/inputs', { params, signal }));
+    },
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Histograms over the episodes that fed an update. */
+export function useUpdateDistributions(runId: string, updateNumber: number) {
+  return useQuery({
+    queryKey: [...keys.updates(runId), updateNumber, 'distributions'],
+    queryFn: ({ signal }) => {
+      const params = { path: { runId, updateNumber: `${updateNumber}` } };
+      return dataOf(api.GET('/api/runs/{runId}/updates/{updateNumber}/distributions', { params, signal }));
+    },
+  });
+}

@@ -1,0 +1,96 @@
+import { Link } from 'react-router';
+import type { UpdateInput } from '../api/schema';
+import { Badge } from '../components/badge';
+import type { TableColumn } from '../components/data-table';
+import table from '../components/table.module.css';
+import { shortId } from '../format/ids';
+import { formatCount, formatNumber, formatPercent } from '../format/numbers';
+
+/** Columns of the episodes that fed an update; their sort keys are those of the API. */
+export const INPUT_COLUMNS: readonly TableColumn<UpdateInput>[] = [
+  {
+    label: 'Episode',
+    cell: ({ episodeRunId, episodeId }) => (
+      <Link
+        className={`${table.link} mono`}
+        to={`/runs/${episodeRunId}/episodes/${episodeId}`}
+        title={episodeId}
+      >
+        {shortId(episodeId)}
+      </Link>
+    ),
+  },
+  {
+    label: 'Group',
+    isMuted: true,
+    cell: ({ groupId }) => (
+      <Link className={`${table.link} mono`} to={`../episodes?groupId=${groupId}`} title={groupId}>
+        {shortId(groupId)}
+      </Link>
+    ),
+  },
+  {
+    label: 'Share',
+    title:
+      'Of the sum of trained tokens × importance weight × root mean square of the advantage: how much of the gradient may come from it',
+    isNumeric: true,
+    sortKey: 'share',
+    cell: ({ share }) => formatPercent(share),
+  },
+  { label: 'Success', cell: ({ success }) => <Outcome success={success} /> },
+  {
+    label: 'Return',
+    title: 'Sum of the rewards of the environment',
+    isNumeric: true,
+    sortKey: 'return',
+    cell: (row) => formatNumber(row.return),
+  },
+  {
+    label: 'Age',
+    title: 'Policy versions between the oldest one that sampled it and the one that the update started from',
+    isNumeric: true,
+    sortKey: 'age',
+    cell: ({ age }) => formatCount(age),
+  },
+  {
+    label: 'Steps',
+    isNumeric: true,
+    cell: ({ firstStep, numSteps }) =>
+      firstStep === 0 ? formatCount(numSteps) : `${firstStep}–${firstStep + numSteps - 1}`,
+  },
+  {
+    label: 'Trained',
+    title: 'How often each epoch of optimizer steps trained it; 0: it was left out',
+    isNumeric: true,
+    cell: ({ times }) => `${times} ×`,
+  },
+  {
+    label: 'Tokens',
+    title: 'Action tokens that the loss counted',
+    isNumeric: true,
+    sortKey: 'tokens',
+    cell: ({ numTokens }) => formatCount(numTokens),
+  },
+  {
+    label: 'Weight',
+    title: 'Mean importance weight of those tokens',
+    isNumeric: true,
+    sortKey: 'weight',
+    cell: ({ weight }) => formatNumber(weight),
+  },
+  {
+    label: 'Advantage',
+    title: 'Mean over those tokens',
+    isNumeric: true,
+    sortKey: 'advantage',
+    cell: ({ advantageMean }) => formatNumber(advantageMean),
+  },
+  { label: '±', title: 'Deviation', isNumeric: true, cell: (row) => formatNumber(row.advantageDeviation) },
+  { label: 'Least', isNumeric: true, isMuted: true, cell: (row) => formatNumber(row.advantageMin) },
+  { label: 'Most', isNumeric: true, isMuted: true, cell: (row) => formatNumber(row.advantageMax) },
+];
+
+function Outcome({ success }: Pick<UpdateInput, 'success'>) {
+  if (success === null) return '–';
+  return success ? <Badge tone="good">Success</Badge> : <Badge tone="bad">Failure</Badge>;
+}

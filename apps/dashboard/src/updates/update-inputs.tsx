@@ -1,0 +1,73 @@
+import { Link, useSearchParams } from 'react-router';
+import { useUpdateInputs, type UpdateInputsOrder } from '../api/update-queries';
+import type { Update } from '../api/schema';
+import { DataTable } from '../components/data-table';
+import { EmptyState, ErrorState, Loading } from '../components/notice';
+import { Pager } from '../components/pager';
+import { Segments } from '../components/segments';
+import table from '../components/table.module.css';
+import { usePaging } from '../components/use-paging';
+import { formatCount } from '../format/numbers';
+import page from '../pages/page.module.css';
+import { INPUT_COLUMNS } from './input-columns';
+import { readOrder, writeOrder } from './inputs-order';
+
+const PAGE_SIZE = 100;
+
+const ENDINGS = [
+  { value: 'all', label: 'All' },
+  { value: 'succeeded', label: 'Succeeded' },
+  { value: 'failed', label: 'Failed' },
+] as const;
+
+/** The episodes that fed an update, those first that did most to its gradient. The address keeps how they are sorted. */
+export function UpdateInputs({ runId, update }: { readonly runId: string; readonly update: Update }) {
+  const { updateNumber, numEpisodes, appliedAt } = update;
+  const [parameters, setParameters] = useSearchParams();
+  const order = readOrder(parameters);
+  const paging = usePaging(`${runId} ${updateNumber} ${JSON.stringify(order)}`);
+  const inputs = useUpdateInputs(runId, updateNumber, { cursor: paging.cursor, limit: PAGE_SIZE, ...order });
+  const change = (changed: UpdateInputsOrder) => {
+    setParameters(writeOrder({ ...order, ...changed }), { replace: true });
+  };
+  if (inputs.isPending) return <Loading label="Loading its episodes" rows={12} />;
+  if (!inputs.data) return <ErrorState error={inputs.error} onRetry={() => void inputs.refetch()} />;
+  const { items, nextCursor } = inputs.data;
+  if (items.length === 0 && order.success === undefined) {
+    return (
+      <EmptyState title={appliedAt === null ? 'Not applied yet' : 'Not recorded'}>
+        <Link className={table.link} to={`../episodes?update=${updateNumber}`}>
+          {formatCount(numEpisodes)} episodes
+        </Link>{' '}
+        are in its batch; the part that each has in it is known once it is applied.
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <div className={page.head}>
+        <span className={page.grow} />
+        <Segments
+          label="Episodes"
+          value={order.success === undefined ? 'all' : order.success ? 'succeeded' : 'failed'}
+          options={ENDINGS}
+          onChange={(ending) => {
+            change({ success: ending === 'all' ? undefined : ending === 'succeeded' });
+          }}
+        />
+      </div>
+      <DataTable
+        label={`Episodes that fed update ${updateNumber}`}
+        columns={INPUT_COLUMNS}
+        rows={items}
+        keyOf={({ place }) => `${place}`}
+        isStale={inputs.isPlaceholderData}
+        sort={{ key: order.sort, order: order.order }}
+        onSort={({ key, order: direction }) => {
+          change({ sort: key as UpdateInputsOrder['sort'], order: direction });
+        }}
+      />
+      <Pager paging={paging} nextCursor={nextCursor} numItems={items.length} />
+    </>
+  );
+}
