@@ -326,10 +326,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.setViewportSize({ width: 1280, height: 900 });
       await page.goto(`${url}/live`);
       const chart = page.getByRole('figure', { name: 'Learning rate' });
-      await chart
-        .getByText(/^0\.\d+$/)
-        .first()
-        .waitFor();
+      await expect.poll(() => chart.locator('figcaption b').first().innerText()).toMatch(/\d/);
       await chart.locator('.u-over').click();
       await page.getByRole('heading', { name: /^Update [1-5]$/ }).waitFor();
       const episodes = page.getByRole('region', { name: /^Episodes that fed update/ });
