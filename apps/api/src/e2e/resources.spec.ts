@@ -432,6 +432,9 @@ describe('updates and policies', () => {
       expect([success, sum]).toEqual([played?.success, played?.return]);
       expect(age).toBe(2 - (played?.policyVersionMin ?? NaN));
     }
+    const { nextCursor } = await fixture.getJson<Page<UpdateInput>>(`${path}?limit=3&sort=share`);
+    for (const other of ['', '&sort=return', '&sort=share&order=descending', '&sort=share&success=true'])
+      expect((await fixture.get(`${path}?limit=3&cursor=${nextCursor}${other}`)).status).toBe(400);
     const failed = await allPages<UpdateInput>(`${path}?success=false&limit=2`);
     const expected = ends.filter(({ end }) => end.success === false).map(({ episodeId }) => episodeId);
     expect(failed.map(({ episodeId }) => episodeId)).toEqual(expected);

@@ -14,7 +14,7 @@ export function encodeCursor(key: CursorKey): string {
  * @param shape the types the key must have, in order
  * @throws ProblemError `INVALID_REQUEST` when the text is not a cursor of this shape
  */
-export function decodeCursor<Shape extends readonly ('string' | 'number')[]>(
+export function decodeCursor<const Shape extends readonly ('string' | 'number')[]>(
   cursor: string,
   shape: Shape,
 ): { [I in keyof Shape]: Shape[I] extends 'string' ? string : number } {
@@ -24,10 +24,15 @@ export function decodeCursor<Shape extends readonly ('string' | 'number')[]>(
     key.length !== shape.length ||
     !shape.every((type, i) => isOfType(key[i], type))
   ) {
-    const rule = 'cursor must be the nextCursor of an earlier page of this list';
-    throw new ProblemError('INVALID_REQUEST', rule, [{ field: 'cursor', value: cursor.slice(0, 200), rule }]);
+    throw foreignCursor(cursor);
   }
   return key as never;
+}
+
+/** The error for a text that no page of the list had as its cursor. */
+export function foreignCursor(cursor: string): ProblemError {
+  const rule = 'cursor must be the nextCursor of an earlier page of this list';
+  return new ProblemError('INVALID_REQUEST', rule, [{ field: 'cursor', value: cursor.slice(0, 200), rule }]);
 }
 
 /** Numbers of cursors are counts. */

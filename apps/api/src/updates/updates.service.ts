@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { decodeCursor } from '../paging/cursor.js';
+import { decodeCursor, foreignCursor } from '../paging/cursor.js';
 import { ProblemError } from '../problems/problem.js';
 import { pageOf, type Page, type PageQuery } from '../paging/page.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
@@ -115,7 +115,8 @@ export class UpdatesService {
     { runId, updateNumber }: UpdateParams,
     { limit, cursor, sort, order, success }: UpdateInputsQuery,
   ): Promise<Page<UpdateInput>> {
-    const [from] = cursor ? decodeCursor(cursor, ['number']) : [0];
+    const asked = [sort, order, String(success ?? null)];
+    const from = cursor ? placeIn(cursor, asked) : 0;
     const direction = order === 'ascending' ? 'ASC' : 'DESC';
     // An update never gets other inputs, so pages are told apart by where they begin.
     const query = `${INPUTS}
@@ -124,8 +125,20 @@ export class UpdatesService {
       LIMIT {limit:UInt32} OFFSET {from:UInt64}`;
     const params = { runId, updateNumber, success: success ?? null, from, limit: limit + 1 };
     const rows = await this.store.queryRows<UpdateInput>(query, params);
-    return pageOf(rows, limit, { toItem: (row) => row, keyOf: () => [from + limit] });
+    return pageOf(rows, limit, { toItem: (row) => row, keyOf: () => [from + limit, ...asked] });
   }
+}
+
+/**
+ * Where a page of the episodes of an update begins.
+ *
+ * @param asked sort, order and filter, as words, which the cursor must be of
+ * @throws ProblemError `INVALID_REQUEST`
+ */
+function placeIn(cursor: string, asked: readonly string[]): number {
+  const [from, ...of] = decodeCursor(cursor, ['number', 'string', 'string', 'string']);
+  if (of.some((word, i) => word !== asked[i])) throw foreignCursor(cursor);
+  return from;
 }
 
 function toUpdate(row: UpdateRow): Update {
