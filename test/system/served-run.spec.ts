@@ -25,6 +25,7 @@ const run = [
     'optimizer.epochs=1',
     'evaluation.everyUpdates=0',
     'evaluation.numTestEpisodes=0',
+    'updateTokens=true',
   ].flatMap((assignment) => ['--set', assignment]),
 ];
 
@@ -350,8 +351,26 @@ describe('a run whose collector and trainer work at the same time', () => {
         .click();
       await page.waitForURL(/success=false/);
       await page.getByRole('button', { name: 'All', exact: true }).click();
+      const lineage = page.getByRole('navigation', { name: 'Lineage' });
+      expect(await lineage.getByRole('listitem').count()).toBeGreaterThan(2);
       await episodes.getByRole('link').first().click();
       await page.getByRole('heading', { name: 'Step 0' }).waitFor();
+      const colors = page.getByRole('group', { name: 'Color tokens by' });
+      await expect.poll(() => colors.locator('[aria-pressed=true]').innerText()).toBe('Advantage');
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await page.getByLabel('as trained by').selectOption({ label: 'no update' });
+      await expect.poll(() => new URL(page.url()).searchParams.has('update')).toBe(false);
+    });
+
+    it('replays an update by the button on its page, to the same bits', async () => {
+      const { page } = browser;
+      await page.goto(`${url}/live`);
+      await page.getByRole('link', { name: 'Updates', exact: true }).click();
+      await page.getByRole('row').nth(1).getByRole('link').first().click();
+      await page.getByRole('button', { name: 'Replay' }).click();
+      await page.getByText(/^Same loss.* and (weights|tokens), bit for bit$/).waitFor();
+      expect(await page.getByRole('region', { name: 'Metrics that differ' }).count()).toBe(0);
+      expect(await browser.accessibilityFaults()).toEqual([]);
     });
 
     it('compares an update with what it would have been, from its page, and shows every token side by side', async () => {

@@ -24,6 +24,7 @@ import { UpdatesModule } from './updates/updates.module.js';
 import { SamplingModule } from './sampling/sampling.module.js';
 import { ValidationsModule } from './validations/validations.module.js';
 import { WarningsModule } from './warnings/warnings.module.js';
+import { ReplaysModule } from './replays/replays.module.js';
 import { WhatIfsModule } from './what-ifs/what-ifs.module.js';
 
 @Module({})
@@ -56,6 +57,7 @@ export class AppModule {
         DeletionModule,
         UpdatesModule,
         WhatIfsModule,
+        ReplaysModule,
         PoliciesModule,
         WarningsModule,
         SamplingModule,

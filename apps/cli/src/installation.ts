@@ -26,7 +26,7 @@ export const PROGRAMS = {
   collector: join(COLLECTOR, 'dist', 'main.js'),
   trainer: join(TRAINER, 'dist', 'main.js'),
   validator: join(COLLECTOR, 'dist', 'validator-main.js'),
-  whatIf: join(TRAINER, 'dist', 'what-if', 'what-if-main.js'),
+  questions: join(TRAINER, 'dist', 'questions', 'main.js'),
   baselines: join(CLI, 'dist', 'run', 'baselines-process.js'),
   backend: join(CLI, 'dist', 'backend-installer', 'main.js'),
 };

@@ -13,7 +13,6 @@ export { openEngine } from './engine/open-engine.js';
 export type { EngineState, EvaluatedTokens, UpdateEngine } from './engine/update-engine.js';
 export { recipeModelConfig } from './engine/recipe-model.js';
 export {
-  REPLAY_TOLERANCE,
   replayUpdate,
   type ReplayedMetric,
   type ReplayedOptimizerStep,
@@ -27,7 +26,7 @@ export {
   type ReplayedRun,
   type ReplayRunOptions,
 } from './replay/replay-run.js';
-export { storedRewards } from './what-if/answer-what-if.js';
+export { storedRewards } from './what-if/stored-rewards.js';
 export {
   type ChangedRewards,
   whatIf,

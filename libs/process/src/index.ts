@@ -48,7 +48,12 @@ export { KeyDirectory, type KeyRequest, type StoredKeys } from './keys/key-direc
 export { KeyRing, type KeyRingOptions, type KeyVerdict } from './keys/key-ring.js';
 export { ProcessError } from './process-error.js';
 export { ServerProcess, type ServerProcessOptions } from './servers/server-process.js';
-export type { WhatIfMessage, WhatIfQuestion } from './jobs/what-if-messages.js';
+export type {
+  ReplayQuestion,
+  UpdateAnswerMessage,
+  UpdateQuestion,
+  WhatIfQuestion,
+} from './jobs/update-questions.js';
 export { keepHeartbeatFile } from './supervision/heartbeat-file.js';
 export { FINAL_FAILURE_EXIT_CODE, runProcess } from './supervision/run-process.js';
 export type { RoleMessage, Supervised } from './supervision/supervised.js';

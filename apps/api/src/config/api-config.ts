@@ -42,8 +42,8 @@ export class ApiConfig {
   readonly traceIdleMs!: number;
   /** Time between deletions of the episodes that runs no longer keep. */
   readonly retentionIntervalMs!: number;
-  /** How the process that computes a what-if is started; null: none is computed. */
-  readonly whatIfProcess!: { readonly script: string; readonly environment: NodeJS.ProcessEnv } | null;
+  /** How the process is started that replays an update or computes a what-if; null: neither is done. */
+  readonly questionProcess!: { readonly script: string; readonly environment: NodeJS.ProcessEnv } | null;
   /** Whether the supervisor of this process starts and stops runs. */
   readonly hasRunControl!: boolean;
   readonly dashboardDirectory!: string | null;
@@ -76,7 +76,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
       'RETRACE_TRACE_DIRECTORY',
       'RETRACE_TRACE_IDLE_SECONDS',
       'RETRACE_RETENTION_SECONDS',
-      'RETRACE_WHAT_IF_SCRIPT',
+      'RETRACE_QUESTIONS_SCRIPT',
       'RETRACE_CHECKPOINT_DIRECTORY',
       'RETRACE_RUN_CONTROL',
       'RETRACE_DASHBOARD_DIRECTORY',
@@ -104,10 +104,10 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
     traceDirectory: pathOf(variables.RETRACE_TRACE_DIRECTORY),
     traceIdleMs: (variables.RETRACE_TRACE_IDLE_SECONDS ?? DEFAULT_TRACE_IDLE_SECONDS) * 1000,
     retentionIntervalMs: (variables.RETRACE_RETENTION_SECONDS ?? DEFAULT_RETENTION_SECONDS) * 1000,
-    whatIfProcess:
-      variables.RETRACE_WHAT_IF_SCRIPT && variables.RETRACE_CHECKPOINT_DIRECTORY
+    questionProcess:
+      variables.RETRACE_QUESTIONS_SCRIPT && variables.RETRACE_CHECKPOINT_DIRECTORY
         ? {
-            script: resolve(variables.RETRACE_WHAT_IF_SCRIPT),
+            script: resolve(variables.RETRACE_QUESTIONS_SCRIPT),
             environment: { ...process.env, ...environment },
           }
         : null,

@@ -109,7 +109,7 @@ describe('the examples of the OpenAPI document', () => {
     const reads = operations.filter(({ name }) => name.startsWith('GET ') && !name.endsWith('/live'));
     for (const { name, responses } of reads) {
       const response = await fixture.get(addressOf(name));
-      // Of plays, data sets and what-ifs this server has none.
+      // Of plays, data sets, replays and what-ifs this server has none.
       if (response.status === 404 || response.status === 501) continue;
       expect(response.status, name).toBe(200);
       const { schema } = Object.values(responses['200'].content ?? {})[0];
@@ -121,8 +121,8 @@ describe('the examples of the OpenAPI document', () => {
     const sent = Object.entries(EXAMPLES).filter(([, { request }]) => request !== undefined);
     const statuses = await Promise.all(
       sent
-        // There are no keys here, what-ifs need a process of the trainer, and the queue a supervisor.
-        .filter(([name]) => !/\/(session|what-ifs|queue|training)/.test(name))
+        // There are no keys here, replays and what-ifs need a process of the trainer, and the queue a supervisor.
+        .filter(([name]) => !/\/(session|replays|what-ifs|queue|training)/.test(name))
         .map(async ([name, { request }]) => {
           const { status } = await fixture.post(addressOf(name, recordedRunId), request);
           return [name, status];
@@ -141,6 +141,6 @@ function addressOf(name: string, runId = run.runId): string {
     .replace('{otherRunId}', run.runId)
     .replace('{episodeId}', round[0].episodeId)
     .replace('{updateNumber}', '1')
-    .replace(/\{(playId|whatIfId|queueId)\}/, '01a21e03-6c77-75aa-8dfa-39a0fc28f322')
+    .replace(/\{(playId|replayId|whatIfId|queueId)\}/, '01a21e03-6c77-75aa-8dfa-39a0fc28f322')
     .replace('{name}', 'solved');
 }

@@ -9,6 +9,8 @@ import { ApiFixture } from '../testing/api-fixture.js';
 import type { RecordedEpisode } from '../testing/played-episode.js';
 import { RunRecorder } from '../testing/run-recorder.js';
 import type { DistributionList, UpdateInput } from '../updates/update-inputs.dto.js';
+import type { UpdateLineage } from '../updates/update-lineage.dto.js';
+import type { TrainedTokenColumns } from '../updates/trained-tokens.dto.js';
 import type { Update } from '../updates/updates.dto.js';
 import type { RunWarning } from '../warnings/warnings.dto.js';
 
@@ -441,6 +443,47 @@ describe('updates and policies', () => {
     // Of all episodes of the update, also where some are left out.
     for (const { episodeId, share } of failed)
       expect(share).toBe(inputs.find((input) => input.episodeId === episodeId)?.share);
+  });
+
+  it('follows the episodes of an update to the policies that sampled them, and those of its policy to updates', async () => {
+    const { runId } = run;
+    const lineage = await fixture.getJson<UpdateLineage>(`${runPath()}/updates/2/lineage`);
+    expect(new Set(rounds[2].map(({ end }) => end.policyVersionMin))).toEqual(new Set([2]));
+    const sampling = { runId, policyVersion: 2, madeBy: 1, numEpisodes: rounds[2].length };
+    expect(lineage.sampledBy).toEqual([sampling]);
+    const next = rounds[3].filter(({ end }) => end.policyVersionMin === 3);
+    expect(next.length).toBeGreaterThan(0);
+    expect(lineage.numSampled).toBe(next.length);
+    expect(lineage.fed).toEqual([{ runId, updateNumber: 3, numEpisodes: next.length }]);
+    const none = await fixture.getJson(`${runPath()}/updates/999/lineage`);
+    expect(none).toEqual({ sampledBy: [], numSampled: 0, fed: [] });
+  });
+
+  it('shows what the last optimizer step of an update read of each token of an episode', async () => {
+    const [{ episodeId, events, end }] = rounds[2];
+    const tokensOf = (update: number) =>
+      fixture.getJson<TrainedTokenColumns>(`${runPath()}/updates/${update}/inputs/${episodeId}/tokens`);
+    const places = events.flatMap((event) => {
+      if (event.kind !== 'StepRecorded') return [];
+      const { step, actionMask } = event.payload;
+      return [...actionMask.keys()]
+        .filter((n) => actionMask[n] === 1)
+        .map((position) => ({ step, position }));
+    });
+    expect(places.length).toBeGreaterThan(1);
+    const nulls = places.map(() => null);
+    expect(await tokensOf(2)).toEqual({
+      steps: places.map(({ step }) => step),
+      positions: places.map(({ position }) => position),
+      advantages: places.map(() => (end.success === true ? 1 : -0.5)),
+      ratios: places.map(({ step }) => 1 + step / 64),
+      values: places.map(({ position }) => 2 + position / 64),
+      entropies: places.map(() => 0.5),
+      clippedShares: places.map(({ step }) => (step % 2 === 1 ? 0.5 : 0)),
+      ...{ kls: nulls, teacherLogprobs: nulls },
+    });
+    // It fed another update, and the update after this one records no tokens.
+    for (const update of [1, 4]) expect((await tokensOf(update)).steps).toEqual([]);
   });
 
   it('shows how the figures of the episodes of an update are distributed', async () => {

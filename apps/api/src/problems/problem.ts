@@ -31,8 +31,8 @@ export type ProblemCode =
   | 'ANNOTATION_CONFLICT'
   | 'TOO_MANY_RECORDS_IN_FLIGHT'
   | 'TRACES_UNAVAILABLE'
-  | 'WHAT_IF_UNAVAILABLE'
-  | 'TOO_MANY_WHAT_IFS'
+  | 'QUESTIONS_UNAVAILABLE'
+  | 'TOO_MANY_QUESTIONS'
   | 'RUN_NOT_TRAINED'
   | 'RUN_NOT_TRAINING'
   | 'RUN_CONTROL_UNANSWERED'
@@ -80,8 +80,8 @@ const STATUS_OF: Record<ProblemCode, number> = {
   ANNOTATION_CONFLICT: 409,
   TOO_MANY_RECORDS_IN_FLIGHT: 429,
   TRACES_UNAVAILABLE: 503,
-  WHAT_IF_UNAVAILABLE: 501,
-  TOO_MANY_WHAT_IFS: 429,
+  QUESTIONS_UNAVAILABLE: 501,
+  TOO_MANY_QUESTIONS: 429,
   RUN_NOT_TRAINED: 409,
   RUN_NOT_TRAINING: 409,
   RUN_CONTROL_UNANSWERED: 504,
@@ -130,8 +130,8 @@ const TITLE_OF: Record<ProblemCode, string> = {
   ANNOTATION_CONFLICT: 'The annotation was made with other content',
   TOO_MANY_RECORDS_IN_FLIGHT: 'Too many records at once',
   TRACES_UNAVAILABLE: 'Spans can not be stored',
-  WHAT_IF_UNAVAILABLE: 'What-ifs are not computed here',
-  TOO_MANY_WHAT_IFS: 'Too many what-ifs at once',
+  QUESTIONS_UNAVAILABLE: 'Replays and what-ifs are not computed here',
+  TOO_MANY_QUESTIONS: 'Too many replays and what-ifs at once',
   RUN_NOT_TRAINED: 'The run was not trained here',
   RUN_NOT_TRAINING: 'The run is not being trained by this server',
   RUN_CONTROL_UNANSWERED: 'The supervisor has not answered in time',

@@ -1,6 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsInt, IsString, Length, Max, Min, ValidateBy, ValidateIf } from '@retrace/validation';
+import { IsIn, IsInt, IsString, Length, Max, Min, ValidateBy } from '@retrace/validation';
 import type { QueueItem } from '@retrace/process';
+import { IfGiven } from '../http/if-given.js';
 import { Uuid } from '../http/query-decorators.js';
 import { ApiBoolean, ApiNullableText, ApiText, ApiTime, ApiWord } from '../openapi/properties.js';
 
@@ -12,8 +13,6 @@ const MAX_OVERRIDES = 64;
 const MAX_TEXT = 1_000;
 const STATUSES = ['queued', 'running', 'stopping', 'finished', 'stopped', 'failed'] as const;
 
-/** IsOptional would take null, too. */
-const IfGiven = () => ValidateIf((_, value) => value !== undefined);
 const textRule = (max: number) => ({ message: `$property must be a text of 1 to ${max} characters` });
 const numberRule = (min: number, max: number) => ({
   message: `$property must be an integer from ${min} to ${max}, got $value`,

@@ -10,6 +10,7 @@ import { controlEvent } from '@retrace/trajectory/testing';
 import { partitionOf, type EventLog } from '@retrace/log';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { playEpisode, type RecordedEpisode } from './played-episode.js';
+import { tracedTokens } from './traced-tokens.js';
 import { WordVocabulary } from './word-vocabulary.js';
 
 interface RunRecorderOptions {
@@ -214,13 +215,12 @@ export class RunRecorder {
       'time/checkpoint': 0.05,
       'time/wait': 1.3,
     });
+    const ofUpdate = { planId, epoch: 1, updateNumber: round };
     const numEpisodes = episodes.length;
     const counts = (of: (i: number) => number) => Int32Array.from({ length: numEpisodes }, (_, i) => of(i));
     const advantages = Float32Array.from(episodes, ({ end }) => (end.success === true ? 1 : -0.5));
     await this.control('UpdateTraced', {
-      planId,
-      epoch: 1,
-      updateNumber: round,
+      ...ofUpdate,
       policyVersionIn: round,
       runIds: [this.runId],
       episodeRuns: counts(() => 0),
@@ -242,10 +242,10 @@ export class RunRecorder {
       stepLosses: Float64Array.of(0.4 * decay, 0.3 * decay),
       stepGradientNorms: Float64Array.of(0.8, 0.7),
     });
+    // Every other update goes without.
+    if (round % 2 === 0) await this.control('UpdateTokensTraced', { ...ofUpdate, ...tracedTokens(episodes) });
     await this.control('UpdateApplied', {
-      planId,
-      epoch: 1,
-      updateNumber: round,
+      ...ofUpdate,
       policyVersionOut: round + 1,
       weights: { sha256: sha256Like(round + 1), sizeBytes: 400_000 },
       optimizer: { sha256: sha256Like(round + 1_000), sizeBytes: 800_000 },

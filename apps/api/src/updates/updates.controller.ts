@@ -5,13 +5,19 @@ import { PageQuery, type Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
 import { RunParams } from '../runs/run-params.js';
 import { DistributionList, UpdateInput, UpdateInputsQuery, UpdateParams } from './update-inputs.dto.js';
+import { TrainedTokenColumns, UpdateInputParams } from './trained-tokens.dto.js';
+import { UpdateLineage } from './update-lineage.dto.js';
+import { UpdateLineageService } from './update-lineage.service.js';
 import { Update } from './updates.dto.js';
 import { UpdatesService } from './updates.service.js';
 
 @ApiTags('updates')
 @Controller('api/runs/:runId/updates')
 export class UpdatesController {
-  constructor(private readonly updates: UpdatesService) {}
+  constructor(
+    private readonly updates: UpdatesService,
+    private readonly lineages: UpdateLineageService,
+  ) {}
 
   @Get()
   @Access('read')
@@ -35,6 +41,27 @@ export class UpdatesController {
   @ApiPage(UpdateInput)
   inputs(@Param() params: UpdateParams, @Query() query: UpdateInputsQuery): Promise<Page<UpdateInput>> {
     return this.updates.inputs(params, query);
+  }
+
+  @Get(':updateNumber/inputs/:episodeId/tokens')
+  @Access('read')
+  @ApiOperation({
+    summary: 'Shows what the loss of an update read of each token of an episode',
+    description: 'Recorded where the recipe has `updateTokens`; all lists are empty where it has not.',
+  })
+  @ApiOkResponse({ type: TrainedTokenColumns })
+  tokens(@Param() params: UpdateInputParams): Promise<TrainedTokenColumns> {
+    return this.updates.tokens(params);
+  }
+
+  @Get(':updateNumber/lineage')
+  @Access('read')
+  @ApiOperation({
+    summary: 'Shows which policies sampled the episodes of an update, and which updates its own policy fed',
+  })
+  @ApiOkResponse({ type: UpdateLineage })
+  lineage(@Param() params: UpdateParams): Promise<UpdateLineage> {
+    return this.lineages.lineage(params);
   }
 
   @Get(':updateNumber/distributions')

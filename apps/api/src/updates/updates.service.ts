@@ -14,6 +14,7 @@ import {
   type UpdateInputsQuery,
   type UpdateParams,
 } from './update-inputs.dto.js';
+import type { TrainedTokenColumns, UpdateInputParams } from './trained-tokens.dto.js';
 import type { Update } from './updates.dto.js';
 
 interface UpdateRow extends Omit<Update, 'metrics'> {
@@ -72,6 +73,33 @@ const DISTRIBUTIONS = `
   )
   GROUP BY name`;
 
+/** Lists of `TrainedTokenColumns` by the column of `update_tokens` that fills them. */
+const TOKEN_FIGURES = {
+  advantage: 'advantages',
+  ratio: 'ratios',
+  value: 'values',
+  kl: 'kls',
+  entropy: 'entropies',
+  teacher_logprob: 'teacher_logprobs',
+};
+
+// A token has a row for each optimizer step that trained it. Tuples keep what is NULL in the lists.
+const TOKENS = `
+  SELECT groupArray(step) AS steps, groupArray(position) AS positions, groupArray(clipped_share) AS clipped_shares,
+    ${Object.entries(TOKEN_FIGURES)
+      .map(([column, list]) => `arrayMap(each -> each.1, groupArray(tuple(last_${column}))) AS ${list}`)
+      .join(', ')}
+  FROM (
+    SELECT step, position - 1 AS position, avg(clipped) AS clipped_share,
+      ${Object.keys(TOKEN_FIGURES)
+        .map((column) => `argMax(${column}, optimizer_step) AS last_${column}`)
+        .join(', ')}
+    FROM update_tokens
+    WHERE run_id = {runId:String} AND update_number = {updateNumber:UInt64} AND episode_id = {episodeId:String}
+    GROUP BY step, position
+    ORDER BY step, position
+  )`;
+
 // The plans of the page are selected by number first: opening every plan's manifest would get slower as the run grows.
 const LIST_UPDATES = `
   SELECT ${UPDATE_COLUMNS}
@@ -108,6 +136,12 @@ export class UpdatesService {
     const rows = await this.store.queryRows<Distribution>(DISTRIBUTIONS, { runId, updateNumber });
     const found = DISTRIBUTED.map((name) => rows.find((row) => row.name === name));
     return { distributions: found.filter((one) => one !== undefined) };
+  }
+
+  /** Tokens of an episode that an update trained; none where it did not, or did not record them. */
+  async tokens(params: UpdateInputParams): Promise<TrainedTokenColumns> {
+    const [tokens] = await this.store.queryRows<TrainedTokenColumns>(TOKENS, { ...params });
+    return tokens;
   }
 
   /** In the order that is asked for; none for an update that is not applied, or from before these were recorded. */

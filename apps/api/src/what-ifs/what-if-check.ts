@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { ConfigError, parseRecipe, whatIfRecipe, type Recipe } from '@retrace/config';
+import { ConfigError, whatIfRecipe, type Recipe } from '@retrace/config';
 import type { WhatIfQuestion } from '@retrace/process';
 import { ProblemError } from '../problems/problem.js';
 import { shown, shorten, type Violation } from '../problems/violations.js';
 import { StoreService } from '../store/store.service.js';
+import { AskedRun, uncommittedUpdate } from '../update-questions/asked-run.js';
 import type { WhatIfRequest } from './what-ifs.dto.js';
 
 /** Each compared update takes as long as three updates of its run. */
@@ -14,11 +15,14 @@ const MIN_PREFIX = 4;
 /** Checks a question before a process is started for it. */
 @Injectable()
 export class WhatIfCheck {
-  constructor(private readonly store: StoreService) {}
+  constructor(
+    private readonly store: StoreService,
+    private readonly run: AskedRun,
+  ) {}
 
   /** @throws ProblemError `NOT_FOUND`, `RUN_NOT_TRAINED`, `INVALID_REQUEST` naming each field, its value and the rule */
   async questionOf(runId: string, request: WhatIfRequest): Promise<WhatIfQuestion> {
-    const recipe = await this.recipeOf(runId);
+    const recipe = await this.run.recipeOf(runId);
     const {
       updateNumber: from,
       toUpdate: to = from,
@@ -27,38 +31,13 @@ export class WhatIfCheck {
       withTokens = false,
     } = request;
     const violations = [
-      ...rangeViolations({ from, to, withTokens }, await this.newestUpdate(runId)),
+      ...rangeViolations({ from, to, withTokens }, await this.run.newestUpdate(runId)),
       ...setViolations(recipe, set),
       ...(rewardVersion === null ? [] : await this.versionViolations(runId, rewardVersion)),
     ];
     if (violations.length > 0)
       throw new ProblemError('INVALID_REQUEST', violations.map(({ rule }) => rule).join('; '), violations);
-    return { runId, from, to, assignments: set, rewardVersion, withTokens };
-  }
-
-  private async recipeOf(runId: string): Promise<Recipe> {
-    const [run] = await this.store.queryRows<{ kind: string; recipe: string } | undefined>(
-      'SELECT kind, recipe FROM runs WHERE run_id = {runId:String}',
-      { runId },
-    );
-    if (!run) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
-    if (run.kind === 'recorded')
-      throw new ProblemError('RUN_NOT_TRAINED', `Run ${runId} was recorded; it has no updates to compare`);
-    try {
-      return parseRecipe(JSON.parse(run.recipe));
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      const what = `The recipe of run ${runId} is not valid in this version: ${error.message}`;
-      throw new ProblemError('RUN_NOT_TRAINED', what);
-    }
-  }
-
-  private async newestUpdate(runId: string): Promise<number> {
-    const [{ newest }] = await this.store.queryRows<{ newest: number }>(
-      'SELECT max(update_number) AS newest FROM updates WHERE run_id = {runId:String} AND applied_at IS NOT NULL',
-      { runId },
-    );
-    return newest;
+    return { kind: 'whatIf', runId, from, to, assignments: set, rewardVersion, withTokens };
   }
 
   private async versionViolations(runId: string, wanted: string): Promise<Violation[]> {
@@ -84,12 +63,12 @@ function rangeViolations(
   const violations: Violation[] = [];
   const add = (field: string, value: unknown, rule: string) =>
     violations.push({ field, value, rule: `${field} must be ${rule}, got ${shown(value)}` });
-  const committed =
-    newest === 0 ? 'a committed update; the run has none yet' : `a committed update, 1 to ${newest}`;
-  if (from > newest) add('updateNumber', from, committed);
+  const uncommitted =
+    uncommittedUpdate('updateNumber', from, newest) ??
+    (to < from ? null : uncommittedUpdate('toUpdate', to, newest));
+  if (uncommitted !== null) violations.push(uncommitted);
   if (to < from) add('toUpdate', to, `at least updateNumber, ${from}`);
-  else if (from <= newest && to > newest) add('toUpdate', to, committed);
-  else if (to - from >= MAX_UPDATES)
+  else if (to <= newest && to - from >= MAX_UPDATES)
     add('toUpdate', to, `at most ${from + MAX_UPDATES - 1}: ${MAX_UPDATES} updates`);
   if (withTokens && to > from) add('withTokens', true, 'false for several updates');
   return violations;

@@ -4,7 +4,8 @@ import { Access } from '../keys/access.js';
 import { PageQuery, type Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
 import { RunParams } from '../runs/run-params.js';
-import { WhatIf, WhatIfChange, WhatIfItem, WhatIfParams, WhatIfRequest } from './what-ifs.dto.js';
+import { QuestionChange } from '../update-questions/question-state.dto.js';
+import { WhatIf, WhatIfItem, WhatIfParams, WhatIfRequest } from './what-ifs.dto.js';
 import { WhatIfsService } from './what-ifs.service.js';
 
 @ApiTags('updates')
@@ -47,7 +48,7 @@ export class WhatIfsController {
   @Access('sql')
   @ApiOperation({ summary: 'Cancels a what-if; one that has ended stays as it is' })
   @ApiOkResponse({ type: WhatIf })
-  cancel(@Param() params: WhatIfParams, @Body() _change: WhatIfChange): Promise<WhatIf> {
+  cancel(@Param() params: WhatIfParams, @Body() _change: QuestionChange): Promise<WhatIf> {
     return this.whatIfs.cancel(params);
   }
 }

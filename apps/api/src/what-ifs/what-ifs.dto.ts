@@ -1,70 +1,30 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsString,
-  Length,
-  Max,
-  Min,
-  ValidateIf,
-} from '@retrace/validation';
+import { ArrayMaxSize, IsArray, IsBoolean, IsString, Length } from '@retrace/validation';
+import { IfGiven } from '../http/if-given.js';
 import { PathId } from '../http/query-decorators.js';
-import {
-  ApiInteger,
-  ApiNullableText,
-  ApiNullableTime,
-  ApiText,
-  ApiTime,
-  ApiWord,
-} from '../openapi/properties.js';
+import { ApiInteger, ApiNullableText } from '../openapi/properties.js';
 import { RunParams } from '../runs/run-params.js';
+import { BodyUpdateNumber } from '../update-questions/body-update-number.js';
+import { QuestionState } from '../update-questions/question-state.dto.js';
 import { WhatIfUpdateDto } from './what-if-update.dto.js';
 
-const MAX_UPDATE = 10_000_000;
 const MAX_ASSIGNMENTS = 32;
 const MAX_ASSIGNMENT_LENGTH = 4_000;
-const UPDATE_RULE = { message: `$property must be an integer from 1 to ${MAX_UPDATE}, got $value` };
 const SET_RULE = { message: `set must be at most ${MAX_ASSIGNMENTS} texts such as loss.clipLow=0.1` };
-
-export const WHAT_IF_STATUSES = ['queued', 'running', 'finished', 'failed', 'cancelled'] as const;
-export type WhatIfStatus = (typeof WHAT_IF_STATUSES)[number];
-
-/** IsOptional would take null, too. */
-const IfGiven = () => ValidateIf((_, value) => value !== undefined);
 
 export class WhatIfParams extends RunParams {
   @PathId('Id of the what-if')
   readonly whatIfId!: string;
 }
 
-const CHANGE_RULE = { message: 'status must be cancelled, got $value' };
-
-export class WhatIfChange {
-  @ApiProperty({ enum: ['cancelled'] })
-  @IsIn(['cancelled'], CHANGE_RULE)
-  readonly status!: 'cancelled';
-}
-
 export class WhatIfRequest {
-  @ApiProperty({ type: 'integer', minimum: 1, maximum: MAX_UPDATE })
-  @IsInt(UPDATE_RULE)
-  @Min(1, UPDATE_RULE)
-  @Max(MAX_UPDATE, UPDATE_RULE)
+  @BodyUpdateNumber()
   readonly updateNumber!: number;
 
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
-    maximum: MAX_UPDATE,
+  @BodyUpdateNumber({
+    optional: true,
     description: 'The updates from `updateNumber` up to this one, at most 50; by default only that one',
   })
-  @IfGiven()
-  @IsInt(UPDATE_RULE)
-  @Min(1, UPDATE_RULE)
-  @Max(MAX_UPDATE, UPDATE_RULE)
   readonly toUpdate?: number;
 
   @ApiPropertyOptional({
@@ -106,32 +66,13 @@ export class WhatIfRequest {
   readonly withTokens?: boolean;
 }
 
-class WhatIfRange {
-  @ApiInteger()
-  readonly from!: number;
-
-  @ApiInteger()
-  readonly to!: number;
-}
-
-class WhatIfFailure {
-  @ApiText('For programs')
-  readonly code!: string;
-
-  @ApiText()
-  readonly message!: string;
-}
-
 /** A what-if, as lists show it. */
-export class WhatIfItem {
+export class WhatIfItem extends QuestionState {
   @ApiProperty({ type: String, format: 'uuid' })
   readonly whatIfId!: string;
 
   @ApiProperty({ type: String, format: 'uuid' })
   readonly runId!: string;
-
-  @ApiWord(WHAT_IF_STATUSES)
-  readonly status!: WhatIfStatus;
 
   @ApiInteger()
   readonly updateNumber!: number;
@@ -145,28 +86,8 @@ export class WhatIfItem {
   @ApiNullableText()
   readonly rewardVersion!: string | null;
 
-  @ApiTime()
-  readonly askedAt!: string;
-
-  @ApiNullableTime()
-  readonly startedAt!: string | null;
-
-  @ApiNullableTime()
-  readonly endedAt!: string | null;
-
   @ApiInteger('Updates that are compared so far')
   readonly numCompared!: number;
-
-  @ApiProperty({
-    type: WhatIfRange,
-    nullable: true,
-    description:
-      'Updates that are made again first, as the state that the first one starts from is not kept; null without',
-  })
-  readonly recomputing!: WhatIfRange | null;
-
-  @ApiProperty({ type: WhatIfFailure, nullable: true, description: 'Why it failed; null unless it did' })
-  readonly failure!: WhatIfFailure | null;
 }
 
 export class WhatIf extends WhatIfItem {

@@ -118,7 +118,7 @@ export function apiRole({
         RETRACE_API_KEYS_DIRECTORY: keyDirectoryOf(directory),
         RETRACE_TRACE_DIRECTORY: directory.traces,
         RETRACE_API_PORT: Number(portOf(firstReady) ?? port),
-        RETRACE_WHAT_IF_SCRIPT: installation.program('whatIf'),
+        RETRACE_QUESTIONS_SCRIPT: installation.program('questions'),
         RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
         RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
         RETRACE_SINK: 'on',

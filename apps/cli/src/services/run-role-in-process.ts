@@ -85,7 +85,7 @@ export async function runRoleInProcess(
   const environment: NodeJS.ProcessEnv = {
     RETRACE_SPOOL_DIRECTORY: directory.spool,
     RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
-    RETRACE_WHAT_IF_SCRIPT: installation.program('whatIf'),
+    RETRACE_QUESTIONS_SCRIPT: installation.program('questions'),
     RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
     RETRACE_API_KEYS_DIRECTORY: directory.keys,
     RETRACE_TRACE_DIRECTORY: directory.traces,

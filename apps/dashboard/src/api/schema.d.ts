@@ -339,6 +339,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{runId}/updates/{updateNumber}/inputs/{episodeId}/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows what the loss of an update read of each token of an episode
+         * @description Recorded where the recipe has `updateTokens`; all lists are empty where it has not.
+         */
+        get: operations["UpdatesController_tokens"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{runId}/updates/{updateNumber}/lineage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows which policies sampled the episodes of an update, and which updates its own policy fed */
+        get: operations["UpdatesController_lineage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{runId}/updates/{updateNumber}/distributions": {
         parameters: {
             query?: never;
@@ -393,6 +430,44 @@ export interface paths {
         head?: never;
         /** Cancels a what-if; one that has ended stays as it is */
         patch: operations["WhatIfsController_cancel"];
+        trace?: never;
+    };
+    "/api/runs/{runId}/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a recorded update again, and compares it with what was recorded
+         * @description From the same weights and optimizer state, on the same stored episodes, in a process of its own; ask for it again until its status is `finished`, `failed` or `cancelled`. Nothing is written. The server forgets replays when it stops, and old ones.
+         */
+        post: operations["ReplaysController_ask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{runId}/replays/{replayId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns a replay, with its result once it has finished */
+        get: operations["ReplaysController_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Cancels a replay; one that has ended stays as it is */
+        patch: operations["ReplaysController_cancel"];
         trace?: never;
     };
     "/api/runs/{runId}/policies": {
@@ -1291,6 +1366,50 @@ export interface components {
             /** @description Versions between the oldest policy that sampled it and the one that the update started from; null where no policy did */
             age: number | null;
         };
+        TrainedTokenColumns: {
+            /** @description Step that sampled the token */
+            steps: number[];
+            /** @description Place of the token in the lists of its step, from 0 */
+            positions: number[];
+            /** @description null in imitation */
+            advantages: (number | null)[];
+            /** @description π/π_proximal; null without a proximal policy */
+            ratios: (number | null)[];
+            /** @description Of the critic; null without one */
+            values: (number | null)[];
+            /** @description From the reference policy, nats; null without one */
+            kls: (number | null)[];
+            /** @description Nats */
+            entropies: (number | null)[];
+            /** @description Nats; null without a teacher */
+            teacherLogprobs: (number | null)[];
+            /** @description Share of its optimizer steps in which the loss clipped the token */
+            clippedShares: number[];
+        };
+        SamplingPolicy: {
+            /** @description Run that has the policy */
+            runId: string;
+            /** @description Oldest version that sampled the episodes; null where no policy did */
+            policyVersion: number | null;
+            /** @description Update that made the policy, 0 for the first of its run; null where no policy is there */
+            madeBy: number | null;
+            numEpisodes: number;
+        };
+        FedUpdate: {
+            /** @description Run that was trained */
+            runId: string;
+            updateNumber: number;
+            /** @description Episodes of that policy in its batch */
+            numEpisodes: number;
+        };
+        UpdateLineage: {
+            /** @description Most episodes first, at most 50 */
+            sampledBy: components["schemas"]["SamplingPolicy"][];
+            /** @description Ended episodes of the run that the policy sampled which the update made, and no older one */
+            numSampled: number;
+            /** @description In order, at most 50 */
+            fed: components["schemas"]["FedUpdate"][];
+        };
         Distribution: {
             /**
              * @description Figure of an episode, as the list of inputs has it; episodes without it do not count
@@ -1310,38 +1429,38 @@ export interface components {
         DistributionList: {
             distributions: components["schemas"]["Distribution"][];
         };
-        WhatIfRange: {
+        UpdateRange: {
             from: number;
             to: number;
         };
-        WhatIfFailure: {
+        QuestionFailure: {
             /** @description For programs */
             code: string;
             message: string;
         };
         WhatIfItem: {
-            /** Format: uuid */
-            whatIfId: string;
-            /** Format: uuid */
-            runId: string;
             /** @enum {string} */
             status: "queued" | "running" | "finished" | "failed" | "cancelled";
-            updateNumber: number;
-            toUpdate: number;
-            set: string[];
-            rewardVersion: string | null;
             /** Format: date-time */
             askedAt: string;
             /** Format: date-time */
             startedAt: string | null;
             /** Format: date-time */
             endedAt: string | null;
+            /** @description Updates that are made again first, as the state that the first one starts from is not kept; null without */
+            recomputing: components["schemas"]["UpdateRange"] | null;
+            /** @description Why it failed; null unless it did */
+            failure: components["schemas"]["QuestionFailure"] | null;
+            /** Format: uuid */
+            whatIfId: string;
+            /** Format: uuid */
+            runId: string;
+            updateNumber: number;
+            toUpdate: number;
+            set: string[];
+            rewardVersion: string | null;
             /** @description Updates that are compared so far */
             numCompared: number;
-            /** @description Updates that are made again first, as the state that the first one starts from is not kept; null without */
-            recomputing: components["schemas"]["WhatIfRange"] | null;
-            /** @description Why it failed; null unless it did */
-            failure: components["schemas"]["WhatIfFailure"] | null;
         };
         WhatIfRequest: {
             updateNumber: number;
@@ -1441,34 +1560,111 @@ export interface components {
             sameWeights: boolean;
         };
         WhatIf: {
-            /** Format: uuid */
-            whatIfId: string;
-            /** Format: uuid */
-            runId: string;
             /** @enum {string} */
             status: "queued" | "running" | "finished" | "failed" | "cancelled";
-            updateNumber: number;
-            toUpdate: number;
-            set: string[];
-            rewardVersion: string | null;
             /** Format: date-time */
             askedAt: string;
             /** Format: date-time */
             startedAt: string | null;
             /** Format: date-time */
             endedAt: string | null;
+            /** @description Updates that are made again first, as the state that the first one starts from is not kept; null without */
+            recomputing: components["schemas"]["UpdateRange"] | null;
+            /** @description Why it failed; null unless it did */
+            failure: components["schemas"]["QuestionFailure"] | null;
+            /** Format: uuid */
+            whatIfId: string;
+            /** Format: uuid */
+            runId: string;
+            updateNumber: number;
+            toUpdate: number;
+            set: string[];
+            rewardVersion: string | null;
             /** @description Updates that are compared so far */
             numCompared: number;
-            /** @description Updates that are made again first, as the state that the first one starts from is not kept; null without */
-            recomputing: components["schemas"]["WhatIfRange"] | null;
-            /** @description Why it failed; null unless it did */
-            failure: components["schemas"]["WhatIfFailure"] | null;
             /** @description Those that are compared so far */
             updates: components["schemas"]["WhatIfUpdateDto"][];
         };
-        WhatIfChange: {
+        QuestionChange: {
             /** @enum {string} */
             status: "cancelled";
+        };
+        ReplayRequest: {
+            updateNumber: number;
+        };
+        UsedEngineDto: {
+            /** @description As a recipe names it: `tensorflow`, `torch` */
+            kind: string;
+            /** @description Of its library, with what it runs on */
+            version: string;
+            /** @description `cpu`, or the name of a GPU */
+            device: string;
+            numProcesses: number;
+            /** @description Type in which it multiplies matrices */
+            precision: string;
+        };
+        ReplayEngines: {
+            recorded: components["schemas"]["UsedEngineDto"];
+            replayed: components["schemas"]["UsedEngineDto"];
+        };
+        ReplayedMetric: {
+            name: string;
+            recorded: number | null;
+            replayed: number | null;
+        };
+        ReplayedOptimizerStep: {
+            /** @description From 1 */
+            step: number;
+            recordedLoss: number | null;
+            replayedLoss: number | null;
+            /** @description Before the gradient is scaled down */
+            recordedGradientNorm: number | null;
+            /** @description Before the gradient is scaled down */
+            replayedGradientNorm: number | null;
+        };
+        ReplayResultDto: {
+            updateNumber: number;
+            numEpisodes: number;
+            /** @description Whether the loss is the recorded one, but for rounding (1e-5 of it) */
+            isReproduced: boolean;
+            /** @description |replayed − recorded| / max(1, |recorded|) of the loss; null where one of them trained nothing */
+            lossDifference: number | null;
+            /** @description Whether the weights are the recorded ones, bit for bit */
+            sameWeights: boolean;
+            /** @description Whether what was recorded of each trained token is the same again, bit for bit; null where nothing was */
+            sameTokens: boolean | null;
+            /** @description null for an update from before commits named their engine */
+            engine: components["schemas"]["ReplayEngines"] | null;
+            metrics: components["schemas"]["ReplayedMetric"][];
+            /** @description null for an update from before they were recorded */
+            steps: components["schemas"]["ReplayedOptimizerStep"][] | null;
+            /** @description The first of them whose loss or gradient norm differs at all; null where none does */
+            firstDifferingStep: number | null;
+            /** @description The update whose checkpoint it began with, 0 for the start of the run; those after it were made again */
+            beganAfter: number;
+            /** @description First of those whose weights differ from the recorded ones; null where all are equal */
+            firstInexact: number | null;
+        };
+        Replay: {
+            /** @enum {string} */
+            status: "queued" | "running" | "finished" | "failed" | "cancelled";
+            /** Format: date-time */
+            askedAt: string;
+            /** Format: date-time */
+            startedAt: string | null;
+            /** Format: date-time */
+            endedAt: string | null;
+            /** @description Updates that are made again first, as the state that the first one starts from is not kept; null without */
+            recomputing: components["schemas"]["UpdateRange"] | null;
+            /** @description Why it failed; null unless it did */
+            failure: components["schemas"]["QuestionFailure"] | null;
+            /** Format: uuid */
+            replayId: string;
+            /** Format: uuid */
+            runId: string;
+            updateNumber: number;
+            /** @description null until it has finished */
+            result: components["schemas"]["ReplayResultDto"] | null;
         };
         Policy: {
             policyVersion: number;
@@ -1803,7 +1999,7 @@ export interface components {
             /** @description HTTP status */
             status: number;
             /** @enum {string} */
-            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "WHAT_IF_UNAVAILABLE" | "TOO_MANY_WHAT_IFS" | "RUN_NOT_TRAINED" | "RUN_NOT_TRAINING" | "RUN_CONTROL_UNANSWERED" | "RUN_CONTROL_UNAVAILABLE" | "TOO_MANY_RUNS" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
+            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "QUESTIONS_UNAVAILABLE" | "TOO_MANY_QUESTIONS" | "RUN_NOT_TRAINED" | "RUN_NOT_TRAINING" | "RUN_CONTROL_UNANSWERED" | "RUN_CONTROL_UNAVAILABLE" | "TOO_MANY_RUNS" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
             /** @description What is wrong with this request */
             detail: string;
             /** @description Path of the request */
@@ -2219,10 +2415,14 @@ export type Retention = components['schemas']['Retention'];
 export type RetentionRequest = components['schemas']['RetentionRequest'];
 export type Update = components['schemas']['Update'];
 export type UpdateInput = components['schemas']['UpdateInput'];
+export type TrainedTokenColumns = components['schemas']['TrainedTokenColumns'];
+export type SamplingPolicy = components['schemas']['SamplingPolicy'];
+export type FedUpdate = components['schemas']['FedUpdate'];
+export type UpdateLineage = components['schemas']['UpdateLineage'];
 export type Distribution = components['schemas']['Distribution'];
 export type DistributionList = components['schemas']['DistributionList'];
-export type WhatIfRange = components['schemas']['WhatIfRange'];
-export type WhatIfFailure = components['schemas']['WhatIfFailure'];
+export type UpdateRange = components['schemas']['UpdateRange'];
+export type QuestionFailure = components['schemas']['QuestionFailure'];
 export type WhatIfItem = components['schemas']['WhatIfItem'];
 export type WhatIfRequest = components['schemas']['WhatIfRequest'];
 export type WhatIfLayer = components['schemas']['WhatIfLayer'];
@@ -2233,7 +2433,14 @@ export type WhatIfTokenTotals = components['schemas']['WhatIfTokenTotals'];
 export type WhatIfTokens = components['schemas']['WhatIfTokens'];
 export type WhatIfUpdateDto = components['schemas']['WhatIfUpdateDto'];
 export type WhatIf = components['schemas']['WhatIf'];
-export type WhatIfChange = components['schemas']['WhatIfChange'];
+export type QuestionChange = components['schemas']['QuestionChange'];
+export type ReplayRequest = components['schemas']['ReplayRequest'];
+export type UsedEngineDto = components['schemas']['UsedEngineDto'];
+export type ReplayEngines = components['schemas']['ReplayEngines'];
+export type ReplayedMetric = components['schemas']['ReplayedMetric'];
+export type ReplayedOptimizerStep = components['schemas']['ReplayedOptimizerStep'];
+export type ReplayResultDto = components['schemas']['ReplayResultDto'];
+export type Replay = components['schemas']['Replay'];
 export type Policy = components['schemas']['Policy'];
 export type RunWarning = components['schemas']['RunWarning'];
 export type SamplingBlock = components['schemas']['SamplingBlock'];
@@ -3166,6 +3373,74 @@ export interface operations {
             };
         };
     };
+    UpdatesController_tokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+                /** @description Number of the update */
+                updateNumber: string;
+                /** @description Id of an episode that fed the update, or 4 or more characters of its beginning or end */
+                episodeId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrainedTokenColumns"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    UpdatesController_lineage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+                /** @description Number of the update */
+                updateNumber: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateLineage"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     UpdatesController_distributions: {
         parameters: {
             query?: never;
@@ -3321,7 +3596,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["WhatIfChange"];
+                "application/json": components["schemas"]["QuestionChange"];
             };
         };
         responses: {
@@ -3331,6 +3606,111 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WhatIf"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ReplaysController_ask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ReplaysController_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+                /** @description Id of the replay, or 4 or more characters of its beginning or end */
+                replayId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ReplaysController_cancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+                /** @description Id of the replay, or 4 or more characters of its beginning or end */
+                replayId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["QuestionChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
                 };
             };
             /** @description An error */

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api, dataOf } from './client';
 import { keys, type PageRequest, unlessRefused } from './queries';
-import type { paths } from './schema';
+import type { EpisodeUse, paths } from './schema';
 
 /** The updates of a run, newest first. */
 export function useUpdates(runId: string, { cursor, limit, refetchMs }: PageRequest) {
@@ -46,6 +46,32 @@ export function useUpdateInputs(
       return dataOf(api.GET('/api/runs/{runId}/updates/{updateNumber}/inputs', { params, signal }));
     },
     placeholderData: keepPreviousData,
+  });
+}
+
+/** The figures that the loss of an update read of each token of an episode; empty where that was not recorded. */
+export function useTrainedTokens(use: EpisodeUse | null, episodeId: string) {
+  return useQuery({
+    enabled: use !== null,
+    queryKey: [...keys.updates(use?.runId ?? ''), use?.updateNumber, 'inputs', episodeId, 'tokens'],
+    queryFn: ({ signal }) => {
+      if (use === null) throw new TypeError('no update is looked at');
+      const params = { path: { runId: use.runId, updateNumber: `${use.updateNumber}`, episodeId } };
+      return dataOf(
+        api.GET('/api/runs/{runId}/updates/{updateNumber}/inputs/{episodeId}/tokens', { params, signal }),
+      );
+    },
+  });
+}
+
+/** Where the episodes of an update came from, and where those of its policy went. */
+export function useUpdateLineage(runId: string, updateNumber: number) {
+  return useQuery({
+    queryKey: [...keys.updates(runId), updateNumber, 'lineage'],
+    queryFn: ({ signal }) => {
+      const params = { path: { runId, updateNumber: `${updateNumber}` } };
+      return dataOf(api.GET('/api/runs/{runId}/updates/{updateNumber}/lineage', { params, signal }));
+    },
   });
 }
 

@@ -4,7 +4,9 @@ import { Badge } from '../components/badge';
 import { JsonTree } from '../components/json-tree';
 import { formatCost, formatCount, formatNumber } from '../format/numbers';
 import { formatDuration } from '../format/times';
+import type { TokenColors } from '../tokens/token-colors';
 import { TokenStrip } from '../tokens/token-strip';
+import type { TrainedStep } from '../tokens/token-view';
 import { ChatMessages } from './chat-messages';
 import { GridBoard } from './grid-board';
 import { readChat } from './read-chat';
@@ -13,12 +15,15 @@ import styles from './episode.module.css';
 
 interface StepCardProps {
   readonly step: StepDetail;
+  readonly colors: TokenColors;
+  /** Those of its tokens that an update trained. */
+  readonly trained?: TrainedStep;
   /** More about the step, below it. */
   readonly children?: ReactNode;
 }
 
 /** One step: the observation and its tokens, the action that answered it, and the reward that followed. */
-export function StepCard({ step, children }: StepCardProps) {
+export function StepCard({ step, colors, trained, children }: StepCardProps) {
   const chat = readChat(step.messages);
   const grid = readGrid(step.anchor);
   return (
@@ -43,7 +48,12 @@ export function StepCard({ step, children }: StepCardProps) {
           {step.tokens.ids.length > 0 && (
             <>
               <h3>Tokens</h3>
-              <TokenStrip tokens={step.tokens} label={`Tokens of step ${step.step}`} />
+              <TokenStrip
+                tokens={step.tokens}
+                colors={colors}
+                trained={trained}
+                label={`Tokens of step ${step.step}`}
+              />
             </>
           )}
         </section>

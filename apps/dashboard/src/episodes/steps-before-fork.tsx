@@ -7,6 +7,7 @@ import table from '../components/table.module.css';
 import { shortId } from '../format/ids';
 import page from '../pages/page.module.css';
 import styles from './episode.module.css';
+import { BY_LOGPROB } from '../tokens/token-colors';
 import { StepCard } from './step-card';
 
 interface StepsBeforeForkProps {
@@ -31,7 +32,7 @@ export function StepsBeforeFork({ origin }: StepsBeforeForkProps) {
       {parent.isError && <ErrorState error={parent.error} onRetry={() => void parent.refetch()} />}
       <ol className={styles.steps}>
         {shared.map((one) => (
-          <StepCard key={one.step} step={one} />
+          <StepCard key={one.step} step={one} colors={BY_LOGPROB} />
         ))}
       </ol>
       {shared.length < step && parent.hasNextPage && (

@@ -1,5 +1,7 @@
+import { useMemo } from 'react';
 import { useParams } from 'react-router';
 import { useEpisode } from '../api/queries';
+import type { EpisodeDetail } from '../api/schema';
 import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';
 import { ErrorState, Loading } from '../components/notice';
@@ -8,6 +10,7 @@ import { EpisodeHeader } from '../episodes/episode-header';
 import styles from '../episodes/episode.module.css';
 import { StepCard } from '../episodes/step-card';
 import { StepValues } from '../episodes/step-values';
+import { useTokenColoring } from '../episodes/token-coloring';
 import { StepsBeforeFork } from '../episodes/steps-before-fork';
 import page from './page.module.css';
 import { useRunOfPage } from './run-layout';
@@ -22,14 +25,30 @@ export function EpisodePage() {
   if (!episode.data) return <ErrorState error={episode.error} onRetry={() => void episode.refetch()} />;
   const summary = episode.data.pages[0];
   if (summary.episodeId !== episodeId) return <RedirectToWholeId part={episodeId} id={summary.episodeId} />;
-  const steps = episode.data.pages.flatMap((one) => one.steps);
+  return <Episode runId={runId} summary={summary} episode={episode} />;
+}
+
+interface EpisodeProps {
+  readonly runId: string;
+  readonly summary: EpisodeDetail;
+  /** With the pages that are loaded. */
+  readonly episode: Pick<
+    ReturnType<typeof useEpisode>,
+    'data' | 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'
+  >;
+}
+
+function Episode({ runId, summary, episode }: EpisodeProps) {
+  const steps = useMemo(() => episode.data?.pages.flatMap((one) => one.steps) ?? [], [episode.data]);
+  const { colors, trained, controls: coloring } = useTokenColoring(runId, summary, steps);
   return (
     <div className={page.stack}>
       <EpisodeHeader runId={runId} episode={summary} />
       {summary.forkedFrom !== null && <StepsBeforeFork origin={summary.forkedFrom} />}
+      {steps.some(({ tokens }) => tokens.actionMask.includes(1)) && coloring}
       <ol className={styles.steps}>
         {steps.map((step) => (
-          <StepCard key={step.step} step={step}>
+          <StepCard key={step.step} step={step} colors={colors} trained={trained.get(step.step)}>
             <StepValues episode={summary} step={step.step} />
           </StepCard>
         ))}

@@ -8,7 +8,9 @@ import { formatNumber, formatPercent } from '../format/numbers';
 import { formatMoment } from '../format/times';
 import { UpdateDistributions } from '../updates/update-distributions';
 import { UpdateInputs } from '../updates/update-inputs';
+import { UpdateLineage } from '../updates/update-lineage';
 import { UpdateMetrics } from '../updates/update-metrics';
+import { UpdateReplay } from '../updates/update-replay';
 import { useRefetchMs } from '../live/use-live-run';
 import page from './page.module.css';
 import { useRunOfPage } from './run-layout';
@@ -23,6 +25,10 @@ export function UpdatePage() {
   return (
     <div className={page.stack}>
       <UpdateFacts runId={runId} update={update.data} />
+      {update.data.appliedAt !== null && (
+        <UpdateReplay key={updateNumber} runId={runId} updateNumber={update.data.updateNumber} />
+      )}
+      <UpdateLineage runId={runId} update={update.data} />
       <UpdateMetrics metrics={update.data.metrics} />
       <UpdateDistributions runId={runId} updateNumber={update.data.updateNumber} />
       <UpdateInputs runId={runId} update={update.data} />

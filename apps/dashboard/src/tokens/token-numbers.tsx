@@ -1,10 +1,10 @@
 import { formatNumber, formatPercent } from '../format/numbers';
 import styles from './token-strip.module.css';
-import type { TokenView } from './token-view';
+import type { TokenView, TrainedToken } from './token-view';
 
-/** The numbers of one token: of a sampled one also logprob and entropy in nats. */
+/** The numbers of one token: of a sampled one also logprob and entropy in nats, and what an update read of it. */
 export function TokenNumbers({ token }: { readonly token: TokenView }) {
-  const { position, id, sampled, logprob, entropy, policyVersion } = token;
+  const { position, id, sampled, logprob, entropy, policyVersion, trained } = token;
   return (
     <p className={styles.detail}>
       <span>
@@ -32,6 +32,34 @@ export function TokenNumbers({ token }: { readonly token: TokenView }) {
           Policy version <b>{policyVersion}</b>
         </span>
       )}
+      {trained && <TrainedNumbers {...trained} />}
     </p>
+  );
+}
+
+function TrainedNumbers({ advantage, ratio, value, kl, teacherLogprob, clippedShare }: TrainedToken) {
+  const known: readonly [string, number | null][] = [
+    ['Advantage', advantage],
+    ['Ratio', ratio],
+    ['KL', kl],
+    ['Value', value],
+    ['Teacher’s logprob', teacherLogprob],
+  ];
+  return (
+    <>
+      {known.map(
+        ([name, figure]) =>
+          figure !== null && (
+            <span key={name}>
+              {name} <b>{formatNumber(figure, 4)}</b>
+            </span>
+          ),
+      )}
+      {clippedShare > 0 && (
+        <span>
+          Clipped <b>{formatPercent(clippedShare)}</b>
+        </span>
+      )}
+    </>
   );
 }

@@ -2,22 +2,26 @@ import { memo, useMemo, useRef, useState, type CSSProperties, type KeyboardEvent
 import type { StepTokens } from '../api/schema';
 import { TokenNumbers } from './token-numbers';
 import styles from './token-strip.module.css';
-import { surpriseOf, tokenViews, type TokenView } from './token-view';
+import { heatOf, type TokenColors } from './token-colors';
+import { tokenViews, type TokenView, type TrainedStep } from './token-view';
 
 const NUM_SHOWN_AT_FIRST = 400;
 
 interface TokenStripProps {
   readonly tokens: StepTokens;
+  readonly colors: TokenColors;
+  /** Those of them that an update trained. */
+  readonly trained?: TrainedStep;
   /** Name of the strip for screen readers. */
   readonly label: string;
 }
 
 /**
- * The tokens that a step appended; sampled ones are colored by how unlikely they were. Hovering or focusing a token (arrow keys move
+ * The tokens that a step appended; sampled ones are colored. Hovering or focusing a token (arrow keys move
  * the focus) shows its numbers below the strip.
  */
-export const TokenStrip = memo(function TokenStrip({ tokens, label }: TokenStripProps) {
-  const views = useMemo(() => tokenViews(tokens), [tokens]);
+export const TokenStrip = memo(function TokenStrip({ tokens, colors, trained, label }: TokenStripProps) {
+  const views = useMemo(() => tokenViews(tokens, trained), [tokens, trained]);
   const [showsAll, setShowsAll] = useState(views.length <= NUM_SHOWN_AT_FIRST);
   const [current, setCurrent] = useState(() => firstSampled(views));
   const strip = useRef<HTMLDivElement>(null);
@@ -40,6 +44,7 @@ export const TokenStrip = memo(function TokenStrip({ tokens, label }: TokenStrip
           <TokenChip
             key={token.position}
             token={token}
+            colors={colors}
             isCurrent={token.position === current}
             onPoint={setCurrent}
           />
@@ -63,12 +68,13 @@ export const TokenStrip = memo(function TokenStrip({ tokens, label }: TokenStrip
 
 interface TokenChipProps {
   readonly token: TokenView;
+  readonly colors: TokenColors;
   readonly isCurrent: boolean;
   /** Called with the position of the token that the pointer or the focus is on. */
   readonly onPoint: (position: number) => void;
 }
 
-function TokenChip({ token, isCurrent, onPoint }: TokenChipProps) {
+function TokenChip({ token, colors, isCurrent, onPoint }: TokenChipProps) {
   const point = (): void => {
     onPoint(token.position);
   };
@@ -76,7 +82,8 @@ function TokenChip({ token, isCurrent, onPoint }: TokenChipProps) {
     <button
       type="button"
       className={token.sampled ? styles.sampled : styles.context}
-      style={chipStyle(token)}
+      data-plain={(token.sampled && heatOf(token, colors) === null) || undefined}
+      style={chipStyle(heatOf(token, colors))}
       tabIndex={isCurrent ? 0 : -1}
       data-current={isCurrent || undefined}
       onMouseEnter={point}
@@ -87,9 +94,9 @@ function TokenChip({ token, isCurrent, onPoint }: TokenChipProps) {
   );
 }
 
-function chipStyle({ logprob }: TokenView): CSSProperties | undefined {
-  if (logprob === null) return undefined;
-  return { '--surprise': `${Math.round(surpriseOf(logprob) * 100)}%` } as CSSProperties;
+function chipStyle(heat: number | null): CSSProperties | undefined {
+  if (heat === null) return undefined;
+  return { '--heat': `${Math.round(heat * 100)}%` } as CSSProperties;
 }
 
 function firstSampled(views: readonly TokenView[]): number {

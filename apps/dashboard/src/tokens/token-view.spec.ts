@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { surpriseOf, tokenViews } from './token-view';
+import { tokenViews } from './token-view';
 
 const tokens = {
   ids: [7, 8, 9],
@@ -30,13 +30,5 @@ describe('tokenViews', () => {
   it('gives null for texts and entropies that are unavailable', () => {
     const [first] = tokenViews({ ...tokens, texts: null, entropies: [] });
     expect(first).toMatchObject({ text: null, entropy: null });
-  });
-});
-
-describe('surpriseOf', () => {
-  it('goes from 0 for a certain token to 1 at a probability of 1%', () => {
-    expect(surpriseOf(0)).toBe(0);
-    expect(surpriseOf(Math.log(0.1))).toBeCloseTo(0.5);
-    expect(surpriseOf(-50)).toBe(1);
   });
 });

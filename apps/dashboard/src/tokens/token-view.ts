@@ -1,4 +1,18 @@
-import type { StepTokens } from '../api/schema';
+import type { StepTokens, TrainedTokenColumns } from '../api/schema';
+
+/** Figures that the loss of an update read of a token; null where the update did not have one. */
+export interface TrainedToken {
+  readonly advantage: number | null;
+  readonly ratio: number | null;
+  readonly value: number | null;
+  readonly kl: number | null;
+  readonly teacherLogprob: number | null;
+  /** Share of its optimizer steps in which the loss clipped the token. */
+  readonly clippedShare: number;
+}
+
+/** The trained tokens of one step, by their place in it. */
+export type TrainedStep = ReadonlyMap<number, TrainedToken>;
 
 /** A token with what the page shows of it. */
 export interface TokenView {
@@ -12,13 +26,12 @@ export interface TokenView {
   readonly entropy: number | null;
   /** null = no policy of this run. */
   readonly policyVersion: number | null;
+  /** null = the update did not train it, or none is looked at. */
+  readonly trained: TrainedToken | null;
 }
 
-/** −logprob from which a token counts as fully surprising: probability 1%. */
-const MAX_SURPRISE_NATS = Math.log(100);
-
 /** The tokens of a step, in order. */
-export function tokenViews(tokens: StepTokens): TokenView[] {
+export function tokenViews(tokens: StepTokens, trained?: TrainedStep): TokenView[] {
   return tokens.ids.map((id, position) => {
     const sampled = tokens.actionMask[position] === 1;
     const version = tokens.policyVersions[position];
@@ -30,13 +43,27 @@ export function tokenViews(tokens: StepTokens): TokenView[] {
       logprob: sampled ? tokens.logprobs[position] : null,
       entropy: sampled ? (tokens.entropies[position] ?? null) : null,
       policyVersion: version >= 0 ? version : null,
+      trained: trained?.get(position) ?? null,
     };
   });
 }
 
-/** Maps a logprob to [0, 1]: 0 for a certain token, 1 for a probability of 1% or less. */
-export function surpriseOf(logprob: number): number {
-  return Math.min(1, Math.max(0, -logprob / MAX_SURPRISE_NATS));
+/** The trained tokens of an episode, by step and by place in the step. */
+export function trainedSteps(tokens: TrainedTokenColumns): ReadonlyMap<number, TrainedStep> {
+  const steps = new Map<number, Map<number, TrainedToken>>();
+  tokens.steps.forEach((step, t) => {
+    const places = steps.get(step) ?? new Map<number, TrainedToken>();
+    steps.set(step, places);
+    places.set(tokens.positions[t], {
+      advantage: tokens.advantages[t],
+      ratio: tokens.ratios[t],
+      value: tokens.values[t],
+      kl: tokens.kls[t],
+      teacherLogprob: tokens.teacherLogprobs[t],
+      clippedShare: tokens.clippedShares[t],
+    });
+  });
+  return steps;
 }
 
 function showSpaces(text: string): string {

@@ -7,19 +7,30 @@ import { shortId } from '../format/ids';
 import { formatCount, formatNumber, formatPercent } from '../format/numbers';
 
 /** Columns of the episodes that fed an update; their sort keys are those of the API. */
-export const INPUT_COLUMNS: readonly TableColumn<UpdateInput>[] = [
-  {
-    label: 'Episode',
-    cell: ({ episodeRunId, episodeId }) => (
-      <Link
-        className={`${table.link} mono`}
-        to={`/runs/${episodeRunId}/episodes/${episodeId}`}
-        title={episodeId}
-      >
-        {shortId(episodeId)}
-      </Link>
-    ),
-  },
+export function inputColumns(runId: string, updateNumber: number): readonly TableColumn<UpdateInput>[] {
+  return [
+    {
+      label: 'Episode',
+      cell: ({ episodeRunId, episodeId }) => (
+        <Link
+          className={`${table.link} mono`}
+          to={`/runs/${episodeRunId}/episodes/${episodeId}?${ofUpdate(episodeRunId, runId, updateNumber)}`}
+          title={episodeId}
+        >
+          {shortId(episodeId)}
+        </Link>
+      ),
+    },
+    ...OTHER_COLUMNS,
+  ];
+}
+
+/** Has the episode's page show its tokens as the update trained them. */
+function ofUpdate(episodeRunId: string, runId: string, updateNumber: number): string {
+  return `update=${updateNumber}${episodeRunId === runId ? '' : `&of=${runId}`}`;
+}
+
+const OTHER_COLUMNS: readonly TableColumn<UpdateInput>[] = [
   {
     label: 'Group',
     isMuted: true,
@@ -89,6 +100,9 @@ export const INPUT_COLUMNS: readonly TableColumn<UpdateInput>[] = [
   { label: 'Least', isNumeric: true, isMuted: true, cell: (row) => formatNumber(row.advantageMin) },
   { label: 'Most', isNumeric: true, isMuted: true, cell: (row) => formatNumber(row.advantageMax) },
 ];
+
+/** Keys that the episodes can be sorted by, as the address names them. */
+export const INPUT_SORTS = OTHER_COLUMNS.flatMap(({ sortKey = [] }) => sortKey);
 
 function Outcome({ success }: Pick<UpdateInput, 'success'>) {
   if (success === null) return '–';

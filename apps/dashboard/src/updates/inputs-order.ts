@@ -1,5 +1,5 @@
 import type { UpdateInputsOrder } from '../api/update-queries';
-import { INPUT_COLUMNS } from './input-columns';
+import { INPUT_SORTS } from './input-columns';
 
 /** Without a choice: what did most to the gradient comes first. */
 const FIRST = { sort: 'share', order: 'descending' } as const;
@@ -11,7 +11,7 @@ export function readOrder(parameters: URLSearchParams): Order {
   const sort = parameters.get('sort');
   const success = parameters.get('success');
   return {
-    sort: INPUT_COLUMNS.some(({ sortKey }) => sortKey === sort) ? (sort as Order['sort']) : FIRST.sort,
+    sort: INPUT_SORTS.some((one) => one === sort) ? (sort as Order['sort']) : FIRST.sort,
     order: parameters.get('order') === 'ascending' ? 'ascending' : FIRST.order,
     ...((success === 'true' || success === 'false') && { success: success === 'true' }),
   };

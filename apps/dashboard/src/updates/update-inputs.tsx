@@ -9,7 +9,7 @@ import table from '../components/table.module.css';
 import { usePaging } from '../components/use-paging';
 import { formatCount } from '../format/numbers';
 import page from '../pages/page.module.css';
-import { INPUT_COLUMNS } from './input-columns';
+import { inputColumns } from './input-columns';
 import { readOrder, writeOrder } from './inputs-order';
 
 const PAGE_SIZE = 100;
@@ -58,7 +58,7 @@ export function UpdateInputs({ runId, update }: { readonly runId: string; readon
       </div>
       <DataTable
         label={`Episodes that fed update ${updateNumber}`}
-        columns={INPUT_COLUMNS}
+        columns={inputColumns(runId, updateNumber)}
         rows={items}
         keyOf={({ place }) => `${place}`}
         isStale={inputs.isPlaceholderData}

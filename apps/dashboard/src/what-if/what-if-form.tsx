@@ -4,6 +4,7 @@ import type { WhatIf } from '../api/schema';
 import controls from '../components/controls.module.css';
 import { ErrorState } from '../components/notice';
 import page from '../pages/page.module.css';
+import { PRESETS } from './presets';
 import { readForm, type WhatIfFields } from './read-form';
 import styles from './what-if-form.module.css';
 
@@ -56,6 +57,7 @@ export function WhatIfForm({ runId, updateNumber, onAsked }: WhatIfFormProps) {
           />
           Every token
         </label>
+        <Presets onChosen={(set) => change({ set })} />
         <label className={styles.wide}>
           Other fields of the recipe, one a line: reward, advantage, loss, preference, optimizer
           <textarea
@@ -72,6 +74,26 @@ export function WhatIfForm({ runId, updateNumber, onAsked }: WhatIfFormProps) {
       </form>
       {ask.error && <ErrorState error={ask.error} />}
     </section>
+  );
+}
+
+/** Fills in a question that is often asked. */
+function Presets({ onChosen }: { readonly onChosen: (set: string) => void }) {
+  return (
+    <div className={styles.presets} role="group" aria-label="Often asked">
+      {PRESETS.map(({ label, set }) => (
+        <button
+          key={label}
+          type="button"
+          className={controls.button}
+          onClick={() => {
+            onChosen(set);
+          }}
+        >
+          {label}
+        </button>
+      ))}
+    </div>
   );
 }
 

@@ -33,6 +33,8 @@ export interface ReplayResult extends ReplayOrigin {
   readonly metrics: readonly ReplayedMetric[];
   /** |replayed − recorded| / max(1, |recorded|) of the loss; 0 where both trained nothing, NaN where one did. */
   readonly lossDifference: number;
+  /** Whether that is rounding, at most 1e-5. */
+  readonly isReproduced: boolean;
   /** Engines that made the update, and made it again; null for an update from before commits named their engine. */
   readonly engine: { readonly recorded: UsedEngine; readonly replayed: UsedEngine } | null;
   /** Whether the replayed weights are the recorded ones, bit for bit. */
@@ -46,7 +48,7 @@ export interface ReplayResult extends ReplayOrigin {
 }
 
 /** Largest loss difference that counts as reproduced. */
-export const REPLAY_TOLERANCE = 1e-5;
+const REPLAY_TOLERANCE = 1e-5;
 
 /**
  * Re-runs an update from its manifest: same weights and optimizer state in, same stored episodes, same seed, and the same
@@ -84,7 +86,7 @@ export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult
 export function compareMetrics(
   { metricNames, metricValues }: Pick<UpdateApplied, 'metricNames' | 'metricValues'>,
   entries: MetricEntries,
-): Pick<ReplayResult, 'metrics' | 'lossDifference'> {
+): Pick<ReplayResult, 'metrics' | 'lossDifference' | 'isReproduced'> {
   const replayed = new Map(entries);
   const metrics = metricNames.map((name, i) => ({
     name,
@@ -97,7 +99,7 @@ export function compareMetrics(
   const lossDifference = loss
     ? Math.abs(loss.replayed - loss.recorded) / Math.max(1, Math.abs(loss.recorded))
     : withoutLoss;
-  return { metrics, lossDifference };
+  return { metrics, lossDifference, isReproduced: lossDifference <= REPLAY_TOLERANCE };
 }
 
 /** Compares the optimizer steps of a recorded update with those of the same update, made again. */

@@ -165,8 +165,8 @@ export class EnvironmentVariables {
   @WholeNumber({ min: 1 }) RETRACE_TRACE_IDLE_SECONDS?: number;
   /** Time between deletions of the episodes that runs no longer keep. */
   @WholeNumber({ min: 1, max: 1_000_000 }) RETRACE_RETENTION_SECONDS?: number;
-  /** Script of the process that the API starts for a what-if; without it, or without checkpoints, the API takes none. */
-  @IsOptional() @IsString() RETRACE_WHAT_IF_SCRIPT?: string;
+  /** Script of the process that the API starts for a replay or a what-if; without it, or without checkpoints, the API takes none. */
+  @IsOptional() @IsString() RETRACE_QUESTIONS_SCRIPT?: string;
   /** `on` where the API's supervisor starts and stops runs. */
   @IsOptional() @IsIn(SWITCH) RETRACE_RUN_CONTROL?: Switch;
   /** Directory of the built dashboard; without it the API serves no pages. */

@@ -7,12 +7,14 @@ import { RECORDING_EXAMPLES } from './recording.js';
 import { RUNS_EXAMPLES } from './runs.js';
 import { SERVER_EXAMPLES } from './server.js';
 import { TRAINING_EXAMPLES } from './training.js';
+import { UPDATE_QUESTION_EXAMPLES } from './update-questions.js';
 
 /** Examples of every route, which `e2e/examples.spec.ts` holds against the schemas and sends. */
 export const EXAMPLES: Examples = {
   ...RUNS_EXAMPLES,
   ...EPISODES_EXAMPLES,
   ...TRAINING_EXAMPLES,
+  ...UPDATE_QUESTION_EXAMPLES,
   ...QUEUE_EXAMPLES,
   ...SERVER_EXAMPLES,
   ...RECORDING_EXAMPLES,

@@ -18,23 +18,7 @@ const UPDATE = {
   weightsSha256: '2182fa1ddedb9c05f5aa9a205c24a7fdad92527b257b52d9bb5e0c8174eb52c3',
 };
 
-const WHAT_IF = {
-  whatIfId: 'd5963328-4775-413f-9b40-720a6eedd261',
-  runId: '01a21e00-8784-7c94-b680-2a37b88c45de',
-  status: 'finished',
-  updateNumber: 1,
-  toUpdate: 1,
-  set: ['loss.clipHigh=0.1'],
-  rewardVersion: null,
-  askedAt: '2026-11-27T17:19:07.755Z',
-  startedAt: '2026-11-27T17:19:07.755Z',
-  endedAt: '2026-11-27T17:19:13.244Z',
-  numCompared: 1,
-  recomputing: null,
-  failure: null,
-};
-
-/** Examples of updates, policies and what-ifs, and of a message of the live stream. */
+/** Examples of updates and policies, and of a message of the live stream. */
 export const TRAINING_EXAMPLES: Examples = {
   'GET /api/runs/{runId}/live': {
     response:
@@ -72,7 +56,34 @@ export const TRAINING_EXAMPLES: Examples = {
           age: 0,
         },
       ],
-      nextCursor: 'WzFd',
+      nextCursor: 'WzEsInNoYXJlIiwiZGVzY2VuZGluZyIsIm51bGwiXQ',
+    },
+  },
+  'GET /api/runs/{runId}/updates/{updateNumber}/inputs/{episodeId}/tokens': {
+    response: {
+      steps: [0],
+      positions: [23],
+      advantages: [-1.042],
+      ratios: [0.9912],
+      values: [0.04213],
+      kls: [null],
+      entropies: [1.383],
+      teacherLogprobs: [null],
+      clippedShares: [0],
+    },
+  },
+  'GET /api/runs/{runId}/updates/{updateNumber}/lineage': {
+    response: {
+      sampledBy: [
+        {
+          runId: '01a21e00-8784-7c94-b680-2a37b88c45de',
+          policyVersion: 2,
+          madeBy: 2,
+          numEpisodes: 256,
+        },
+      ],
+      numSampled: 256,
+      fed: [{ runId: '01a21e00-8784-7c94-b680-2a37b88c45de', updateNumber: 4, numEpisodes: 256 }],
     },
   },
   'GET /api/runs/{runId}/updates/{updateNumber}/distributions': {
@@ -143,95 +154,6 @@ export const TRAINING_EXAMPLES: Examples = {
         },
       ],
       nextCursor: null,
-    },
-  },
-  'GET /api/runs/{runId}/what-ifs': {
-    response: {
-      items: [WHAT_IF],
-      nextCursor: null,
-    },
-  },
-  'POST /api/runs/{runId}/what-ifs': {
-    request: {
-      updateNumber: 1,
-      set: ['loss.clipHigh=0.1'],
-    },
-    response: {
-      ...WHAT_IF,
-      status: 'running',
-      endedAt: null,
-      numCompared: 0,
-      updates: [],
-    },
-  },
-  'GET /api/runs/{runId}/what-ifs/{whatIfId}': {
-    response: {
-      ...WHAT_IF,
-      updates: [
-        {
-          updateNumber: 1,
-          numEpisodes: 256,
-          gradient: {
-            cosine: 1.0,
-            recordedNorm: 21.92,
-            changedNorm: 21.92,
-            layers: [
-              {
-                layer: 'embedding',
-                cosine: 1,
-                recordedNorm: 5.708,
-                changedNorm: 5.708,
-              },
-            ],
-          },
-          metrics: [
-            {
-              name: 'train/loss',
-              recorded: 1.119,
-              changed: 1.124,
-            },
-            {
-              name: 'train/policyLoss',
-              recorded: -0.0008909,
-              changed: 0.004856,
-            },
-          ],
-          episodes: [
-            {
-              episodeId: '01a21e00-8784-8000-8000-033102ec11cf',
-              groupId: '01a21e00-c547-7e56-b224-51e748be80eb',
-              recordedReward: -0.1,
-              changedReward: -0.1,
-              recordedAdvantage: -1.042,
-              changedAdvantage: -1.042,
-              recordedTokens: 1,
-              changedTokens: 1,
-            },
-          ],
-          tokens: {
-            numTokens: 256,
-            numCountedOnce: 0,
-            flippedFraction: 0,
-            meanAdvantageDifference: 0,
-            maxAdvantageDifference: 0,
-            meanWeightDifference: 0,
-            maxWeightDifference: 0,
-          },
-          everyToken: null,
-          sameWeights: true,
-        },
-      ],
-    },
-  },
-  'PATCH /api/runs/{runId}/what-ifs/{whatIfId}': {
-    request: {
-      status: 'cancelled',
-    },
-    response: {
-      ...WHAT_IF,
-      status: 'cancelled',
-      numCompared: 0,
-      updates: [],
     },
   },
 };

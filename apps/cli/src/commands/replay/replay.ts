@@ -1,9 +1,4 @@
-import {
-  REPLAY_TOLERANCE,
-  replayUpdate,
-  type ReplayedOptimizerStep,
-  type ReplayResult,
-} from '@retrace/trainer';
+import { replayUpdate, type ReplayedOptimizerStep, type ReplayResult } from '@retrace/trainer';
 import type { BackendChoice } from '@retrace/process';
 import type { UsedEngine } from '@retrace/trajectory';
 import { CliError } from '../../cli-error.js';
@@ -24,7 +19,6 @@ interface ReplayOptions extends CommonOptions {
 
 interface ReplayReport extends ReplayResult {
   readonly runId: string;
-  readonly isReproduced: boolean;
 }
 
 /** Rows of a table of optimizer steps: those around the first that differs. */
@@ -114,9 +108,5 @@ async function replayFrom(
     updateNumber,
     ...(isQuiet ? {} : { onRecompute: announceRecomputing(updateNumber) }),
   });
-  return {
-    runId: source.runId,
-    ...result,
-    isReproduced: result.lossDifference <= REPLAY_TOLERANCE,
-  };
+  return { runId: source.runId, ...result };
 }

@@ -1,13 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { setPriority } from 'node:os';
-import type { WhatIfMessage, WhatIfQuestion } from '@retrace/process';
+import type { UpdateAnswerMessage, UpdateQuestion } from '@retrace/process';
 import type { ApiConfig } from '../config/api-config.js';
 
 /** Steps of priority below the servers of this machine. */
 const BEHIND_SERVERS = 10;
 
-/** The process that computes a what-if: it gets one question, and ends after its answer. */
-export class WhatIfProcess {
+/** The process that answers a question about recorded updates: it gets one, and ends after its answer. */
+export class QuestionProcess {
   private readonly child: ChildProcess;
   private lastLine = '';
   /** Resolves once the process is gone. */
@@ -15,9 +15,9 @@ export class WhatIfProcess {
 
   /** @param onMessage called with each message; the last is `finished` or `failed`, also where the process ends without one */
   constructor(
-    { script, environment }: NonNullable<ApiConfig['whatIfProcess']>,
-    question: WhatIfQuestion,
-    onMessage: (message: WhatIfMessage) => void,
+    { script, environment }: NonNullable<ApiConfig['questionProcess']>,
+    question: UpdateQuestion,
+    onMessage: (message: UpdateAnswerMessage) => void,
   ) {
     this.child = spawn(process.execPath, [script], {
       // Metrics have one port, which is that of the process that has this environment.
@@ -28,7 +28,7 @@ export class WhatIfProcess {
       this.lastLine = text.trimEnd().split('\n').pop() || this.lastLine;
     });
     let isAnswered = false;
-    this.child.on('message', (message: WhatIfMessage) => {
+    this.child.on('message', (message: UpdateAnswerMessage) => {
       isAnswered ||= message.type === 'finished' || message.type === 'failed';
       onMessage(message);
     });

@@ -1,32 +1,32 @@
 /**
- * The answer to a what-if as a process: `node apps/trainer/dist/what-if/what-if-main.js`, configured as a trainer by its
+ * The answer to a question about recorded updates as a process: `node apps/trainer/dist/questions/main.js`, configured as a trainer by its
  * environment. It takes one question over its channel, answers it, and ends; also when its parent does.
  */
-import { readTrainerConfig, type WhatIfMessage, type WhatIfQuestion } from '@retrace/process';
+import { readTrainerConfig, type UpdateAnswerMessage, type UpdateQuestion } from '@retrace/process';
 import { needsStore } from '../fresh-episodes/whole-log-episodes.js';
-import { answerWhatIf } from './answer-what-if.js';
+import { answerQuestion } from './answer-question.js';
 
 const stop = new AbortController();
 
 /** Resolves once the message is with the parent, or can't reach it any more. */
-function send(message: WhatIfMessage): Promise<void> {
+function send(message: UpdateAnswerMessage): Promise<void> {
   return new Promise((resolve) => {
     if (process.send === undefined || !process.connected) resolve();
     else process.send(message, undefined, {}, () => resolve());
   });
 }
 
-function failureOf(error: unknown): WhatIfMessage {
+function failureOf(error: unknown): UpdateAnswerMessage {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const message = error instanceof Error ? error.message : String(error);
   return { type: 'failed', code: typeof code === 'string' ? code : 'INTERNAL', message };
 }
 
-async function answer(question: WhatIfQuestion): Promise<WhatIfMessage> {
+async function answer(question: UpdateQuestion): Promise<UpdateAnswerMessage> {
   try {
     const config = readTrainerConfig(process.env);
     if (config.store === null) throw needsStore('recorded episodes');
-    await answerWhatIf({ ...config, store: config.store }, question, {
+    await answerQuestion({ ...config, store: config.store }, question, {
       signal: stop.signal,
       send: (message) => void send(message),
     });
@@ -36,7 +36,7 @@ async function answer(question: WhatIfQuestion): Promise<WhatIfMessage> {
   }
 }
 
-process.once('message', (question: WhatIfQuestion) => {
+process.once('message', (question: UpdateQuestion) => {
   void answer(question)
     .then(send)
     .then(() => process.exit(0));

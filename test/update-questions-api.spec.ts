@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readApiConfig } from '../apps/api/src/config/api-config.js';
 import { startApiServer } from '../apps/api/src/server.js';
 import { ApiFixture } from '../apps/api/src/testing/api-fixture.js';
+import type { Replay } from '../apps/api/src/replays/replays.dto.js';
 import type { WhatIf } from '../apps/api/src/what-ifs/what-ifs.dto.js';
 import { InProcessRun } from './support/in-process-run.js';
 
@@ -22,7 +23,7 @@ const SETTINGS = [
   ],
   ...['evaluation.numTestEpisodes=0', 'checkpoint.keepEvery=100', 'loss.entropyCoefficient=0'],
 ];
-const SCRIPT = new URL('../apps/trainer/dist/what-if/what-if-main.js', import.meta.url).pathname;
+const SCRIPT = new URL('../apps/trainer/dist/questions/main.js', import.meta.url).pathname;
 const END_MS = 90_000;
 
 interface Problem {
@@ -37,7 +38,7 @@ let checkpointsBefore: string[];
 
 beforeAll(async () => {
   await openBackend();
-  directory = await mkdtemp(join(tmpdir(), 'retrace-what-if-api-'));
+  directory = await mkdtemp(join(tmpdir(), 'retrace-questions-api-'));
   run = await InProcessRun.begin(
     directory,
     resolveRecipe('memory-bandit-grpo', { numUpdates: NUM_UPDATES, assignments: SETTINGS }),
@@ -47,7 +48,7 @@ beforeAll(async () => {
   fixture = await ApiFixture.start({
     RETRACE_LOG_DIRECTORY: join(directory, 'log'),
     RETRACE_CHECKPOINT_DIRECTORY: join(directory, 'checkpoints'),
-    RETRACE_WHAT_IF_SCRIPT: SCRIPT,
+    RETRACE_QUESTIONS_SCRIPT: SCRIPT,
   });
   await untilStored();
 });
@@ -174,7 +175,7 @@ describe('a what-if over HTTP', () => {
     for (let n = 0; n < 5; n++) asked.push(await ask({ updateNumber: 1, toUpdate: 3 }));
     const refused = await fixture.post(path(), { updateNumber: 1 });
     expect(refused.status).toBe(429);
-    expect(((await refused.json()) as Problem).code).toBe('TOO_MANY_WHAT_IFS');
+    expect(((await refused.json()) as Problem).code).toBe('TOO_MANY_QUESTIONS');
     expect(asked.map(({ status }) => status)).toEqual(['running', 'queued', 'queued', 'queued', 'queued']);
     // The second to the fourth are cancelled while they wait, the first while it is computed; then the fifth is.
     for (const whatIf of [...asked.slice(1, 4), asked[0]])
@@ -230,6 +231,42 @@ describe('a what-if under a reward version', () => {
   });
 });
 
+describe('a replay over HTTP', () => {
+  const replays = () => `/api/runs/${run.id}/replays`;
+
+  async function replayOf(updateNumber: number): Promise<Replay> {
+    const asked = (await (await fixture.post(replays(), { updateNumber })).json()) as Replay;
+    expect(asked).toMatchObject({ runId: run.id, updateNumber, result: null, failure: null });
+    const deadline = Date.now() + END_MS;
+    for (;;) {
+      const replay = await fixture.getJson<Replay>(`${replays()}/${asked.replayId}`);
+      if (replay.endedAt !== null) return replay;
+      if (Date.now() > deadline) throw new Error(`still ${replay.status}`);
+      await sleep(100);
+    }
+  }
+
+  it('is what the library answers, bit for bit, and writes no checkpoint', async () => {
+    const { status, result } = await replayOf(2);
+    expect(status).toBe('finished');
+    expect(result).toMatchObject({ isReproduced: true, lossDifference: 0, sameWeights: true });
+    expect(result).toEqual(asJson(await run.replay(2)));
+    expect(await readdir(join(directory, 'checkpoints'))).toEqual(checkpointsBefore);
+  });
+
+  it('is refused with field, value and rule, is no what-if, and stays as it is once it has ended', async () => {
+    const refused = await fixture.post(replays(), { updateNumber: 9 });
+    expect(refused.status).toBe(400);
+    const { errors } = (await refused.json()) as Problem;
+    const rule = 'updateNumber must be a committed update, 1 to 3, got 9';
+    expect(errors).toEqual([{ field: 'updateNumber', value: 9, rule }]);
+    const replay = await replayOf(1);
+    expect((await fixture.get(`${path()}/${replay.replayId}`)).status).toBe(404);
+    const kept = await fixture.patch(`${replays()}/${replay.replayId}`, { status: 'cancelled' });
+    expect(await kept.json()).toEqual(replay);
+  });
+});
+
 describe('a server that computes no what-ifs', () => {
   it('says so, and what does', async () => {
     const log = { RETRACE_LOG_DIRECTORY: join(directory, 'log'), RETRACE_SINK: 'off' };
@@ -242,7 +279,7 @@ describe('a server that computes no what-ifs', () => {
     });
     expect(response.status).toBe(501);
     expect(await response.json()).toMatchObject({
-      code: 'WHAT_IF_UNAVAILABLE',
+      code: 'QUESTIONS_UNAVAILABLE',
       detail: expect.stringContaining('retrace whatif') as string,
     });
     await without.close();

@@ -1,0 +1,83 @@
+import { useAskReplay, useReplay } from '../api/replay-queries';
+import type { Replay } from '../api/schema';
+import { hasEnded } from '../api/what-if-queries';
+import { Badge } from '../components/badge';
+import controls from '../components/controls.module.css';
+import { DataTable, type TableColumn } from '../components/data-table';
+import { ErrorState } from '../components/notice';
+import { formatNumber } from '../format/numbers';
+import page from '../pages/page.module.css';
+import { replayVerdict } from './replay-verdict';
+
+type Metric = NonNullable<Replay['result']>['metrics'][number];
+
+const METRICS: readonly TableColumn<Metric>[] = [
+  { label: 'Metric', cell: ({ name }) => <span className="mono">{name}</span> },
+  { label: 'Recorded', isNumeric: true, cell: ({ recorded }) => formatNumber(recorded) },
+  { label: 'Replayed', isNumeric: true, cell: ({ replayed }) => formatNumber(replayed) },
+];
+
+/** A button that has the update made again from its stored episodes, and what came of it. */
+export function UpdateReplay({
+  runId,
+  updateNumber,
+}: {
+  readonly runId: string;
+  readonly updateNumber: number;
+}) {
+  const ask = useAskReplay(runId);
+  return (
+    <section aria-label="Replay" className={page.stack}>
+      <div className={page.head}>
+        <button
+          type="button"
+          className={controls.button}
+          disabled={ask.isPending}
+          title="Makes this update again from its stored episodes, and compares every bit; nothing is written"
+          onClick={() => {
+            ask.mutate(updateNumber);
+          }}
+        >
+          Replay
+        </button>
+        {ask.data && <ReplayProgress key={ask.data.replayId} asked={ask.data} />}
+      </div>
+      {ask.error && <ErrorState error={ask.error} />}
+      {ask.data && <DifferingMetrics key={ask.data.replayId} asked={ask.data} />}
+    </section>
+  );
+}
+
+function ReplayProgress({ asked }: { readonly asked: Replay }) {
+  const { data, error } = useReplay(asked);
+  if (error) return <ErrorState error={error} />;
+  if (!hasEnded(data)) return <span role="status">{progressOf(data)}</span>;
+  if (data.result === null)
+    return (
+      <span role="alert">
+        {data.failure?.message ?? data.status} <span className="mono">{data.failure?.code}</span>
+      </span>
+    );
+  const { tone, title, detail } = replayVerdict(data.result);
+  return (
+    <span role="status">
+      <Badge tone={tone}>{title}</Badge> <span className={page.subtle}>{detail}</span>
+    </span>
+  );
+}
+
+function progressOf({ status, recomputing }: Replay): string {
+  if (status === 'queued') return 'waits for another to end';
+  if (recomputing === null) return 'makes the update again …';
+  return `makes updates ${recomputing.from}–${recomputing.to} again first …`;
+}
+
+/** The metrics that differ, where any does. */
+function DifferingMetrics({ asked }: { readonly asked: Replay }) {
+  const { data } = useReplay(asked);
+  const differing = data.result?.metrics.filter(({ recorded, replayed }) => recorded !== replayed) ?? [];
+  if (differing.length === 0) return null;
+  return (
+    <DataTable label="Metrics that differ" columns={METRICS} rows={differing} keyOf={({ name }) => name} />
+  );
+}
