@@ -1,10 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { CheckpointFiles, openPolicyCheckpoint, evaluateLogprobs } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import { ControlTail, WarningLog } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Replay } from '../../apps/api/src/replays/replays.dto.js';
 import { findBrowser } from '../../scripts/find-browser.mjs';
 import { photographEpisode, photographRun, photographSql } from '../../scripts/photographs.mjs';
 import { makeDataDirectory, root, runRetrace, startRetrace } from '../support/cli.mjs';
@@ -102,6 +105,35 @@ describe('a run whose collector and trainer work at the same time', () => {
     expect(largestOwn).toBeLessThan(1e-4);
     // Versions are that far apart, so that a token under the wrong one would have been seen.
     expect(largestForeign).toBeGreaterThan(1e-2);
+  });
+
+  it('answers a coding agent over the Model Context Protocol', async () => {
+    const client = new Client({ name: 'test', version: '1' });
+    const args = [join(root, 'apps/cli/bin/retrace.mjs'), 'mcp', '--data-dir', data.path];
+    await client.connect(new StdioClientTransport({ command: process.execPath, args }));
+    const { tools } = await client.listTools();
+    expect(tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)).toEqual([]);
+    const call = async (name: string, given: Record<string, unknown>) => {
+      const { content, isError } = await client.callTool({ name, arguments: given });
+      const [part] = content;
+      return { isError: isError === true, text: part.type === 'text' ? part.text : '' };
+    };
+    const read = async <T>(name: string, given: Record<string, unknown>) =>
+      JSON.parse((await call(name, given)).text) as T;
+    const inputs = await read<{ items: { share: number }[] }>('list_update_episodes', {
+      ...{ runId: 'latest', updateNumber: 2, sort: 'share', order: 'descending', limit: 3 },
+    });
+    const [first, ...rest] = inputs.items;
+    expect(rest.map(({ share }) => share <= first.share)).toEqual([true, true]);
+    const query = 'SELECT max(update_number) FROM updates';
+    expect(await read('run_sql', { query })).toMatchObject({ rows: [[5]] });
+    const { result } = await read<Replay>('replay_update', { runId: 'latest', updateNumber: 2 });
+    expect(result).toMatchObject({ lossDifference: 0, sameWeights: true, sameTokens: true });
+    const unknown = await call('get_update', { runId: 'latest', updateNumber: 99 });
+    expect(unknown).toMatchObject({ isError: true, text: expect.stringMatching(/^NOT_FOUND: /) as string });
+    const refused = await call('run_sql', { query: 'DROP TABLE events' });
+    expect(refused).toEqual({ isError: true, text: 'SQL_REFUSED: Only SELECT is allowed, not DROP' });
+    await client.close();
   });
 
   it('trains on nothing staler than the recipe allows, all of it with logprobs that the trainer finds again', async () => {

@@ -35,6 +35,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandUnknownOpts>>> = {
   backend: async () => (await import('./commands/backend/command.js')).backendCommand(),
   engine: async () => (await import('./commands/engine/command.js')).engineCommand(),
   keys: async () => (await import('./commands/keys/command.js')).keysCommand(),
+  mcp: async () => (await import('./commands/mcp/command.js')).mcpCommand(),
   store: async () => (await import('./commands/store/command.js')).storeCommand(),
   doctor: async () => (await import('./commands/doctor/command.js')).doctorCommand(),
 };
