@@ -87,12 +87,12 @@ const TOKEN_FIGURES = {
 const TOKENS = `
   SELECT groupArray(step) AS steps, groupArray(position) AS positions, groupArray(clipped_share) AS clipped_shares,
     ${Object.entries(TOKEN_FIGURES)
-      .map(([column, list]) => `arrayMap(each -> each.1, groupArray(tuple(last_${column}))) AS ${list}`)
+      .map(([column, list]) => `arrayMap(each -> each.1, groupArray(last_${column})) AS ${list}`)
       .join(', ')}
   FROM (
     SELECT step, position - 1 AS position, avg(clipped) AS clipped_share,
       ${Object.keys(TOKEN_FIGURES)
-        .map((column) => `argMax(${column}, optimizer_step) AS last_${column}`)
+        .map((column) => `argMax(tuple(${column}), optimizer_step) AS last_${column}`)
         .join(', ')}
     FROM update_tokens
     WHERE run_id = {runId:String} AND update_number = {updateNumber:UInt64} AND episode_id = {episodeId:String}

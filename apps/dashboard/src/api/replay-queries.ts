@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api, dataOf } from './client';
-import { keys, unlessRefused } from './queries';
+import { unlessRefused } from './queries';
 import type { Replay } from './schema';
 import { hasEnded } from './what-if-queries';
 
@@ -14,17 +14,30 @@ export function useAskReplay(runId: string) {
   });
 }
 
-/** A replay that was asked for, until it has ended. */
-export function useReplay(asked: Replay) {
-  const { runId, replayId } = asked;
+/** A replay that was asked for, until it has ended; undefined without one. */
+export function useReplay(asked: Replay | undefined) {
   return useQuery({
-    queryKey: [...keys.updates(runId), 'replays', replayId],
+    enabled: asked !== undefined,
+    queryKey: ['replays', asked?.replayId],
     queryFn: ({ signal }): Promise<Replay> => {
-      const params = { path: { runId, replayId } };
+      const params = { path: { runId: asked?.runId ?? '', replayId: asked?.replayId ?? '' } };
       return dataOf(api.GET('/api/runs/{runId}/replays/{replayId}', { params, signal }));
     },
     initialData: asked,
+    // One that has ended stays as it is, also where the server has forgotten it.
+    staleTime: Number.POSITIVE_INFINITY,
     refetchInterval: (query) =>
       unlessRefused(query.state.data !== undefined && !hasEnded(query.state.data) && POLL_MS)(query),
+  });
+}
+
+export function useCancelReplay() {
+  return useMutation({
+    mutationFn: ({ runId, replayId }: Replay): Promise<Replay> =>
+      dataOf(
+        api.PATCH('/api/runs/{runId}/replays/{replayId}', {
+          ...{ params: { path: { runId, replayId } }, body: { status: 'cancelled' } },
+        }),
+      ),
   });
 }

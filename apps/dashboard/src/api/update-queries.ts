@@ -26,6 +26,9 @@ export function useUpdate(runId: string, updateNumber: number) {
   });
 }
 
+/** They never change once they are stored. */
+const TOKENS_FRESH_MS = 60_000;
+
 type UpdateInputsQuery = NonNullable<
   paths['/api/runs/{runId}/updates/{updateNumber}/inputs']['get']['parameters']['query']
 >;
@@ -53,7 +56,9 @@ export function useUpdateInputs(
 export function useTrainedTokens(use: EpisodeUse | null, episodeId: string) {
   return useQuery({
     enabled: use !== null,
-    queryKey: [...keys.updates(use?.runId ?? ''), use?.updateNumber, 'inputs', episodeId, 'tokens'],
+    // Not below the key of the updates, which are read again at each commit.
+    queryKey: ['trained-tokens', use?.runId, use?.updateNumber, episodeId],
+    staleTime: TOKENS_FRESH_MS,
     queryFn: ({ signal }) => {
       if (use === null) throw new TypeError('no update is looked at');
       const params = { path: { runId: use.runId, updateNumber: `${use.updateNumber}`, episodeId } };
@@ -67,7 +72,7 @@ export function useTrainedTokens(use: EpisodeUse | null, episodeId: string) {
 /** Where the episodes of an update came from, and where those of its policy went. */
 export function useUpdateLineage(runId: string, updateNumber: number) {
   return useQuery({
-    queryKey: [...keys.updates(runId), updateNumber, 'lineage'],
+    queryKey: ['lineage', runId, updateNumber],
     queryFn: ({ signal }) => {
       const params = { path: { runId, updateNumber: `${updateNumber}` } };
       return dataOf(api.GET('/api/runs/{runId}/updates/{updateNumber}/lineage', { params, signal }));

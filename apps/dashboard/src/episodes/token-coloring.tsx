@@ -36,7 +36,10 @@ export function useTokenColoring(
   const choices = useMemo(() => colorChoices(views), [views]);
   const asked = parameters.get('color') ?? (use === null ? 'logprob' : 'advantage');
   const by: ColorBy = choices.find(({ value }) => value === asked)?.value ?? 'logprob';
-  const colors = useMemo(() => tokenColors(views, by), [views, by]);
+  const { label, ends } = useMemo(() => tokenColors(views, by), [views, by]);
+  const [green, red] = ends;
+  // The same object for the same colors, or every strip would be drawn again as steps come.
+  const colors = useMemo(() => ({ by, label, ends: [green, red] as const }), [by, label, green, red]);
   const change = (changed: Readonly<Record<string, string>>) => {
     const next = new URLSearchParams(parameters);
     for (const [name, value] of Object.entries(changed)) {

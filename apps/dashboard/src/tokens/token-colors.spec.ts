@@ -15,6 +15,9 @@ const trained = trainedSteps({
   ...{ values: [null, null, null], kls: [0, 0.25, 0], entropies: [0, 0, 0] },
   ...{ teacherLogprobs: [null, null, null], clippedShares: [0, 0.5, 0] },
 });
+const plain = {
+  ...{ advantage: null, ratio: null, value: null, kl: null, teacherLogprob: null, clippedShare: 0 },
+};
 const views = tokenViews(tokens, trained.get(4));
 const heats = (by: Parameters<typeof tokenColors>[1]) =>
   views.map((token) => heatOf(token, tokenColors(views, by)));
@@ -31,6 +34,19 @@ describe('colors of tokens', () => {
     expect(heats('advantage')).toEqual([null, 0, 0.75, null]);
     expect(tokenColors(views, 'ratio').ends).toEqual([2, 0.5]);
     expect(heats('ratio')).toEqual([null, 0, 1, null]);
+  });
+
+  it('are in the middle where all advantages are 0 and all ratios 1, and red for a ratio of 0', () => {
+    const colored = (by: 'advantage' | 'ratio', values: readonly number[]) => {
+      const of = values.map((value) => ({
+        ...views[1],
+        trained: { ...plain, advantage: value, ratio: value },
+      }));
+      return of.map((token) => heatOf(token, tokenColors(of, by)));
+    };
+    expect(colored('advantage', [0, 0])).toEqual([0.5, 0.5]);
+    expect(colored('ratio', [1, 1])).toEqual([0.5, 0.5]);
+    expect(colored('ratio', [0, 2, 1])).toEqual([1, 0, 0.5]);
   });
 
   it('are of one scale for all tokens that are shown together', () => {

@@ -9,6 +9,8 @@ interface Figure {
   readonly ends: (least: number, greatest: number) => readonly [green: number, red: number];
   /** Where the color lies between them (default: evenly). */
   readonly scale?: (value: number) => number;
+  /** The color where all values are the same (default: green). */
+  readonly middle?: number;
 }
 
 /** −logprob from which a token counts as fully surprising: probability 1%. */
@@ -34,6 +36,7 @@ const FIGURES = {
     label: 'Advantage',
     of: ({ trained }) => trained?.advantage ?? null,
     ends: around,
+    middle: 0.5,
   },
   ratio: {
     label: 'Ratio',
@@ -43,11 +46,13 @@ const FIGURES = {
       return [Math.exp(green), Math.exp(red)];
     },
     scale: Math.log,
+    middle: 0.5,
   },
   kl: {
     label: 'KL',
     of: ({ trained }) => trained?.kl ?? null,
-    ends: (_, greatest) => [0, greatest],
+    // Some estimators of it may be negative.
+    ends: (_, greatest) => [0, Math.max(0, greatest)],
   },
   value: {
     label: 'Value',
@@ -82,16 +87,27 @@ const MUST_DIFFER: ReadonlySet<ColorBy> = new Set(['version', 'clipped']);
 /** The figures that any of the tokens has, with the words for them. */
 export function colorChoices(tokens: readonly TokenView[]): { value: ColorBy; label: string }[] {
   return (Object.keys(FIGURES) as ColorBy[])
-    .filter((by) => by === 'logprob' || new Set(valuesOf(tokens, by)).size > (MUST_DIFFER.has(by) ? 1 : 0))
+    .filter((by) => by === 'logprob' || canTell(tokens, by))
     .map((by) => ({ value: by, label: FIGURES[by].label }));
+}
+
+function canTell(tokens: readonly TokenView[], by: ColorBy): boolean {
+  const { of }: Figure = FIGURES[by];
+  const first = tokens.find((token) => of(token) !== null);
+  if (first === undefined || !MUST_DIFFER.has(by)) return first !== undefined;
+  return tokens.some((token) => ![null, of(first)].includes(of(token)));
 }
 
 /** The colors of tokens that are shown together, on one scale. */
 export function tokenColors(tokens: readonly TokenView[], by: ColorBy): TokenColors {
+  const { label, of, ends, scale = (value) => value }: Figure = FIGURES[by];
   let [least, greatest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const value of valuesOf(tokens, by))
+  for (const token of tokens) {
+    const value = of(token);
+    // A ratio of 0 has no place on its scale.
+    if (value === null || !Number.isFinite(scale(value))) continue;
     [least, greatest] = [Math.min(least, value), Math.max(greatest, value)];
-  const { label, ends }: Figure = FIGURES[by];
+  }
   return { by, label, ends: ends(least, greatest) };
 }
 
@@ -100,15 +116,11 @@ export const BY_LOGPROB = tokenColors([], 'logprob');
 
 /** Where a token lies between the green end, 0, and the red one, 1; null for a token without the figure. */
 export function heatOf(token: TokenView, { by, ends }: TokenColors): number | null {
-  const { of, scale = (value) => value }: Figure = FIGURES[by];
+  const { of, scale = (value) => value, middle = 0 }: Figure = FIGURES[by];
   const value = of(token);
   if (value === null) return null;
   const [green, red] = ends.map(scale);
-  return green === red ? 0 : Math.min(1, Math.max(0, (scale(value) - green) / (red - green)));
-}
-
-function valuesOf(tokens: readonly TokenView[], by: ColorBy): number[] {
-  return tokens.map(FIGURES[by].of).filter((value) => value !== null);
+  return green === red ? middle : Math.min(1, Math.max(0, (scale(value) - green) / (red - green)));
 }
 
 /** As far to both sides of 0, with what is above it at the green end. */

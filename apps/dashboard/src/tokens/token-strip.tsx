@@ -75,6 +75,7 @@ interface TokenChipProps {
 }
 
 function TokenChip({ token, colors, isCurrent, onPoint }: TokenChipProps) {
+  const heat = heatOf(token, colors);
   const point = (): void => {
     onPoint(token.position);
   };
@@ -82,8 +83,8 @@ function TokenChip({ token, colors, isCurrent, onPoint }: TokenChipProps) {
     <button
       type="button"
       className={token.sampled ? styles.sampled : styles.context}
-      data-plain={(token.sampled && heatOf(token, colors) === null) || undefined}
-      style={chipStyle(heatOf(token, colors))}
+      data-plain={(token.sampled && heat === null) || undefined}
+      style={chipStyle(heat)}
       tabIndex={isCurrent ? 0 : -1}
       data-current={isCurrent || undefined}
       onMouseEnter={point}

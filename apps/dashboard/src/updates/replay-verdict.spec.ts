@@ -54,9 +54,16 @@ describe('what is said of a replay', () => {
     };
     expect(replayVerdict(other)).toEqual({
       tone: 'neutral',
-      title: 'Same loss, with other rounding',
+      title: 'Same loss, other weights',
       detail:
         'first in optimizer step 1 of 2: gradient norm 1, now 1.5; the state that it starts from was made again from update 0 on, and differs since update 2',
     });
+  });
+
+  it('names tokens and steps that differ where the weights do not', () => {
+    const title = (changes: Partial<typeof EXACT>) => replayVerdict({ ...EXACT, ...changes }).title;
+    expect(title({ sameTokens: false })).toBe('Same loss, other tokens');
+    expect(title({ sameTokens: false, sameWeights: false })).toBe('Same loss, other weights and tokens');
+    expect(title({ firstDifferingStep: 1 })).toBe('Same loss, other optimizer steps');
   });
 });

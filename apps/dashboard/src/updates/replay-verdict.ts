@@ -20,10 +20,17 @@ export function replayVerdict(result: Result): ReplayVerdict {
     return { tone: 'good', title: `Same ${same}, bit for bit`, detail: '' };
   }
   const detail = [firstDifference(result), stateDifference(result)].filter((part) => part !== '').join('; ');
-  if (isSameLoss) return { tone: 'neutral', title: 'Same loss, with other rounding', detail };
+  if (isSameLoss)
+    return { tone: 'neutral', title: `Same loss, other ${othersOf(result).join(' and ')}`, detail };
   return isReproduced
     ? { tone: 'neutral', title: 'Same loss but for rounding', detail }
     : { tone: 'bad', title: 'Another loss', detail };
+}
+
+/** The parts that differ though the loss, which the first step has before it changes the weights, is the same. */
+function othersOf({ sameWeights, sameTokens }: Result): string[] {
+  const others = [...(sameWeights ? [] : ['weights']), ...(sameTokens === false ? ['tokens'] : [])];
+  return others.length === 0 ? ['optimizer steps'] : others;
 }
 
 function firstDifference({ steps, firstDifferingStep }: Result): string {

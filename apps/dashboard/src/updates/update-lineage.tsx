@@ -19,7 +19,7 @@ export function UpdateLineage({ runId, update }: { readonly runId: string; reado
   const { sampledBy, numSampled, fed } = data;
   return (
     <nav className={styles.lineage} aria-label="Lineage">
-      <Nodes title="Sampled by" numMore={sampledBy.length - MAX_SHOWN}>
+      <Nodes title="Sampled by" hasMore={sampledBy.length > MAX_SHOWN}>
         {sampledBy.slice(0, MAX_SHOWN).map((policy) => (
           <Node key={`${policy.runId} ${policy.policyVersion ?? ''}`} numEpisodes={policy.numEpisodes}>
             <SamplingPolicy policy={policy} ownRun={runId} />
@@ -39,7 +39,7 @@ export function UpdateLineage({ runId, update }: { readonly runId: string; reado
         </Nodes>
       )}
       {fed.length > 0 && (
-        <Nodes title="Which fed" numMore={fed.length - MAX_SHOWN}>
+        <Nodes title="Which fed" hasMore={fed.length > MAX_SHOWN}>
           {fed.slice(0, MAX_SHOWN).map((one) => (
             <Node key={`${one.runId} ${one.updateNumber}`} numEpisodes={one.numEpisodes}>
               <UpdateLink {...one} ownRun={runId} />
@@ -53,17 +53,17 @@ export function UpdateLineage({ runId, update }: { readonly runId: string; reado
 
 interface NodesProps {
   readonly title: string;
-  readonly numMore?: number;
+  readonly hasMore?: boolean;
   readonly children: ReactNode;
 }
 
-function Nodes({ title, numMore = 0, children }: NodesProps) {
+function Nodes({ title, hasMore = false, children }: NodesProps) {
   return (
     <section className={styles.column}>
       <h3>{title}</h3>
       <ul>
         {children}
-        {numMore > 0 && <li className={styles.more}>and {numMore} more</li>}
+        {hasMore && <li className={styles.more}>and more</li>}
       </ul>
     </section>
   );

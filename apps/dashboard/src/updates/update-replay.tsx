@@ -1,4 +1,4 @@
-import { useAskReplay, useReplay } from '../api/replay-queries';
+import { useAskReplay, useCancelReplay, useReplay } from '../api/replay-queries';
 import type { Replay } from '../api/schema';
 import { hasEnded } from '../api/what-if-queries';
 import { Badge } from '../components/badge';
@@ -26,13 +26,16 @@ export function UpdateReplay({
   readonly updateNumber: number;
 }) {
   const ask = useAskReplay(runId);
+  const cancel = useCancelReplay();
+  const { data: replay, error } = useReplay(ask.data);
+  const isRunning = replay !== undefined && !hasEnded(replay) && error === null;
   return (
     <section aria-label="Replay" className={page.stack}>
       <div className={page.head}>
         <button
           type="button"
           className={controls.button}
-          disabled={ask.isPending}
+          disabled={ask.isPending || isRunning}
           title="Makes this update again from its stored episodes, and compares every bit; nothing is written"
           onClick={() => {
             ask.mutate(updateNumber);
@@ -40,25 +43,38 @@ export function UpdateReplay({
         >
           Replay
         </button>
-        {ask.data && <ReplayProgress key={ask.data.replayId} asked={ask.data} />}
+        {isRunning && (
+          <>
+            <span role="status">{progressOf(replay)}</span>
+            <button
+              type="button"
+              className={controls.button}
+              disabled={cancel.isPending}
+              onClick={() => {
+                cancel.mutate(replay);
+              }}
+            >
+              Cancel
+            </button>
+          </>
+        )}
+        {replay !== undefined && hasEnded(replay) && <Outcome replay={replay} />}
       </div>
       {ask.error && <ErrorState error={ask.error} />}
-      {ask.data && <DifferingMetrics key={ask.data.replayId} asked={ask.data} />}
+      {error && !isRunning && replay !== undefined && !hasEnded(replay) && <ErrorState error={error} />}
+      {replay?.result && <DifferingMetrics metrics={replay.result.metrics} />}
     </section>
   );
 }
 
-function ReplayProgress({ asked }: { readonly asked: Replay }) {
-  const { data, error } = useReplay(asked);
-  if (error) return <ErrorState error={error} />;
-  if (!hasEnded(data)) return <span role="status">{progressOf(data)}</span>;
-  if (data.result === null)
+function Outcome({ replay: { result, failure, status } }: { readonly replay: Replay }) {
+  if (result === null)
     return (
-      <span role="alert">
-        {data.failure?.message ?? data.status} <span className="mono">{data.failure?.code}</span>
+      <span role={failure === null ? 'status' : 'alert'}>
+        {failure?.message ?? status} <span className="mono">{failure?.code}</span>
       </span>
     );
-  const { tone, title, detail } = replayVerdict(data.result);
+  const { tone, title, detail } = replayVerdict(result);
   return (
     <span role="status">
       <Badge tone={tone}>{title}</Badge> <span className={page.subtle}>{detail}</span>
@@ -73,9 +89,8 @@ function progressOf({ status, recomputing }: Replay): string {
 }
 
 /** The metrics that differ, where any does. */
-function DifferingMetrics({ asked }: { readonly asked: Replay }) {
-  const { data } = useReplay(asked);
-  const differing = data.result?.metrics.filter(({ recorded, replayed }) => recorded !== replayed) ?? [];
+function DifferingMetrics({ metrics }: { readonly metrics: readonly Metric[] }) {
+  const differing = metrics.filter(({ recorded, replayed }) => recorded !== replayed);
   if (differing.length === 0) return null;
   return (
     <DataTable label="Metrics that differ" columns={METRICS} rows={differing} keyOf={({ name }) => name} />

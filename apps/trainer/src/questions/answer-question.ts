@@ -18,7 +18,7 @@ import { storedRewards } from '../what-if/stored-rewards.js';
 import { whatIf } from '../what-if/what-if.js';
 
 interface AnswerOptions {
-  /** Ends the answer after the update under way. */
+  /** Ends a what-if after the update under way. */
   readonly signal: AbortSignal;
   readonly send: (message: UpdateAnswerMessage) => void;
 }

@@ -1,4 +1,5 @@
 import type { KeyScope } from '@retrace/process';
+import { CliError } from '../../cli-error.js';
 import type { ApiDocument, ApiRequest } from './operation.js';
 
 /** An answer of the API that is an error. */
@@ -19,39 +20,54 @@ export class ApiConnection {
     return this.call({ method: 'GET', path: '/api/openapi.json' }) as Promise<ApiDocument>;
   }
 
-  /** Scopes of the key; null: all, as the server asks for no key. */
+  /**
+   * Scopes of the key; null: all, as the server asks for no key.
+   *
+   * @throws CliError `KEY_UNKNOWN` where it asks for one and does not know this one
+   */
   async scopes(): Promise<readonly KeyScope[] | null> {
-    const session = (await this.call({ method: 'GET', path: '/api/session' })) as {
-      readonly needsKey: boolean;
-      readonly scopes: readonly KeyScope[];
-    };
-    return session.needsKey ? session.scopes : null;
+    const session = (await this.call({ method: 'GET', path: '/api/session' })) as Session;
+    if (!session.needsKey) return null;
+    if (session.keyId !== null) return session.scopes;
+    const fault = this.key === null ? 'is not set' : 'has none that it knows';
+    throw new CliError(
+      'KEY_UNKNOWN',
+      `the server asks for a key, and RETRACE_API_KEY ${fault}; "retrace keys create" makes one`,
+    );
   }
 
-  /** @throws ApiRefusal where the server refuses, or does not answer */
+  /** @throws ApiRefusal where the server refuses, does not answer, or is none of Retrace */
   async call({ method, path, body }: ApiRequest, signal?: AbortSignal): Promise<unknown> {
-    const url = await this.findUrl();
+    const url = (await this.findUrl()).replace(/\/+$/, '');
     const headers = {
       accept: 'application/json',
       ...(body && { 'content-type': 'application/json' }),
       ...(this.key !== null && { authorization: `Bearer ${this.key}` }),
     };
-    let response: Response;
-    try {
-      response = await fetch(`${url}${path}`, {
-        method,
-        headers,
-        signal,
-        body: body && JSON.stringify(body),
-      });
-    } catch (cause) {
+    const request = { method, headers, signal, body: body && JSON.stringify(body) };
+    const { status, ok, text } = await answerOf(`${url}${path}`, request).catch((cause: unknown) => {
       if (signal?.aborted) throw cause;
       throw new ApiRefusal(`the server at ${url} does not answer; "retrace up" starts one`, { cause });
+    });
+    if (!ok) throw new ApiRefusal(refusalOf(status, text));
+    if (text === '') return null;
+    try {
+      return JSON.parse(text) as unknown;
+    } catch (cause) {
+      throw new ApiRefusal(`what answers at ${url} is no API of Retrace`, { cause });
     }
-    const text = await response.text();
-    if (!response.ok) throw new ApiRefusal(refusalOf(response.status, text));
-    return text === '' ? null : (JSON.parse(text) as unknown);
   }
+}
+
+interface Session {
+  readonly needsKey: boolean;
+  readonly keyId: string | null;
+  readonly scopes: readonly KeyScope[];
+}
+
+async function answerOf(url: string, request: RequestInit) {
+  const response = await fetch(url, request);
+  return { status: response.status, ok: response.ok, text: await response.text() };
 }
 
 function refusalOf(status: number, text: string): string {

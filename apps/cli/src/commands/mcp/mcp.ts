@@ -7,7 +7,13 @@ import { findServer } from '../../data-directory/hold-data-directory.js';
 import { readVersion } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
 import { ApiRefusal, ApiConnection } from './api-connection.js';
-import { operationOf, type ApiDocument, type ApiRequest, type Arguments } from './operation.js';
+import {
+  operationOf,
+  type ApiDocument,
+  type ApiRequest,
+  type Arguments,
+  type Operation,
+} from './operation.js';
 import { offeredTools, type Tool } from './tools.js';
 
 interface McpOptions extends CommonOptions {
@@ -25,12 +31,12 @@ const INSTRUCTIONS = `Retrace records what LLM agents do (runs, episodes, steps,
 A run is named by its id, 4 or more characters of it, or "latest". Lists come in pages: pass nextCursor as cursor.
 For anything that no tool answers, read describe_tables and ask run_sql, which takes one SELECT in ClickHouse's SQL.
 replay_update makes a recorded update again and says whether the loss is the same, bit for bit; what_if compares it with the update of another loss, estimator, clip or reward.
-An answer of either with status "queued" or "running" is not there yet: get_replay and get_what_if ask for it again.`;
+An answer of either with status "queued" or "running" is not there yet: get_replay and get_what_if ask for it again, under the runId that it names.`;
 
 /**
  * Serves the API of a server as tools on standard input and output, until the input ends.
  *
- * @throws CliError `SERVER_UNAVAILABLE`, `SERVER_INCOMPATIBLE`
+ * @throws CliError `SERVER_UNAVAILABLE`, `SERVER_INCOMPATIBLE`, `KEY_UNKNOWN`
  */
 export async function mcp({ dataDir, url, allowControl }: McpOptions): Promise<void> {
   const key = process.env.RETRACE_API_KEY ?? null;
@@ -39,13 +45,15 @@ export async function mcp({ dataDir, url, allowControl }: McpOptions): Promise<v
     key,
   );
   const [document, scopes] = await read(api);
-  const offered = offeredTools(scopes, allowControl === true);
+  const tools = offeredTools(scopes, allowControl === true).map((tool) => ({
+    ...{ api, tool, operation: operationOf(document, tool.operation) },
+  }));
   const serving = serveStdio(() => {
     const server = new McpServer(
       { name: 'retrace', title: 'Retrace', version: readVersion() },
       { instructions: INSTRUCTIONS },
     );
-    for (const tool of offered) register(server, { api, document, tool });
+    for (const tool of tools) register(server, tool);
     return server;
   });
   await finished(process.stdin, { writable: false });
@@ -76,23 +84,19 @@ async function read(
   }
 }
 
-interface Registration {
+interface OfferedTool {
   readonly api: ApiConnection;
-  readonly document: ApiDocument;
   readonly tool: Tool;
+  readonly operation: Operation;
 }
 
-function register(server: McpServer, { api, document, tool }: Registration): void {
-  const { description, inputSchema, requestOf } = operationOf(document, tool.operation);
+function register(server: McpServer, { api, tool, operation }: OfferedTool): void {
+  const { description, inputSchema, requestOf } = operation;
   const readOnlyHint = tool.isControl === undefined || tool.operation.startsWith('GET ');
-  const omission =
-    tool.leavesOut === undefined
-      ? ''
-      : `. Without the ${tool.leavesOut} of its steps, which run_sql can read`;
   server.registerTool(
     tool.name,
     {
-      description: `${description}${omission}`,
+      description: [description, tool.shortening?.note].filter(Boolean).join('. '),
       inputSchema: fromJsonSchema<Arguments>(inputSchema),
       annotations: { readOnlyHint, openWorldHint: false },
     },
@@ -107,6 +111,13 @@ function register(server: McpServer, { api, document, tool }: Registration): voi
   );
 }
 
+/** A question that takes time. */
+interface Asked {
+  readonly runId: string;
+  /** null until its answer is there, or there will be none. */
+  readonly endedAt: string | null;
+}
+
 /** Calls the operation; where it only asks for an answer, waits for that for a while, and cancels it when nobody wants it any more. */
 async function answer(
   api: ApiConnection,
@@ -116,8 +127,9 @@ async function answer(
 ): Promise<unknown> {
   const first = await api.call(request, signal);
   if (waits === undefined) return first;
-  let asked = first as { readonly endedAt: string | null } & Record<typeof waits, string>;
-  const path = `${request.path}/${asked[waits]}`;
+  let asked = first as Asked & Record<typeof waits, string>;
+  // Under the id of the run: what "latest" means may change meanwhile.
+  const path = `/api/runs/${asked.runId}/${request.path.split('/').at(-1)}/${asked[waits]}`;
   const until = performance.now() + MOST_WAIT_MS;
   try {
     while (asked.endedAt === null && performance.now() < until) {
@@ -131,13 +143,11 @@ async function answer(
   return asked;
 }
 
-function resultOf(value: unknown, { leavesOut }: Tool): CallToolResult {
-  const text = JSON.stringify(value, (name, each: unknown) => (name === leavesOut ? undefined : each));
+function resultOf(value: unknown, { shortening }: Tool): CallToolResult {
+  const text = JSON.stringify(shortening === undefined ? value : shortening.shorten(value));
   if (text.length <= MAX_CHARACTERS) return { content: [{ type: 'text', text }] };
-  const rule = `at most ${MAX_CHARACTERS} are given`;
-  return failed(
-    `the answer has ${text.length} characters, ${rule}: ask for less by limit, maxSteps, maxPoints, maxRows or names, or ask run_sql`,
-  );
+  const rule = `the answer has ${text.length} characters, at most ${MAX_CHARACTERS} are given`;
+  return failed(`${rule}: ask for less by the arguments of the tool, or ask run_sql`);
 }
 
 function failed(message: string): CallToolResult {

@@ -58,6 +58,7 @@ describe('the tools of `retrace mcp`', () => {
     expect(namesOf(['read'], true)).toContain('get_update');
     expect(namesOf(['read'], true)).not.toContain('run_sql');
     expect(namesOf(['read', 'sql'], true)).not.toContain('start_run');
+    expect(namesOf(['admin'], false)).toEqual(namesOf(null, false));
     expect(namesOf(null, false)).not.toContain('start_run');
     expect(namesOf(null, true)).toEqual(TOOLS.map(({ name }) => name));
   });

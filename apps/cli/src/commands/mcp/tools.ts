@@ -1,4 +1,5 @@
 import type { KeyScope } from '@retrace/process';
+import { withFewEpisodes, withoutTokens, type Shortening } from './shortened-answers.js';
 
 /** A tool for agents: an operation of the API, under the API's own description and rules. */
 export interface Tool {
@@ -11,8 +12,8 @@ export interface Tool {
   readonly isControl?: true;
   /** The operation asks for something that is computed; the tool waits for it. */
   readonly waits?: 'replayId' | 'whatIfId';
-  /** Field of the answer's steps that is left out, as agents have no use for it. */
-  readonly leavesOut?: string;
+  /** Makes the answer short enough to be read. */
+  readonly shortening?: Shortening;
 }
 
 const RUN = '/api/runs/{runId}';
@@ -21,7 +22,7 @@ const UPDATE = `${RUN}/updates/{updateNumber}`;
 const reading = (name: string, path: string): Tool => ({ name, operation: `GET ${path}`, scope: 'read' });
 
 const controlling = (name: string, operation: string): Tool => ({
-  ...{ name, operation, scope: 'admin', isControl: true },
+  ...{ name, operation, scope: operation.startsWith('GET ') ? 'read' : 'admin', isControl: true },
 });
 
 /** In the order in which an agent meets them. */
@@ -36,7 +37,7 @@ export const TOOLS: readonly Tool[] = [
   reading('list_policies', `${RUN}/policies`),
   reading('compare_recipes', `${RUN}/recipe-differences/{otherRunId}`),
   reading('list_episodes', `${RUN}/episodes`),
-  { ...reading('get_episode', `${RUN}/episodes/{episodeId}`), leavesOut: 'tokens' },
+  { ...reading('get_episode', `${RUN}/episodes/{episodeId}`), shortening: withoutTokens },
   reading('list_updates', `${RUN}/updates`),
   reading('get_update', UPDATE),
   reading('list_update_episodes', `${UPDATE}/inputs`),
@@ -44,8 +45,11 @@ export const TOOLS: readonly Tool[] = [
   reading('get_update_lineage', `${UPDATE}/lineage`),
   { name: 'replay_update', operation: `POST ${RUN}/replays`, scope: 'sql', waits: 'replayId' },
   reading('get_replay', `${RUN}/replays/{replayId}`),
-  { name: 'what_if', operation: `POST ${RUN}/what-ifs`, scope: 'sql', waits: 'whatIfId' },
-  reading('get_what_if', `${RUN}/what-ifs/{whatIfId}`),
+  {
+    ...{ name: 'what_if', operation: `POST ${RUN}/what-ifs`, scope: 'sql', waits: 'whatIfId' },
+    shortening: withFewEpisodes,
+  },
+  { ...reading('get_what_if', `${RUN}/what-ifs/{whatIfId}`), shortening: withFewEpisodes },
   reading('list_evaluations', '/api/plays'),
   reading('get_evaluation', '/api/plays/{playId}'),
   reading('list_datasets', '/api/datasets'),
@@ -61,11 +65,12 @@ export const TOOLS: readonly Tool[] = [
 /**
  * The tools that an agent gets.
  *
- * @param scopes of its key; null where the server asks for none
+ * @param scopes of its key, `admin` being all of them; null where the server asks for none
  */
 export function offeredTools(scopes: readonly KeyScope[] | null, allowControl: boolean): readonly Tool[] {
   return TOOLS.filter(
     ({ scope, isControl }) =>
-      (scopes === null || scopes.includes(scope)) && (isControl === undefined || allowControl),
+      (scopes === null || scopes.includes(scope) || scopes.includes('admin')) &&
+      (isControl === undefined || allowControl),
   );
 }
