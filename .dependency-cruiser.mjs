@@ -13,7 +13,7 @@ const DRIVERS = [
   [
     'arrow',
     '^node_modules/apache-arrow/',
-    '^(libs/(store/src/(arrow|rows|run-file)|recording/src/body)|apps/trainer/src/engine/torch)/',
+    '^(libs/(store/src/(arrow|rows|run-file)|recording/src/body)|apps/trainer/src/(arrow|engine/torch))/',
   ],
   ['tfjs', '^node_modules/@tensorflow/', '^libs/compute/'],
 ];

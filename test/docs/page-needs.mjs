@@ -110,6 +110,7 @@ export const PAGE_NEEDS = {
       },
     },
   },
+  'docs/batches.md': { prepare: ['retrace train --recipe bandit-ppo'], set: SMALL, server: true },
   'docs/datasets.md': { prepare: ['retrace train --recipe bandit-ppo'], set: SMALL },
   'docs/engines.md': {
     checkout: true,

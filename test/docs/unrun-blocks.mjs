@@ -93,6 +93,21 @@ export const UNRUN_BLOCKS = [
     reason: 'needs gymnasium; clients/python/tests/test_environments.py serves environments',
   },
   {
+    page: 'docs/batches.md',
+    begins: 'from retrace import Retrace',
+    reason: 'has a run of the reader; clients/python/tests/test_training_batch.py runs the like',
+  },
+  {
+    page: 'docs/batches.md',
+    begins: 'from retrace.trainers.verl import to_data_proto',
+    reason: 'needs verl; clients/python/tests/heavy/test_trainers.py runs the like',
+  },
+  {
+    page: 'docs/batches.md',
+    begins: 'from trl import GRPOConfig, GRPOTrainer',
+    reason: 'needs TRL; clients/python/tests/heavy/test_trainers.py runs the like',
+  },
+  {
     page: 'docs/python.md',
     begins: 'from retrace import Retrace',
     reason: 'needs a server at port 8787; clients/python/tests/test_server.py runs the like',

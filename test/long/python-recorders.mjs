@@ -22,7 +22,10 @@ const TOOLS = ['pytest==9.0.2', 'pyarrow', 'httpx'];
 const ENVIRONMENTS = [
   {
     name: 'verl-0.9.1-trl-1.16.0',
-    tests: ['test_verl.py', 'test_trl.py', 'test_trl_templates.py', 'test_datasets.py', '../test_batches.py'],
+    tests: [
+      ...['test_verl.py', 'test_trl.py', 'test_trl_templates.py', 'test_datasets.py', 'test_trainers.py'],
+      ...['../test_batches.py', '../test_training_batch.py'],
+    ],
     install: async (python, directory) => {
       await promisify(execFile)('bash', [join(root, 'bench', 'peers', 'set-up.sh'), directory], {
         timeout: 1_800_000,

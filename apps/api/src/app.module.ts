@@ -25,6 +25,7 @@ import { SamplingModule } from './sampling/sampling.module.js';
 import { ValidationsModule } from './validations/validations.module.js';
 import { WarningsModule } from './warnings/warnings.module.js';
 import { ReplaysModule } from './replays/replays.module.js';
+import { BatchesModule } from './batches/batches.module.js';
 import { WhatIfsModule } from './what-ifs/what-ifs.module.js';
 
 @Module({})
@@ -56,6 +57,7 @@ export class AppModule {
         EpisodesModule,
         DeletionModule,
         UpdatesModule,
+        BatchesModule,
         WhatIfsModule,
         ReplaysModule,
         PoliciesModule,

@@ -31,6 +31,10 @@ export type TrainerErrorCode =
   | 'EPISODES_CHANGED'
   /** The recipe reads what only a store has, and there is none. */
   | 'STORE_NEEDED'
+  /** A batch needs the policy's view of its tokens, and there is no policy. */
+  | 'ENGINE_NEEDED'
+  /** Updates of this kind train on no batch of tokens with advantages. */
+  | 'BATCH_UNSUPPORTED'
   | 'NON_FINITE_LOSS'
   /** More optimizer steps in a row were skipped than the recipe allows. */
   | 'STEPS_SKIPPED'

@@ -85,6 +85,7 @@ export {
   resolvePlainRecipe,
   resolveRecipe,
 } from './recipe/resolve-recipe.js';
+export { recordedRecipe } from './recipe/recorded-recipe.js';
 export { whatIfRecipe } from './recipe/what-if-recipe.js';
 export { recipeDifferences, type RecipeDifference } from './recipe/recipe-differences.js';
 export {

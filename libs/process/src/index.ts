@@ -49,10 +49,13 @@ export { KeyRing, type KeyRingOptions, type KeyVerdict } from './keys/key-ring.j
 export { ProcessError } from './process-error.js';
 export { ServerProcess, type ServerProcessOptions } from './servers/server-process.js';
 export type {
+  BatchGroup,
+  BatchQuestion,
   ReplayQuestion,
   UpdateAnswerMessage,
   UpdateQuestion,
   WhatIfQuestion,
+  WrittenBatch,
 } from './jobs/update-questions.js';
 export { keepHeartbeatFile } from './supervision/heartbeat-file.js';
 export { FINAL_FAILURE_EXIT_CODE, runProcess } from './supervision/run-process.js';

@@ -373,6 +373,7 @@ describe('health and measurements', () => {
       '/api/recipes',
       '/api/runs',
       '/api/runs/{runId}',
+      '/api/runs/{runId}/batches',
       '/api/runs/{runId}/delete-episodes',
       '/api/runs/{runId}/end',
       '/api/runs/{runId}/episodes',

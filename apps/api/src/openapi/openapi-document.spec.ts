@@ -32,7 +32,7 @@ describe('the OpenAPI document', () => {
         item as Readonly<Record<string, { readonly responses: Readonly<Record<string, Node>> }>>,
       ).map(([method, { responses }]) => ({ name: `${method} ${path}`, responses })),
     );
-    expect(operations).toHaveLength(49);
+    expect(operations).toHaveLength(50);
     for (const { name, responses } of operations) {
       const statuses = name === 'post /api/runs' ? ['200', '201', 'default'] : ['200', 'default'];
       expect(Object.keys(responses), name).toEqual(statuses);

@@ -33,6 +33,8 @@ export type ProblemCode =
   | 'TRACES_UNAVAILABLE'
   | 'QUESTIONS_UNAVAILABLE'
   | 'TOO_MANY_QUESTIONS'
+  | 'NO_EPISODES'
+  | 'BATCH_FAILED'
   | 'RUN_NOT_TRAINED'
   | 'RUN_NOT_TRAINING'
   | 'RUN_CONTROL_UNANSWERED'
@@ -82,6 +84,8 @@ const STATUS_OF: Record<ProblemCode, number> = {
   TRACES_UNAVAILABLE: 503,
   QUESTIONS_UNAVAILABLE: 501,
   TOO_MANY_QUESTIONS: 429,
+  NO_EPISODES: 409,
+  BATCH_FAILED: 409,
   RUN_NOT_TRAINED: 409,
   RUN_NOT_TRAINING: 409,
   RUN_CONTROL_UNANSWERED: 504,
@@ -132,6 +136,8 @@ const TITLE_OF: Record<ProblemCode, string> = {
   TRACES_UNAVAILABLE: 'Spans can not be stored',
   QUESTIONS_UNAVAILABLE: 'Replays and what-ifs are not computed here',
   TOO_MANY_QUESTIONS: 'Too many replays and what-ifs at once',
+  NO_EPISODES: 'The run has no such episodes',
+  BATCH_FAILED: 'The batch could not be made',
   RUN_NOT_TRAINED: 'The run was not trained here',
   RUN_NOT_TRAINING: 'The run is not being trained by this server',
   RUN_CONTROL_UNANSWERED: 'The supervisor has not answered in time',

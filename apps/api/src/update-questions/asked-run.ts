@@ -9,13 +9,14 @@ import { StoreService } from '../store/store.service.js';
 export class AskedRun {
   constructor(private readonly store: StoreService) {}
 
+  /** Whether it was recorded, so that it has no recipe. @throws ProblemError `NOT_FOUND` */
+  async isRecorded(runId: string): Promise<boolean> {
+    return (await this.find(runId)).kind === 'recorded';
+  }
+
   /** @throws ProblemError `NOT_FOUND`, `RUN_NOT_TRAINED` */
   async recipeOf(runId: string): Promise<Recipe> {
-    const [run] = await this.store.queryRows<{ kind: string; recipe: string } | undefined>(
-      'SELECT kind, recipe FROM runs WHERE run_id = {runId:String}',
-      { runId },
-    );
-    if (!run) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
+    const run = await this.find(runId);
     if (run.kind === 'recorded')
       throw new ProblemError('RUN_NOT_TRAINED', `Run ${runId} was recorded; it has no updates to make again`);
     try {
@@ -25,6 +26,15 @@ export class AskedRun {
       const what = `The recipe of run ${runId} is not valid in this version: ${error.message}`;
       throw new ProblemError('RUN_NOT_TRAINED', what);
     }
+  }
+
+  private async find(runId: string): Promise<{ readonly kind: string; readonly recipe: string }> {
+    const [run] = await this.store.queryRows<{ kind: string; recipe: string } | undefined>(
+      'SELECT kind, recipe FROM runs WHERE run_id = {runId:String}',
+      { runId },
+    );
+    if (run === undefined) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
+    return run;
   }
 
   /** Number of the newest committed update, 0 without one. */

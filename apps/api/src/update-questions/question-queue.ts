@@ -32,6 +32,8 @@ export interface AskedQuestion<Q extends UpdateQuestion = UpdateQuestion> {
 interface Job {
   asked: AskedQuestion;
   process: QuestionProcess | null;
+  /** Called once it has ended. */
+  readonly waiting: (() => void)[];
 }
 
 /** Has questions about recorded updates answered, each in a process of its own. They are of this API process, and end with it. */
@@ -64,7 +66,7 @@ export class QuestionQueue implements OnModuleDestroy {
       throw new ProblemError('TOO_MANY_QUESTIONS', what);
     }
     const id = randomUUID();
-    const job: Job = { asked: { id, question, state: queued(), answers: [] }, process: null };
+    const job: Job = { asked: { id, question, state: queued(), answers: [] }, process: null, waiting: [] };
     this.jobs.set(id, job);
     this.forgetOldest();
     this.startNext();
@@ -88,6 +90,14 @@ export class QuestionQueue implements OnModuleDestroy {
     }
     const what = `${name} ${id} of run ${runId} not found; a server keeps the last ${MAX_ENDED}, until it stops`;
     throw new ProblemError('NOT_FOUND', what);
+  }
+
+  /** Resolves once it has ended, in whatever way, to how it is then. */
+  async ended<Q extends UpdateQuestion>(asked: AskedQuestion<Q>): Promise<AskedQuestion<Q>> {
+    const job = this.jobs.get(asked.id);
+    if (job === undefined) return asked;
+    if (!hasEnded(job.asked.state)) await new Promise<void>((resolve) => job.waiting.push(resolve));
+    return { ...job.asked, question: asked.question };
   }
 
   /** Resolves once its process is gone; a question that has ended stays as it is. */
@@ -144,6 +154,7 @@ function hasEnded({ status }: QuestionState): boolean {
 
 function change(job: Job, changed: Partial<QuestionState>): void {
   job.asked = { ...job.asked, state: { ...job.asked.state, ...changed } };
+  if (hasEnded(job.asked.state)) for (const resolve of job.waiting.splice(0)) resolve();
 }
 
 function take(job: Job, message: UpdateAnswerMessage): void {

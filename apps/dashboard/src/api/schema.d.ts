@@ -393,6 +393,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{runId}/batches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a batch for another trainer: tokens with advantages, weights and logprobs
+         * @description Of the episodes of a committed update, or of groups that are drawn from the run; computed as for an update of the run, with the changes in `set`. Rows are sequences; the lists of a row have a value for each token. Made in the process that answers what-ifs and replays, one after the other, and nothing is recorded. The answer begins once the batch is made; a request that is broken off cancels it.
+         */
+        post: operations["BatchesController_make"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{runId}/what-ifs": {
         parameters: {
             query?: never;
@@ -1429,6 +1449,45 @@ export interface components {
         DistributionList: {
             distributions: components["schemas"]["Distribution"][];
         };
+        BatchRequest: {
+            /**
+             * @description Other values of fields of the recipe in `reward`, `advantage`, `loss`, `preference` or `optimizer`
+             * @example [
+             *       "loss.clipHigh=0.28"
+             *     ]
+             */
+            set?: string[];
+            /** @description Name of a reward version of the run, or the first characters of its hash; its scores are the rewards */
+            rewardVersion?: string;
+            /** @description A committed update, whose episodes the batch has; without it groups are drawn */
+            updateNumber?: number;
+            /**
+             * @description Condition in SQL on the view `episodes`: which episodes may be drawn
+             * @default split = 'train'
+             * @example num_steps > 3
+             */
+            where?: string;
+            /**
+             * @description How many groups are drawn, each with all its episodes that may be
+             * @default 64
+             */
+            groups?: number;
+            /**
+             * @default random
+             * @enum {string}
+             */
+            order?: "random" | "newest";
+            /**
+             * @description Decides which groups are drawn at random; the same seed draws the same of the same run
+             * @default 0
+             */
+            seed?: number;
+            /**
+             * @description That the tokens of a recorded run were sampled at; a trained run has it in its recipe
+             * @default 1
+             */
+            temperature?: number;
+        };
         UpdateRange: {
             from: number;
             to: number;
@@ -1463,9 +1522,6 @@ export interface components {
             numCompared: number;
         };
         WhatIfRequest: {
-            updateNumber: number;
-            /** @description The updates from `updateNumber` up to this one, at most 50; by default only that one */
-            toUpdate?: number;
             /**
              * @description Other values of fields of the recipe in `reward`, `advantage`, `loss`, `preference` or `optimizer`
              * @example [
@@ -1475,6 +1531,9 @@ export interface components {
             set?: string[];
             /** @description Name of a reward version of the run, or the first characters of its hash; its scores are the rewards */
             rewardVersion?: string;
+            updateNumber: number;
+            /** @description The updates from `updateNumber` up to this one, at most 50; by default only that one */
+            toUpdate?: number;
             /**
              * @description Whether every action token is listed, for a single update
              * @default false
@@ -1999,7 +2058,7 @@ export interface components {
             /** @description HTTP status */
             status: number;
             /** @enum {string} */
-            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "QUESTIONS_UNAVAILABLE" | "TOO_MANY_QUESTIONS" | "RUN_NOT_TRAINED" | "RUN_NOT_TRAINING" | "RUN_CONTROL_UNANSWERED" | "RUN_CONTROL_UNAVAILABLE" | "TOO_MANY_RUNS" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
+            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "QUESTIONS_UNAVAILABLE" | "TOO_MANY_QUESTIONS" | "NO_EPISODES" | "BATCH_FAILED" | "RUN_NOT_TRAINED" | "RUN_NOT_TRAINING" | "RUN_CONTROL_UNANSWERED" | "RUN_CONTROL_UNAVAILABLE" | "TOO_MANY_RUNS" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
             /** @description What is wrong with this request */
             detail: string;
             /** @description Path of the request */
@@ -2421,6 +2480,7 @@ export type FedUpdate = components['schemas']['FedUpdate'];
 export type UpdateLineage = components['schemas']['UpdateLineage'];
 export type Distribution = components['schemas']['Distribution'];
 export type DistributionList = components['schemas']['DistributionList'];
+export type BatchRequest = components['schemas']['BatchRequest'];
 export type UpdateRange = components['schemas']['UpdateRange'];
 export type QuestionFailure = components['schemas']['QuestionFailure'];
 export type WhatIfItem = components['schemas']['WhatIfItem'];
@@ -3461,6 +3521,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DistributionList"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    BatchesController_make: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BatchRequest"];
+            };
+        };
+        responses: {
+            /** @description Rows in Arrow’s stream format */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.arrow.stream": string;
                 };
             };
             /** @description An error */

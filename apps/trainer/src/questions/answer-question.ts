@@ -1,17 +1,22 @@
+import { writeFile } from 'node:fs/promises';
 import { openBackend } from '@retrace/compute';
-import { matrixProducts, parseRecipe, type Recipe } from '@retrace/config';
+import { matrixProducts, parseRecipe, recordedRecipe, type Recipe } from '@retrace/config';
 import { ControlTail, openLog } from '@retrace/log';
 import { checkpointsAt } from '@retrace/policy';
 import type {
+  BatchQuestion,
   ReplayQuestion,
   RunRoleConfig,
   SinkConfig,
   UpdateAnswerMessage,
   UpdateQuestion,
   WhatIfQuestion,
+  WrittenBatch,
 } from '@retrace/process';
 import { AssignedRewards, StateVisits } from '@retrace/scoring';
 import { createStoreClient, TrajectoryReader, type StoreClient } from '@retrace/store';
+import { batchRows } from '../batches/batch-rows.js';
+import { makeBatch } from '../batches/make-batch.js';
 import { replayUpdate } from '../replay/replay-update.js';
 import type { ReplaySource } from '../replay/replayer.js';
 import { storedRewards } from '../what-if/stored-rewards.js';
@@ -28,6 +33,8 @@ interface AskedRun {
   readonly source: ReplaySource;
   readonly recipe: Recipe;
   readonly client: StoreClient;
+  /** Opens the backend that its updates were computed on. */
+  readonly openItsBackend: () => Promise<unknown>;
 }
 
 /**
@@ -46,12 +53,10 @@ export async function answerQuestion(
   try {
     const control = new ControlTail(log);
     await control.catchUp();
-    const recipe = parseRecipe(control.run(runId).started.recipe);
+    const recipe = recipeOf(question, control.run(runId).started.recipe);
     control.close();
-    await openBackend({
-      ...matrixProducts(recipe),
-      prefer: config.backend === null ? undefined : [config.backend],
-    });
+    const prefer = config.backend === null ? undefined : [config.backend];
+    const openItsBackend = () => openBackend({ ...matrixProducts(recipe), prefer });
     const source: ReplaySource = {
       ...{ log, runId },
       checkpoints: checkpointsAt(config.checkpoints),
@@ -59,30 +64,47 @@ export async function answerQuestion(
       visits: new StateVisits({ client, runId }),
       assigned: new AssignedRewards({ client }),
     };
-    const run = { source, recipe, client };
-    await (question.kind === 'replay'
-      ? answerReplay(run, question, options)
-      : answerWhatIf(run, question, options));
+    const run = { source, recipe, client, openItsBackend };
+    await answerOf(run, question, options);
   } finally {
     await client.close();
     await log.close();
   }
 }
 
+/** A recorded run was trained by no recipe. */
+function recipeOf(question: UpdateQuestion, recorded: unknown): Recipe {
+  const temperature = question.kind === 'batch' ? question.temperature : null;
+  return temperature === null ? parseRecipe(recorded) : recordedRecipe(temperature);
+}
+
+function answerOf(run: AskedRun, question: UpdateQuestion, options: AnswerOptions): Promise<void> {
+  switch (question.kind) {
+    case 'replay':
+      return answerReplay(run, question, options);
+    case 'whatIf':
+      return answerWhatIf(run, question, options);
+    case 'batch':
+      return answerBatch(run, question, options);
+  }
+}
+
 async function answerReplay(
-  { source }: AskedRun,
+  { source, openItsBackend }: AskedRun,
   { updateNumber }: ReplayQuestion,
   { send }: AnswerOptions,
 ): Promise<void> {
+  await openItsBackend();
   const onRecompute = (from: number, to: number) => send({ type: 'recomputing', from, to });
   send({ type: 'answered', answer: await replayUpdate({ ...source, updateNumber, onRecompute }) });
 }
 
 async function answerWhatIf(
-  { source, recipe, client }: AskedRun,
+  { source, recipe, client, openItsBackend }: AskedRun,
   { runId, from, to, assignments, rewardVersion, withTokens }: WhatIfQuestion,
   { signal, send }: AnswerOptions,
 ): Promise<void> {
+  await openItsBackend();
   await whatIf({
     ...source,
     ...{ from, to, assignments, withTokens, signal },
@@ -90,4 +112,22 @@ async function answerWhatIf(
     onRecompute: (first, last) => send({ type: 'recomputing', from: first, to: last }),
     onUpdate: (answer) => send({ type: 'answered', answer }),
   });
+}
+
+/** Writes the batch, and tells how much it is. */
+async function answerBatch(
+  { source, recipe, client, openItsBackend: beforeEngine }: AskedRun,
+  { runId, rewardVersion, file, ...asked }: BatchQuestion,
+  { send }: AnswerOptions,
+): Promise<void> {
+  const made = await makeBatch({
+    ...source,
+    ...{ ...asked, beforeEngine },
+    rewards: rewardVersion === null ? null : await storedRewards(client, { runId, recipe, rewardVersion }),
+    onRecompute: (from, to) => send({ type: 'recomputing', from, to }),
+  });
+  const { tokenIds, sequenceOffsets } = made.prepared.read.batch;
+  await writeFile(file, batchRows(made));
+  const answer: WrittenBatch = { numSequences: sequenceOffsets.length - 1, numTokens: tokenIds.length };
+  send({ type: 'answered', answer });
 }

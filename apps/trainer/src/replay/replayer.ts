@@ -12,12 +12,7 @@ import {
   type RewardScorerOptions,
 } from '@retrace/scoring';
 import { readPlanColumns, readPlanTexts } from '@retrace/store';
-import {
-  episodeDigests,
-  type EpisodeColumns,
-  type UpdateApplied,
-  type UsedEngine,
-} from '@retrace/trajectory';
+import type { BatchPlanned } from '@retrace/trajectory';
 import { openEngine } from '../engine/open-engine.js';
 import type { UpdateEngine } from '../engine/update-engine.js';
 import { TrainerError } from '../trainer-error.js';
@@ -28,7 +23,9 @@ import type { UpdateInputs } from '../update/update-inputs.js';
 import { readsTexts } from '../update/update-needs.js';
 import type { UpdateResult } from '../update/update-result.js';
 import { RecordedTeacher } from './recorded-teacher.js';
+import { replayEngine } from './replay-engine.js';
 import { readRecordedUpdates, type RecordedUpdate, type RecordedUpdates } from './recorded-updates.js';
+import { requireSameEpisodes } from './same-episodes.js';
 
 /** Where the updates of a run were recorded. */
 export interface ReplaySource {
@@ -68,35 +65,45 @@ export type ReplayChanges = Partial<Pick<UpdateInputs, 'recipe' | 'rewards' | 'r
  * The engine is in the state after the update that was made last.
  */
 export class Replayer {
+  private opened: OpenedEngine | null = null;
+
   private constructor(
     private readonly source: ReplaySource,
     readonly recorded: RecordedUpdates,
     readonly recipe: Recipe,
     readonly rewards: RewardScorer,
-    private readonly open: (engine: EngineRecipe) => Promise<UpdateEngine>,
-    private opened: OpenedEngine,
   ) {}
 
   /** @throws TrainerError `RUN_UNKNOWN` */
   static async open(source: ReplaySource): Promise<Replayer> {
-    const { log, runId, checkpoints } = source;
-    const recorded = await readRecordedUpdates(log, runId);
-    const recipe = parseRecipe(recorded.run.recipe);
-    const { tokenizer } = await openPolicyText({
-      tokenizer: recipe.context.tokenizer,
-      words: (await readEnvironment(recipe.environment)).words,
-      directory: recipe.policy?.model,
-    });
-    const { vocabSize, hash: tokenizerHash } = tokenizer;
-    const open = (engine: EngineRecipe) =>
-      openEngine({ recipe: { ...recipe, engine }, checkpoints, vocabSize, tokenizerHash });
-    const rewards = await loadRewards(source, recipe.reward);
-    const first = replayEngine(recipe, recorded.updates.get(1)?.commit.engine ?? null, source.engine);
-    const opened = { recipe: first, engine: await open(first) };
-    return new Replayer(source, recorded, recipe, rewards, open, opened);
+    const replayer = await Replayer.read(source);
+    await replayer.openEngine();
+    return replayer;
   }
 
+  /**
+   * Reads what was recorded, and opens no engine.
+   *
+   * @param asked the recipe of a run that has none
+   * @throws TrainerError `RUN_UNKNOWN`
+   */
+  static async read(source: ReplaySource, asked: Recipe | null = null): Promise<Replayer> {
+    const recorded = await readRecordedUpdates(source.log, source.runId);
+    const recipe = asked ?? parseRecipe(recorded.run.recipe);
+    return new Replayer(source, recorded, recipe, await loadRewards(source, recipe.reward));
+  }
+
+  /** Opens the engine in the state that the recipe starts from. */
+  async openEngine(): Promise<void> {
+    const { recipe, recorded } = this;
+    const used = recorded.updates.get(1)?.commit.engine ?? null;
+    const first = replayEngine(recipe, used, this.source.engine);
+    this.opened = { recipe: first, engine: await this.makeEngine(first) };
+  }
+
+  /** The engine, once it is open. */
   get engine(): UpdateEngine {
+    if (this.opened === null) throw new Error('the engine of this replay is not open');
     return this.opened.engine;
   }
 
@@ -140,34 +147,60 @@ export class Replayer {
   /**
    * Makes a recorded update again, or one that differs from it by `changes`.
    *
-   * @throws TrainerError `EPISODES_CHANGED` when an episode is not what the update was computed from; `NOT_REPLAYABLE` when the weights of the
-   *   reference policy, or of the teacher, can't be read
+   * @throws TrainerError as `inputsOf`; `NOT_REPLAYABLE` when the weights of the reference policy, or of the teacher, can't be read
    * @throws ScoringError `REWARD_CHANGED` when an episode has another reward than it had, as the code of a reward was changed
    */
   async makeAgain(updateNumber: number, changes: ReplayChanges = {}): Promise<UpdateResult> {
-    const { log, reader, runId } = this.source;
+    if (!changes.engine) await this.takeEngineOf(updateNumber);
+    const inputs = await this.inputsOf(updateNumber, changes);
+    return this.readable(updateNumber, () => computeUpdate({ engine: this.engine, ...inputs }));
+  }
+
+  /**
+   * Reads what a recorded update was computed from, but for the engine.
+   *
+   * @throws TrainerError `EPISODES_CHANGED` when an episode is not what the update was computed from
+   */
+  async inputsOf<C extends ReplayChanges>(updateNumber: number, changes: C): Promise<RecordedInputs & C> {
+    const { log } = this.source;
     const { plan, commit, trace, tokenOffsets } = this.update(updateNumber);
-    const { recipe = this.recipe, rewards = this.rewards } = changes;
+    const { recipe = this.recipe } = changes;
     const isUnchanged = changes.recipe === undefined && changes.rewards === undefined;
-    if (!changes.engine) await this.takeEngineOf(commit);
-    const columns = await readPlanColumns(reader, plan, runId);
-    requireSameEpisodes(columns, updateNumber, trace);
+    const inputs = await this.inputsFor(plan, changes);
+    requireSameEpisodes(inputs.columns, updateNumber, trace);
+    return {
+      ...inputs,
+      recordedRewards: commit.episodeRewards,
+      ...changes,
+      ...{ recipe, rewards: inputs.rewards },
+      teacher: recipe.distillation?.teacher.endpoint
+        ? new RecordedTeacher({ log, updateNumber, offsets: tokenOffsets, isUnchanged })
+        : null,
+    };
+  }
+
+  /** Reads what an update by this plan would be computed from: one that was recorded, or is only asked about. */
+  async inputsFor(
+    plan: PlannedEpisodes,
+    { recipe = this.recipe, rewards = this.rewards }: ReplayChanges,
+  ): Promise<RecordedInputs> {
+    const { reader, runId } = this.source;
+    return {
+      plan,
+      columns: await readPlanColumns(reader, plan, runId),
+      texts: readsTexts(recipe, rewards) ? await readPlanTexts(reader, plan, runId) : null,
+      recipe,
+      rewards,
+      recordedRewards: null,
+      reference: referencePolicy(recipe, this.recorded.policies),
+      trainerState: this.recorded.updates.get(plan.updateNumber - 1)?.commit.trainerState ?? null,
+    };
+  }
+
+  /** Does what reads weights beside those of the update. @throws TrainerError `NOT_REPLAYABLE` */
+  async readable<T>(updateNumber: number, compute: () => Promise<T>): Promise<T> {
     try {
-      return await computeUpdate({
-        engine: this.engine,
-        recordedRewards: commit.episodeRewards,
-        ...changes,
-        plan,
-        columns,
-        texts: readsTexts(recipe, rewards) ? await readPlanTexts(reader, plan, runId) : null,
-        recipe,
-        rewards,
-        reference: referencePolicy(recipe, this.recorded.policies),
-        teacher: recipe.distillation?.teacher.endpoint
-          ? new RecordedTeacher({ log, updateNumber, offsets: tokenOffsets, isUnchanged })
-          : null,
-        trainerState: this.recorded.updates.get(updateNumber - 1)?.commit.trainerState ?? null,
-      });
+      return await compute();
     } catch (cause) {
       if (!isUnreadable(cause)) throw cause;
       const what = `update ${updateNumber}: the weights of the reference policy or of the teacher can't be read (${cause.message})`;
@@ -182,20 +215,33 @@ export class Replayer {
   }
 
   /** Frees what the engine holds. */
-  close(): Promise<void> {
-    return this.engine.close();
+  async close(): Promise<void> {
+    await this.opened?.engine.close();
+  }
+
+  private async makeEngine(engine: EngineRecipe): Promise<UpdateEngine> {
+    const { recipe } = this;
+    const { tokenizer } = await openPolicyText({
+      tokenizer: recipe.context.tokenizer,
+      words: (await readEnvironment(recipe.environment)).words,
+      directory: recipe.policy?.model,
+    });
+    const { vocabSize, hash: tokenizerHash } = tokenizer;
+    const { checkpoints } = this.source;
+    return openEngine({ recipe: { ...recipe, engine }, checkpoints, vocabSize, tokenizerHash });
   }
 
   /** Goes on with the kind of engine that made an update, in the state that the present one is in. */
-  private async takeEngineOf(commit: UpdateApplied): Promise<void> {
+  async takeEngineOf(updateNumber: number): Promise<void> {
+    const { commit } = this.update(updateNumber);
     const wanted = replayEngine(this.recipe, commit.engine, this.source.engine);
-    if (JSON.stringify(wanted) === JSON.stringify(this.opened.recipe)) return;
+    if (JSON.stringify(wanted) === JSON.stringify(this.opened?.recipe)) return;
     const directory = await mkdtemp(join(tmpdir(), 'retrace-replay-'));
     try {
       const files = new CheckpointFiles(directory);
       const state = await this.engine.save(files);
       await this.engine.close();
-      this.opened = { recipe: wanted, engine: await this.open(wanted) };
+      this.opened = { recipe: wanted, engine: await this.makeEngine(wanted) };
       await this.engine.load(state, files);
     } finally {
       await rm(directory, { recursive: true, force: true });
@@ -220,44 +266,15 @@ export class Replayer {
   }
 }
 
-/** @throws TrainerError `EPISODES_CHANGED` */
-function requireSameEpisodes(
-  columns: EpisodeColumns,
-  updateNumber: number,
-  trace: RecordedUpdate['trace'],
-): void {
-  if (trace === null || trace.episodeDigests.length === 0) return;
-  const recorded = new Map(trace.episodeIds.map((episodeId, e) => [episodeId, trace.episodeDigests[e]]));
-  for (const [e, digest] of episodeDigests(columns).entries()) {
-    const episodeId = columns.episodeIds[e];
-    if (recorded.get(episodeId) === digest) continue;
-    const what = `update ${updateNumber}: episode ${episodeId} is not what it was computed from`;
-    const rule =
-      'its columns in the store have another digest than its UpdateTraced states; `retrace verify` compares them all';
-    throw new TrainerError('EPISODES_CHANGED', `${what}: ${rule}`);
-  }
-}
+/** Inputs of an update, but for the engine. */
+export type RecordedInputs = Omit<UpdateInputs, 'engine'>;
+
+/** A plan, as far as its episodes are read and its update is computed by it. */
+export type PlannedEpisodes = UpdateInputs['plan'] & Pick<BatchPlanned, 'episodeIds' | 'runIds'>;
 
 interface OpenedEngine {
   readonly recipe: EngineRecipe;
   readonly engine: UpdateEngine;
-}
-
-/**
- * An engine of the kind that made an update, in as many processes and in the same precision. It is started here, since one that answers at an
- * address may be training.
- */
-function replayEngine(
-  { engine }: Recipe,
-  used: UsedEngine | null,
-  asked: Partial<EngineRecipe> = {},
-): EngineRecipe {
-  const { kind = used?.kind ?? 'tensorflow' } = asked;
-  if (kind !== 'torch') return { kind: 'tensorflow' };
-  const python = engine?.python === undefined ? {} : { python: engine.python };
-  if (used?.kind !== 'torch') return { ...python, ...asked, kind };
-  const precision = used.precision as 'float32' | 'bfloat16';
-  return { ...python, processes: used.numProcesses, precision, ...asked, kind };
 }
 
 function loadRewards(

@@ -38,7 +38,7 @@ export function assertAccountedLogprobs(
         refuse(
           e,
           columns.steps[s],
-          `sampled at temperature ${columns.temperatures[s]}; must be ${temperature}`,
+          `sampled at temperature ${shortest(columns.temperatures[s])}; must be ${temperature}`,
         );
       }
     }
@@ -49,6 +49,9 @@ export function assertAccountedLogprobs(
     }
   }
 }
+
+/** A number of a float32 column as it was written: 0.7, not 0.699999988079071. */
+const shortest = (value: number): number => Number(value.toPrecision(7));
 
 interface RatioCheck {
   /** Largest |π_trainer / π_behavior − 1| over the tokens compared; NaN when there was none. */

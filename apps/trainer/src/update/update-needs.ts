@@ -59,6 +59,12 @@ export function updateNeeds(recipe: Recipe, hasReference: boolean): UpdateNeeds 
   };
 }
 
+/** Whether an update reads of the policy what was not recorded while it sampled. */
+export function asksPolicy(recipe: Recipe, hasReference: boolean): boolean {
+  const { proximalLogprobs, critic, squaredProbabilities } = updateNeeds(recipe, hasReference);
+  return proximalLogprobs || critic || squaredProbabilities || hasReference || Boolean(recipe.distillation);
+}
+
 /** Whether updates are trained on episodes of other runs, too. */
 function hasStoredData(recipe: Recipe): boolean {
   return dataSources(recipe).some(({ from }) => from !== 'own');

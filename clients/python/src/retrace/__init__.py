@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from retrace.ids import uuid7
     from retrace.records import EndReason, Message, Messages, RunEndReason, Sampling, Tokens, Usage
     from retrace.run import Run
+    from retrace.training_batch import TrainingBatch
 
 __all__ = [
     "AsyncRetrace",
@@ -41,6 +42,7 @@ __all__ = [
     "Sampling",
     "TokenContext",
     "Tokens",
+    "TrainingBatch",
     "Usage",
     "append_to_context",
     "serve_environment",
@@ -67,6 +69,7 @@ _MODULES = {
     "Sampling": "retrace.records",
     "TokenContext": "retrace.context",
     "Tokens": "retrace.records",
+    "TrainingBatch": "retrace.training_batch",
     "Usage": "retrace.records",
     "append_to_context": "retrace.context",
     "serve_environment": "retrace.environments",

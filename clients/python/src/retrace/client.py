@@ -18,6 +18,7 @@ from retrace.delivery import Delivery
 from retrace.run import Run, start_run
 from retrace.sender import Sender, SenderOptions
 from retrace.sql import ARROW_STREAM, MAX_ROWS, read_table, sql_body
+from retrace.training_batch import TrainingBatch, batch_body
 
 DEFAULT_URL = "http://127.0.0.1:8787"
 GIBIBYTE = 1024**3
@@ -136,7 +137,7 @@ class Retrace(_Recorder):
 
         `where` is a condition in SQL on the view `episodes`.
         """
-        query = BatchQuery(run.id if isinstance(run, Run) else run, episodes, where)
+        query = BatchQuery(_id_of(run), episodes, where)
         with self._http() as http:
             while True:
                 listed = read_table(http.post("/api/sql", json=sql_body(query.episodes(), MAX_ROWS)))
@@ -144,6 +145,47 @@ class Retrace(_Recorder):
                     return
                 steps = read_table(http.post("/api/sql", json=sql_body(query.steps(listed), MAX_ROWS)))
                 yield Batch.of(listed, steps)
+
+    def training_batch(
+        self,
+        run: Run | str,
+        *,
+        update: int | None = None,
+        where: str | None = None,
+        groups: int | None = None,
+        order: str | None = None,
+        seed: int | None = None,
+        temperature: float | None = None,
+        changes: Sequence[str] = (),
+        reward_version: str | None = None,
+        timeout_s: float | None = None,
+    ) -> TrainingBatch:
+        """Return tokens with advantages, weights and logprobs, for a trainer that makes the gradients itself.
+
+        Of the episodes of the committed `update`; without one, of `groups` (64) that are drawn from the run: in the `order`
+        "random" (by `seed`) or "newest", among the episodes that `where` takes, a condition in SQL on the view `episodes`
+        (split = 'train'). `temperature` is that of the sampling, of a recorded run (1). `changes` are other values of fields of
+        the recipe, such as "advantage.estimator=rloo", and `reward_version` names stored scores that are the rewards.
+
+        It takes seconds, and longer where the policy has to be asked; `timeout_s` bounds it (default: not at all).
+        Raises RetraceError where no such batch can be made, with the reason.
+        """
+        with self._http() as http:
+            answer = http.post(
+                f"/api/runs/{_id_of(run)}/batches",
+                json=batch_body(
+                    update=update,
+                    where=where,
+                    groups=groups,
+                    order=order,
+                    seed=seed,
+                    temperature=temperature,
+                    changes=changes,
+                    reward_version=reward_version,
+                ),
+                timeout=timeout_s,
+            )
+            return TrainingBatch.of(read_table(answer))
 
     def close(self) -> Delivery:
         """Send what waits, for `close_timeout_s` at most, and stop; the rest is sent at the next start.
@@ -184,7 +226,7 @@ class AsyncRetrace(_Recorder):
         self, run: Run | str, *, episodes: int = 64, where: str = "sealed"
     ) -> AsyncIterator[Batch]:
         """Iterate over the episodes of a run with their steps; see `Retrace.batches`."""
-        query = BatchQuery(run.id if isinstance(run, Run) else run, episodes, where)
+        query = BatchQuery(_id_of(run), episodes, where)
         async with self._http() as http:
             while True:
                 listed = read_table(await http.post("/api/sql", json=sql_body(query.episodes(), MAX_ROWS)))
@@ -192,6 +234,38 @@ class AsyncRetrace(_Recorder):
                     return
                 answer = await http.post("/api/sql", json=sql_body(query.steps(listed), MAX_ROWS))
                 yield Batch.of(listed, read_table(answer))
+
+    async def training_batch(
+        self,
+        run: Run | str,
+        *,
+        update: int | None = None,
+        where: str | None = None,
+        groups: int | None = None,
+        order: str | None = None,
+        seed: int | None = None,
+        temperature: float | None = None,
+        changes: Sequence[str] = (),
+        reward_version: str | None = None,
+        timeout_s: float | None = None,
+    ) -> TrainingBatch:
+        """Return tokens with advantages, weights and logprobs; see `Retrace.training_batch`."""
+        async with self._http() as http:
+            answer = await http.post(
+                f"/api/runs/{_id_of(run)}/batches",
+                json=batch_body(
+                    update=update,
+                    where=where,
+                    groups=groups,
+                    order=order,
+                    seed=seed,
+                    temperature=temperature,
+                    changes=changes,
+                    reward_version=reward_version,
+                ),
+                timeout=timeout_s,
+            )
+            return TrainingBatch.of(read_table(answer))
 
     async def close(self) -> Delivery:
         """Send what waits, for `close_timeout_s` at most, and stop; see `Retrace.close`."""
@@ -211,6 +285,10 @@ class AsyncRetrace(_Recorder):
     def _http(self) -> httpx.AsyncClient:
         headers = {**self._headers, "accept": ARROW_STREAM}
         return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=self._timeout_s)
+
+
+def _id_of(run: Run | str) -> str:
+    return run.id if isinstance(run, Run) else run
 
 
 def _default_spool(url: str) -> Path:

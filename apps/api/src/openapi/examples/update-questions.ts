@@ -50,8 +50,11 @@ const WHAT_IF = {
   failure: null,
 };
 
-/** Examples of replays and what-ifs. */
+/** Examples of replays, what-ifs and batches. */
 export const UPDATE_QUESTION_EXAMPLES: Examples = {
+  'POST /api/runs/{runId}/batches': {
+    request: { groups: 64, order: 'newest', set: ['advantage.estimator=rloo'] },
+  },
   'POST /api/runs/{runId}/replays': {
     request: { updateNumber: 3 },
     response: { ...REPLAY, status: 'running', endedAt: null, result: null },

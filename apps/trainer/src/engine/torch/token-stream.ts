@@ -3,25 +3,9 @@
  *
  * Legend: S sequences · N tokens · M wanted tokens.
  */
-import {
-  type Data,
-  DataType,
-  Field,
-  Float32,
-  Int32,
-  List,
-  makeData,
-  RecordBatch,
-  RecordBatchReader,
-  RecordBatchStreamWriter,
-  Schema,
-  Struct,
-  Uint8,
-} from 'apache-arrow';
+import { DataType, RecordBatchReader } from 'apache-arrow';
+import { encodeRows, listColumn, numberColumn, type NamedColumns } from '../../arrow/arrow-rows.js';
 import { TrainerError } from '../../trainer-error.js';
-
-/** Column by column, in order. */
-type NamedColumns = readonly (readonly [name: string, column: Data])[];
 
 /**
  * One row a sequence: `tokens` list<int32>, and `mask` list<uint8> where there is one.
@@ -34,12 +18,10 @@ export function encodeSequences(
   sequenceOffsets: Int32Array,
   mask: Uint8Array | null,
 ): Uint8Array {
-  const numTokens = tokenIds.length;
-  const tokens = makeData({ type: new Int32(), length: numTokens, nullCount: 0, data: tokenIds });
-  const columns: NamedColumns = [['tokens', listOf(tokens, sequenceOffsets)]];
-  if (mask === null) return encodeRows(columns, sequenceOffsets.length - 1);
-  const bits = makeData({ type: new Uint8(), length: numTokens, nullCount: 0, data: mask });
-  return encodeRows([...columns, ['mask', listOf(bits, sequenceOffsets)]], sequenceOffsets.length - 1);
+  const columns: NamedColumns = [['tokens', listColumn(tokenIds, sequenceOffsets)]];
+  const numSequences = sequenceOffsets.length - 1;
+  if (mask === null) return encodeRows(columns, numSequences);
+  return encodeRows([...columns, ['mask', listColumn(mask, sequenceOffsets)]], numSequences);
 }
 
 /** One row a wanted token: float32 columns of the same length [M]; one that is null is left out. */
@@ -48,11 +30,10 @@ export function encodeNumbers(columns: Readonly<Record<string, Float32Array | nu
     (entry): entry is [string, Float32Array] => entry[1] !== null,
   );
   const numRows = present[0]?.[1].length ?? 0;
-  const encoded = present.map(
-    ([name, data]) =>
-      [name, makeData({ type: new Float32(), length: data.length, nullCount: 0, data })] as const,
+  return encodeRows(
+    present.map(([name, data]) => [name, numberColumn(data)] as const),
+    numRows,
   );
-  return encodeRows(encoded, numRows);
 }
 
 /**
@@ -85,16 +66,4 @@ export function decodeNumbers(body: Uint8Array, numRows: number): ReadonlyMap<st
 
 function unusable(reason: string, cause?: unknown): TrainerError {
   return new TrainerError('ENGINE_LOST', `the engine's answer can't be used: ${reason}`, { cause });
-}
-
-function listOf(child: Data, valueOffsets: Int32Array): Data {
-  const type = new List(new Field('item', child.type, false));
-  return makeData({ type, length: valueOffsets.length - 1, nullCount: 0, valueOffsets, child });
-}
-
-function encodeRows(columns: NamedColumns, numRows: number): Uint8Array {
-  const schema = new Schema(columns.map(([name, { type }]) => new Field(name, type, false)));
-  const children = columns.map(([, column]) => column);
-  const struct = makeData({ type: new Struct(schema.fields), length: numRows, nullCount: 0, children });
-  return RecordBatchStreamWriter.writeAll([new RecordBatch(schema, struct)]).toUint8Array(true);
 }

@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { ConfigError, whatIfRecipe, type Recipe } from '@retrace/config';
+import { shown, shorten, type Violation } from '../problems/violations.js';
+import { StoreService } from '../store/store.service.js';
+import type { RecipeChanges } from './recipe-changes.dto.js';
+
+/** The first characters of a hash that may name its version. */
+const MIN_PREFIX = 4;
+
+/** Checks what a question changes of a run's recipe, before a process is started for it. */
+@Injectable()
+export class RecipeChangesCheck {
+  constructor(private readonly store: StoreService) {}
+
+  async violations(
+    { runId, recipe }: { readonly runId: string; readonly recipe: Recipe },
+    { set = [], rewardVersion }: RecipeChanges,
+  ): Promise<Violation[]> {
+    const ofVersion = rewardVersion === undefined ? [] : await this.versionViolations(runId, rewardVersion);
+    return [...setViolations(recipe, set), ...ofVersion];
+  }
+
+  private async versionViolations(runId: string, wanted: string): Promise<Violation[]> {
+    const known = await this.store.queryRows<{ version: string; name: string }>(
+      'SELECT reward_version AS version, name FROM reward_versions WHERE run_id = {runId:String} ORDER BY named_at DESC LIMIT 1000',
+      { runId },
+    );
+    const isNamed = known.some(({ name }) => name === wanted);
+    const starting = known.filter(({ version }) => wanted.length >= MIN_PREFIX && version.startsWith(wanted));
+    if (isNamed || new Set(starting.map(({ version }) => version)).size === 1) return [];
+    const names = [...new Set(known.map(({ name }) => name))].slice(0, 10).join(', ');
+    const allowed =
+      names === '' ? 'the run has none: score it first, with "retrace score"' : `such as ${names}`;
+    const rule = `rewardVersion must be a reward version of the run, got ${shown(wanted)}; ${allowed}`;
+    return [{ field: 'rewardVersion', value: shorten(wanted), rule }];
+  }
+}
+
+/** Takes one assignment after the other, so that the first that breaks a rule is named. */
+function setViolations(recipe: Recipe, set: readonly string[]): Violation[] {
+  for (let i = 0; i < set.length; i++) {
+    const rule = faultOf(recipe, set.slice(0, i + 1));
+    if (rule !== null) return [{ field: `set.${i}`, value: shorten(set[i]), rule: `set.${i}: ${rule}` }];
+  }
+  return [];
+}
+
+function faultOf(recipe: Recipe, assignments: readonly string[]): string | null {
+  try {
+    return moduleFault(recipe, whatIfRecipe(recipe, assignments));
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+}
+
+/** Modules are code of this machine, which no request may choose. */
+function moduleFault({ reward: recorded }: Recipe, { reward: changed }: Recipe): string | null {
+  const known = new Set(recorded.components.map(({ module }) => module));
+  const other = changed.components.find(({ module }) => module !== undefined && !known.has(module));
+  return other === undefined
+    ? null
+    : `reward.components: got the module ${shown(other.module)}, must be one of the run: over HTTP no other file is loaded`;
+}

@@ -1,0 +1,1 @@
+"""Batches of Retrace for other trainers."""
