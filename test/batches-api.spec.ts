@@ -136,6 +136,20 @@ describe('the batch of an update that was committed', () => {
     expect(new Set(expected.map(Math.sign)).size).toBeGreaterThan(1);
   });
 
+  it('takes changes that are valid only together: RLOO, the reward less the mean of the others', async () => {
+    const batch = await batchOf({
+      updateNumber: 1,
+      set: ['advantage.estimator=rloo', 'advantage.options={}'],
+    });
+    const rewards = Array.from(batch.getChild('reward') ?? [], Number);
+    const groups = textsOf(batch, 'group_id');
+    countedOf(batch, 'advantages').forEach(([advantage], row) => {
+      const others = rewards.filter((_, other) => other !== row && groups[other] === groups[row]);
+      const mean = others.reduce((sum, each) => sum + each, 0) / others.length;
+      expect(advantage).toBeCloseTo(rewards[row] - mean, 5);
+    });
+  });
+
   it('asks the policy where the loss reads of it what was not recorded: here the first one, which sampled too', async () => {
     const batch = await batchOf({ updateNumber: 1, set: ['loss.klCoefficient=0.1'] });
     const sampled = countedOf(batch, 'behavior_logprobs');

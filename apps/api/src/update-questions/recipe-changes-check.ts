@@ -36,8 +36,9 @@ export class RecipeChangesCheck {
   }
 }
 
-/** Takes one assignment after the other, so that the first that breaks a rule is named. */
+/** Names the first assignment that breaks a rule, where all together do: some fields can only be changed together. */
 function setViolations(recipe: Recipe, set: readonly string[]): Violation[] {
+  if (faultOf(recipe, set) === null) return [];
   for (let i = 0; i < set.length; i++) {
     const rule = faultOf(recipe, set.slice(0, i + 1));
     if (rule !== null) return [{ field: `set.${i}`, value: shorten(set[i]), rule: `set.${i}: ${rule}` }];

@@ -165,7 +165,7 @@ class Retrace(_Recorder):
         Of the episodes of the committed `update`; without one, of `groups` (64) that are drawn from the run: in the `order`
         "random" (by `seed`) or "newest", among the episodes that `where` takes, a condition in SQL on the view `episodes`
         (split = 'train'). `temperature` is that of the sampling, of a recorded run (1). `changes` are other values of fields of
-        the recipe, such as "advantage.estimator=rloo", and `reward_version` names stored scores that are the rewards.
+        the recipe, such as "advantage.options.lambda=0.9", and `reward_version` names stored scores that are the rewards.
 
         It takes seconds, and longer where the policy has to be asked; `timeout_s` bounds it (default: not at all).
         Raises RetraceError where no such batch can be made, with the reason.

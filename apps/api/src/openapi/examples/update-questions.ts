@@ -53,7 +53,7 @@ const WHAT_IF = {
 /** Examples of replays, what-ifs and batches. */
 export const UPDATE_QUESTION_EXAMPLES: Examples = {
   'POST /api/runs/{runId}/batches': {
-    request: { groups: 64, order: 'newest', set: ['advantage.estimator=rloo'] },
+    request: { groups: 64, order: 'newest', set: ['advantage.options.lambda=0.9'] },
   },
   'POST /api/runs/{runId}/replays': {
     request: { updateNumber: 3 },
