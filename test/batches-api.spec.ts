@@ -177,18 +177,12 @@ describe('a batch of groups that are drawn', () => {
     );
     expect(await groupsOf({ groups: 1, order: 'newest' })).toEqual(newest.flat());
     const [[episodeId]] = await sql(`SELECT min(episode_id) FROM episodes WHERE run_id = '${run.id}'`);
-    const batch = await batchOf({
-      where: `run_id != '') OR (episode_id = '${episodeId as string}'`,
-      groups: 5,
-    });
-    expect(batch.numRows).toBe(20);
     const one = await batchOf({ where: `episode_id = '${episodeId as string}'` });
     expect(textsOf(one, 'episode_id')).toEqual([episodeId]);
   });
 
   it.each([
-    [{ where: "split = 'none'" }, 409, 'NO_EPISODES', /that `where` takes \(split = 'none'\)/],
-    [{ where: "episode_id = '') AND (1" }, 409, 'NO_EPISODES', /./],
+    [{ where: "split = 'test'" }, 409, 'NO_EPISODES', /that `where` takes \(split = 'test'\)/],
     [{ where: '1 FROM episodes; DROP TABLE events' }, 422, 'SQL_REFUSED', /./],
     [{ where: 'colour = 1' }, 422, 'SQL_FAILED', /colour/],
   ])('runs its condition as user SQL: %j', async (body, status, code, detail) => {
@@ -209,6 +203,14 @@ describe('a batch that is asked for wrongly', () => {
       'groups must be absent with updateNumber, which has its episodes',
     ],
     [{ temperature: 0.7 }, 'temperature', /its recipe has it/],
+    [{ temperature: 20 }, 'temperature', 'temperature must be from 0.01 to 10, got 20'],
+    [{ where: "run_id != '') OR (true" }, 'where', /must be one condition/],
+    [{ where: '(true' }, 'where', /must be one condition/],
+    [
+      { set: ['advantage.estimator=rloo', 'advantage.options={}', 'loss.clipLow=-1'] },
+      'set.2',
+      /loss\.clipLow/,
+    ],
     [{ groups: 0 }, 'groups', 'groups must be an integer from 1 to 4096, got 0'],
     [{ order: 'best' }, 'order', 'order must be random or newest, got best'],
     [{ set: ['loss.clipLow=-1'] }, 'set.0', /loss\.clipLow/],
@@ -230,12 +232,24 @@ describe('a batch of a run that was recorded', () => {
   let recordedId: string;
 
   beforeAll(async () => {
-    recordedId = await record('processed');
+    recordedId = await record();
   });
 
+  interface Recorded {
+    readonly logprobMode?: string;
+    /** Whether one episode was played greedily. */
+    readonly withGreedy?: boolean;
+    /** Episodes that a group is said to have (default as many as there are). */
+    readonly groupSize?: number;
+  }
+
   /** @returns the run's id */
-  async function record(logprobMode: string): Promise<string> {
-    const answer = await fixture.post('/api/runs', { name: `agent ${logprobMode}` });
+  async function record({
+    logprobMode = 'processed',
+    withGreedy = false,
+    groupSize = 2,
+  }: Recorded = {}): Promise<string> {
+    const answer = await fixture.post('/api/runs', { name: 'agent' });
     const { runId } = (await answer.json()) as { runId: string };
     const records = REWARDS.flatMap((members, group) =>
       members.flatMap((reward, member) => {
@@ -246,10 +260,10 @@ describe('a batch of a run that was recorded', () => {
           [null, null, -0.5 - group],
         ];
         const tokens = { ids, mask, logprobs, keptPrefix: 0 };
-        const sampling = { temperature: 0.7 };
+        const sampling = { temperature: 0.7, greedy: withGreedy && group === 0 && member === 0 };
         const step = { observation: 'a', action: 'b', reward, tokens, sampling, logprobMode };
         return [
-          { type: 'episode', episode, groupId: `group ${group}`, environment: 'own', task: {} },
+          { type: 'episode', episode, groupId: `group ${group}`, groupSize, environment: 'own', task: {} },
           { type: 'step', episode, step: 0, ...step },
           { type: 'end', episode, success: reward > 0.5 },
         ];
@@ -271,15 +285,21 @@ describe('a batch of a run that was recorded', () => {
     expect(listsOf(batch, 'loss_mask')).toEqual(Array(4).fill([0, 0, 1]));
   });
 
+  it('leaves out what was played greedily, and groups that are not complete', async () => {
+    const batch = await batchOf({ temperature: 0.7 }, await record({ withGreedy: true }));
+    expect(Array.from(batch.getChild('reward') ?? [], Number).sort()).toEqual([0, 0.25, 0.75]);
+    expect(await refusalOf({}, await record({ groupSize: 3 }))).toMatchObject({ code: 'NO_EPISODES' });
+  });
+
   it('says what it can not be made of', async () => {
     const hot = await refusalOf({}, recordedId);
     expect(hot).toMatchObject({ status: 409, code: 'BATCH_FAILED' });
     expect(hot.detail).toMatch(/sampled at temperature 0\.7.*must be 1 \(UNACCOUNTED_LOGPROBS\)/);
     const critic = await refusalOf({ temperature: 0.7, set: ['loss.topEntropyFraction=0.2'] }, recordedId);
     expect(critic).toMatchObject({ status: 409, code: 'BATCH_FAILED' });
-    expect(critic.detail).toMatch(/a recorded run has none.*\(ENGINE_NEEDED\)/);
+    expect(critic.detail).toMatch(/there is no policy that could compute them.*\(ENGINE_NEEDED\)/);
     expect(await refusalOf({ updateNumber: 1 }, recordedId)).toMatchObject({ code: 'RUN_NOT_TRAINED' });
-    const raw = await refusalOf({}, await record('raw'));
+    const raw = await refusalOf({}, await record({ logprobMode: 'raw' }));
     expect(raw).toMatchObject({ status: 409, code: 'NO_EPISODES' });
     expect(raw.detail).toMatch(/may be trained on; left out: 4 for "logprobs before temperature"$/);
   });

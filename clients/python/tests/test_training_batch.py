@@ -79,6 +79,16 @@ def test_padded_rows_have_prompts_on_the_left_and_responses_on_the_right() -> No
     assert padded["response_mask"] == [[1, 0, 1], [1, 0, 0], [1, 0, 0]]
     assert padded["advantages"] == [[1, 0, 2], [-1, 0, 0], [-1, 0, 0]]
     assert padded["behavior_logprobs"] == [[-0.5, 0, -1], [-2, 0, 0], [-2, 0, 0]]
+    # What means something at a token that does not count is kept: the reward on the last one.
+    assert padded["action_mask"] == [[1, 0, 1], [1, 1, 0], [1, 1, 0]]
+    assert padded["policy_versions"] == [[3, 3, 3], [3, 3, -1], [3, 3, -1]]
+
+
+def test_sequences_of_which_nothing_counts_are_no_rows() -> None:
+    pytest.importorskip("torch", reason="torch is not installed; npm run test:long has it")
+    batch = make_batch(loss_mask=pa.array([[0, 0, 1, 0, 0], [0, 0, 0]], BYTES))
+    assert batch.padded(0)["row"].tolist() == [0]
+    assert make_batch(copies=pa.array([0, 0], pa.int32())).padded(0)["response_ids"].shape == (0, 0)
 
 
 def test_a_recorded_run_gives_batches_with_advantages(retrace: Retrace) -> None:

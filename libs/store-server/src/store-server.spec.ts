@@ -380,11 +380,12 @@ describe('store server', () => {
         { rows: 40000 },
       ]);
       const settings = await rowsOf(
-        "SELECT name, value FROM system.merge_tree_settings WHERE name LIKE 'fsync%' ORDER BY name",
+        "SELECT name, value FROM system.merge_tree_settings WHERE name LIKE 'fsync%' OR name = 'max_cleanup_delay_period' ORDER BY name",
       );
       expect(settings).toEqual([
         { name: 'fsync_after_insert', value: '1' },
         { name: 'fsync_part_directory', value: '1' },
+        { name: 'max_cleanup_delay_period', value: '30' },
       ]);
     });
 

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { recordedRecipe } from '@retrace/config';
+import { playsGreedyBaseline, recordedRecipe, whatIfRecipe } from '@retrace/config';
 import type { BatchQuestion } from '@retrace/process';
 import { ProblemError } from '../problems/problem.js';
 import type { Violation } from '../problems/violations.js';
 import { AskedRun, uncommittedUpdate } from '../update-questions/asked-run.js';
 import { RecipeChangesCheck } from '../update-questions/recipe-changes-check.js';
-import { DrawnGroups } from './drawn-groups.js';
+import { DrawnGroups, whereViolation } from './drawn-groups.js';
 import type { BatchRequest } from './batches.dto.js';
 
 /** Fields of a request for groups that are drawn. */
@@ -32,11 +32,13 @@ export class BatchCheck {
     const violations = [
       ...(updateNumber === null ? [] : await this.updateViolations(runId, updateNumber, request)),
       ...(isRecorded ? [] : temperatureViolations(request)),
+      ...whereViolations(request),
       ...(await this.changes.violations({ runId, recipe }, request)),
     ];
     if (violations.length > 0)
       throw new ProblemError('INVALID_REQUEST', violations.map(({ rule }) => rule).join('; '), violations);
-    const groups = updateNumber === null ? await this.drawn.draw(runId, request) : [];
+    const withGreedy = playsGreedyBaseline(whatIfRecipe(recipe, assignments));
+    const groups = updateNumber === null ? await this.drawn.draw({ runId, withGreedy }, request) : [];
     return { kind: 'batch', runId, updateNumber, groups, seed, assignments, rewardVersion, temperature };
   }
 
@@ -62,4 +64,9 @@ function temperatureViolations({ temperature, updateNumber }: BatchRequest): Vio
   if (temperature === undefined || updateNumber !== undefined) return [];
   const rule = 'temperature must be absent for a run that was trained here: its recipe has it';
   return [{ field: 'temperature', value: temperature, rule }];
+}
+
+function whereViolations({ where }: BatchRequest): Violation[] {
+  const violation = where === undefined ? null : whereViolation(where);
+  return violation === null ? [] : [violation];
 }

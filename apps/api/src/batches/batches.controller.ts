@@ -37,7 +37,6 @@ export class BatchesController {
       brokenOff.abort();
     });
     const { rows, numBytes } = await this.batches.make(runId, request, brokenOff.signal);
-    reply.header('content-length', numBytes);
     return new StreamableFile(rows, { type: ARROW_STREAM, length: numBytes });
   }
 }

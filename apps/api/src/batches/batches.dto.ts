@@ -6,7 +6,8 @@ import { RecipeChanges } from '../update-questions/recipe-changes.dto.js';
 
 const MAX_GROUPS = 4096;
 const MAX_SEED = 2 ** 31 - 1;
-const MAX_TEMPERATURE = 100;
+/** Bounds of a recipe. */
+const [MIN_TEMPERATURE, MAX_TEMPERATURE] = [0.01, 10];
 const MAX_WHERE_LENGTH = 10_000;
 
 export const BATCH_ORDERS = ['random', 'newest'] as const;
@@ -15,7 +16,9 @@ export type BatchOrder = (typeof BATCH_ORDERS)[number];
 const GROUPS_RULE = { message: `groups must be an integer from 1 to ${MAX_GROUPS}, got $value` };
 const SEED_RULE = { message: `seed must be an integer from 0 to ${MAX_SEED}, got $value` };
 const WHERE_RULE = { message: `where must be text of 1 to ${MAX_WHERE_LENGTH} characters` };
-const TEMPERATURE_RULE = { message: `temperature must be above 0, at most ${MAX_TEMPERATURE}, got $value` };
+const TEMPERATURE_RULE = {
+  message: `temperature must be from ${MIN_TEMPERATURE} to ${MAX_TEMPERATURE}, got $value`,
+};
 
 /** The episodes of a committed update (`updateNumber`), or groups that are drawn from the run (all others but `set` and `rewardVersion`). */
 export class BatchRequest extends RecipeChanges {
@@ -29,8 +32,8 @@ export class BatchRequest extends RecipeChanges {
     type: String,
     minLength: 1,
     maxLength: MAX_WHERE_LENGTH,
-    default: "split = 'train'",
-    description: 'Condition in SQL on the view `episodes`: which episodes may be drawn',
+    description:
+      'Condition in SQL on the view `episodes`: which training episodes may be drawn; by default all',
     example: 'num_steps > 3',
   })
   @IfGiven()
@@ -43,7 +46,7 @@ export class BatchRequest extends RecipeChanges {
     minimum: 1,
     maximum: MAX_GROUPS,
     default: 64,
-    description: 'How many groups are drawn, each with all its episodes that may be',
+    description: 'How many groups are drawn, each with all its episodes that `where` takes',
   })
   @IfGiven()
   @IsInt(GROUPS_RULE)
@@ -71,14 +74,14 @@ export class BatchRequest extends RecipeChanges {
 
   @ApiPropertyOptional({
     type: Number,
-    minimum: 0,
+    minimum: MIN_TEMPERATURE,
     maximum: MAX_TEMPERATURE,
     default: 1,
     description: 'That the tokens of a recorded run were sampled at; a trained run has it in its recipe',
   })
   @IfGiven()
   @IsNumber({ allowNaN: false, allowInfinity: false }, TEMPERATURE_RULE)
-  @Min(Number.MIN_VALUE, TEMPERATURE_RULE)
+  @Min(MIN_TEMPERATURE, TEMPERATURE_RULE)
   @Max(MAX_TEMPERATURE, TEMPERATURE_RULE)
   readonly temperature?: number;
 }

@@ -1,5 +1,4 @@
-import { createReadStream } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -25,25 +24,25 @@ export class BatchesService {
   ) {}
 
   /**
-   * Resolves once the batch is made. Its file is removed when the rows are read to their end, or nobody reads them any more.
+   * Resolves once the batch is made.
    *
    * @param signal cancels it
-   * @throws ProblemError as `BatchCheck`; `QUESTIONS_UNAVAILABLE`, `TOO_MANY_QUESTIONS`, `BATCH_FAILED` with the reason
+   * @throws ProblemError as `BatchCheck`; `QUESTIONS_UNAVAILABLE`, `TOO_MANY_QUESTIONS`, `BATCH_FAILED` with the reason; `STORE_UNAVAILABLE` where the store
+   *   does not have an episode yet, `SHUTTING_DOWN`
    */
   async make(runId: string, request: BatchRequest, signal: AbortSignal): Promise<BatchFile> {
-    this.questions.requireAvailable('retrace train');
+    this.questions.requireAvailable();
     const question = await this.check.questionOf(runId, request);
     const directory = await mkdtemp(join(tmpdir(), 'retrace-batch-'));
     try {
       const file = join(directory, 'batch.arrow');
       requireMade(await this.answered(this.questions.ask({ ...question, file }), signal));
-      const { size: numBytes } = await stat(file);
-      const rows = createReadStream(file);
-      rows.once('close', () => void rm(directory, { recursive: true, force: true }));
-      return { numBytes, rows };
-    } catch (error) {
+      // What is open stays readable when the file is gone, and nobody has to remove it later.
+      const opened = await open(file);
+      const { size: numBytes } = await opened.stat();
+      return { numBytes, rows: opened.createReadStream() };
+    } finally {
       await rm(directory, { recursive: true, force: true });
-      throw error;
     }
   }
 
@@ -51,19 +50,30 @@ export class BatchesService {
     asked: AskedQuestion<BatchQuestion>,
     signal: AbortSignal,
   ): Promise<AskedQuestion<BatchQuestion>> {
-    const cancel = (): void => void this.questions.cancel(asked);
+    let cancelled: Promise<unknown> | null = null;
+    const cancel = (): void => {
+      cancelled = this.questions.cancel(asked);
+    };
     signal.addEventListener('abort', cancel, { once: true });
     if (signal.aborted) cancel();
     try {
       return await this.questions.ended(asked);
     } finally {
       signal.removeEventListener('abort', cancel);
+      // Its process may still write.
+      await cancelled;
+      this.questions.forget(asked);
     }
   }
 }
 
+/** Of a store that follows the log. */
+const NOT_YET = 'NOT_YET_VISIBLE';
+
 function requireMade({ state: { status, failure } }: AskedQuestion<BatchQuestion>): void {
   if (status === 'finished') return;
-  const why = failure === null ? `it was ${status}` : `${failure.message} (${failure.code})`;
-  throw new ProblemError('BATCH_FAILED', `The batch could not be made: ${why}`);
+  if (failure === null) throw new ProblemError('SHUTTING_DOWN', 'The batch was cancelled before it was made');
+  const { code, message } = failure;
+  const what = `The batch could not be made: ${message} (${code})`;
+  throw new ProblemError(code === NOT_YET ? 'STORE_UNAVAILABLE' : 'BATCH_FAILED', what);
 }

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { BatchGroup } from '@retrace/process';
+import { sqlTokens } from '@retrace/store/user-sql';
 import { ProblemError } from '../problems/problem.js';
+import { shorten, type Violation } from '../problems/violations.js';
 import { SqlService } from '../sql/sql.service.js';
 import type { BatchRequest } from './batches.dto.js';
 
@@ -12,26 +14,36 @@ const ORDER_BY = {
 /** Reasons that an error lists. */
 const MAX_REASONS = 3;
 
-/** Draws whole groups of a run, without replacement. */
+export interface DrawOptions {
+  /** Checked before: it stands in the statement. */
+  readonly runId: string;
+  /** Whether episodes that were played greedily are among them, as baselines of their groups. */
+  readonly withGreedy: boolean;
+}
+
+/** Draws groups of a run, without replacement. */
 @Injectable()
 export class DrawnGroups {
   constructor(private readonly sql: SqlService) {}
 
   /**
-   * Draws among the episodes that ended, that the condition takes, and that a policy gradient may train on. The condition is a user's, so the whole
-   * statement runs as user SQL, and it stands outside: whatever it says, only these episodes are drawn among.
+   * Draws among the training episodes that ended, of groups that are complete, and that a policy gradient may train on. The condition is a user's, so the
+   * whole statement runs as user SQL; `whereViolation` checks that it is one condition.
    *
-   * @param runId checked before: it stands in the statement
    * @throws ProblemError `SQL_REFUSED`, `SQL_FAILED`, `SQL_LIMIT_EXCEEDED`; `NO_EPISODES`
    */
   async draw(
-    runId: string,
-    { where = "split = 'train'", groups = 64, order = 'random', seed = 0 }: BatchRequest,
+    { runId, withGreedy }: DrawOptions,
+    { where = 'true', groups = 64, order = 'random', seed = 0 }: BatchRequest,
   ): Promise<BatchGroup[]> {
+    const unfit = withGreedy ? UNTRAINABLE : `(${UNTRAINABLE} OR greedy)`;
     const query = `
       SELECT group_id, arraySort(groupArray(episode_id)) AS members FROM (
-        SELECT * FROM episodes WHERE run_id = '${runId}' AND sealed AND end_reason != 'abandoned'
-          AND episode_id NOT IN (SELECT episode_id FROM steps WHERE run_id = '${runId}' AND untrainable != '')
+        SELECT * FROM episodes WHERE run_id = '${runId}' AND split = 'train' AND end_reason != 'abandoned'
+          AND group_id IN (
+            SELECT group_id FROM episodes WHERE run_id = '${runId}'
+            GROUP BY group_id HAVING min(sealed) AND count() >= max(group_size))
+          AND episode_id NOT IN (SELECT episode_id FROM steps WHERE run_id = '${runId}' AND ${unfit})
       ) WHERE (\n${where}\n)
       GROUP BY group_id ORDER BY ${ORDER_BY[order](seed)}, group_id`;
     const { rows } = await this.sql.run({ query, maxRows: groups });
@@ -40,17 +52,36 @@ export class DrawnGroups {
         groupId: groupId as string,
         episodeIds: members as string[],
       }));
-    const rule = `no episode that ended, that \`where\` takes (${where}), and that may be trained on`;
+    const rule = `no training episode of a complete group that \`where\` takes (${where}) and that may be trained on`;
     throw new ProblemError('NO_EPISODES', `Run ${runId} has ${rule}${await this.describeLeftOut(runId)}`);
   }
 
   /** Says why episodes of the run may not be trained on; empty where all may. */
   private async describeLeftOut(runId: string): Promise<string> {
     const query = `
-      SELECT untrainable, uniqExact(episode_id) AS n FROM steps WHERE run_id = '${runId}' AND untrainable != ''
-      GROUP BY untrainable ORDER BY n DESC, untrainable`;
+      SELECT if(${UNTRAINABLE}, untrainable, 'played greedily') AS reason, uniqExact(episode_id) AS n
+      FROM steps WHERE run_id = '${runId}' AND (${UNTRAINABLE} OR greedy)
+      GROUP BY reason ORDER BY n DESC, reason`;
     const { rows } = await this.sql.run({ query, maxRows: MAX_REASONS });
     const reasons = rows.map(([reason, count]) => `${count as number} for "${reason as string}"`);
     return reasons.length === 0 ? '' : `; left out: ${reasons.join(', ')}`;
   }
+}
+
+const UNTRAINABLE = "untrainable != ''";
+
+/** The violation of a condition whose brackets end what it stands in; null where it is one condition, or text that SQL refuses anyway. */
+export function whereViolation(where: string): Violation | null {
+  let depth = 0;
+  try {
+    for (const { text } of sqlTokens(where)) {
+      if (text === '(') depth++;
+      if (text === ')' && --depth < 0) break;
+    }
+  } catch {
+    return null;
+  }
+  if (depth === 0) return null;
+  const rule = 'where must be one condition: each bracket that it closes, it opens, and the other way round';
+  return { field: 'where', value: shorten(where), rule };
 }

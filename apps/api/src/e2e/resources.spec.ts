@@ -482,6 +482,11 @@ describe('updates and policies', () => {
       clippedShares: places.map(({ step }) => (step % 2 === 1 ? 0.5 : 0)),
       ...{ kls: nulls, teacherLogprobs: nulls },
     });
+    const inputsOf = (update: number) => allPages<UpdateInput>(`${runPath()}/updates/${update}/inputs`);
+    const ratio = (await inputsOf(2)).find((input) => input.episodeId === episodeId)?.ratio;
+    // Of both optimizer steps: in the first it is 1.
+    expect(ratio).toBeCloseTo(mean(places.map(({ step }) => 1 + step / 128)), 6);
+    expect(new Set((await inputsOf(3)).map((input) => input.ratio))).toEqual(new Set([null]));
     // It fed another update, and the update after this one records no tokens.
     for (const update of [1, 4]) expect((await tokensOf(update)).steps).toEqual([]);
   });
@@ -494,6 +499,7 @@ describe('updates and policies', () => {
       return: inputs.map((input) => input.return),
       advantage: inputs.map((input) => input.advantageMean),
       weight: inputs.map((input) => input.weight),
+      ratio: inputs.map((input) => input.ratio),
       age: inputs.map((input) => input.age),
       tokens: inputs.map((input) => input.numTokens),
     };

@@ -52,17 +52,24 @@ export class QuestionQueue implements OnModuleDestroy {
     return ofKind.reverse();
   }
 
-  /** @throws ProblemError `QUESTIONS_UNAVAILABLE` where this server answers none */
-  requireAvailable(command: string): void {
+  /**
+   * @param command that answers the like without a server; null where none does
+   * @throws ProblemError `QUESTIONS_UNAVAILABLE` where this server answers none
+   */
+  requireAvailable(command: string | null = null): void {
     if (this.config.questionProcess !== null) return;
-    const what = 'This server replays no updates: it has no checkpoints, or no RETRACE_QUESTIONS_SCRIPT';
-    throw new ProblemError('QUESTIONS_UNAVAILABLE', `${what}; "${command}" does it`);
+    const what =
+      'This server answers no questions about updates: it has no checkpoints, or no RETRACE_QUESTIONS_SCRIPT';
+    throw new ProblemError(
+      'QUESTIONS_UNAVAILABLE',
+      command === null ? what : `${what}; "${command}" does it`,
+    );
   }
 
   /** @throws ProblemError `TOO_MANY_QUESTIONS` */
   ask<Q extends UpdateQuestion>(question: Q): AskedQuestion<Q> {
     if (this.count('queued') >= MAX_QUEUED) {
-      const what = `${MAX_QUEUED} replays and what-ifs wait already; ask again once one has ended, or cancel one`;
+      const what = `${MAX_QUEUED} questions about updates wait already; ask again once one has ended, or cancel one`;
       throw new ProblemError('TOO_MANY_QUESTIONS', what);
     }
     const id = randomUUID();
@@ -98,6 +105,11 @@ export class QuestionQueue implements OnModuleDestroy {
     if (job === undefined) return asked;
     if (!hasEnded(job.asked.state)) await new Promise<void>((resolve) => job.waiting.push(resolve));
     return { ...job.asked, question: asked.question };
+  }
+
+  /** Drops a question that has ended and that nobody asks for again. */
+  forget({ id }: AskedQuestion): void {
+    this.jobs.delete(id);
   }
 
   /** Resolves once its process is gone; a question that has ended stays as it is. */

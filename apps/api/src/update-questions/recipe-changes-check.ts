@@ -36,14 +36,17 @@ export class RecipeChangesCheck {
   }
 }
 
-/** Names the first assignment that breaks a rule, where all together do: some fields can only be changed together. */
+/** Names the assignment after the longest beginning of the list that is valid: some fields can only be changed together. */
 function setViolations(recipe: Recipe, set: readonly string[]): Violation[] {
-  if (faultOf(recipe, set) === null) return [];
-  for (let i = 0; i < set.length; i++) {
-    const rule = faultOf(recipe, set.slice(0, i + 1));
-    if (rule !== null) return [{ field: `set.${i}`, value: shorten(set[i]), rule: `set.${i}: ${rule}` }];
+  let numValid = set.length;
+  let rule: string | null = null;
+  for (; numValid > 0; numValid--) {
+    const fault = faultOf(recipe, set.slice(0, numValid));
+    if (fault === null) break;
+    rule = fault;
   }
-  return [];
+  if (rule === null) return [];
+  return [{ field: `set.${numValid}`, value: shorten(set[numValid]), rule: `set.${numValid}: ${rule}` }];
 }
 
 function faultOf(recipe: Recipe, assignments: readonly string[]): string | null {

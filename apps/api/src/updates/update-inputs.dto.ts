@@ -28,6 +28,7 @@ export const INPUT_SORTS = {
   age: 'age',
   advantage: 'advantage_mean',
   weight: 'weight',
+  ratio: 'ratio',
   tokens: 'num_tokens',
 } as const;
 
@@ -36,6 +37,7 @@ export const DISTRIBUTED = [
   'return',
   'advantage',
   'weight',
+  'ratio',
   'age',
   'tokens',
 ] as const satisfies readonly (keyof typeof INPUT_SORTS)[];
@@ -112,6 +114,11 @@ export class UpdateInput extends EpisodeShare {
     'Versions between the oldest policy that sampled it and the one that the update started from; null where no policy did',
   )
   readonly age!: number | null;
+
+  @ApiNullableNumber(
+    'Mean of π/π_old over its tokens in all optimizer steps; null where the tokens were not recorded (`updateTokens`)',
+  )
+  readonly ratio!: number | null;
 }
 
 /** A histogram over the episodes of an update. */

@@ -5,6 +5,7 @@ import { PageQuery, type Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
 import { RunParams } from '../runs/run-params.js';
 import { DistributionList, UpdateInput, UpdateInputsQuery, UpdateParams } from './update-inputs.dto.js';
+import { UpdateInputsService } from './update-inputs.service.js';
 import { TrainedTokenColumns, UpdateInputParams } from './trained-tokens.dto.js';
 import { UpdateLineage } from './update-lineage.dto.js';
 import { UpdateLineageService } from './update-lineage.service.js';
@@ -16,6 +17,7 @@ import { UpdatesService } from './updates.service.js';
 export class UpdatesController {
   constructor(
     private readonly updates: UpdatesService,
+    private readonly updateInputs: UpdateInputsService,
     private readonly lineages: UpdateLineageService,
   ) {}
 
@@ -40,7 +42,7 @@ export class UpdatesController {
   @ApiOperation({ summary: 'Lists the episodes that fed an update' })
   @ApiPage(UpdateInput)
   inputs(@Param() params: UpdateParams, @Query() query: UpdateInputsQuery): Promise<Page<UpdateInput>> {
-    return this.updates.inputs(params, query);
+    return this.updateInputs.list(params, query);
   }
 
   @Get(':updateNumber/inputs/:episodeId/tokens')
@@ -51,7 +53,7 @@ export class UpdatesController {
   })
   @ApiOkResponse({ type: TrainedTokenColumns })
   tokens(@Param() params: UpdateInputParams): Promise<TrainedTokenColumns> {
-    return this.updates.tokens(params);
+    return this.updateInputs.tokens(params);
   }
 
   @Get(':updateNumber/lineage')
@@ -68,10 +70,10 @@ export class UpdatesController {
   @Access('read')
   @ApiOperation({
     summary:
-      'Shows how returns, advantages, weights, ages and lengths of the episodes of an update are distributed',
+      'Shows how returns, advantages, weights, ratios, ages and lengths of the episodes of an update are distributed',
   })
   @ApiOkResponse({ type: DistributionList })
   distributions(@Param() params: UpdateParams): Promise<DistributionList> {
-    return this.updates.distributions(params);
+    return this.updateInputs.distributions(params);
   }
 }

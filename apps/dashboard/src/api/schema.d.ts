@@ -383,7 +383,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows how returns, advantages, weights, ages and lengths of the episodes of an update are distributed */
+        /** Shows how returns, advantages, weights, ratios, ages and lengths of the episodes of an update are distributed */
         get: operations["UpdatesController_distributions"];
         put?: never;
         post?: never;
@@ -1385,6 +1385,8 @@ export interface components {
             success: boolean | null;
             /** @description Versions between the oldest policy that sampled it and the one that the update started from; null where no policy did */
             age: number | null;
+            /** @description Mean of π/π_old over its tokens in all optimizer steps; null where the tokens were not recorded (`updateTokens`) */
+            ratio: number | null;
         };
         TrainedTokenColumns: {
             /** @description Step that sampled the token */
@@ -1435,7 +1437,7 @@ export interface components {
              * @description Figure of an episode, as the list of inputs has it; episodes without it do not count
              * @enum {string}
              */
-            name: "return" | "advantage" | "weight" | "age" | "tokens";
+            name: "return" | "advantage" | "weight" | "ratio" | "age" | "tokens";
             /** @description Episodes that have the figure */
             numEpisodes: number;
             /** @description Least value */
@@ -1462,13 +1464,12 @@ export interface components {
             /** @description A committed update, whose episodes the batch has; without it groups are drawn */
             updateNumber?: number;
             /**
-             * @description Condition in SQL on the view `episodes`: which episodes may be drawn
-             * @default split = 'train'
+             * @description Condition in SQL on the view `episodes`: which training episodes may be drawn; by default all
              * @example num_steps > 3
              */
             where?: string;
             /**
-             * @description How many groups are drawn, each with all its episodes that may be
+             * @description How many groups are drawn, each with all its episodes that `where` takes
              * @default 64
              */
             groups?: number;
@@ -3393,7 +3394,7 @@ export interface operations {
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
                 /** @description What to sort by; episodes without a value come last */
-                sort?: "batch" | "share" | "return" | "age" | "advantage" | "weight" | "tokens";
+                sort?: "batch" | "share" | "return" | "age" | "advantage" | "weight" | "ratio" | "tokens";
                 /** @description Order of the sort */
                 order?: "ascending" | "descending";
                 /** @description true: only episodes that succeeded; false: only episodes that failed */

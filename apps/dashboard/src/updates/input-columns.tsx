@@ -90,6 +90,14 @@ const OTHER_COLUMNS: readonly TableColumn<UpdateInput>[] = [
     cell: ({ weight }) => formatNumber(weight),
   },
   {
+    label: 'Ratio',
+    title:
+      'Mean probability ratio π/π_old over those tokens and all optimizer steps, where the recipe has updateTokens',
+    isNumeric: true,
+    sortKey: 'ratio',
+    cell: ({ ratio }) => formatNumber(ratio),
+  },
+  {
     label: 'Advantage',
     title: 'Mean over those tokens',
     isNumeric: true,

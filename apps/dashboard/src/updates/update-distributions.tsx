@@ -8,6 +8,7 @@ const TITLES: Readonly<Record<Distribution['name'], string>> = {
   return: 'Return',
   advantage: 'Advantage',
   weight: 'Importance weight',
+  ratio: 'Ratio',
   age: 'Age in versions',
   tokens: 'Trained tokens',
 };

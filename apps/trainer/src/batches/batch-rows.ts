@@ -1,4 +1,5 @@
 import { encodeRows, listColumn, numberColumn, textColumn, type NamedColumns } from '../arrow/arrow-rows.js';
+import type { UpdateColumns } from '../update/mini-batches.js';
 import { episodeOfSequence, scatter } from '../update/token-columns.js';
 import type { MadeBatch } from './make-batch.js';
 
@@ -18,11 +19,12 @@ const METADATA_KEY = 'retrace';
  * | `reward` | float64 | total of the episode; NaN where it is missing |
  * | `token_ids`, `policy_versions` | list<int32> | |
  * | `action_mask` | list<uint8> | 1 = sampled by the policy |
- * | `loss_mask` | list<uint8> | 1 = counts in the loss |
+ * | `loss_mask` | list<uint8> | 1 = counts in the loss and its denominators |
  * | `behavior_logprobs` | list<float32> | nats, as they were recorded when the token was sampled |
  * | `old_logprobs` | list<float32> | of the policy that the ratio of the loss is to: the update's first one, or the one that sampled |
  * | `advantages`, `token_rewards` | list<float32> | |
- * | `importance_weights` | list<float32> | of the corrections and of the sampler |
+ * | `token_scores` | list<float32> | the rewards without the KL from the reference policy, where that is charged to them |
+ * | `importance_weights` | list<float32> | factors of the loss: of corrections, of the sampler, of the choice of high-entropy tokens |
  * | `reference_logprobs`, `returns`, `values` | list<float32> | |
  */
 export function batchRows({ inputs, prepared }: MadeBatch): Uint8Array {
@@ -32,22 +34,22 @@ export function batchRows({ inputs, prepared }: MadeBatch): Uint8Array {
   const { sequenceOffsets } = batch;
   const numSequences = sequenceOffsets.length - 1;
   const episodeOf = episodeOfSequence(batch);
-  const counted = columns.keptMask
-    ? columns.trainedMask.map((bit, n) => bit & (columns.keptMask?.[n] ?? 1))
-    : columns.trainedMask;
+  const { lossMask, weights } = rejected(columns, recipe.loss.rolloutCorrection?.denominator ?? 'all');
+  const atTokens = (values: Float32Array) => scatter(values, batch.actionTokens, batch.tokenIds.length);
   const lists: Readonly<Record<string, Uint8Array | Int32Array | Float32Array | null | undefined>> = {
     token_ids: batch.tokenIds,
     policy_versions: batch.policyVersions,
     action_mask: batch.actionMask,
-    loss_mask: counted,
+    loss_mask: lossMask,
     behavior_logprobs: batch.behaviorLogprobs,
     old_logprobs: columns.proximalLogprobs,
     advantages: columns.advantages,
-    token_rewards: scatter(charged.rewards, batch.actionTokens, batch.tokenIds.length),
-    importance_weights: columns.importanceWeights,
+    token_rewards: atTokens(charged.rewards),
+    token_scores: charged.kls && atTokens(scored.rewards),
+    importance_weights: weights,
     reference_logprobs: columns.referenceLogprobs,
     returns: columns.returns,
-    values: proximal.values,
+    values: recipe.loss.valueCoefficient > 0 ? proximal.values : null,
   };
   const rows: NamedColumns = [
     ['episode_id', textColumn(Array.from(episodeOf, (e) => episodes.episodeIds[e]))],
@@ -66,6 +68,22 @@ export function batchRows({ inputs, prepared }: MadeBatch): Uint8Array {
     ...{ numEpisodes: episodes.episodeIds.length, numTokens: batch.tokenIds.length },
   };
   return encodeRows(rows, numSequences, new Map([[METADATA_KEY, JSON.stringify(said)]]));
+}
+
+/**
+ * Tokens that a correction rejected: out of the loss with its denominators, or with weight 0 in it.
+ *
+ * @param denominator as in `loss.rolloutCorrection`
+ */
+function rejected(
+  { trainedMask, keptMask, importanceWeights = null }: UpdateColumns,
+  denominator: 'all' | 'kept',
+): { readonly lossMask: Uint8Array; readonly weights: Float32Array | null } {
+  if (keptMask === null) return { lossMask: trainedMask, weights: importanceWeights };
+  if (denominator === 'kept')
+    return { lossMask: trainedMask.map((bit, n) => bit & keptMask[n]), weights: importanceWeights };
+  const weights = importanceWeights ?? new Float32Array(trainedMask.length).fill(1);
+  return { lossMask: trainedMask, weights: weights.map((weight, n) => weight * keptMask[n]) };
 }
 
 /** [S] The place of each sequence among those of its episode. */

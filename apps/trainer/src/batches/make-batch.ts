@@ -1,4 +1,4 @@
-import { recordedRecipe, whatIfRecipe, type Recipe } from '@retrace/config';
+import { proximalPolicy, recordedRecipe, whatIfRecipe, type Recipe } from '@retrace/config';
 import { deriveSeed } from '@retrace/environments';
 import type { BatchQuestion } from '@retrace/process';
 import type { RewardScorer } from '@retrace/scoring';
@@ -46,15 +46,16 @@ export async function makeBatch(options: MakeBatchOptions): Promise<MadeBatch> {
   try {
     const recipe = whatIfRecipe(replayer.recipe, assignments);
     const inputs = await readInputs(replayer, recipe, options);
-    refuseOtherStages(inputs);
+    refuseUnsupported(inputs, updateNumber);
     const number = inputs.plan.updateNumber;
-    if (!asksPolicy(recipe, inputs.reference !== null))
+    const hasPolicy = temperature === null;
+    if (!hasPolicy || !asksPolicy(recipe, inputs.reference !== null))
       return { inputs, prepared: await prepareUpdate({ ...inputs, engine: null }) };
-    if (temperature !== null) throw noPolicy();
     await options.beforeEngine?.();
     await replayer.openEngine();
     await replayer.goBefore(number, options.onRecompute);
-    if (updateNumber !== null) await replayer.takeEngineOf(updateNumber);
+    const ofKind = updateNumber ?? replayer.newestUpdate;
+    if (ofKind > 0) await replayer.takeEngineOf(ofKind);
     const { engine } = replayer;
     const prepared = await replayer.readable(number, () => prepareUpdate({ ...inputs, engine }));
     return { inputs, prepared };
@@ -73,7 +74,10 @@ async function readInputs(
   const rewards = options.rewards ?? (isSame ? replayer.rewards : await replayer.loadRewards(recipe.reward));
   if (updateNumber === null)
     return replayer.inputsFor(planOf(replayer, recipe, options), { recipe, rewards });
-  const changes = { recipe, ...(rewards !== replayer.rewards && { rewards, recordedRewards: null }) };
+  const changes = {
+    ...(options.assignments.length > 0 && { recipe }),
+    ...(rewards !== replayer.rewards && { rewards, recordedRewards: null }),
+  };
   return replayer.inputsOf(updateNumber, changes);
 }
 
@@ -94,23 +98,25 @@ function planOf(
   };
 }
 
-function refuseOtherStages({ plan, recipe }: Pick<RecordedInputs, 'plan' | 'recipe'>): void {
-  const other =
-    plan.stage === 'imitation'
-      ? 'is one of imitation, which has no advantages'
-      : recipe.preference
-        ? 'compares pairs of episodes (`preference`), which have no advantages'
-        : null;
-  if (other === null) return;
-  throw new TrainerError(
-    'BATCH_UNSUPPORTED',
-    `update ${plan.updateNumber} ${other}; must be a policy update`,
-  );
+/** @throws TrainerError `BATCH_UNSUPPORTED` for what no columns of one batch say */
+function refuseUnsupported({ plan, recipe }: RecordedInputs, updateNumber: number | null): void {
+  const reason = unsupported(recipe, {
+    isImitation: plan.stage === 'imitation',
+    isDrawn: updateNumber === null,
+  });
+  if (reason === null) return;
+  throw new TrainerError('BATCH_UNSUPPORTED', `there is no batch of update ${plan.updateNumber}: ${reason}`);
 }
 
-function noPolicy(): TrainerError {
-  return new TrainerError(
-    'ENGINE_NEEDED',
-    'this batch reads values or logprobs of a policy, and a recorded run has none; choose an estimator and a loss that read neither',
-  );
+function unsupported(
+  recipe: Recipe,
+  { isImitation, isDrawn }: { readonly isImitation: boolean; readonly isDrawn: boolean },
+): string | null {
+  if (isImitation) return 'it is one of imitation, which has no advantages';
+  if (recipe.preference) return 'it compares pairs of episodes (`preference`), which have no advantages';
+  if (proximalPolicy(recipe) === 'interpolated')
+    return 'its proximal policy is interpolated (`loss.rolloutCorrection.proximal`), and moves with each optimizer step';
+  if (isDrawn && recipe.distillation?.teacher.endpoint)
+    return 'its teacher is a server, which is not asked about groups that are drawn';
+  return null;
 }

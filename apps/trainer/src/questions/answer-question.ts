@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { openBackend } from '@retrace/compute';
-import { matrixProducts, parseRecipe, recordedRecipe, type Recipe } from '@retrace/config';
+import { matrixProducts, parseRecipe, recordedRecipe, whatIfRecipe, type Recipe } from '@retrace/config';
 import { ControlTail, openLog } from '@retrace/log';
 import { checkpointsAt } from '@retrace/policy';
 import type {
@@ -13,7 +13,7 @@ import type {
   WhatIfQuestion,
   WrittenBatch,
 } from '@retrace/process';
-import { AssignedRewards, StateVisits } from '@retrace/scoring';
+import { AssignedRewards, StateVisits, type StoredRewards } from '@retrace/scoring';
 import { createStoreClient, TrajectoryReader, type StoreClient } from '@retrace/store';
 import { batchRows } from '../batches/batch-rows.js';
 import { makeBatch } from '../batches/make-batch.js';
@@ -108,10 +108,19 @@ async function answerWhatIf(
   await whatIf({
     ...source,
     ...{ from, to, assignments, withTokens, signal },
-    rewards: rewardVersion === null ? null : await storedRewards(client, { runId, recipe, rewardVersion }),
+    rewards: await rewardsOf({ recipe, client }, { runId, assignments, rewardVersion }),
     onRecompute: (first, last) => send({ type: 'recomputing', from: first, to: last }),
     onUpdate: (answer) => send({ type: 'answered', answer }),
   });
+}
+
+/** Stored scores that are the rewards; null without a version. */
+async function rewardsOf(
+  { recipe, client }: Pick<AskedRun, 'recipe' | 'client'>,
+  { runId, assignments, rewardVersion }: Pick<BatchQuestion, 'runId' | 'assignments' | 'rewardVersion'>,
+): Promise<StoredRewards | null> {
+  if (rewardVersion === null) return null;
+  return storedRewards(client, { runId, recipe: whatIfRecipe(recipe, assignments), rewardVersion });
 }
 
 /** Writes the batch, and tells how much it is. */
@@ -123,7 +132,7 @@ async function answerBatch(
   const made = await makeBatch({
     ...source,
     ...{ ...asked, beforeEngine },
-    rewards: rewardVersion === null ? null : await storedRewards(client, { runId, recipe, rewardVersion }),
+    rewards: await rewardsOf({ recipe, client }, { runId, rewardVersion, ...asked }),
     onRecompute: (from, to) => send({ type: 'recomputing', from, to }),
   });
   const { tokenIds, sequenceOffsets } = made.prepared.read.batch;

@@ -113,7 +113,8 @@ export async function prepareUpdate(inputs: PrepareInputs): Promise<PreparedUpda
 
 function engineNeeded(): TrainerError {
   const what = 'the recipe reads values, or logprobs that were not recorded';
-  return new TrainerError('ENGINE_NEEDED', `${what}, and there is no policy that could compute them`);
+  const rule = 'there is no policy that could compute them; choose an estimator and a loss that read neither';
+  return new TrainerError('ENGINE_NEEDED', `${what}, and ${rule}`);
 }
 
 /** The tokens as they were recorded, where nobody asks the policy. */

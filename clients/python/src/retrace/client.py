@@ -18,7 +18,7 @@ from retrace.delivery import Delivery
 from retrace.run import Run, start_run
 from retrace.sender import Sender, SenderOptions
 from retrace.sql import ARROW_STREAM, MAX_ROWS, read_table, sql_body
-from retrace.training_batch import TrainingBatch, batch_body
+from retrace.training_batch import Order, TrainingBatch, batch_body
 
 DEFAULT_URL = "http://127.0.0.1:8787"
 GIBIBYTE = 1024**3
@@ -153,7 +153,7 @@ class Retrace(_Recorder):
         update: int | None = None,
         where: str | None = None,
         groups: int | None = None,
-        order: str | None = None,
+        order: Order | None = None,
         seed: int | None = None,
         temperature: float | None = None,
         changes: Sequence[str] = (),
@@ -163,11 +163,11 @@ class Retrace(_Recorder):
         """Return tokens with advantages, weights and logprobs, for a trainer that makes the gradients itself.
 
         Of the episodes of the committed `update`; without one, of `groups` (64) that are drawn from the run: in the `order`
-        "random" (by `seed`) or "newest", among the episodes that `where` takes, a condition in SQL on the view `episodes`
-        (split = 'train'). `temperature` is that of the sampling, of a recorded run (1). `changes` are other values of fields of
+        "random" (by `seed`, 0; another seed draws others) or "newest", among the training episodes that `where` takes, a condition
+        in SQL on the view `episodes`. `temperature` is that of the sampling, of a recorded run (1). `changes` are other values of fields of
         the recipe, such as "advantage.options.lambda=0.9", and `reward_version` names stored scores that are the rewards.
 
-        It takes seconds, and longer where the policy has to be asked; `timeout_s` bounds it (default: not at all).
+        It takes seconds, and longer where the policy has to be asked; `timeout_s` bounds each wait for the server (default: not at all).
         Raises RetraceError where no such batch can be made, with the reason.
         """
         with self._http() as http:
@@ -242,7 +242,7 @@ class AsyncRetrace(_Recorder):
         update: int | None = None,
         where: str | None = None,
         groups: int | None = None,
-        order: str | None = None,
+        order: Order | None = None,
         seed: int | None = None,
         temperature: float | None = None,
         changes: Sequence[str] = (),

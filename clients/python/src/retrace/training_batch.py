@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 METADATA_KEY = b"retrace"
+Order = Literal["random", "newest"]
 
 
 def batch_body(
@@ -22,7 +23,7 @@ def batch_body(
     update: int | None,
     where: str | None,
     groups: int | None,
-    order: str | None,
+    order: Order | None,
     seed: int | None,
     temperature: float | None,
     changes: Sequence[str],
@@ -59,15 +60,17 @@ class TrainingBatch:
     action_mask: Ragged
     """1 = sampled by the policy."""
     loss_mask: Ragged
-    """1 = counts in the loss."""
+    """1 = counts in the loss and its denominators."""
     behavior_logprobs: Ragged
     """Nats, as they were recorded when the token was sampled."""
     old_logprobs: Ragged | None
-    """Of the policy that the ratio of the loss is to: the update's first one, or the one that sampled."""
+    """Of the policy that the ratio of the loss is to: the update's first one, or the one that sampled. None where one is missing."""
     advantages: Ragged
     token_rewards: Ragged
+    token_scores: Ragged | None
+    """The rewards without the KL from the reference policy; None where that is not charged to them."""
     importance_weights: Ragged | None
-    """Of the corrections and of the sampler; None where all are 1."""
+    """Factors of the loss, of corrections, the sampler, or the choice of high-entropy tokens; None without any."""
     reference_logprobs: Ragged | None
     returns: Ragged | None
     values: Ragged | None
@@ -119,7 +122,8 @@ class TrainingBatch:
 
         - `prompt_ids`, `prompt_mask` [B, P]: padded on the left
         - `response_ids`, `response_attention`, `response_mask` (1 = counts in the loss) [B, R]: padded on the right
-        - `advantages`, `old_logprobs`, `behavior_logprobs`, … [B, R]: of the response, 0 where `response_mask` is 0
+        - `advantages`, `old_logprobs`, `behavior_logprobs`, … [B, R]: of the response, 0 where `response_mask` is 0;
+          `token_rewards`, `action_mask` and `policy_versions` as they are
         - `row` [B]: the row of `table` that each is
         """
         import torch
@@ -136,7 +140,10 @@ class TrainingBatch:
             "response_ids": np.full((len(rows), num_response), pad_token_id, np.int64),
             "response_attention": np.zeros((len(rows), num_response), np.int64),
             "response_mask": np.zeros((len(rows), num_response), np.int64),
-            **{name: np.zeros((len(rows), num_response), getattr(self, name).values.dtype) for name in names},
+            **{
+                name: np.full((len(rows), num_response), FILLS.get(name, 0), getattr(self, name).values.dtype)
+                for name in names
+            },
         }
         for place, (row, start) in enumerate(zip(rows, starts, strict=True)):
             ids, mask = self.token_ids[row], self.loss_mask[row]
@@ -148,8 +155,9 @@ class TrainingBatch:
             response["response_attention"][place, :size] = 1
             response["response_mask"][place, :size] = mask[start:]
             for name in names:
-                response[name][place, :size] = np.where(
-                    mask[start:] == 1, getattr(self, name)[row][start:], 0
+                values = getattr(self, name)[row][start:]
+                response[name][place, :size] = (
+                    values if name in UNMASKED else np.where(mask[start:] == 1, values, 0)
                 )
         padded = {
             "prompt_ids": prompt_ids,
@@ -170,6 +178,10 @@ class TrainingBatch:
         return int(np.argmax(mask)) if mask.any() else len(mask)
 
 
+# Columns that mean something at tokens that do not count in the loss, too.
+UNMASKED = ("token_rewards", "token_scores", "action_mask", "policy_versions")
+# What stands behind the end of a response; 0 in other columns. No policy has version -1.
+FILLS = {"policy_versions": -1}
 REQUIRED = (
     "token_ids",
     "policy_versions",
@@ -179,4 +191,4 @@ REQUIRED = (
     "advantages",
     "token_rewards",
 )
-OPTIONAL = ("old_logprobs", "importance_weights", "reference_logprobs", "returns", "values")
+OPTIONAL = ("old_logprobs", "token_scores", "importance_weights", "reference_logprobs", "returns", "values")

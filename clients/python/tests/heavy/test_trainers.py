@@ -84,18 +84,20 @@ def make_trainer(directory: Path, batch: TrainingBatch, **arguments: Any) -> Tra
         model=make_model(tokenizer),
         args=GRPOConfig(
             output_dir=str(directory),
-            per_device_train_batch_size=4,
-            num_generations=2,
-            max_steps=1,
-            learning_rate=0.0,
-            max_grad_norm=0.0,
-            report_to=[],
-            use_cpu=True,
-            bf16=False,
-            save_strategy="no",
-            disable_tqdm=True,
-            shuffle_dataset=False,
-            **arguments,
+            **{
+                "per_device_train_batch_size": 4,
+                "num_generations": 2,
+                "max_steps": 1,
+                "num_train_epochs": 1,
+                "learning_rate": 0.0,
+                "max_grad_norm": 0.0,
+                "report_to": [],
+                "use_cpu": True,
+                "bf16": False,
+                "save_strategy": "no",
+                "disable_tqdm": True,
+                **arguments,
+            },
         ),
         reward_funcs=[unused],
         train_dataset=to_dataset(batch),
@@ -114,6 +116,33 @@ def test_trl_takes_a_step_on_stored_sequences(tmp_path: Path) -> None:
     trainer.train()
     expected = gradient_of(make_trainer(tmp_path, batch, loss_type="dapo", beta=0.0).model)
     torch.testing.assert_close(gradients["embedding"], expected, rtol=1e-4, atol=1e-6)
+
+
+def test_trl_trains_every_row_once_whatever_is_accumulated(tmp_path: Path) -> None:
+    batch = make_batch(copies=pa.array([4, 4], pa.int32()))
+    arguments = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2, "max_steps": -1}
+    trainer = make_trainer(tmp_path, batch, **arguments)
+    seen: list[list[int]] = []
+    compute_loss = trainer._compute_loss
+
+    def counted(model: Any, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+        seen.extend(inputs["prompt_ids"].tolist())
+        loss: torch.Tensor = compute_loss(model, inputs)
+        return loss
+
+    trainer._compute_loss = counted
+    trainer.train()
+    # Two optimizer steps of two batches of two rows.
+    assert len(seen) == 8
+    assert sum(row[-1] == 2 for row in seen) == 4
+
+
+def test_trl_refuses_what_it_would_train_wrongly(tmp_path: Path) -> None:
+    hot = make_trainer(tmp_path, make_batch(copies=pa.array([2, 2], pa.int32())), temperature=0.7)
+    with pytest.raises(ValueError, match=r"temperature of GRPOConfig is 0.7; must be 1.0"):
+        hot.train()
+    with pytest.raises(ValueError, match=r"has 3 rows; must be a multiple of generation_batch_size, 4"):
+        make_trainer(tmp_path, make_batch()).train()
 
 
 def gradient_of(model: Any) -> torch.Tensor:

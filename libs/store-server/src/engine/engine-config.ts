@@ -46,6 +46,9 @@ export function engineConfigXml({
     element('merge_tree', [
       element('fsync_after_insert', 1),
       element('fsync_part_directory', 1),
+      // It looks for replaced parts every 30 to 40 seconds, also where it found none before; by default then only every five minutes, for which a
+      // deletion that leaves nothing behind waits (`dropReplacedParts`).
+      element('max_cleanup_delay_period', 30),
       // The engine does not notice failed writes (see write-watch.ts), so inserts stop well before the disk is full.
       element('min_free_disk_bytes_to_perform_insert', MIN_FREE_BYTES),
     ]),

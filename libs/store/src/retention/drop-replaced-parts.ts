@@ -4,7 +4,7 @@ import { StoreError } from '../client/store-error.js';
 import { rewriteParts } from './delete-episodes.js';
 
 const POLL_MS = 250;
-/** The engine looks for replaced parts every 40 seconds, and more seldom where it found none before. */
+/** The engine looks for replaced parts every 40 seconds; on a busy machine what it finds takes its time to go. */
 const DEADLINE_MS = 10 * 60_000;
 
 const NUM_REPLACED = `

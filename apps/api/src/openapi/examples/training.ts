@@ -54,6 +54,7 @@ export const TRAINING_EXAMPLES: Examples = {
           return: 0,
           success: false,
           age: 0,
+          ratio: null,
         },
       ],
       nextCursor: 'WzEsInNoYXJlIiwiZGVzY2VuZGluZyIsIm51bGwiXQ',

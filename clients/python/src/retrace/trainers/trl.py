@@ -1,10 +1,11 @@
 """Batches of Retrace for TRL's GRPOTrainer: https://github.com/huggingface/trl, tried with 1.16.0.
 
     class Trainer(StoredSequences, GRPOTrainer): ...
-    trainer = Trainer(model, reward_funcs=[unused], train_dataset=to_dataset(batch), args=GRPOConfig(…), …)
+    args = GRPOConfig(temperature=batch.info["temperature"], …)
+    trainer = Trainer(model, reward_funcs=[unused], train_dataset=to_dataset(batch), args=args, …)
     trainer.train()
 
-The trainer samples nothing: each step takes its rows from the data set, in their order, with the advantages that they have. It
+The trainer samples nothing: each generation batch is the next rows of the data set, with the advantages that they have. It
 overrides two private methods of the trainer.
 """
 
@@ -27,7 +28,8 @@ def unused(completions: list[Any], **_: Any) -> list[float]:
 def to_dataset(batch: TrainingBatch) -> "Dataset":
     """Return one row a sequence: `prompt_ids`, `completion_ids`, and `tool_mask` (1 = counts in the loss) of the completion.
 
-    Also of the completion: `advantages`, `old_per_token_logps` and, where there is a reference policy, `ref_per_token_logps`.
+    Also of the completion: `advantages`; `old_per_token_logps`, unless one is missing (then the ratio begins at 1); and where there
+    is a reference policy `ref_per_token_logps`.
 
     Importance weights are part of the advantages: a clipped loss is linear in both, and no weight is negative. `prompt`, which
     the trainer wants, is empty.
@@ -40,7 +42,6 @@ def to_dataset(batch: TrainingBatch) -> "Dataset":
         advantages = batch.advantages[row][start:]
         if batch.importance_weights is not None:
             advantages = advantages * batch.importance_weights[row][start:]
-        old = batch.old_logprobs or batch.behavior_logprobs
         columns: dict[str, Any] = {
             "prompt": "",
             "episode_id": batch.table["episode_id"][row].as_py(),
@@ -49,8 +50,10 @@ def to_dataset(batch: TrainingBatch) -> "Dataset":
             "completion_ids": batch.token_ids[row][start:],
             "tool_mask": batch.loss_mask[row][start:],
             "advantages": advantages,
-            "old_per_token_logps": old[row][start:],
+            "temperature": batch.info.get("temperature", 1.0),
         }
+        if batch.old_logprobs is not None:
+            columns["old_per_token_logps"] = batch.old_logprobs[row][start:]
         if batch.reference_logprobs is not None:
             columns["ref_per_token_logps"] = batch.reference_logprobs[row][start:]
         rows.append(columns)
@@ -61,9 +64,21 @@ class StoredSequences:
     """Put before GRPOTrainer: trains on the rows of `to_dataset` in place of sampling."""
 
     def _get_train_sampler(self, dataset: Any = None) -> Any:
-        from torch.utils.data import SequentialSampler
+        from trl.trainer.utils import RepeatSampler
 
-        return SequentialSampler(dataset if dataset is not None else self.train_dataset)  # type: ignore[attr-defined]
+        trainer: Any = self
+        rows = dataset if dataset is not None else trainer.train_dataset
+        size, temperature = trainer.args.generation_batch_size, rows[0]["temperature"]
+        if len(rows) % size != 0:
+            raise ValueError(
+                f"the data set has {len(rows)} rows; must be a multiple of generation_batch_size, {size}: others are not trained"
+            )
+        if temperature != trainer.args.temperature:
+            raise ValueError(
+                f"temperature of GRPOConfig is {trainer.args.temperature}; must be {temperature}, that of the sampling"
+            )
+        repeats = trainer.num_iterations * trainer.args.steps_per_generation
+        return RepeatSampler(rows, mini_repeat_count=1, batch_size=size, repeat_count=repeats, shuffle=False)
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         import torch

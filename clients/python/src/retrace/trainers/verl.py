@@ -24,6 +24,7 @@ NAMES = {
     "reference_logprobs": "ref_log_prob",
     "returns": "returns",
     "token_rewards": "token_level_rewards",
+    "token_scores": "token_level_scores",
     "values": "values",
 }
 
@@ -32,7 +33,8 @@ def to_data_proto(batch: TrainingBatch, pad_token_id: int) -> "DataProto":
     """Return the batch with prompts padded on the left and responses on the right, as verl has them.
 
     `uid` is the group and `episode_id` the episode of each row; `meta_info["temperature"]` is that of the sampling.
-    Without a critic there are no `values` and `returns`; without corrections no `rollout_is_weights`.
+    Without a critic there are no `values` and `returns`; without corrections no `rollout_is_weights`; where a logprob is missing
+    no `old_log_probs`.
     """
     import torch
     from verl import DataProto
@@ -48,8 +50,10 @@ def to_data_proto(batch: TrainingBatch, pad_token_id: int) -> "DataProto":
         "response_mask": padded["response_mask"],
         **{name: padded[ours] for ours, name in NAMES.items() if ours in padded},
     }
-    if "token_rewards" in padded:
-        tensors["token_level_scores"] = padded["token_rewards"]
+    tensors.setdefault("token_level_scores", padded["token_rewards"])
+    if torch.isnan(tensors["rollout_log_probs"]).any():
+        # Estimators that read none take tokens of which nobody knows the logprob.
+        del tensors["rollout_log_probs"]
     rows = padded["row"].numpy()
     texts = {
         name: np.array(batch.table[column].to_pylist(), dtype=object)[rows]
