@@ -9,7 +9,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { parseArgs } from 'node:util';
+import { parseArgs, TextDecoder } from 'node:util';
 import { makeDataDirectory, root, startRetrace } from '../test/support/cli.mjs';
 import { FigureTable } from './figure-table.mjs';
 

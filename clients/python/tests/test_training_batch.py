@@ -1,5 +1,4 @@
 import json
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -51,12 +50,17 @@ def test_columns_are_the_memory_of_the_table() -> None:
 
 
 def test_a_request_has_only_what_was_asked_for() -> None:
-    nothing: dict[str, Any] = dict.fromkeys(
-        ("where", "groups", "order", "seed", "temperature", "reward_version")
-    )
-    assert batch_body(update=3, changes=(), **nothing) == {"updateNumber": 3}
-    changed = batch_body(update=None, changes=["loss.clipLow=0.1"], **{**nothing, "groups": 2, "seed": 0})
-    assert changed == {"groups": 2, "seed": 0, "set": ["loss.clipLow=0.1"]}
+    assert batch_body(3, None, None, None, None, None, (), None) == {"updateNumber": 3}
+    changed = batch_body(None, "num_steps > 1", 2, "random", 0, 0.7, ["loss.clipLow=0.1"], "liked")
+    assert changed == {
+        "where": "num_steps > 1",
+        "groups": 2,
+        "order": "random",
+        "seed": 0,
+        "temperature": 0.7,
+        "set": ["loss.clipLow=0.1"],
+        "rewardVersion": "liked",
+    }
 
 
 def test_torch_has_flat_tensors_on_the_same_memory() -> None:

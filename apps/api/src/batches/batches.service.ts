@@ -50,10 +50,8 @@ export class BatchesService {
     asked: AskedQuestion<BatchQuestion>,
     signal: AbortSignal,
   ): Promise<AskedQuestion<BatchQuestion>> {
-    let cancelled: Promise<unknown> | null = null;
-    const cancel = (): void => {
-      cancelled = this.questions.cancel(asked);
-    };
+    const cancelling: Promise<unknown>[] = [];
+    const cancel = (): void => void cancelling.push(this.questions.cancel(asked));
     signal.addEventListener('abort', cancel, { once: true });
     if (signal.aborted) cancel();
     try {
@@ -61,7 +59,7 @@ export class BatchesService {
     } finally {
       signal.removeEventListener('abort', cancel);
       // Its process may still write.
-      await cancelled;
+      await Promise.all(cancelling);
       this.questions.forget(asked);
     }
   }

@@ -14,7 +14,7 @@ const ORDER_BY = {
 /** Reasons that an error lists. */
 const MAX_REASONS = 3;
 
-export interface DrawOptions {
+interface DrawOptions {
   /** Checked before: it stands in the statement. */
   readonly runId: string;
   /** Whether episodes that were played greedily are among them, as baselines of their groups. */

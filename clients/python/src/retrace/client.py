@@ -173,16 +173,7 @@ class Retrace(_Recorder):
         with self._http() as http:
             answer = http.post(
                 f"/api/runs/{_id_of(run)}/batches",
-                json=batch_body(
-                    update=update,
-                    where=where,
-                    groups=groups,
-                    order=order,
-                    seed=seed,
-                    temperature=temperature,
-                    changes=changes,
-                    reward_version=reward_version,
-                ),
+                json=batch_body(update, where, groups, order, seed, temperature, changes, reward_version),
                 timeout=timeout_s,
             )
             return TrainingBatch.of(read_table(answer))
@@ -253,16 +244,7 @@ class AsyncRetrace(_Recorder):
         async with self._http() as http:
             answer = await http.post(
                 f"/api/runs/{_id_of(run)}/batches",
-                json=batch_body(
-                    update=update,
-                    where=where,
-                    groups=groups,
-                    order=order,
-                    seed=seed,
-                    temperature=temperature,
-                    changes=changes,
-                    reward_version=reward_version,
-                ),
+                json=batch_body(update, where, groups, order, seed, temperature, changes, reward_version),
                 timeout=timeout_s,
             )
             return TrainingBatch.of(read_table(answer))

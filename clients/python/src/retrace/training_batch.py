@@ -19,7 +19,6 @@ Order = Literal["random", "newest"]
 
 
 def batch_body(
-    *,
     update: int | None,
     where: str | None,
     groups: int | None,
