@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -191,6 +191,21 @@ describe('a batch of groups that are drawn', () => {
       code,
       detail: expect.stringMatching(detail) as string,
     });
+  });
+});
+
+describe('a batch that nobody waits for any more', () => {
+  const files = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('retrace-batch-'));
+
+  it('ends with its request, makes room for the next one, and leaves no file', async () => {
+    const before = await files();
+    const asked = fetch(`${fixture.api.url}${path()}`, {
+      ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"groups":2}' },
+      signal: AbortSignal.timeout(100),
+    });
+    await expect(asked).rejects.toThrow(/timeout/);
+    expect((await batchOf({ groups: 1 })).numRows).toBe(4);
+    await expect.poll(files).toEqual(before);
   });
 });
 
