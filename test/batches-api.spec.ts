@@ -256,6 +256,8 @@ describe('a batch of a run that was recorded', () => {
     readonly withGreedy?: boolean;
     /** Episodes that a group is said to have (default as many as there are). */
     readonly groupSize?: number;
+    /** Whether the second episode of each group was abandoned. */
+    readonly isCutOff?: boolean;
   }
 
   /** @returns the run's id */
@@ -263,6 +265,7 @@ describe('a batch of a run that was recorded', () => {
     logprobMode = 'processed',
     withGreedy = false,
     groupSize = 2,
+    isCutOff = false,
   }: Recorded = {}): Promise<string> {
     const answer = await fixture.post('/api/runs', { name: 'agent' });
     const { runId } = (await answer.json()) as { runId: string };
@@ -280,7 +283,9 @@ describe('a batch of a run that was recorded', () => {
         return [
           { type: 'episode', episode, groupId: `group ${group}`, groupSize, environment: 'own', task: {} },
           { type: 'step', episode, step: 0, ...step },
-          { type: 'end', episode, success: reward > 0.5 },
+          ...(isCutOff && member === 1
+            ? [{ type: 'end', episode, endReason: 'abandoned', detail: 'cut off' }]
+            : [{ type: 'end', episode, success: reward > 0.5 }]),
         ];
       }),
     );
@@ -303,7 +308,8 @@ describe('a batch of a run that was recorded', () => {
   it('leaves out what was played greedily, and groups that are not complete', async () => {
     const batch = await batchOf({ temperature: 0.7 }, await record({ withGreedy: true }));
     expect(Array.from(batch.getChild('reward') ?? [], Number).sort()).toEqual([0, 0.25, 0.75]);
-    expect(await refusalOf({}, await record({ groupSize: 3 }))).toMatchObject({ code: 'NO_EPISODES' });
+    for (const incomplete of [{ groupSize: 3 }, { isCutOff: true }])
+      expect(await refusalOf({}, await record(incomplete))).toMatchObject({ code: 'NO_EPISODES' });
   });
 
   it('says what it can not be made of', async () => {
@@ -313,6 +319,8 @@ describe('a batch of a run that was recorded', () => {
     const critic = await refusalOf({ temperature: 0.7, set: ['loss.topEntropyFraction=0.2'] }, recordedId);
     expect(critic).toMatchObject({ status: 409, code: 'BATCH_FAILED' });
     expect(critic.detail).toMatch(/there is no policy that could compute them.*\(ENGINE_NEEDED\)/);
+    const kl = await refusalOf({ temperature: 0.7, set: ['loss.klCoefficient=0.1'] }, recordedId);
+    expect(kl.detail).toMatch(/a recorded run has none; must be 0 \(ENGINE_NEEDED\)/);
     expect(await refusalOf({ updateNumber: 1 }, recordedId)).toMatchObject({ code: 'RUN_NOT_TRAINED' });
     const raw = await refusalOf({}, await record({ logprobMode: 'raw' }));
     expect(raw).toMatchObject({ status: 409, code: 'NO_EPISODES' });

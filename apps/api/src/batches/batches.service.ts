@@ -37,12 +37,9 @@ export class BatchesService {
     try {
       const file = join(directory, 'batch.arrow');
       requireMade(await this.answered(this.questions.ask({ ...question, file }), signal));
-      // What is open stays readable when the file is gone, and nobody has to remove it later.
-      const opened = await open(file);
-      const { size: numBytes } = await opened.stat();
-      return { numBytes, rows: opened.createReadStream() };
+      return await readAway(file);
     } finally {
-      await rm(directory, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true }).catch(() => undefined);
     }
   }
 
@@ -65,13 +62,26 @@ export class BatchesService {
   }
 }
 
-/** Of a store that follows the log. */
+/** Opens a file that is about to be removed: what is open stays readable, and nobody has to remove it later. */
+async function readAway(file: string): Promise<BatchFile> {
+  const opened = await open(file);
+  try {
+    const { size: numBytes } = await opened.stat();
+    return { numBytes, rows: opened.createReadStream() };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+/** Of a store that follows the log. An update has episodes that the store once had, so they don't come. */
 const NOT_YET = 'NOT_YET_VISIBLE';
 
-function requireMade({ state: { status, failure } }: AskedQuestion<BatchQuestion>): void {
+function requireMade({ question, state: { status, failure } }: AskedQuestion<BatchQuestion>): void {
   if (status === 'finished') return;
   if (failure === null) throw new ProblemError('SHUTTING_DOWN', 'The batch was cancelled before it was made');
   const { code, message } = failure;
   const what = `The batch could not be made: ${message} (${code})`;
-  throw new ProblemError(code === NOT_YET ? 'STORE_UNAVAILABLE' : 'BATCH_FAILED', what);
+  const mayCome = code === NOT_YET && question.updateNumber === null;
+  throw new ProblemError(mayCome ? 'STORE_UNAVAILABLE' : 'BATCH_FAILED', what);
 }

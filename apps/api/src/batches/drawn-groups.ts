@@ -39,10 +39,11 @@ export class DrawnGroups {
     const unfit = withGreedy ? UNTRAINABLE : `(${UNTRAINABLE} OR greedy)`;
     const query = `
       SELECT group_id, arraySort(groupArray(episode_id)) AS members FROM (
-        SELECT * FROM episodes WHERE run_id = '${runId}' AND split = 'train' AND end_reason != 'abandoned'
+        SELECT * FROM episodes WHERE run_id = '${runId}' AND split = 'train'
           AND group_id IN (
-            SELECT group_id FROM episodes WHERE run_id = '${runId}'
-            GROUP BY group_id HAVING min(sealed) AND count() >= max(group_size))
+            SELECT group_id FROM episodes WHERE run_id = '${runId}' AND split = 'train'
+            GROUP BY group_id
+            HAVING min(sealed) AND countIf(end_reason = 'abandoned') = 0 AND count() >= max(group_size))
           AND episode_id NOT IN (SELECT episode_id FROM steps WHERE run_id = '${runId}' AND ${unfit})
       ) WHERE (\n${where}\n)
       GROUP BY group_id ORDER BY ${ORDER_BY[order](seed)}, group_id`;
@@ -53,14 +54,18 @@ export class DrawnGroups {
         episodeIds: members as string[],
       }));
     const rule = `no training episode of a complete group that \`where\` takes (${where}) and that may be trained on`;
-    throw new ProblemError('NO_EPISODES', `Run ${runId} has ${rule}${await this.describeLeftOut(runId)}`);
+    throw new ProblemError(
+      'NO_EPISODES',
+      `Run ${runId} has ${rule}${await this.describeLeftOut(runId, unfit)}`,
+    );
   }
 
   /** Says why episodes of the run may not be trained on; empty where all may. */
-  private async describeLeftOut(runId: string): Promise<string> {
+  private async describeLeftOut(runId: string, unfit: string): Promise<string> {
     const query = `
       SELECT if(${UNTRAINABLE}, untrainable, 'played greedily') AS reason, uniqExact(episode_id) AS n
-      FROM steps WHERE run_id = '${runId}' AND (${UNTRAINABLE} OR greedy)
+      FROM steps WHERE run_id = '${runId}' AND ${unfit}
+        AND episode_id IN (SELECT episode_id FROM episodes WHERE run_id = '${runId}' AND split = 'train')
       GROUP BY reason ORDER BY n DESC, reason`;
     const { rows } = await this.sql.run({ query, maxRows: MAX_REASONS });
     const reasons = rows.map(([reason, count]) => `${count as number} for "${reason as string}"`);

@@ -38,15 +38,15 @@ export class RecipeChangesCheck {
 
 /** Names the assignment after the longest beginning of the list that is valid: some fields can only be changed together. */
 function setViolations(recipe: Recipe, set: readonly string[]): Violation[] {
-  let numValid = set.length;
-  let rule: string | null = null;
-  for (; numValid > 0; numValid--) {
-    const fault = faultOf(recipe, set.slice(0, numValid));
-    if (fault === null) break;
-    rule = fault;
-  }
-  if (rule === null) return [];
-  return [{ field: `set.${numValid}`, value: shorten(set[numValid]), rule: `set.${numValid}: ${rule}` }];
+  const ofAll = faultOf(recipe, set);
+  if (ofAll === null) return [];
+  let numValid = set.length - 1;
+  while (numValid > 0 && faultOf(recipe, set.slice(0, numValid)) !== null) numValid--;
+  const fault = faultOf(recipe, set.slice(0, numValid + 1)) ?? ofAll;
+  const whole = fault === ofAll ? '' : `; all together: ${ofAll}`;
+  return [
+    { field: `set.${numValid}`, value: shorten(set[numValid]), rule: `set.${numValid}: ${fault}${whole}` },
+  ];
 }
 
 function faultOf(recipe: Recipe, assignments: readonly string[]): string | null {

@@ -49,6 +49,7 @@ export async function makeBatch(options: MakeBatchOptions): Promise<MadeBatch> {
     refuseUnsupported(inputs, updateNumber);
     const number = inputs.plan.updateNumber;
     const hasPolicy = temperature === null;
+    if (!hasPolicy && recipe.loss.klCoefficient !== 0) throw noReference();
     if (!hasPolicy || !asksPolicy(recipe, inputs.reference !== null))
       return { inputs, prepared: await prepareUpdate({ ...inputs, engine: null }) };
     await options.beforeEngine?.();
@@ -105,18 +106,25 @@ function refuseUnsupported({ plan, recipe }: RecordedInputs, updateNumber: numbe
     isDrawn: updateNumber === null,
   });
   if (reason === null) return;
-  throw new TrainerError('BATCH_UNSUPPORTED', `there is no batch of update ${plan.updateNumber}: ${reason}`);
+  const what = updateNumber === null ? 'groups that are drawn' : `update ${plan.updateNumber}`;
+  throw new TrainerError('BATCH_UNSUPPORTED', `there is no batch of ${what}: ${reason}`);
 }
 
 function unsupported(
   recipe: Recipe,
   { isImitation, isDrawn }: { readonly isImitation: boolean; readonly isDrawn: boolean },
 ): string | null {
-  if (isImitation) return 'it is one of imitation, which has no advantages';
-  if (recipe.preference) return 'it compares pairs of episodes (`preference`), which have no advantages';
+  if (isImitation) return 'imitation has no advantages';
+  if (recipe.preference)
+    return 'the recipe compares pairs of episodes (`preference`), which have no advantages';
   if (proximalPolicy(recipe) === 'interpolated')
-    return 'its proximal policy is interpolated (`loss.rolloutCorrection.proximal`), and moves with each optimizer step';
+    return 'the proximal policy is interpolated (`loss.rolloutCorrection.proximal`), and moves with each optimizer step';
   if (isDrawn && recipe.distillation?.teacher.endpoint)
-    return 'its teacher is a server, which is not asked about groups that are drawn';
+    return 'the teacher is a server, which is asked about committed updates only';
   return null;
+}
+
+function noReference(): TrainerError {
+  const what = 'loss.klCoefficient compares with a reference policy, and a recorded run has none';
+  return new TrainerError('ENGINE_NEEDED', `${what}; must be 0`);
 }
