@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineRecipe } from '@retrace/config';
@@ -27,14 +27,24 @@ const WAIT_MS = 600_000;
 const POLL_MS = 500;
 const CHECK_TIMEOUT_MS = 10_000;
 
-/** Sources of the Python package, in a checkout of the repository. */
-const PYTHON_SOURCES = fileURLToPath(new URL('../../../../../clients/python/src', import.meta.url));
+/**
+ * Sources of the Python package, in a checkout of the repository; null elsewhere.
+ *
+ * @param module URL of this file, by which a process may know it through a link in `node_modules`
+ */
+function pythonSources(module: string): string | null {
+  const here = fileURLToPath(module);
+  if (!existsSync(here)) return null;
+  const sources = join(dirname(realpathSync(here)), '..', '..', '..', '..', '..', 'clients', 'python', 'src');
+  return existsSync(join(sources, 'retrace')) ? sources : null;
+}
 
 /** Variables with which Python finds the package `retrace`: that of the checkout, or else an installed one. */
-export function pythonEnvironment(): Readonly<Record<string, string>> {
-  if (!existsSync(join(PYTHON_SOURCES, 'retrace'))) return {};
+export function pythonEnvironment(module = import.meta.url): Readonly<Record<string, string>> {
+  const sources = pythonSources(module);
+  if (sources === null) return {};
   const { PYTHONPATH } = process.env;
-  return { PYTHONPATH: [PYTHON_SOURCES, ...(PYTHONPATH ? [PYTHONPATH] : [])].join(delimiter) };
+  return { PYTHONPATH: [sources, ...(PYTHONPATH ? [PYTHONPATH] : [])].join(delimiter) };
 }
 
 /** The program and arguments that start an engine of so many processes on this machine. */

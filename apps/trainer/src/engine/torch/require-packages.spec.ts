@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { pythonEnvironment } from './engine-process.js';
 import { requireEnginePackages } from './require-packages.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'retrace-packages-'));
@@ -13,6 +14,15 @@ function pythonThat(name: string, script: string): string {
   writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   return path;
 }
+
+describe('pythonEnvironment', () => {
+  it('has the sources of the checkout, also in a process that knows this package by its link', () => {
+    const linked = '../../../../../node_modules/@retrace/trainer/src/engine/torch/engine-process.ts';
+    const { PYTHONPATH } = pythonEnvironment(new URL(linked, import.meta.url).href);
+    const sources = new URL('../../../../../clients/python/src', import.meta.url).pathname;
+    expect(PYTHONPATH.split(':')[0]).toBe(sources);
+  });
+});
 
 describe('requireEnginePackages', () => {
   it('asks the Python of the recipe for each package, and is content where it has them', async () => {
