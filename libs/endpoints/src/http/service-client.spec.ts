@@ -120,6 +120,17 @@ describe('ServiceClient', () => {
     expect(server.asked.length).toBeLessThanOrEqual(5);
   });
 
+  it.each([20, 30, 40, 50, 60, 80, 100])(
+    'times out where its deadline passes between two looks at the clock, %d ms apart, and blames no rate limit',
+    async (stepMs) => {
+      const client = await clientOf(() => new Promise(() => undefined));
+      let nowMs = 0;
+      const clock = vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += stepMs));
+      const asked = client.request({ ...ask, timeoutMs: 5, maxRetries: 100, deadlineMs: 200 });
+      expect(await faultOf(asked).finally(() => clock.mockRestore())).toMatchObject({ code: 'TIMEOUT' });
+    },
+  );
+
   it.each([
     // The first goes at once; the others follow every 50 ms.
     [{ requestsPerMinute: 1_200 }, 0],

@@ -215,14 +215,16 @@ export class ServiceClient {
     numTokens: number,
     { endMs, deadlineMs, signal }: { endMs: number; deadlineMs: number; signal?: AbortSignal },
   ): Promise<void> {
-    if (performance.now() >= endMs) {
+    // The clock is read once, and a pause of nothing is none: a deadline that passes meanwhile is not the rate limit's.
+    const nowMs = performance.now();
+    if (nowMs >= endMs) {
       const message = `no answer within the deadline of ${deadlineMs} ms`;
       throw this.down ?? new EndpointError('TIMEOUT', message);
     }
-    if (performance.now() + this.pace.heldForMs > endMs) throw this.down ?? tooLate(deadlineMs);
+    if (nowMs + this.pace.heldForMs > endMs) throw this.down ?? tooLate(deadlineMs);
     await this.pace.untilFree(signal);
     const waitMs = this.pace.place(numTokens);
-    if (performance.now() + waitMs > endMs) throw tooLate(deadlineMs);
+    if (waitMs > 0 && performance.now() + waitMs > endMs) throw tooLate(deadlineMs);
     if (waitMs > 0) await sleep(waitMs, undefined, { signal });
   }
 
