@@ -321,7 +321,8 @@ describe('a batch of a run that was recorded', () => {
     expect(critic.detail).toMatch(/there is no policy that could compute them.*\(ENGINE_NEEDED\)/);
     const kl = await refusalOf({ temperature: 0.7, set: ['loss.klCoefficient=0.1'] }, recordedId);
     expect(kl.detail).toMatch(/a recorded run has none; must be 0 \(ENGINE_NEEDED\)/);
-    expect(await refusalOf({ updateNumber: 1 }, recordedId)).toMatchObject({ code: 'RUN_NOT_TRAINED' });
+    const none = await refusalOf({ updateNumber: 1 }, recordedId);
+    expect(none.detail).toBe('updateNumber must be a committed update; the run has none yet, got 1');
     const raw = await refusalOf({}, await record({ logprobMode: 'raw' }));
     expect(raw).toMatchObject({ status: 409, code: 'NO_EPISODES' });
     expect(raw.detail).toMatch(/may be trained on; left out: 4 for "logprobs before temperature"$/);

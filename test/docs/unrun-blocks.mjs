@@ -108,6 +108,11 @@ export const UNRUN_BLOCKS = [
     reason: 'needs TRL; clients/python/tests/heavy/test_trainers.py runs the like',
   },
   {
+    page: 'docs/batches.md',
+    begins: 'from retrace import Checkpoint, TrainedUpdate, TrainerEngine',
+    reason: 'goes on from the block of TRL; clients/python/tests/heavy/test_trained_outside.py runs the like',
+  },
+  {
     page: 'docs/python.md',
     begins: 'from retrace import Retrace',
     reason: 'needs a server at port 8787; clients/python/tests/test_server.py runs the like',

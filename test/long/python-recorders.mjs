@@ -23,7 +23,14 @@ const ENVIRONMENTS = [
   {
     name: 'verl-0.9.1-trl-1.16.0',
     tests: [
-      ...['test_verl.py', 'test_trl.py', 'test_trl_templates.py', 'test_datasets.py', 'test_trainers.py'],
+      ...[
+        'test_verl.py',
+        'test_trl.py',
+        'test_trl_templates.py',
+        'test_datasets.py',
+        'test_trainers.py',
+        'test_trained_outside.py',
+      ],
       ...['../test_batches.py', '../test_training_batch.py'],
     ],
     install: async (python, directory) => {

@@ -230,6 +230,7 @@ export class Trainer {
         epoch: this.epoch,
         weights: await this.engine.saveWeights(),
         modelHash: this.engine.modelHash,
+        location: '',
       },
     });
   }

@@ -13,6 +13,13 @@ export {
   type StartRunRequest,
 } from './wire/run-requests.js';
 export type { Schema } from './wire/schema.js';
+export type { AcknowledgedUpdate } from './updates/update-recorder.js';
+export {
+  PUBLISH_POLICY_REQUEST,
+  type PublishPolicyRequest,
+  RECORD_UPDATE_REQUEST,
+  type RecordUpdateRequest,
+} from './wire/update-requests.js';
 export type { WireStep, WireSampling, WireTokens, WireUsage } from './wire/step-record.js';
 export type { WireMessage, WireToolCall } from './wire/wire-message.js';
 export { RECORD_SCHEMAS, type WireRecord, type WireType } from './wire/wire-records.js';

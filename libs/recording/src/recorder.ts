@@ -13,7 +13,14 @@ import { RecordingError } from './recording-error.js';
 import { closeGroups } from './run/close-groups.js';
 import { ControlWatch } from './run/control-watch.js';
 import { type KnownRun, requireRecorded, RunBook } from './run/run-book.js';
-import { checkRecord, requireEndRun, requireStartRun } from './wire/check-wire.js';
+import { UpdateRecorder } from './updates/update-recorder.js';
+import { checkRecord, requireRequest } from './wire/check-wire.js';
+import {
+  END_RUN_REQUEST,
+  type EndRunRequest,
+  START_RUN_REQUEST,
+  type StartRunRequest,
+} from './wire/run-requests.js';
 import type { WireRecord } from './wire/wire-records.js';
 
 /** The outcome of a batch, all of whose records are in the log. */
@@ -34,6 +41,7 @@ interface RecorderParts {
   readonly client: StoreClient;
   readonly lanes: readonly Lane[];
   readonly runs: RunBook;
+  readonly updates: UpdateRecorder;
   readonly watch: ControlWatch;
   readonly options: RecorderOptions;
 }
@@ -79,7 +87,9 @@ export class Recorder {
     const watch = await ControlWatch.open(log, (event) => {
       observe(event, runs, lanes);
     });
-    return new Recorder({ log, client, lanes, runs, watch, options });
+    const { redact = (value) => value, nowUs: clock = nowUs } = options;
+    const updates = new UpdateRecorder({ log, client, runs, redact, nowUs: clock });
+    return new Recorder({ log, client, lanes, runs, updates, watch, options });
   }
 
   /**
@@ -89,7 +99,10 @@ export class Recorder {
    * @throws RecordingError `INVALID_RECORDS`, `RUN_EXISTS`, `LOG_UNAVAILABLE`, `STORE_BEHIND`
    */
   async startRun(request: unknown): Promise<{ readonly runId: string; readonly isNew: boolean }> {
-    const started = await this.parts.runs.start(this.redact(requireStartRun(request)), this.nowUs());
+    const started = await this.parts.runs.start(
+      this.redact(requireRequest<StartRunRequest>(START_RUN_REQUEST, request)),
+      this.nowUs(),
+    );
     if (started.isNew) for (const { lane } of this.parts.lanes) lane.knownIds.begin(started.runId);
     return started;
   }
@@ -103,17 +116,22 @@ export class Recorder {
    */
   async endRun(runId: string, request: unknown): Promise<{ readonly closedGroups: number }> {
     const { runs, lanes, client, log } = this.parts;
-    await runs.end(runId, this.redact(requireEndRun(request)), this.nowUs());
+    await runs.end(runId, this.redact(requireRequest<EndRunRequest>(END_RUN_REQUEST, request)), this.nowUs());
     for (const { lane, loader } of lanes) {
       await lane.refresh();
       await loader.untilStoredAll();
     }
     // Groups that an earlier call has closed.
     await runs.untilStored();
-    const append = (...events: readonly AnyEvent[]): Promise<void> => runs.append(...events);
+    const append = (...events: readonly AnyEvent[]): Promise<unknown> => runs.append(...events);
     return {
       closedGroups: await closeGroups({ client, logId: log.logId, runId, append, nowUs: this.nowUs() }),
     };
+  }
+
+  /** Records what trainers outside of Retrace made of the episodes. */
+  get updates(): UpdateRecorder {
+    return this.parts.updates;
   }
 
   /** @throws RecordingError `RUN_UNKNOWN`, `RUN_NOT_RECORDED`, `LOG_UNAVAILABLE`, `STORE_BEHIND` */

@@ -26,6 +26,10 @@ export type RecordingErrorCode =
   | 'END_CONFLICT'
   | 'REWARD_CONFLICT'
   | 'ANNOTATION_CONFLICT'
+  /** An update starts from a policy that the run has not published. */
+  | 'POLICY_UNKNOWN'
+  /** Another update or policy has the place of this one, or its id. */
+  | 'UPDATE_CONFLICT'
   /** The log did not acknowledge in time; whether the records landed is unknown, and sending them again is safe. */
   | 'LOG_UNAVAILABLE'
   /** The file of redaction rules is no such file. */

@@ -27,6 +27,15 @@ export {
 } from './reader/episode-progress.js';
 export { type GroupProgressRow, readOpenGroups } from './reader/open-groups.js';
 export { readRunHistory, type RunHistoryRow } from './reader/run-history.js';
+export {
+  readCommittedUpdate,
+  readPublishedVersion,
+  readSealedEpisodes,
+  readTrainingPosition,
+  type CommittedUpdate,
+  type EpisodeOfUpdate,
+  type PublishedVersion,
+} from './reader/training-position.js';
 export type { PlayComparison, PlayedRun, PlayPrice, PlayReport, PlayRow } from './plays/play-report.js';
 export {
   type PlayedAttempt,

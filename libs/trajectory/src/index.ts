@@ -1,4 +1,5 @@
 export type * from './atif/atif.js';
+export type * from './events/commit-events.js';
 export type * from './events/control-events.js';
 export type * from './events/dataset-events.js';
 export type * from './events/episode-events.js';

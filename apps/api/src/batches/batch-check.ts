@@ -21,16 +21,18 @@ export class BatchCheck {
   ) {}
 
   /**
-   * @throws ProblemError `NOT_FOUND`, `RUN_NOT_TRAINED` for an update of a recorded run, `INVALID_REQUEST` naming each field, its value and the rule,
+   * @throws ProblemError `NOT_FOUND`, `INVALID_REQUEST` naming each field, its value and the rule,
    *   `NO_EPISODES`, and as user SQL for `where`
    */
   async questionOf(runId: string, request: BatchRequest): Promise<Omit<BatchQuestion, 'file'>> {
     const { updateNumber = null, seed = 0, set: assignments = [], rewardVersion = null } = request;
-    const isRecorded = updateNumber === null && (await this.run.isRecorded(runId));
+    const isRecorded = await this.run.isRecorded(runId);
     const temperature = isRecorded ? (request.temperature ?? 1) : null;
     const recipe = temperature === null ? await this.run.recipeOf(runId) : recordedRecipe(temperature);
     const violations = [
-      ...(updateNumber === null ? [] : await this.updateViolations(runId, updateNumber, request)),
+      ...(updateNumber === null
+        ? []
+        : await this.updateViolations({ runId, isRecorded }, updateNumber, request)),
       ...(isRecorded ? [] : temperatureViolations(request)),
       ...whereViolations(request),
       ...(await this.changes.violations({ runId, recipe }, request)),
@@ -43,12 +45,14 @@ export class BatchCheck {
   }
 
   private async updateViolations(
-    runId: string,
+    { runId, isRecorded }: { readonly runId: string; readonly isRecorded: boolean },
     updateNumber: number,
     request: BatchRequest,
   ): Promise<Violation[]> {
     const uncommitted = uncommittedUpdate('updateNumber', updateNumber, await this.run.newestUpdate(runId));
-    const others = OF_DRAWN.filter((field) => request[field] !== undefined);
+    const others = OF_DRAWN.filter(
+      (field) => request[field] !== undefined && !(isRecorded && field === 'temperature'),
+    );
     return [
       ...(uncommitted === null ? [] : [uncommitted]),
       ...others.map((field) => ({

@@ -1,9 +1,11 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { takesRecords } from '../ingest/records-route.js';
 import { ProblemError } from '../problems/problem.js';
 
 const MAX_DEPTH = 8;
 const MAX_FIELDS = 256;
+/** Of an update of a trainer outside, which names each episode and optimizer step; its schema bounds these. */
+const MAX_FIELDS_OF_UPDATE = 100_000;
 const MAX_NAME_LENGTH = 128;
 
 /**
@@ -12,13 +14,17 @@ const MAX_NAME_LENGTH = 128;
  */
 export function registerBodyBounds(server: FastifyInstance): void {
   server.addHook('preValidation', (request, _reply, next) => {
-    const fault = takesRecords(request) ? null : faultOf(request.body);
+    const fault = takesRecords(request) ? null : faultOf(request.body, maxFieldsOf(request));
     next(fault === null ? undefined : new ProblemError('INVALID_REQUEST', fault));
   });
 }
 
+function maxFieldsOf({ method, routeOptions: { url } }: FastifyRequest): number {
+  return method === 'POST' && url === '/api/runs/:runId/updates' ? MAX_FIELDS_OF_UPDATE : MAX_FIELDS;
+}
+
 /** Goes over the values with a list of its own instead of the call stack, and ends at the first fault. */
-function faultOf(body: unknown): string | null {
+function faultOf(body: unknown, maxFields: number): string | null {
   const waiting: { value: unknown; depth: number }[] = [{ value: body, depth: 0 }];
   let numFields = 0;
   for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
@@ -26,7 +32,7 @@ function faultOf(body: unknown): string | null {
     if (typeof value !== 'object' || value === null) continue;
     if (depth === MAX_DEPTH) return `The body is nested more than ${MAX_DEPTH} levels deep`;
     for (const name in value) {
-      if (++numFields > MAX_FIELDS) return `The body has more than ${MAX_FIELDS} fields and elements`;
+      if (++numFields > maxFields) return `The body has more than ${maxFields} fields and elements`;
       if (name.length > MAX_NAME_LENGTH)
         return `The field name "${name.slice(0, 20)}…" has ${name.length} characters; at most ${MAX_NAME_LENGTH} are allowed`;
       waiting.push({ value: (value as Record<string, unknown>)[name], depth: depth + 1 });

@@ -1,6 +1,8 @@
 import {
   END_RUN_REQUEST,
+  PUBLISH_POLICY_REQUEST,
   RECORD_SCHEMAS,
+  RECORD_UPDATE_REQUEST,
   type Schema,
   START_RUN_REQUEST,
   type WireType,
@@ -17,8 +19,16 @@ const NAMES: Readonly<Record<WireType, string>> = {
 
 const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
+/** Requests about a run as a whole. */
+const REQUESTS = {
+  StartRunRequest: START_RUN_REQUEST,
+  EndRunRequest: END_RUN_REQUEST,
+  RecordUpdateRequest: RECORD_UPDATE_REQUEST,
+  PublishPolicyRequest: PUBLISH_POLICY_REQUEST,
+};
+
 /** A reference to the schema of a request. */
-export const schemaOf = (name: 'StartRunRequest' | 'EndRunRequest') => refTo(name);
+export const schemaOf = (name: keyof typeof REQUESTS) => refTo(name);
 
 const entries = Object.entries(NAMES) as [WireType, string][];
 
@@ -36,8 +46,7 @@ type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 /** Adds the schemas by which records are checked, and the bodies of the route that takes them. */
 export function addRecordSchemas(document: OpenAPIObject): OpenAPIObject {
   const records: Readonly<Record<string, Schema>> = {
-    StartRunRequest: START_RUN_REQUEST,
-    EndRunRequest: END_RUN_REQUEST,
+    ...REQUESTS,
     ...Object.fromEntries(entries.map(([type, name]) => [name, RECORD_SCHEMAS[type]])),
   };
   document.components ??= {};

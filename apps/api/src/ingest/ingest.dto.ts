@@ -18,3 +18,16 @@ export class AppendedRecords {
   @ApiInteger('Those of them that were there before')
   readonly duplicates!: number;
 }
+
+export class OutsidePolicy {
+  @ApiInteger('Its number in the run')
+  readonly policyVersion!: number;
+}
+
+export class OutsideUpdate extends OutsidePolicy {
+  @ApiProperty({ type: String, format: 'uuid', description: 'Names it in the log: the id of the request' })
+  readonly planId!: string;
+
+  @ApiInteger('Its number in the run')
+  readonly updateNumber!: number;
+}

@@ -4,6 +4,7 @@ import {
   type AppendedBatch,
   MAX_RECORDS,
   parseRecords,
+  type AcknowledgedUpdate,
   Recorder,
   RECORD_MEDIA_TYPES,
   RecordingError,
@@ -53,6 +54,21 @@ export class RecordingService implements OnModuleDestroy {
   async endRun(runId: string, request: unknown): Promise<{ readonly closedGroups: number }> {
     this.store.requireReady();
     return (await this.open()).endRun(runId, request);
+  }
+
+  /** Records an update of a trainer outside. @throws RecordingError as `UpdateRecorder.record` */
+  async recordUpdate(runId: string, request: unknown): Promise<AcknowledgedUpdate> {
+    this.store.requireReady();
+    return (await this.open()).updates.record(runId, request);
+  }
+
+  /** Publishes a policy of a trainer outside. @throws RecordingError as `UpdateRecorder.publishPolicy` */
+  async publishPolicy(
+    runId: string,
+    request: unknown,
+  ): Promise<{ readonly policyVersion: number; readonly isNew: boolean }> {
+    this.store.requireReady();
+    return (await this.open()).updates.publishPolicy(runId, request);
   }
 
   /** @param body a `RecordsBody`, which the server makes of every body that the route takes */

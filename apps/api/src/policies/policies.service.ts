@@ -6,7 +6,8 @@ import { StoreService } from '../store/store.service.js';
 import type { Policy } from './policies.dto.js';
 
 const LIST_POLICIES = `
-  SELECT policy_version, parent_version, update_number, weights_sha256, weights_size_bytes, model_hash, published_at
+  SELECT policy_version, parent_version, update_number, weights_sha256, weights_size_bytes, model_hash,
+    location, published_at
   FROM policies
   WHERE run_id = {runId:String} AND policy_version < {before:Int64}
   ORDER BY policy_version DESC

@@ -29,6 +29,8 @@ export type ProblemCode =
   | 'END_CONFLICT'
   | 'REWARD_CONFLICT'
   | 'ANNOTATION_CONFLICT'
+  | 'POLICY_UNKNOWN'
+  | 'UPDATE_CONFLICT'
   | 'TOO_MANY_RECORDS_IN_FLIGHT'
   | 'TRACES_UNAVAILABLE'
   | 'QUESTIONS_UNAVAILABLE'
@@ -80,6 +82,8 @@ const STATUS_OF: Record<ProblemCode, number> = {
   END_CONFLICT: 409,
   REWARD_CONFLICT: 409,
   ANNOTATION_CONFLICT: 409,
+  POLICY_UNKNOWN: 409,
+  UPDATE_CONFLICT: 409,
   TOO_MANY_RECORDS_IN_FLIGHT: 429,
   TRACES_UNAVAILABLE: 503,
   QUESTIONS_UNAVAILABLE: 501,
@@ -132,6 +136,8 @@ const TITLE_OF: Record<ProblemCode, string> = {
   END_CONFLICT: 'The episode has ended with other content',
   REWARD_CONFLICT: 'The reward was given with other content',
   ANNOTATION_CONFLICT: 'The annotation was made with other content',
+  POLICY_UNKNOWN: 'The run has not published the policy',
+  UPDATE_CONFLICT: 'Another update or policy has this place',
   TOO_MANY_RECORDS_IN_FLIGHT: 'Too many records at once',
   TRACES_UNAVAILABLE: 'Spans can not be stored',
   QUESTIONS_UNAVAILABLE: 'Questions about updates are not answered here',

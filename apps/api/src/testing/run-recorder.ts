@@ -268,6 +268,7 @@ export class RunRecorder {
       epoch: 1,
       weights: { sha256: sha256Like(policyVersion), sizeBytes: 400_000 },
       modelHash: sha256Like(42),
+      location: '',
     });
   }
 

@@ -18,7 +18,10 @@ export class AskedRun {
   async recipeOf(runId: string): Promise<Recipe> {
     const run = await this.find(runId);
     if (run.kind === 'recorded')
-      throw new ProblemError('RUN_NOT_TRAINED', `Run ${runId} was recorded; it has no updates to make again`);
+      throw new ProblemError(
+        'RUN_NOT_TRAINED',
+        `Run ${runId} was recorded; only a trainer that made updates of it can make them again`,
+      );
     try {
       return parseRecipe(JSON.parse(run.recipe));
     } catch (error) {

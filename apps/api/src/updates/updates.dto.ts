@@ -47,6 +47,11 @@ export class Update {
   })
   readonly metrics!: Readonly<Record<string, number>>;
 
-  @ApiNullableText('null until the update is applied')
+  @ApiNullableText("null until the update is applied, '' where a trainer outside has not named them")
   readonly weightsSha256!: string | null;
+
+  @ApiNullableText(
+    "What made its gradients: `tensorflow`, `torch`, or the name of a trainer outside. null until the update is applied, '' where it was not recorded",
+  )
+  readonly engine!: string | null;
 }

@@ -12,7 +12,7 @@ interface UpdateRow extends Omit<Update, 'metrics'> {
 }
 
 const UPDATE_COLUMNS = `update_number, stage, plan_id, epoch, policy_version_in, policy_version_out, num_episodes,
-  planned_at, applied_at, metrics, weights_sha256`;
+  planned_at, applied_at, metrics, weights_sha256, engine`;
 
 const GET_UPDATE = `
   SELECT ${UPDATE_COLUMNS}

@@ -84,7 +84,7 @@ describe('beginRun', () => {
         kind: 'PolicyPublished',
         payload: {
           ...{ policyVersion, parentVersion: policyVersion === 0 ? null : policyVersion - 1 },
-          ...{ updateNumber: policyVersion, epoch: 0, modelHash: 'm' },
+          ...{ updateNumber: policyVersion, epoch: 0, modelHash: 'm', location: '' },
           weights: { sha256: `${policyVersion}`.repeat(64), sizeBytes: 1 },
         },
       });

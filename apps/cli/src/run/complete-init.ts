@@ -4,6 +4,7 @@ import type { ControlFold, PolicyPublished, RunState } from '@retrace/trajectory
 import { CliError } from '../cli-error.js';
 import { requireWeights } from './find-policy.js';
 import { selectRun } from './find-run.js';
+import { PUBLISHING } from './policy-name.js';
 import { sayChosenRun } from './said-runs.js';
 
 /**
@@ -76,7 +77,7 @@ function findSource(runs: readonly RunState[], wanted: string): RunState {
   // A run that goes on would be another one after each of its updates.
   if (wanted === 'latest') {
     return selectRun(published, 'latest', {
-      has: ({ ended }) => ended !== null,
+      has: (run) => run.ended !== null && PUBLISHING.has(run),
       lacking: 'has ended and published a policy',
     });
   }

@@ -45,16 +45,24 @@ export async function findPolicy(
  * @throws CliError `POLICY_REMOVED` when they are not kept any more
  */
 export async function requireWeights(
-  { runId, policies }: RunState,
-  { policyVersion, weights }: PolicyPublished,
+  { runId, started, policies }: RunState,
+  { policyVersion, weights, location }: PolicyPublished,
   checkpoints: CheckpointFiles,
 ): Promise<void> {
+  const what = `policy ${policyVersion} of run ${runId}`;
+  if (started.runKind === 'recorded') {
+    const where = location === '' ? '' : `, at ${location}`;
+    throw new CliError(
+      'POLICY_REMOVED',
+      `${what}: a trainer outside keeps its weights${where}; none are here`,
+    );
+  }
   const present = new Set((await checkpoints.list()).map(({ sha256 }) => sha256));
   if (present.has(weights.sha256)) return;
   const kept = [...policies.all()].filter((policy) => present.has(policy.weights.sha256));
   throw new CliError(
     'POLICY_REMOVED',
-    `policy ${policyVersion} of run ${runId}: its weights are not kept; recipe field checkpoint.weights says which are: ` +
+    `${what}: its weights are not kept; recipe field checkpoint.weights says which are: ` +
       (kept.length === 0 ? 'none is there' : describeNumbers(kept.map((policy) => policy.policyVersion))),
   );
 }

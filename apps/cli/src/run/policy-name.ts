@@ -2,9 +2,9 @@ import type { RunState } from '@retrace/trajectory';
 import { selectRun, type RunNeeds } from './find-run.js';
 import { sayChosenRun } from './said-runs.js';
 
-/** A run whose policies can be played. */
+/** A run whose policies are here. */
 export const PUBLISHING: RunNeeds = {
-  has: ({ policies }) => policies.latest !== null,
+  has: ({ started, policies }) => started.runKind === 'trained' && policies.latest !== null,
   lacking: 'has published a policy',
 };
 

@@ -13,6 +13,8 @@ function teacherOf(recipe: Json): CheckpointFile | null {
 export async function checkpointFilesOf(log: EventLog): Promise<Map<string, Map<string, CheckpointFile>>> {
   const files = new Map<string, Map<string, CheckpointFile>>();
   const add = (runId: string, ref: CheckpointFile) => {
+    // A trainer outside keeps its files itself.
+    if (ref.sha256 === '') return;
     const ofRun = files.get(runId) ?? new Map<string, CheckpointFile>();
     files.set(runId, ofRun.set(ref.sha256, ref));
   };

@@ -78,7 +78,9 @@ async function neededCheckpoints(
   const { runs } = await readControlState(log);
   return new Map(
     runs.flatMap((run) => {
-      const { runId, updates } = run;
+      const { runId, updates, started } = run;
+      // Those of a recorded run are with the trainer outside.
+      if (started.runKind === 'recorded') return [];
       // Of the optimizer states only the last is needed to resume.
       const last = updates.lastUpdate ? [updates.lastUpdate.optimizer] : [];
       return [...keptCheckpoints(run).weights, ...last].map((ref) => [ref.sha256, { runId, ref }] as const);

@@ -25,7 +25,8 @@ export function findStoredPolicy(
   const { runs } = control.state;
   if (name === 'latest') {
     const run = runs.findLast(
-      ({ started, policies }) => started.environment === environment && policies.latest !== null,
+      ({ started, policies }) =>
+        started.environment === environment && started.runKind === 'trained' && policies.latest !== null,
     );
     if (run?.policies.latest) return { run, policy: run.policies.latest };
     const advice = 'train one, or name a scripted agent with --policy';
@@ -38,6 +39,10 @@ export function findStoredPolicy(
   }
   const run = runs.find((candidate) => candidate.runId === runId);
   if (run === undefined) throw new CollectorError('NO_POLICY', `Run ${runId} not found; see "retrace runs"`);
+  if (run.started.runKind === 'recorded') {
+    const message = `Run ${runId} was recorded, so no policy of it is here; a trainer outside has those that it published`;
+    throw new CollectorError('NO_POLICY', message);
+  }
   const policy = version === 'latest' ? run.policies.latest : run.policies.get(Number(version));
   if (policy) return { run, policy };
   const published =

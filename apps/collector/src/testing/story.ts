@@ -39,6 +39,7 @@ export class Story {
       epoch: 0,
       weights: file,
       modelHash: '',
+      location: '',
     });
   }
 

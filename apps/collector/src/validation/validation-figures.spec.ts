@@ -94,7 +94,7 @@ describe('validationRows', () => {
 describe('targetMetrics', () => {
   const policy = (policyVersion: number): PolicyPublished => ({
     ...{ policyVersion, parentVersion: policyVersion === 0 ? null : policyVersion - 1 },
-    ...{ updateNumber: policyVersion * 10, epoch: 0, modelHash: '' },
+    ...{ updateNumber: policyVersion * 10, epoch: 0, modelHash: '', location: '' },
     weights: { sha256: 'a'.repeat(64), sizeBytes: 1 },
   });
 

@@ -298,7 +298,11 @@ export interface paths {
         /** Lists the updates of a run, newest first */
         get: operations["UpdatesController_list"];
         put?: never;
-        post?: never;
+        /**
+         * Records an update that a trainer outside made, with the episodes that it was made of
+         * @description In a recorded run. The episodes may be of any run. The policy that it made is published as the next version. A request that is sent again with its `id` is recorded once.
+         */
+        post: operations["OutsideUpdatesController_recordUpdate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -500,7 +504,11 @@ export interface paths {
         /** Lists the policy versions of a run, newest first */
         get: operations["PoliciesController_list"];
         put?: never;
-        post?: never;
+        /**
+         * Publishes a policy of a trainer outside that no update of the run made
+         * @description In a recorded run: such as the policy that training starts from, as version 0.
+         */
+        post: operations["OutsideUpdatesController_publishPolicy"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1349,8 +1357,10 @@ export interface components {
             metrics: {
                 [key: string]: number;
             };
-            /** @description null until the update is applied */
+            /** @description null until the update is applied, '' where a trainer outside has not named them */
             weightsSha256: string | null;
+            /** @description What made its gradients: `tensorflow`, `torch`, or the name of a trainer outside. null until the update is applied, '' where it was not recorded */
+            engine: string | null;
         };
         UpdateInput: {
             /** @description First step that was read */
@@ -1730,12 +1740,15 @@ export interface components {
             policyVersion: number;
             /** @description Version it was trained from; null for the first version */
             parentVersion: number | null;
-            /** @description Update that made this version */
+            /** @description Update that made this version; 0: none of this run */
             updateNumber: number;
+            /** @description '' where a trainer outside has not named them */
             weightsSha256: string;
             weightsSizeBytes: number;
-            /** @description Hash of architecture and tokenizer */
+            /** @description Hash of architecture and tokenizer; of a trainer outside the name that it gives the model */
             modelHash: string;
+            /** @description Where a trainer outside keeps the weights, as it says; '' where they are in the checkpoint store, or nobody knows */
+            location: string;
             /** Format: date-time */
             publishedAt: string;
         };
@@ -2039,6 +2052,21 @@ export interface components {
             /** @description Those of them that were there before */
             duplicates: number;
         };
+        OutsideUpdate: {
+            /** @description Its number in the run */
+            policyVersion: number;
+            /**
+             * Format: uuid
+             * @description Names it in the log: the id of the request
+             */
+            planId: string;
+            /** @description Its number in the run */
+            updateNumber: number;
+        };
+        OutsidePolicy: {
+            /** @description Its number in the run */
+            policyVersion: number;
+        };
         ViolationBody: {
             /** @description Place of the record in its batch, from 0 */
             index?: number;
@@ -2059,7 +2087,7 @@ export interface components {
             /** @description HTTP status */
             status: number;
             /** @enum {string} */
-            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "QUESTIONS_UNAVAILABLE" | "TOO_MANY_QUESTIONS" | "NO_EPISODES" | "BATCH_FAILED" | "RUN_NOT_TRAINED" | "RUN_NOT_TRAINING" | "RUN_CONTROL_UNANSWERED" | "RUN_CONTROL_UNAVAILABLE" | "TOO_MANY_RUNS" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
+            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "POLICY_UNKNOWN" | "UPDATE_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "QUESTIONS_UNAVAILABLE" | "TOO_MANY_QUESTIONS" | "NO_EPISODES" | "BATCH_FAILED" | "RUN_NOT_TRAINED" | "RUN_NOT_TRAINING" | "RUN_CONTROL_UNANSWERED" | "RUN_CONTROL_UNAVAILABLE" | "TOO_MANY_RUNS" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
             /** @description What is wrong with this request */
             detail: string;
             /** @description Path of the request */
@@ -2162,6 +2190,107 @@ export interface components {
             reason: "finished" | "stopped" | "failed";
             /** @description Why, in words */
             detail?: string;
+        };
+        RecordUpdateRequest: {
+            /** @description A lower-case UUID of your own, which makes the request idempotent. Default: a new one */
+            id?: string;
+            /** @description Must be the next of the run, where it is given */
+            updateNumber?: number;
+            /** @description Version that it started from */
+            policyVersionIn: number;
+            /**
+             * @description Default: policy
+             * @enum {string}
+             */
+            stage?: "policy" | "imitation";
+            /** @description What its rewards are. Default: `recorded` */
+            rewardVersion?: string;
+            /** @description How its batch was asked for, and what it is: any JSON that should be kept with it */
+            batch?: unknown;
+            /** @description What made the gradients */
+            engine: {
+                /** @description Its name: `trl`, `verl` */
+                kind: string;
+                /** @description Of its library, with what it runs on: `trl 1.16.0` */
+                version?: string;
+                /** @description `cpu`, or the name of a GPU */
+                device?: string;
+                /** @description Processes that it trains with. Default: 1 */
+                numProcesses?: number;
+                /** @description Type in which it multiplies matrices: `bfloat16` */
+                precision?: string;
+            };
+            /** @description The weights, by their content; null or left out where they were not saved. Retrace does not get them */
+            weights?: {
+                /** @description SHA-256 of its bytes */
+                sha256: string;
+                /** @description Bytes */
+                sizeBytes: number;
+            } | null;
+            /** @description Where the trainer keeps them: a path or an address */
+            location?: string;
+            /** @description The model whose weights they are, such as `Qwen/Qwen3-0.6B`. Default: that of the version before */
+            model?: string;
+            /** @description The optimizer state that belongs to the weights */
+            optimizer?: {
+                /** @description SHA-256 of its bytes */
+                sha256: string;
+                /** @description Bytes */
+                sizeBytes: number;
+            } | null;
+            /** @description The episodes that it was trained on, each once */
+            episodes: {
+                /** @description Run of the episode. Default: the one that the update is of */
+                run?: string;
+                /** @description Its id, or the name that it was recorded by */
+                episode: string;
+                /** @description How often each pass over the batch trained it; 0: it was left out. Default: 1 */
+                times?: number;
+                /** @description Tokens of it that the loss counts. Default: 0 */
+                numTokens?: number;
+                /** @description Mean importance weight of those tokens. Default: 1 */
+                weight?: number | null;
+                /** @description Advantages over those tokens */
+                advantage?: {
+                    /** @description Mean */
+                    mean: number;
+                    /** @description Standard deviation of the population */
+                    deviation: number;
+                    /** @description Least */
+                    min: number;
+                    /** @description Greatest */
+                    max: number;
+                } | null;
+                /** @description Total reward of the episode, as the update used it; null or left out: none */
+                reward?: number | null;
+                /** @description Of what the trainer read of it, as its batch has it in `episode_digest`; `retrace verify` holds the store against it */
+                digest?: string | null;
+            }[];
+            /** @description Loss of each optimizer step */
+            stepLosses?: number[];
+            /** @description Norm of the gradient of each optimizer step, before it is scaled down; as many as losses */
+            stepGradientNorms?: number[];
+            /** @description Figures of the update by name; null = not available */
+            metrics?: {
+                [key: string]: number | null;
+            };
+        };
+        PublishPolicyRequest: {
+            /** @description Its number, which makes the request idempotent. Must be the next of the run. Default: that one */
+            policyVersion?: number;
+            /** @description Version that it was trained from; null or left out: it is trained from none */
+            parentVersion?: number | null;
+            /** @description The weights, by their content; null or left out where they were not saved. Retrace does not get them */
+            weights?: {
+                /** @description SHA-256 of its bytes */
+                sha256: string;
+                /** @description Bytes */
+                sizeBytes: number;
+            } | null;
+            /** @description Where the trainer keeps them: a path or an address */
+            location?: string;
+            /** @description The model whose weights they are, such as `Qwen/Qwen3-0.6B`. Default: that of the version before */
+            model?: string;
         };
         /** @description Starts an episode */
         EpisodeRecord: {
@@ -2529,6 +2658,8 @@ export type SqlSchema = components['schemas']['SqlSchema'];
 export type StartedRun = components['schemas']['StartedRun'];
 export type EndedRun = components['schemas']['EndedRun'];
 export type AppendedRecords = components['schemas']['AppendedRecords'];
+export type OutsideUpdate = components['schemas']['OutsideUpdate'];
+export type OutsidePolicy = components['schemas']['OutsidePolicy'];
 export type ViolationBody = components['schemas']['ViolationBody'];
 export type ProblemBody = components['schemas']['ProblemBody'];
 export type LiveMetrics = components['schemas']['LiveMetrics'];
@@ -2540,6 +2671,8 @@ export type LiveRunStarted = components['schemas']['LiveRunStarted'];
 export type LiveRunEnded = components['schemas']['LiveRunEnded'];
 export type StartRunRequest = components['schemas']['StartRunRequest'];
 export type EndRunRequest = components['schemas']['EndRunRequest'];
+export type RecordUpdateRequest = components['schemas']['RecordUpdateRequest'];
+export type PublishPolicyRequest = components['schemas']['PublishPolicyRequest'];
 export type EpisodeRecord = components['schemas']['EpisodeRecord'];
 export type StepRecord = components['schemas']['StepRecord'];
 export type EndRecord = components['schemas']['EndRecord'];
@@ -3353,6 +3486,50 @@ export interface operations {
             };
         };
     };
+    OutsideUpdatesController_recordUpdate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecordUpdateRequest"];
+            };
+        };
+        responses: {
+            /** @description It had been recorded with the same id and content */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutsideUpdate"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutsideUpdate"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     UpdatesController_get: {
         parameters: {
             query?: never;
@@ -3848,6 +4025,50 @@ export interface operations {
                         /** @description null on the last page */
                         nextCursor: string | null;
                     };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    OutsideUpdatesController_publishPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PublishPolicyRequest"];
+            };
+        };
+        responses: {
+            /** @description The version had been published with the same content */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutsidePolicy"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutsidePolicy"];
                 };
             };
             /** @description An error */

@@ -36,6 +36,8 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
   if (run.isPending) return <Loading label="Loading the run" rows={9} />;
   if (!run.data) return <ErrorState heading="h1" error={run.error} onRetry={() => void run.refetch()} />;
   if (run.data.runId !== runId) return <RedirectToWholeId part={runId} id={run.data.runId} />;
+  // A recorded run has policies where a trainer outside records its updates.
+  const hasUpdates = run.data.kind === 'trained' || run.data.policyVersion !== null;
   return (
     <>
       <header className={styles.head}>
@@ -56,11 +58,11 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
         <NavLink to="." end>
           Overview
         </NavLink>
-        {run.data.kind === 'trained' && <NavLink to="metrics">Metrics</NavLink>}
+        {hasUpdates && <NavLink to="metrics">Metrics</NavLink>}
         <NavLink to="episodes">Episodes</NavLink>
+        {hasUpdates && <NavLink to="updates">Updates</NavLink>}
         {run.data.kind === 'trained' && (
           <>
-            <NavLink to="updates">Updates</NavLink>
             <NavLink to="what-ifs">What if</NavLink>
             <NavLink to="recipe">Recipe</NavLink>
           </>

@@ -17,15 +17,17 @@ import { useRunOfPage } from './run-layout';
 
 /** One update, and the episodes that fed it. */
 export function UpdatePage() {
-  const { runId } = useRunOfPage();
+  const { runId, kind } = useRunOfPage();
   const { updateNumber = '' } = useParams();
   const update = useUpdate(runId, Number(updateNumber));
   if (update.isPending) return <Loading label="Loading the update" rows={6} />;
   if (!update.data) return <ErrorState error={update.error} onRetry={() => void update.refetch()} />;
+  // A trainer outside made those of a recorded run, and only it can make them again.
+  const canBeMadeAgain = update.data.appliedAt !== null && kind === 'trained';
   return (
     <div className={page.stack}>
-      <UpdateFacts runId={runId} update={update.data} />
-      {update.data.appliedAt !== null && (
+      <UpdateFacts runId={runId} update={update.data} canBeMadeAgain={canBeMadeAgain} />
+      {canBeMadeAgain && (
         <UpdateReplay key={updateNumber} runId={runId} updateNumber={update.data.updateNumber} />
       )}
       <UpdateLineage runId={runId} update={update.data} />
@@ -36,16 +38,22 @@ export function UpdatePage() {
   );
 }
 
-function UpdateFacts({ runId, update }: { readonly runId: string; readonly update: Update }) {
+interface UpdateFactsProps {
+  readonly runId: string;
+  readonly update: Update;
+  readonly canBeMadeAgain: boolean;
+}
+
+function UpdateFacts({ runId, update, canBeMadeAgain }: UpdateFactsProps) {
   const newest = useUpdates(runId, { cursor: null, limit: 1, refetchMs: useRefetchMs() });
-  const { updateNumber, stage, policyVersionIn, policyVersionOut, metrics, appliedAt } = update;
+  const { updateNumber, stage, policyVersionIn, policyVersionOut, metrics, appliedAt, engine } = update;
   return (
     <>
       <header className={page.head}>
         <h2>Update {updateNumber}</h2>
         <Neighbours updateNumber={updateNumber} newest={newest.data?.items[0]?.updateNumber} />
         <span className={page.grow} />
-        {appliedAt !== null && (
+        {canBeMadeAgain && (
           <Link className={table.link} to={`../what-ifs?update=${updateNumber}`}>
             What if …
           </Link>
@@ -56,6 +64,7 @@ function UpdateFacts({ runId, update }: { readonly runId: string; readonly updat
         <Stat label="Policy">
           {policyVersionIn} → {policyVersionOut ?? '…'}
         </Stat>
+        {engine && <Stat label="Engine">{engine}</Stat>}
         <Stat label="Loss">{formatNumber(metrics['train/loss'])}</Stat>
         <Stat label="Grad norm">{formatNumber(metrics['train/gradientNorm'])}</Stat>
         <Stat label="Clipped">{formatPercent(metrics['train/clipFraction'])}</Stat>

@@ -76,15 +76,18 @@ const COLUMNS: readonly UpdateColumn[] = [
     label: 'Duration',
     isNumeric: true,
     isMuted: true,
+    // Of one that a trainer outside made it is not known: plan and commit were recorded together.
     cell: ({ plannedAt, appliedAt }) =>
-      formatDuration(appliedAt ? Date.parse(appliedAt) - Date.parse(plannedAt) : null),
+      formatDuration(
+        appliedAt && appliedAt !== plannedAt ? Date.parse(appliedAt) - Date.parse(plannedAt) : null,
+      ),
   },
   {
     label: 'Weights',
     isMuted: true,
     cell: ({ weightsSha256 }) => (
       <span className="mono" title={weightsSha256 ? `SHA-256 ${weightsSha256}` : undefined}>
-        {weightsSha256?.slice(0, 8) ?? '–'}
+        {weightsSha256 ? weightsSha256.slice(0, 8) : '–'}
       </span>
     ),
   },

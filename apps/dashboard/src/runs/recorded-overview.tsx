@@ -43,8 +43,15 @@ export function RecordedOverview({ run }: { readonly run: RunDetail }) {
         </section>
       )}
       <p className={page.subtle}>
-        Agents record this run, so it has no updates and no recipe. Its <Link to="episodes">episodes</Link>{' '}
-        show every message and score.
+        {run.policyVersion === null ? (
+          'Agents record this run, so it has no updates and no recipe.'
+        ) : (
+          <>
+            Agents record this run, and a trainer outside its <Link to="updates">updates</Link>, which have
+            made policy version {run.policyVersion}.
+          </>
+        )}{' '}
+        Its <Link to="episodes">episodes</Link> show every message and score.
       </p>
     </>
   );

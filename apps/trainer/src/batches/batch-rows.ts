@@ -1,3 +1,4 @@
+import { episodeDigests, episodesByRun } from '@retrace/trajectory';
 import { encodeRows, listColumn, numberColumn, textColumn, type NamedColumns } from '../arrow/arrow-rows.js';
 import type { UpdateColumns } from '../update/mini-batches.js';
 import { episodeOfSequence, scatter } from '../update/token-columns.js';
@@ -13,7 +14,8 @@ const METADATA_KEY = 'retrace';
  *
  * | column | type | |
  * | --- | --- | --- |
- * | `episode_id`, `group_id` | text | |
+ * | `run_id`, `episode_id`, `group_id` | text | |
+ * | `episode_digest` | text | of what was read of the episode; left out where an episode is of another run |
  * | `sequence` | int32 | counted within the episode, which has several where its prompts dropped tokens |
  * | `copies` | int32 | how often the sequence is to be trained: 1 but for resampling |
  * | `reward` | float64 | total of the episode; NaN where it is missing |
@@ -27,7 +29,7 @@ const METADATA_KEY = 'retrace';
  * | `importance_weights` | list<float32> | factors of the loss: of corrections, of the sampler, of the choice of high-entropy tokens |
  * | `reference_logprobs`, `returns`, `values` | list<float32> | |
  */
-export function batchRows({ inputs, prepared }: MadeBatch): Uint8Array {
+export function batchRows({ runId, rewardVersion, inputs, prepared }: MadeBatch): Uint8Array {
   const { plan, columns: episodes, recipe } = inputs;
   const { read, scored, charged, columns, proximal } = prepared;
   const { batch } = read;
@@ -51,9 +53,15 @@ export function batchRows({ inputs, prepared }: MadeBatch): Uint8Array {
     returns: columns.returns,
     values: recipe.loss.valueCoefficient > 0 ? proximal.values : null,
   };
+  const ofEpisode = (texts: readonly string[]) => textColumn(Array.from(episodeOf, (e) => texts[e]));
+  const runIds = episodesByRun(plan, runId).flatMap((part) => part.episodeIds.map(() => part.runId));
+  // Of episodes of other runs no versions are read, so that they have another digest than in their own run.
+  const digests = runIds.every((id) => id === runId) ? episodeDigests(episodes) : null;
   const rows: NamedColumns = [
-    ['episode_id', textColumn(Array.from(episodeOf, (e) => episodes.episodeIds[e]))],
-    ['group_id', textColumn(Array.from(episodeOf, (e) => episodes.groupIds[e]))],
+    ['run_id', ofEpisode(runIds)],
+    ['episode_id', ofEpisode(episodes.episodeIds)],
+    ['group_id', ofEpisode(episodes.groupIds)],
+    ...(digests ? [['episode_digest', ofEpisode(digests)] as const] : []),
     ['sequence', numberColumn(placeInEpisode(batch.episodeSequenceOffsets, numSequences))],
     ['copies', numberColumn(columns.sequenceCopies ?? new Int32Array(numSequences).fill(1))],
     ['reward', numberColumn(Float64Array.from(episodeOf, (e) => scored.totals[e]))],
@@ -62,7 +70,7 @@ export function batchRows({ inputs, prepared }: MadeBatch): Uint8Array {
     ),
   ];
   const said = {
-    ...{ updateNumber: plan.updateNumber, policyVersionIn: plan.policyVersionIn },
+    ...{ runId, updateNumber: plan.updateNumber, policyVersionIn: plan.policyVersionIn, rewardVersion },
     ...{ estimator: recipe.advantage.estimator, policyLoss: recipe.loss.policyLoss },
     ...{ aggregation: recipe.loss.aggregation, temperature: recipe.collection.temperature },
     ...{ numEpisodes: episodes.episodeIds.length, numTokens: batch.tokenIds.length },

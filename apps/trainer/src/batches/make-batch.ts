@@ -10,14 +10,17 @@ import {
   type ReplaySource,
 } from '../replay/replayer.js';
 import { TrainerError } from '../trainer-error.js';
-import { prepareUpdate, type PrepareInputs, type PreparedUpdate } from '../update/prepare-update.js';
+import { prepareUpdate, type PreparedUpdate } from '../update/prepare-update.js';
 import { asksPolicy } from '../update/update-needs.js';
 
 export interface MakeBatchOptions
   extends
     ReplaySource,
-    Pick<BatchQuestion, 'updateNumber' | 'groups' | 'seed' | 'assignments' | 'temperature'> {
-  /** Rewards in place of those of the recipe; null: those. */
+    Pick<
+      BatchQuestion,
+      'updateNumber' | 'groups' | 'seed' | 'assignments' | 'temperature' | 'rewardVersion'
+    > {
+  /** The stored rewards of `rewardVersion`; null without one: those of the recipe. */
   readonly rewards: Pick<RewardScorer, 'score' | 'readsTexts'> | null;
   /** Called before the engine is opened, which few batches need. */
   readonly beforeEngine?: () => Promise<unknown>;
@@ -27,7 +30,10 @@ export interface MakeBatchOptions
 
 /** A batch of a run, up to where an optimizer would take it. */
 export interface MadeBatch {
-  readonly inputs: Pick<PrepareInputs, 'plan' | 'columns' | 'recipe'>;
+  readonly runId: string;
+  /** Version of its rewards. */
+  readonly rewardVersion: string;
+  readonly inputs: Pick<RecordedInputs, 'plan' | 'columns' | 'recipe'>;
   readonly prepared: PreparedUpdate;
 }
 
@@ -45,13 +51,14 @@ export async function makeBatch(options: MakeBatchOptions): Promise<MadeBatch> {
   const replayer = await Replayer.read(options, temperature === null ? null : recordedRecipe(temperature));
   try {
     const recipe = whatIfRecipe(replayer.recipe, assignments);
-    const inputs = await readInputs(replayer, recipe, options);
+    const { rewardVersion, inputs } = await readInputs(replayer, recipe, options);
+    const said = { runId: options.runId, rewardVersion, inputs };
     refuseUnsupported(inputs, updateNumber);
     const number = inputs.plan.updateNumber;
     const hasPolicy = temperature === null;
     if (!hasPolicy && recipe.loss.klCoefficient !== 0) throw noReference();
     if (!hasPolicy || !asksPolicy(recipe, inputs.reference !== null))
-      return { inputs, prepared: await prepareUpdate({ ...inputs, engine: null }) };
+      return { ...said, prepared: await prepareUpdate({ ...inputs, engine: null }) };
     await options.beforeEngine?.();
     await replayer.openEngine();
     await replayer.goBefore(number, options.onRecompute);
@@ -59,7 +66,7 @@ export async function makeBatch(options: MakeBatchOptions): Promise<MadeBatch> {
     if (ofKind > 0) await replayer.takeEngineOf(ofKind);
     const { engine } = replayer;
     const prepared = await replayer.readable(number, () => prepareUpdate({ ...inputs, engine }));
-    return { inputs, prepared };
+    return { ...said, prepared };
   } finally {
     await replayer.close();
   }
@@ -69,17 +76,22 @@ async function readInputs(
   replayer: Replayer,
   recipe: Recipe,
   options: MakeBatchOptions,
-): Promise<RecordedInputs> {
+): Promise<{ readonly rewardVersion: string; readonly inputs: RecordedInputs }> {
   const { updateNumber } = options;
   const isSame = JSON.stringify(recipe.reward) === JSON.stringify(replayer.recipe.reward);
-  const rewards = options.rewards ?? (isSame ? replayer.rewards : await replayer.loadRewards(recipe.reward));
-  if (updateNumber === null)
-    return replayer.inputsFor(planOf(replayer, recipe, options), { recipe, rewards });
+  const takesOwn = isSame || options.rewards !== null;
+  const scorer = takesOwn ? replayer.rewards : await replayer.loadRewards(recipe.reward);
+  const rewards = options.rewards ?? scorer;
+  const rewardVersion = options.rewardVersion ?? scorer.version;
+  if (updateNumber === null) {
+    const plan = planOf(replayer, recipe, options);
+    return { rewardVersion, inputs: await replayer.inputsFor(plan, { recipe, rewards }) };
+  }
   const changes = {
     ...(options.assignments.length > 0 && { recipe }),
     ...(rewards !== replayer.rewards && { rewards, recordedRewards: null }),
   };
-  return replayer.inputsOf(updateNumber, changes);
+  return { rewardVersion, inputs: await replayer.inputsOf(updateNumber, changes) };
 }
 
 /** A plan of the next update that names these groups; nobody records it. */

@@ -72,6 +72,7 @@ export async function commitUpdate(options: CommitOptions): Promise<void> {
         epoch,
         weights: files.weights,
         modelHash: engine.modelHash,
+        location: '',
       },
     },
     {

@@ -131,7 +131,7 @@ async function answerBatch(
 ): Promise<void> {
   const made = await makeBatch({
     ...source,
-    ...{ ...asked, beforeEngine },
+    ...{ ...asked, rewardVersion, beforeEngine },
     rewards: await rewardsOf({ recipe, client }, { runId, rewardVersion, ...asked }),
     onRecompute: (from, to) => send({ type: 'recomputing', from, to }),
   });

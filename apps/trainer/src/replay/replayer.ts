@@ -267,7 +267,7 @@ export class Replayer {
 }
 
 /** Inputs of an update, but for the engine. */
-export type RecordedInputs = Omit<UpdateInputs, 'engine'>;
+export type RecordedInputs = Omit<UpdateInputs, 'engine' | 'plan'> & { readonly plan: PlannedEpisodes };
 
 /** A plan, as far as its episodes are read and its update is computed by it. */
 export type PlannedEpisodes = UpdateInputs['plan'] & Pick<BatchPlanned, 'episodeIds' | 'runIds'>;

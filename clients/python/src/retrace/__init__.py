@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from retrace.episode import Episode
     from retrace.errors import RetraceError
     from retrace.ids import uuid7
+    from retrace.outside_update import Checkpoint, RecordedUpdate, TrainedUpdate, TrainerEngine
     from retrace.records import EndReason, Message, Messages, RunEndReason, Sampling, Tokens, Usage
     from retrace.run import Run
     from retrace.training_batch import TrainingBatch
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AsyncRetrace",
     "Batch",
+    "Checkpoint",
     "ContextDelta",
     "DamagedEpisode",
     "Delivery",
@@ -35,6 +37,7 @@ __all__ = [
     "Message",
     "Messages",
     "Ragged",
+    "RecordedUpdate",
     "Retrace",
     "RetraceError",
     "Run",
@@ -42,6 +45,8 @@ __all__ = [
     "Sampling",
     "TokenContext",
     "Tokens",
+    "TrainedUpdate",
+    "TrainerEngine",
     "TrainingBatch",
     "Usage",
     "append_to_context",
@@ -54,6 +59,7 @@ __all__ = [
 _MODULES = {
     "AsyncRetrace": "retrace.client",
     "Batch": "retrace.batches",
+    "Checkpoint": "retrace.outside_update",
     "ContextDelta": "retrace.context",
     "DamagedEpisode": "retrace.damaged",
     "Delivery": "retrace.delivery",
@@ -62,6 +68,7 @@ _MODULES = {
     "Message": "retrace.records",
     "Messages": "retrace.records",
     "Ragged": "retrace.batches",
+    "RecordedUpdate": "retrace.outside_update",
     "Retrace": "retrace.client",
     "RetraceError": "retrace.errors",
     "Run": "retrace.run",
@@ -69,6 +76,8 @@ _MODULES = {
     "Sampling": "retrace.records",
     "TokenContext": "retrace.context",
     "Tokens": "retrace.records",
+    "TrainedUpdate": "retrace.outside_update",
+    "TrainerEngine": "retrace.outside_update",
     "TrainingBatch": "retrace.training_batch",
     "Usage": "retrace.records",
     "append_to_context": "retrace.context",

@@ -5,7 +5,7 @@ interface ClosingOptions {
   readonly client: StoreClient;
   readonly logId: string;
   readonly runId: string;
-  readonly append: (...events: readonly AnyEvent[]) => Promise<void>;
+  readonly append: (...events: readonly AnyEvent[]) => Promise<unknown>;
   readonly nowUs: number;
 }
 

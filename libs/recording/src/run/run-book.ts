@@ -183,7 +183,8 @@ export class RunBook {
     throw new RecordingError('STORE_BEHIND', message, { retriable: true });
   }
 
-  async append(...events: readonly AnyEvent[]): Promise<void> {
+  /** Returns the offset of the first; they are one after the other. @throws RecordingError `LOG_UNAVAILABLE` */
+  async append(...events: readonly AnyEvent[]): Promise<number> {
     const { appendTimeoutMs } = this.options;
     const unknown =
       'whether the event landed is unknown, and sending the request again is safe if it has an id';
@@ -195,11 +196,12 @@ export class RunBook {
           retriable: true,
         },
       );
-    await within(this.log.append('control', 0, events.map(encodeEvent)), appendTimeoutMs, late);
+    const appending = this.log.append('control', 0, events.map(encodeEvent));
+    return (await within(appending, appendTimeoutMs, late)).firstOffset;
   }
 
   /** Changes of one run wait for each other. */
-  private async oneAfterTheOther<T>(runId: string, change: () => Promise<T>): Promise<T> {
+  async oneAfterTheOther<T>(runId: string, change: () => Promise<T>): Promise<T> {
     const changed = (this.changing.get(runId) ?? Promise.resolve()).then(change);
     const settled = changed.catch(() => undefined);
     this.changing.set(runId, settled);

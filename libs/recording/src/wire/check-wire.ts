@@ -1,12 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { describeProblem } from '@retrace/trajectory';
 import { RecordingError, type RecordFault } from '../recording-error.js';
-import {
-  END_RUN_REQUEST,
-  START_RUN_REQUEST,
-  type EndRunRequest,
-  type StartRunRequest,
-} from './run-requests.js';
 import type { Schema } from './schema.js';
 import { RECORD_SCHEMAS, WIRE_TYPES, type WireRecord, type WireType } from './wire-records.js';
 
@@ -42,16 +36,9 @@ export function checkRecord(value: unknown, index: number): WireRecord {
   throw invalid(faultOf(check.errors, value, index));
 }
 
-/** @throws RecordingError `INVALID_RECORDS` */
-export function requireStartRun(value: unknown): StartRunRequest {
-  const check = checkOf<StartRunRequest>(START_RUN_REQUEST);
-  if (check(value)) return value;
-  throw invalid(faultOf(check.errors, value, null));
-}
-
-/** @throws RecordingError `INVALID_RECORDS` */
-export function requireEndRun(value: unknown): EndRunRequest {
-  const check = checkOf<EndRunRequest>(END_RUN_REQUEST);
+/** Checks a request about a run by its schema. @throws RecordingError `INVALID_RECORDS` */
+export function requireRequest<T>(schema: Schema, value: unknown): T {
+  const check = checkOf<T>(schema);
   if (check(value)) return value;
   throw invalid(faultOf(check.errors, value, null));
 }

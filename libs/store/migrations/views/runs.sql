@@ -31,16 +31,18 @@ FROM
 ) AS started
 LEFT JOIN
 (
-    -- A run that was stopped has ended until a trainer claims it again: the first claim of the highest epoch decides.
+    -- A run that was stopped has ended until a trainer claims it again: the first claim of the highest epoch decides. The end of a recorded run
+    -- is that of its episodes, which a trainer outside may still learn from.
     SELECT
         e.run_id AS run_id,
-        argMaxIf(e.log_offset, tuple(e.epoch, -toInt64(e.log_offset)), e.kind = 'TrainerClaimed')
-            > maxIf(e.log_offset, e.kind = 'RunEnded') AS is_resumed,
+        countIf(e.kind = 'RunStarted' AND JSONExtractString(e.payload, 'runKind') = 'recorded') = 0
+            AND argMaxIf(e.log_offset, tuple(e.epoch, -toInt64(e.log_offset)), e.kind = 'TrainerClaimed')
+                > maxIf(e.log_offset, e.kind = 'RunEnded') AS is_resumed,
         if(is_resumed, NULL, argMaxIf(e.occurred_at, e.log_offset, e.kind = 'RunEnded')) AS ended_at,
         if(is_resumed, NULL, argMaxIf(toString(e.end_reason), e.log_offset, e.kind = 'RunEnded')) AS end_reason,
         if(is_resumed, NULL, argMaxIf(JSONExtractString(e.payload, 'detail'), e.log_offset, e.kind = 'RunEnded')) AS end_detail
     FROM events AS e
-    WHERE e.episode_id = '' AND e.kind IN ('RunEnded', 'TrainerClaimed')
+    WHERE e.episode_id = '' AND e.kind IN ('RunStarted', 'RunEnded', 'TrainerClaimed')
     GROUP BY e.run_id
     HAVING countIf(e.kind = 'RunEnded') > 0
 ) AS ended ON started.run_id = ended.run_id

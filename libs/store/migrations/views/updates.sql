@@ -71,6 +71,8 @@ SELECT
     JSONExtractString(payload, 'weights', 'sha256') AS weights_sha256,
     JSONExtractUInt(payload, 'weights', 'sizeBytes') AS weights_size_bytes,
     JSONExtractString(payload, 'modelHash') AS model_hash,
+    -- '' where the weights are in the checkpoint store: only trainers outside keep them elsewhere.
+    JSONExtractString(payload, 'location') AS location,
     occurred_at AS published_at
 FROM current_trainer_events
 WHERE kind = 'PolicyPublished';

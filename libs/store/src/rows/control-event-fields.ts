@@ -189,11 +189,14 @@ export const controlEventFields: ControlFields = {
 
   UpdateTokensTraced: updateTokensField,
 
-  PolicyPublished: inColumnsAndJson<PolicyPublished>({
-    policyVersion: number('policy_version'),
-    updateNumber: number('update_number'),
-    epoch: number('epoch'),
-  }),
+  PolicyPublished: inColumnsAndJson<PolicyPublished>(
+    {
+      policyVersion: number('policy_version'),
+      updateNumber: number('update_number'),
+      epoch: number('epoch'),
+    },
+    { location: unless('') },
+  ),
 
   PolicyValidated: inColumnsAndJson<PolicyValidated>({
     policyVersion: number('policy_version'),

@@ -53,6 +53,8 @@ async function verifyUpdate(
 ): Promise<void> {
   const reader = new TrajectoryReader(client);
   const where = `run ${ownRunId}`;
+  // A trainer outside gets episodes of another run as they are; one here has no versions of their policies.
+  const isOutside = fold.run(ownRunId)?.started.runKind === 'recorded';
   for (const { runId, episodeIds, digests } of partsOf(trace)) {
     if (!fold.run(runId)) continue;
     const kept = episodeIds.flatMap((id, i) => (deletedRuns.hasEpisode(runId, id) ? [] : [i]));
@@ -61,7 +63,9 @@ async function verifyUpdate(
         runId,
         kept.map((i) => episodeIds[i]),
       );
-      for (const [at, digest] of episodeDigests(asOfRun(columns, runId, ownRunId)).entries()) {
+      for (const [at, digest] of episodeDigests(
+        asOfRun(columns, runId, isOutside ? runId : ownRunId),
+      ).entries()) {
         if (digest === digests[kept[at]]) continue;
         const what = `update ${trace.updateNumber} was computed from other content of episode ${columns.episodeIds[at]}`;
         const message = `${what}: the store shows columns of digest ${digest}, its trace states ${digests[kept[at]]}`;

@@ -18,6 +18,7 @@ export const UPCASTERS: UpcasterTable = {
   ],
   UpdateTraced: [(payload) => ({ ...payload, ...ADDED_FIELDS.UpdateTraced })],
   UpdateTokensTraced: [(payload) => ({ ...payload, ...ADDED_FIELDS.UpdateTokensTraced })],
+  PolicyPublished: [(payload) => ({ ...payload, ...ADDED_FIELDS.PolicyPublished })],
   WarningRaised: [(payload) => ({ ...payload, ...ADDED_FIELDS.WarningRaised })],
   RunStarted: [(payload) => ({ ...payload, ...ADDED_FIELDS.RunStarted })],
   EpisodeStarted: [

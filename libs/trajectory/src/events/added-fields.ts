@@ -27,6 +27,7 @@ export const ADDED_FIELDS = {
     parentEpisodeId: null,
     forkedFromRunId: null,
   },
+  PolicyPublished: { location: '' },
   WarningRaised: { rule: '', advice: '', episodeIds: [] },
   StepRecorded: { messages: null, usage: null },
 } as const satisfies AddedFields;

@@ -19,7 +19,7 @@ const CONTROL_VERSIONS: Readonly<Record<ControlEventKind, number>> = {
   UpdateApplied: 4,
   UpdateTraced: 2,
   UpdateTokensTraced: 2,
-  PolicyPublished: 1,
+  PolicyPublished: 2,
   PolicyValidated: 1,
   TrainerClaimed: 1,
   CollectorClaimed: 1,

@@ -18,10 +18,11 @@ const flag = fc.boolean();
 const split = fc.constantFrom('train', 'validation', 'test');
 const sha256 = fc.stringMatching(/^[0-9a-f]{64}$/);
 
-const file = record({
-  sha256,
-  sizeBytes: natural,
-});
+const file = fc.oneof(
+  { arbitrary: record({ sha256, sizeBytes: natural }), weight: 4 },
+  // A trainer outside has not named it.
+  { arbitrary: record({ sha256: fc.constant(''), sizeBytes: fc.constant(0) }), weight: 1 },
+);
 const json = fc
   .jsonValue({ noUnicodeString: false, maxDepth: 3 })
   .filter((value) => !JSON.stringify(value).includes('__proto__'))
@@ -422,6 +423,7 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     epoch: natural,
     weights: file,
     modelHash: nonEmptyText,
+    location: text,
   }).map(({ versions: [a, b], isFirst, ...others }) => ({
     ...others,
     policyVersion: Math.max(a, b),

@@ -260,6 +260,7 @@ export const SAMPLE_PAYLOADS: { readonly [K in EventKind]: PayloadOf<K> } = {
     epoch: 2,
     weights: WEIGHTS,
     modelHash: 'beef',
+    location: 's3://models/4',
   },
   PolicyValidated: {
     policyVersion: 4,

@@ -1,4 +1,5 @@
-import type { Baseline, ControlPayloads, CheckpointFile, GroupsClosed } from '../events/control-events.js';
+import type { CheckpointFile } from '../events/commit-events.js';
+import type { Baseline, ControlPayloads, GroupsClosed } from '../events/control-events.js';
 import type { DatasetCreated, DatasetSplitFile } from '../events/dataset-events.js';
 import { LINEAGE_CHECKS, LINEAGE_RULES, usedEngine } from './lineage-rules.js';
 import { findGroupProblem, findOffsetsProblem } from './group-rules.js';
@@ -21,6 +22,7 @@ import {
   typedArray,
   uuid,
   type PayloadRules,
+  type Rule,
 } from './rules.js';
 
 const split = oneOf('train', 'validation', 'test');
@@ -32,7 +34,13 @@ const baseline = objectOf<Baseline>({
   split,
 });
 
-const file = objectOf<CheckpointFile>({ sha256, sizeBytes: integerAtLeast(0) });
+const namedFile = objectOf<CheckpointFile>({ sha256, sizeBytes: integerAtLeast(0) });
+const unnamedFile = objectOf<CheckpointFile>({ sha256: text, sizeBytes: numberBetween(0, 0) });
+
+const file: Rule = (value, field) => {
+  const isUnnamed = (value as Partial<CheckpointFile> | null | undefined)?.sha256 === '';
+  return (isUnnamed ? unnamedFile : namedFile)(value, field);
+};
 
 const splitFile = objectOf<DatasetSplitFile>({
   split: nonEmptyText,
@@ -136,6 +144,7 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
     epoch: integerAtLeast(0),
     weights: file,
     modelHash: nonEmptyText,
+    location: text,
   },
   PolicyValidated: POLICY_VALIDATED_RULES,
   TrainerClaimed: {

@@ -1,4 +1,4 @@
-import type { UsedEngine } from '../events/control-events.js';
+import type { UsedEngine } from '../events/commit-events.js';
 import type { LineagePayloads, UpdateTokensTraced, UpdateTraced } from '../events/lineage-events.js';
 import { findLengthProblem, type Checks, type Problem } from './problem.js';
 import { integerAtLeast, listOf, nonEmptyText, nullable, objectOf, text, typedArray, uuid } from './rules.js';

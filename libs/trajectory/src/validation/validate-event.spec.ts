@@ -341,6 +341,10 @@ describe('fields that must agree', () => {
     expect(controlProblem('PolicyPublished', { parentVersion: 4 })).toContain(
       'must be null or < policyVersion, which is 4',
     );
+    expect(controlProblem('PolicyPublished', { weights: { sha256: '', sizeBytes: 0 } })).toBeNull();
+    expect(controlProblem('PolicyPublished', { weights: { sha256: '', sizeBytes: 7 } })).toContain(
+      'weights.sizeBytes is 7',
+    );
     expect(controlProblem('UpdateApplied', { weights: { sha256: 'abc', sizeBytes: 1 } })).toContain(
       'weights.sha256 is "abc"; must be a SHA-256',
     );

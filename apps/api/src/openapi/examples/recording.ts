@@ -48,6 +48,55 @@ export const RECORDING_EXAMPLES: Examples = {
       closedGroups: 0,
     },
   },
+  'POST /api/runs/{runId}/policies': {
+    request: {
+      policyVersion: 0,
+      model: 'Qwen/Qwen3-0.6B',
+    },
+    response: {
+      policyVersion: 0,
+    },
+  },
+  'POST /api/runs/{runId}/updates': {
+    request: {
+      id: '01a21e05-2b6f-7c1d-9a52-5d0c3f1e8b77',
+      policyVersionIn: 0,
+      engine: {
+        kind: 'trl',
+        version: 'trl 1.16.0, torch 2.11.0',
+        device: 'NVIDIA H200',
+        numProcesses: 8,
+        precision: 'bfloat16',
+      },
+      episodes: [
+        {
+          episode: 'ticket-17',
+          numTokens: 212,
+          advantage: { mean: 0.7071, deviation: 0, min: 0.7071, max: 0.7071 },
+          reward: 1,
+          digest: '9f2c4b1e7a30d586',
+        },
+        {
+          episode: 'ticket-18',
+          numTokens: 187,
+          advantage: { mean: -0.7071, deviation: 0, min: -0.7071, max: -0.7071 },
+          reward: 0,
+          digest: '03b7d9c2e85f641a',
+        },
+      ],
+      stepLosses: [0.0132],
+      stepGradientNorms: [0.841],
+      metrics: {
+        'train/loss': 0.0132,
+      },
+      location: 's3://checkpoints/support-agent/1',
+    },
+    response: {
+      planId: '01a21e05-2b6f-7c1d-9a52-5d0c3f1e8b77',
+      updateNumber: 1,
+      policyVersion: 1,
+    },
+  },
   'POST /v1/traces': {
     request: {
       resourceSpans: [

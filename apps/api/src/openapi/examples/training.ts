@@ -16,6 +16,7 @@ const UPDATE = {
     'train/clipFraction': 0,
   },
   weightsSha256: '2182fa1ddedb9c05f5aa9a205c24a7fdad92527b257b52d9bb5e0c8174eb52c3',
+  engine: 'tensorflow',
 };
 
 /** Examples of updates and policies, and of a message of the live stream. */
@@ -111,6 +112,7 @@ export const TRAINING_EXAMPLES: Examples = {
           weightsSha256: '2182fa1ddedb9c05f5aa9a205c24a7fdad92527b257b52d9bb5e0c8174eb52c3',
           weightsSizeBytes: 383000,
           modelHash: 'e9ac27a14d5f13020a39eec36e883f0058176f58184207351b62c0ab0b115220',
+          location: '',
           publishedAt: '2026-11-27T17:15:09.526000Z',
         },
       ],

@@ -5,6 +5,7 @@ import type { BackendChoice } from '@retrace/process';
 import { AssignedRewards, StateVisits } from '@retrace/scoring';
 import { TrajectoryReader } from '@retrace/store';
 import type { ReplaySource } from '@retrace/trainer';
+import { CliError } from '../../cli-error.js';
 import { findRun } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
 import { checkpointsOf } from '../../services/checkpoints.js';
@@ -27,9 +28,13 @@ export async function openReplaySource(
   { run, backend, engine: kind, enginePython: python }: ReplayRequest,
 ): Promise<OpenedSource> {
   const { runId, started, updates } = await findRun(log, run, {
-    has: ({ updates: { numUpdates } }) => numUpdates > 0,
+    has: (candidate) => candidate.started.runKind === 'trained' && candidate.updates.numUpdates > 0,
     lacking: 'here has an update yet',
   });
+  if (started.runKind === 'recorded') {
+    const rule = 'only the trainer that made its updates can make them again';
+    throw new CliError('OPTION_INVALID', `run ${runId} was recorded; ${rule}`);
+  }
   const recipe = parseRecipe(started.recipe);
   await openBackend({ ...matrixProducts(recipe), prefer: backend && [backend] });
   return {

@@ -6,6 +6,7 @@ import { openBackend } from '@retrace/compute';
 import type { CommonOptions } from '../../options.js';
 import { findPolicy } from '../../run/find-policy.js';
 import { findRun } from '../../run/find-run.js';
+import { PUBLISHING } from '../../run/policy-name.js';
 import type { BackendChoice } from '@retrace/process';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
@@ -42,10 +43,7 @@ async function saveFrom(
   directory: string,
   request: Omit<SavePolicyOptions, keyof CommonOptions>,
 ): Promise<SavedPolicy> {
-  const run = await findRun(log, request.run, {
-    has: ({ policies }) => policies.latest !== null,
-    lacking: 'here has published a policy yet',
-  });
+  const run = await findRun(log, request.run, PUBLISHING);
   const {
     run: { runId, started },
     policy,

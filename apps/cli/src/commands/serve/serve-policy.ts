@@ -15,6 +15,7 @@ import { CREATED_BY, readVersion } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
 import { findPolicy } from '../../run/find-policy.js';
 import { findRun } from '../../run/find-run.js';
+import { PUBLISHING } from '../../run/policy-name.js';
 import { listenForStop } from '../../server/stop-requests.js';
 import { dataDirectoryAt, keyDirectoryOf, logOf } from '../../services/environment.js';
 import { readServices } from '../../services/services.js';
@@ -104,10 +105,7 @@ async function openPolicyOfRun(
   }
   const log = await openLog(services?.log ?? logOf(directory), CREATED_BY);
   try {
-    const run = await findRun(log, wanted, {
-      has: ({ policies }) => policies.latest !== null,
-      lacking: 'here has published a policy yet',
-    });
+    const run = await findRun(log, wanted, PUBLISHING);
     await findPolicy({ log, directory }, run, `${policyVersion}`);
     const supply = await openRunSupply({
       log,

@@ -333,6 +333,20 @@ describe('runs', () => {
     expect(log.run.endBeforeClaim).toMatchObject({ reason: 'stopped' });
   });
 
+  it('leaves a recorded run ended, whatever trainer outside goes on with its episodes', () => {
+    const fold = new ControlFold();
+    const started = sampleControlEvent('RunStarted', { runKind: 'recorded' });
+    const events = [
+      started,
+      sampleControlEvent('RunEnded', { reason: 'finished' }),
+      sampleControlEvent('TrainerClaimed', { epoch: 1 }),
+      sampleControlEvent('BatchPlanned', { ...OWN_GROUPS_ONLY, epoch: 1 }),
+    ];
+    events.forEach((event, offset) => expect(fold.apply(event, offset)).toEqual(applied));
+    expect(fold.runs[0].ended).toMatchObject({ reason: 'finished' });
+    expect(fold.runs[0].updates.pendingPlans).toHaveLength(1);
+  });
+
   it('keeps the last value of every metric', () => {
     const log = new Log();
     log.append('MetricsLogged', {

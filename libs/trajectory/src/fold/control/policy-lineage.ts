@@ -1,4 +1,4 @@
-import type { PolicyPublished } from '../../events/control-events.js';
+import type { PolicyPublished } from '../../events/commit-events.js';
 
 /** The published policies of a run, and which was trained from which. */
 export class PolicyLineage {

@@ -1,3 +1,4 @@
+import type { UpdateApplied } from '../../events/commit-events.js';
 import type {
   BatchPlanned,
   GroupsClosed,
@@ -5,7 +6,6 @@ import type {
   MetricsLogged,
   RunEnded,
   RunStarted,
-  UpdateApplied,
 } from '../../events/control-events.js';
 import type { PolicyValidated } from '../../events/validation-events.js';
 import type { AnyEvent, RetraceEvent } from '../../events/event.js';
@@ -61,7 +61,7 @@ export class RunState {
     this.groups = new GroupPool((group) => maxTimesSampled(group, event.payload));
   }
 
-  /** The end of the run; null while it continues. A claim after the end resumes it. */
+  /** The end of the run; null while it continues. A claim after the end resumes it, unless it is a recorded one. */
   get ended(): RunEnded | null {
     return this.runEnded;
   }
@@ -184,7 +184,8 @@ export class RunState {
 
   private claim({ payload, eventId }: RetraceEvent<'TrainerClaimed'>): Applied {
     const refusal = this.updates.acceptClaim({ ...payload, eventId });
-    if (refusal === null) {
+    // The end of a recorded run is that of its episodes, which a trainer outside may still learn from.
+    if (refusal === null && this.started.runKind === 'trained') {
       this.endBefore = this.runEnded ?? this.endBefore;
       this.runEnded = null;
     }

@@ -1,4 +1,5 @@
-import type { BatchPlanned, TrainerClaimed, UpdateApplied } from '../../events/control-events.js';
+import type { TrainerClaimed, UpdateApplied } from '../../events/commit-events.js';
+import type { BatchPlanned } from '../../events/control-events.js';
 
 /** The claim in force: its trainer may plan, commit and publish. */
 export interface TrainerClaim extends TrainerClaimed {

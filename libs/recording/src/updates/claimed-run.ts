@@ -1,0 +1,135 @@
+import type { EventLog } from '@retrace/log';
+import {
+  readPublishedVersion,
+  readTrainingPosition,
+  type CommittedUpdate,
+  type PublishedVersion,
+  type StoreClient,
+} from '@retrace/store';
+import { newControlEvent, type AnyEvent } from '@retrace/trajectory';
+import { peekEnvelope } from '@retrace/trajectory/codec';
+import { RecordingError } from '../recording-error.js';
+import { requireControlEvent } from '../run/control-event.js';
+import type { RunBook } from '../run/run-book.js';
+import type { ControlPayload } from './update-events.js';
+
+export interface ClaimParts {
+  readonly log: EventLog;
+  readonly client: StoreClient;
+  readonly runs: RunBook;
+  readonly nowUs: () => number;
+}
+
+/** Events that take a claim away. */
+const OVERTAKING: ReadonlySet<string> = new Set(['TrainerClaimed', 'RunDeleted']);
+
+/**
+ * A run that this process has claimed, as a trainer does: while no other claims it, what it writes counts, and only it writes. So it knows without the
+ * store what there is: what was there when it claimed, and what it has written since.
+ */
+export class ClaimedRun {
+  /** Updates that were written under the claim, by plan. */
+  readonly updates = new Map<string, CommittedUpdate>();
+  private readonly policies = new Map<number, PublishedVersion>();
+
+  private constructor(
+    private readonly parts: ClaimParts,
+    readonly runId: string,
+    readonly epoch: number,
+    /** Number of the newest update; 0 before the first. */
+    private newestUpdate: number,
+    /** Published versions, ascending. */
+    private readonly versions: number[],
+    /** Records of stream `control` before this offset have not taken the claim away. */
+    private readTo: number,
+  ) {}
+
+  /**
+   * Claims a run, and reads what is there once the store has the claim.
+   *
+   * @throws RecordingError `LOG_UNAVAILABLE`, also where another process claims at the same time; `STORE_BEHIND`
+   */
+  static async claim(parts: ClaimParts, runId: string): Promise<ClaimedRun> {
+    const { client, runs } = parts;
+    await runs.untilStored();
+    const { epoch: before } = await readTrainingPosition(client, runId);
+    const payload = { epoch: before + 1, trainerId: `recorder ${process.pid}` };
+    const [claim] = eventsOf(parts, runId, [{ kind: 'TrainerClaimed', payload }]);
+    const offset = await runs.append(claim);
+    await runs.untilStored();
+    const { claimEventId, epoch, newestUpdate, policyVersions } = await readTrainingPosition(client, runId);
+    if (claimEventId !== claim.eventId) throw overtaken(runId);
+    return new ClaimedRun(parts, runId, epoch, newestUpdate, [...policyVersions], offset + 1);
+  }
+
+  get nextUpdate(): number {
+    return this.newestUpdate + 1;
+  }
+
+  get nextVersion(): number {
+    return (this.versions.at(-1) ?? -1) + 1;
+  }
+
+  get policyVersions(): readonly number[] {
+    return this.versions;
+  }
+
+  /** Whether another process has claimed the run, or it was deleted, before an offset of stream `control` (default: its end). */
+  async isOvertaken(before?: number): Promise<boolean> {
+    const { log } = this.parts;
+    const end = before ?? (await log.endOffset('control', 0));
+    while (this.readTo < end) {
+      const records = await log.read('control', 0, this.readTo);
+      if (records.length === 0) return false;
+      for (const { offset, bytes } of records) {
+        if (offset >= end) return false;
+        const envelope = peekEnvelope(bytes);
+        if (envelope?.runId === this.runId && OVERTAKING.has(envelope.kind)) return true;
+        this.readTo = offset + 1;
+      }
+    }
+    return false;
+  }
+
+  /** A published version; null where there is none. */
+  async policyOf(version: number): Promise<PublishedVersion | null> {
+    return this.policies.get(version) ?? (await readPublishedVersion(this.parts.client, this.runId, version));
+  }
+
+  /**
+   * Appends events together.
+   *
+   * @throws RecordingError `INVALID_RECORDS`; `LOG_UNAVAILABLE` where they may have landed, or don't count since the claim was taken away
+   */
+  async append(payloads: readonly ControlPayload[]): Promise<void> {
+    const events = eventsOf(this.parts, this.runId, payloads);
+    const offset = await this.parts.runs.append(...events);
+    if (await this.isOvertaken(offset)) throw overtaken(this.runId);
+    this.readTo = offset + events.length;
+    for (const { kind, payload } of payloads) {
+      if (kind === 'BatchPlanned') this.newestUpdate = payload.updateNumber;
+      if (kind !== 'PolicyPublished') continue;
+      this.versions.push(payload.policyVersion);
+      this.policies.set(payload.policyVersion, payload);
+    }
+  }
+}
+
+/** @throws RecordingError `INVALID_RECORDS` */
+function eventsOf(
+  { log: { logId }, nowUs }: ClaimParts,
+  runId: string,
+  payloads: readonly ControlPayload[],
+): AnyEvent[] {
+  const occurredAtUs = nowUs();
+  const events = payloads.map(
+    (payload) => newControlEvent({ ...payload, logId, runId, occurredAtUs }) as AnyEvent,
+  );
+  events.forEach(requireControlEvent);
+  return events;
+}
+
+function overtaken(runId: string): RecordingError {
+  const message = `another process records updates of run ${runId}; send the request again, an update with its id`;
+  return new RecordingError('LOG_UNAVAILABLE', message, { retriable: true });
+}

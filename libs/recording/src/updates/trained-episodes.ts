@@ -1,0 +1,46 @@
+import { readSealedEpisodes, type EpisodeOfUpdate, type StoreClient } from '@retrace/store';
+import { describeProblem } from '@retrace/trajectory';
+import { episodeIdOf } from '../convert/episode-id.js';
+import { RecordingError } from '../recording-error.js';
+import { invalid } from '../wire/check-wire.js';
+import type { WireTrainedEpisode } from '../wire/update-requests.js';
+
+/**
+ * The episodes that an update was trained on, as the store has them, in the order of the request.
+ *
+ * @throws RecordingError `INVALID_RECORDS` without any, or for one that is listed twice; `EPISODE_UNKNOWN` for one that has not ended, or is gone
+ */
+export async function requireEpisodes(
+  client: StoreClient,
+  ownRunId: string,
+  episodes: readonly WireTrainedEpisode[],
+): Promise<EpisodeOfUpdate[]> {
+  if (episodes.length === 0)
+    throw invalid({ index: null, field: 'episodes', value: episodes, rule: 'must have an element' });
+  const named = episodes.map(({ run = ownRunId, episode }) => ({
+    runId: run,
+    episodeId: episodeIdOf(run, episode),
+  }));
+  const known = new Set<string>();
+  const twice = named.findIndex(
+    ({ runId, episodeId }) => known.size === known.add(`${runId} ${episodeId}`).size,
+  );
+  if (twice >= 0) throw invalid({ ...faultOf(episodes, twice), rule: 'must be listed once' });
+  const found = new Map<string, ReadonlyMap<string, EpisodeOfUpdate>>();
+  for (const runId of new Set(named.map((one) => one.runId))) {
+    const ids = named.filter((one) => one.runId === runId).map(({ episodeId }) => episodeId);
+    found.set(runId, await readSealedEpisodes(client, runId, ids));
+  }
+  return named.map(({ runId, episodeId }, e) => {
+    const episode = found.get(runId)?.get(episodeId);
+    if (episode !== undefined) return episode;
+    const fault = { ...faultOf(episodes, e), rule: `must be an episode of run ${runId} that has ended` };
+    throw new RecordingError('EPISODE_UNKNOWN', describeProblem(fault), { faults: [fault] });
+  });
+}
+
+const faultOf = (episodes: readonly WireTrainedEpisode[], e: number) => ({
+  index: null,
+  field: `episodes[${e}].episode`,
+  value: episodes[e].episode,
+});

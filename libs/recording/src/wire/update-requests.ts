@@ -1,0 +1,174 @@
+import type { Json, UsedEngine } from '@retrace/trajectory';
+import { integer, json, listOf, name, number, objectSchema, text, word, type Schema } from './schema.js';
+
+/** A file by its content. */
+export interface WireFile {
+  readonly sha256: string;
+  readonly sizeBytes: number;
+}
+
+/** Where the weights of a policy are that was trained outside. */
+export interface WireCheckpoint {
+  readonly weights?: WireFile | null;
+  readonly location?: string;
+  readonly model?: string;
+}
+
+/** An episode that an update outside was trained on, with its part in it. */
+export interface WireTrainedEpisode {
+  readonly run?: string;
+  readonly episode: string;
+  readonly times?: number;
+  readonly numTokens?: number;
+  readonly weight?: number | null;
+  readonly advantage?: {
+    readonly mean: number;
+    readonly deviation: number;
+    readonly min: number;
+    readonly max: number;
+  } | null;
+  readonly reward?: number | null;
+  readonly digest?: string | null;
+}
+
+/** An update that a trainer outside of Retrace made. */
+export interface RecordUpdateRequest extends WireCheckpoint {
+  /** A lower-case UUID that makes the request idempotent; left out = a new one. */
+  readonly id?: string;
+  readonly updateNumber?: number;
+  readonly policyVersionIn: number;
+  readonly stage?: 'policy' | 'imitation';
+  readonly rewardVersion?: string;
+  readonly batch?: Json;
+  readonly engine: Pick<UsedEngine, 'kind'> & Partial<UsedEngine>;
+  readonly optimizer?: WireFile | null;
+  readonly episodes: readonly WireTrainedEpisode[];
+  readonly stepLosses?: readonly number[];
+  readonly stepGradientNorms?: readonly number[];
+  readonly metrics?: Readonly<Record<string, number | null>>;
+}
+
+/** A policy version that no update of the run made, such as the one that training starts from. */
+export interface PublishPolicyRequest extends WireCheckpoint {
+  readonly policyVersion?: number;
+  readonly parentVersion?: number | null;
+}
+
+const MAX_EPISODES = 4_096;
+const MAX_STEPS = 10_000;
+
+const uuid = (description: string): Schema =>
+  text(description, {
+    pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+    'x-rule': 'must be a lower-case UUID',
+  });
+
+const file = (description: string): Schema => ({
+  ...objectSchema<WireFile>(
+    {
+      sha256: text('SHA-256 of its bytes', {
+        pattern: '^[0-9a-f]{64}$',
+        'x-rule': 'must be a SHA-256 in 64 lower-case hex digits',
+      }),
+      sizeBytes: integer('Bytes'),
+    },
+    ['sha256', 'sizeBytes'],
+    description,
+  ),
+  nullable: true,
+});
+
+const CHECKPOINT = {
+  weights: file(
+    'The weights, by their content; null or left out where they were not saved. Retrace does not get them',
+  ),
+  location: text('Where the trainer keeps them: a path or an address', { maxLength: 2048 }),
+  model: name(
+    'The model whose weights they are, such as `Qwen/Qwen3-0.6B`. Default: that of the version before',
+  ),
+};
+
+const TRAINED_EPISODE: Schema = objectSchema<WireTrainedEpisode>(
+  {
+    run: uuid('Run of the episode. Default: the one that the update is of'),
+    episode: name('Its id, or the name that it was recorded by'),
+    times: integer('How often each pass over the batch trained it; 0: it was left out. Default: 1'),
+    numTokens: integer('Tokens of it that the loss counts. Default: 0'),
+    weight: number('Mean importance weight of those tokens. Default: 1', { nullable: true }),
+    advantage: {
+      ...objectSchema<NonNullable<WireTrainedEpisode['advantage']>>(
+        {
+          mean: number('Mean'),
+          deviation: number('Standard deviation of the population', { minimum: 0 }),
+          min: number('Least'),
+          max: number('Greatest'),
+        },
+        ['mean', 'deviation', 'min', 'max'],
+        'Advantages over those tokens',
+      ),
+      nullable: true,
+    },
+    reward: number('Total reward of the episode, as the update used it; null or left out: none', {
+      nullable: true,
+    }),
+    digest: text(
+      'Of what the trainer read of it, as its batch has it in `episode_digest`; `retrace verify` holds the store against it',
+      { pattern: '^[0-9a-f]{16}$', nullable: true, 'x-rule': 'must be 16 lower-case hex digits, or null' },
+    ),
+  },
+  ['episode'],
+);
+
+const ENGINE: Schema = objectSchema<RecordUpdateRequest['engine']>(
+  {
+    kind: name('Its name: `trl`, `verl`'),
+    version: text('Of its library, with what it runs on: `trl 1.16.0`', { maxLength: 256 }),
+    device: text('`cpu`, or the name of a GPU', { maxLength: 256 }),
+    numProcesses: integer('Processes that it trains with. Default: 1', { minimum: 1 }),
+    precision: text('Type in which it multiplies matrices: `bfloat16`', { maxLength: 64 }),
+  },
+  ['kind'],
+  'What made the gradients',
+);
+
+export const RECORD_UPDATE_REQUEST = objectSchema<RecordUpdateRequest>(
+  {
+    id: uuid('A lower-case UUID of your own, which makes the request idempotent. Default: a new one'),
+    updateNumber: integer('Must be the next of the run, where it is given', { minimum: 1 }),
+    policyVersionIn: integer('Version that it started from'),
+    stage: word(['policy', 'imitation'], 'Default: policy'),
+    rewardVersion: name('What its rewards are. Default: `recorded`'),
+    batch: json('How its batch was asked for, and what it is: any JSON that should be kept with it'),
+    engine: ENGINE,
+    ...CHECKPOINT,
+    optimizer: file('The optimizer state that belongs to the weights'),
+    episodes: listOf(TRAINED_EPISODE, 'The episodes that it was trained on, each once', {
+      maxItems: MAX_EPISODES,
+    }),
+    stepLosses: listOf(number('Loss'), 'Loss of each optimizer step', { maxItems: MAX_STEPS }),
+    stepGradientNorms: listOf(
+      number('Norm', { minimum: 0 }),
+      'Norm of the gradient of each optimizer step, before it is scaled down; as many as losses',
+      { maxItems: MAX_STEPS },
+    ),
+    metrics: {
+      type: 'object',
+      description: 'Figures of the update by name; null = not available',
+      additionalProperties: { type: 'number', nullable: true },
+    },
+  },
+  ['policyVersionIn', 'engine', 'episodes'],
+);
+
+export const PUBLISH_POLICY_REQUEST = objectSchema<PublishPolicyRequest>(
+  {
+    policyVersion: integer(
+      'Its number, which makes the request idempotent. Must be the next of the run. Default: that one',
+    ),
+    parentVersion: integer('Version that it was trained from; null or left out: it is trained from none', {
+      nullable: true,
+    }),
+    ...CHECKPOINT,
+  },
+  [],
+);
