@@ -1,6 +1,7 @@
 /**
  * Measures batches for other trainers over HTTP: from the request to the bytes, and to torch in Python. A recorded run of 1,024 episodes, 4 steps each of
- * 1,024 tokens; batches of several sizes, drawn at random, with GRPO's advantages. API, store and the process that makes a batch share this machine.
+ * 1,024 tokens; batches of several sizes, drawn at random, with GRPO's advantages. And of updates that are recorded, from the request until the log has them.
+ * API, store and the process that makes a batch share this machine.
  *
  *   npm run bench -- batches [-- --episodes 1024]
  *
@@ -32,6 +33,8 @@ try {
   const runId = await record(url);
   const all = numEpisodes / GROUP_SIZE;
   for (const groups of [1, all / 8, all]) await measure({ url, runId, groups });
+  await post(`${url}/api/runs/${runId}/policies`, { policyVersion: 0 });
+  for (const count of [numEpisodes / 16, numEpisodes]) await measureUpdate({ url, runId, count });
   table.save(
     python === undefined ? 'Torch is left out, because RETRACE_PEER_PYTHON names no Python.' : undefined,
   );
@@ -63,6 +66,30 @@ async function measure({ url, runId, groups }) {
   const read = JSON.parse(output);
   table.add(`${name}: from request to torch`, read.seconds, 's');
   table.add(`${name}: from bytes to torch`, numTokens / read.viewSeconds, 'tokens/s', { least: 20e6 });
+}
+
+/** An update with all that its episodes may have; the best of a few. */
+async function measureUpdate({ url, runId, count }) {
+  const ofEpisode = {
+    ...{
+      times: 1,
+      numTokens: TOKENS_PER_EPISODE / 2,
+      weight: 0.8125,
+      reward: 0.5,
+      digest: '0123456789abcdef',
+    },
+    advantage: { mean: 0.7071068, deviation: 0.1234567, min: -0.5, max: 1.25 },
+  };
+  const episodes = Array.from({ length: count }, (_, e) => ({ episode: `episode-${e}`, ...ofEpisode }));
+  const update = { policyVersionIn: 0, engine: { kind: 'bench' }, episodes, stepLosses: [0.5] };
+  const seconds = [];
+  for (let n = 0; n < NUM_RUNS; n++) {
+    const startedMs = performance.now();
+    await post(`${url}/api/runs/${runId}/updates`, update);
+    seconds.push((performance.now() - startedMs) / 1000);
+  }
+  const name = `update of ${count.toLocaleString('en')} episodes`;
+  table.add(`${name}: from request to acknowledgement`, Math.min(...seconds), 's');
 }
 
 async function record(url) {

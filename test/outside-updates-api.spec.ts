@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readApiConfig } from '../apps/api/src/config/api-config.js';
 import { startApiServer } from '../apps/api/src/server.js';
 import { ApiFixture } from '../apps/api/src/testing/api-fixture.js';
+import { findRunReferences } from '../libs/store/src/retention/run-references.js';
 
 const SCRIPT = new URL('../apps/trainer/dist/questions/main.js', import.meta.url).pathname;
 const GROUPS = [
@@ -53,7 +54,13 @@ async function post<Answer>(path: string, body: unknown): Promise<Answer & { rea
   return { ...((await response.json()) as Answer), status: response.status };
 }
 
-/** Records two groups of two episodes, sampled by version 0; returns the run. */
+/** Records two groups of two episodes, sampled by version 0; returns the run, whose episodes the store has. */
+async function recordAndWait(): Promise<string> {
+  const runId = await record();
+  await fixture.storeHasCaughtUp();
+  return runId;
+}
+
 async function record(): Promise<string> {
   const { runId } = await post<{ runId: string }>('/api/runs', { name: 'agent' });
   const records = GROUPS.flatMap((rewards, group) =>
@@ -72,7 +79,6 @@ async function record(): Promise<string> {
     }),
   );
   expect(await post(`/api/runs/${runId}/records`, records)).toMatchObject({ accepted: 12 });
-  await fixture.storeHasCaughtUp();
   return runId;
 }
 
@@ -106,7 +112,7 @@ interface Trained {
 
 /** A run whose version 0 is published, and what an update of its batch says. */
 async function trained(): Promise<Trained> {
-  const runId = await record();
+  const runId = await recordAndWait();
   await post(`/api/runs/${runId}/policies`, { policyVersion: 0, model: 'tiny' });
   const batch = await batchOf(runId);
   const start = { policyVersionIn: 0, engine: ENGINE };
@@ -115,9 +121,13 @@ async function trained(): Promise<Trained> {
 
 describe('an update of a trainer outside', () => {
   it('is there with its policy, metrics and episodes, as one that was made here', async () => {
-    const runId = await record();
+    const runId = await recordAndWait();
     expect(
-      await post(`/api/runs/${runId}/policies`, { model: 'tiny', location: '/models/tiny' }),
+      await post(`/api/runs/${runId}/policies`, {
+        policyVersion: 0,
+        model: 'tiny',
+        location: '/models/tiny',
+      }),
     ).toMatchObject({ status: 201, policyVersion: 0 });
     const batch = await batchOf(runId);
     const said = JSON.parse(batch.schema.metadata.get('retrace') ?? '{}') as object;
@@ -125,7 +135,7 @@ describe('an update of a trainer outside', () => {
     const episodes = trainedOn(batch);
     const body = {
       ...{ policyVersionIn: 0, engine: ENGINE, episodes, weights: WEIGHTS, location: 's3://models/1' },
-      ...{ stepLosses: [0.5, 0.25], stepGradientNorms: [2, 1], metrics: { 'train/loss': 0.375, gone: null } },
+      ...{ stepLosses: [0.5, null], stepGradientNorms: [2, 1], metrics: { 'train/loss': 0.375, gone: null } },
       batch: said,
     };
     expect(await post(`/api/runs/${runId}/updates`, body)).toMatchObject({
@@ -173,10 +183,19 @@ describe('an update of a trainer outside', () => {
     expect(trainedOn(await batchOf(runId, { updateNumber: 1 }))).toEqual(body.episodes);
   });
 
+  it('may be made of episodes that have just ended, before the store has them', async () => {
+    const { runId } = await post<{ runId: string }>('/api/runs', { name: 'at once' });
+    await post(`/api/runs/${runId}/policies`, { policyVersion: 0 });
+    const source = await record();
+    const episodes = ['g0-0', 'g0-1'].map((episode) => ({ run: source, episode }));
+    const update = { policyVersionIn: 0, engine: ENGINE, episodes };
+    expect(await post(`/api/runs/${runId}/updates`, update)).toMatchObject({ status: 201 });
+  });
+
   it('may be made of episodes of another run, which keeps them, and come after the end of its own', async () => {
     const { runId: source, body } = await trained();
     const { runId } = await post<{ runId: string }>('/api/runs', { name: 'training' });
-    await post(`/api/runs/${runId}/policies`, {});
+    await post(`/api/runs/${runId}/policies`, { policyVersion: 0 });
     expect(await post(`/api/runs/${runId}/updates`, body)).toMatchObject({ status: 201, updateNumber: 1 });
     const used = await rows(
       `SELECT DISTINCT episode_run_id, group_id FROM update_inputs WHERE run_id = '${runId}' ORDER BY group_id`,
@@ -187,10 +206,22 @@ describe('an update of a trainer outside', () => {
     const response = await fetch(address, { method: 'DELETE' });
     const refused = { ...((await response.json()) as Problem), status: response.status };
     expect(refused).toMatchObject({ status: 409, code: 'EPISODES_REFERRED_TO' });
+    const [first, ...others] = body.episodes;
+    const otherReward = { ...body, episodes: [{ ...first, reward: 7 }, ...others] };
+    expect(await post(`/api/runs/${runId}/updates`, otherReward)).toMatchObject({ status: 201 });
+    await fixture.storeHasCaughtUp();
+    const again = await batchOf(runId, { updateNumber: 2 });
+    expect(trainedOn(again).map(({ episode, reward }) => [episode, reward])).toEqual(
+      body.episodes.map(({ episode, reward }) => [episode, reward]),
+    );
     // Its own trainer may go on after the end, which stays.
     expect(await post(`/api/runs/${source}/updates`, body)).toMatchObject({ status: 201, updateNumber: 1 });
     expect(await rows(`SELECT end_reason FROM runs WHERE run_id = '${source}'`)).toEqual([
       { end_reason: 'finished' },
+    ]);
+    // Neither named its weights, which says nothing of whether one started from the other.
+    expect(await findRunReferences(client, source)).toEqual([
+      { runId, how: 'trained on its episodes in 2 updates' },
     ]);
   });
 });
@@ -278,8 +309,13 @@ describe('a policy of a trainer outside', () => {
       ...{ code: 'UPDATE_CONFLICT' },
       detail: expect.stringMatching(/the next version of run \S+ is 1/) as string,
     });
-    expect(await post(path, { parentVersion: 0 })).toMatchObject({ status: 201, policyVersion: 1 });
-    expect(await post(path, { parentVersion: 7 })).toMatchObject({ code: 'POLICY_UNKNOWN' });
+    expect(await post(path, { policyVersion: 1, parentVersion: 0 })).toMatchObject({
+      status: 201,
+      policyVersion: 1,
+    });
+    expect(await post(path, { policyVersion: 2, parentVersion: 7 })).toMatchObject({
+      code: 'POLICY_UNKNOWN',
+    });
   });
 });
 
@@ -292,7 +328,7 @@ describe('two servers', () => {
       for (;;) {
         const response = await fetch(`${url}/api/runs/${runId}/updates`, {
           ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
-          body: JSON.stringify({ ...body, id }),
+          body: JSON.stringify({ ...body, id, metrics: { loss: 1 } }),
         });
         if (response.ok) return ((await response.json()) as { updateNumber: number }).updateNumber;
         expect([503], await response.clone().text()).toContain(response.status);
@@ -312,6 +348,10 @@ describe('two servers', () => {
     expect(versions.map(({ version, made }) => [version, made])).toEqual(
       Array.from({ length: 8 }, (_, i) => [i + 1, i + 1]),
     );
+    const drawn = await rows<{ step: number }>(
+      `SELECT step FROM metrics WHERE run_id = '${runId}' AND name = 'loss' ORDER BY step`,
+    );
+    expect(drawn.map(({ step }) => step)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 });
 

@@ -1,4 +1,5 @@
 import hashlib
+import math
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -47,7 +48,10 @@ def test_says_of_each_episode_what_was_trained_of_it() -> None:
             "weight": None,
         },
     ]
-    assert [episode["episode"] for episode in trained_episodes(batch, rows=[1])] == ["b"]
+    assert [episode["episode"] for episode in trained_episodes(batch, rows=[1, 1])] == ["b"]
+    for rows in ([-1], [2], [True, False]):
+        with pytest.raises(ValueError, match="must be numbers of rows, 0 to 1"):
+            trained_episodes(batch, rows=rows)
 
 
 def test_joins_the_sequences_of_an_episode() -> None:
@@ -66,8 +70,8 @@ def test_starts_from_the_newest_policy_when_its_batch_was_drawn() -> None:
     drawn = TrainingBatch(
         **{**batch.__dict__, "info": {"runId": RUN, "policyVersionIn": 3, "rewardVersion": "v"}}
     )
-    body = TrainedUpdate(drawn, TrainerEngine("trl", version="trl 1.16.0"), losses=[0.5]).body(RUN)
-    assert (body["policyVersionIn"], body["rewardVersion"], body["stepLosses"]) == (3, "v", [0.5])
+    body = TrainedUpdate(drawn, TrainerEngine("trl", version="trl 1.16.0"), losses=[0.5, math.inf]).body(RUN)
+    assert (body["policyVersionIn"], body["rewardVersion"], body["stepLosses"]) == (3, "v", [0.5, None])
     assert body["batch"] == drawn.info
     assert body["engine"] == {
         "kind": "trl",
@@ -156,8 +160,8 @@ def test_a_trainer_records_its_updates_beside_the_episodes(retrace: Retrace) -> 
             sampling = Sampling(temperature=1.0)
             episode.step(observation="a", action="b", reward=float(member), tokens=tokens, sampling=sampling)
     assert retrace.flush()
-    assert retrace.publish_policy(run, version=0, model="tiny") == 0
-    assert retrace.publish_policy(run, version=0, model="tiny") == 0
+    retrace.publish_policy(run, 0, model="tiny")
+    retrace.publish_policy(run, 0, model="tiny")
     batch = batch_of_four(retrace, run.id)
     update = TrainedUpdate(batch, "own", losses=[0.25], metrics={"train/loss": 0.25}, location="/somewhere")
     recorded = retrace.record_update(run, update)

@@ -88,7 +88,12 @@ export class Recorder {
       observe(event, runs, lanes);
     });
     const { redact = (value) => value, nowUs: clock = nowUs } = options;
-    const updates = new UpdateRecorder({ log, client, runs, redact, nowUs: clock });
+    const untilEpisodesStored = async () => {
+      await untilStored(lanes);
+      // Episodes count once the store has the start of their run.
+      await runs.untilStored();
+    };
+    const updates = new UpdateRecorder({ log, client, runs, redact, untilEpisodesStored, nowUs: clock });
     return new Recorder({ log, client, lanes, runs, updates, watch, options });
   }
 
@@ -117,10 +122,7 @@ export class Recorder {
   async endRun(runId: string, request: unknown): Promise<{ readonly closedGroups: number }> {
     const { runs, lanes, client, log } = this.parts;
     await runs.end(runId, this.redact(requireRequest<EndRunRequest>(END_RUN_REQUEST, request)), this.nowUs());
-    for (const { lane, loader } of lanes) {
-      await lane.refresh();
-      await loader.untilStoredAll();
-    }
+    await untilStored(lanes);
     // Groups that an earlier call has closed.
     await runs.untilStored();
     const append = (...events: readonly AnyEvent[]): Promise<unknown> => runs.append(...events);
@@ -270,6 +272,14 @@ export class Recorder {
 
   private nowUs(): number {
     return this.parts.options.nowUs?.() ?? nowUs();
+  }
+}
+
+/** Waits until the store has every record of an episode that the log has now. @throws RecordingError `STORE_BEHIND`; LogError */
+async function untilStored(lanes: readonly Lane[]): Promise<void> {
+  for (const { lane, loader } of lanes) {
+    await lane.refresh();
+    await loader.untilStoredAll();
   }
 }
 

@@ -30,6 +30,8 @@ export type RecordingErrorCode =
   | 'POLICY_UNKNOWN'
   /** Another update or policy has the place of this one, or its id. */
   | 'UPDATE_CONFLICT'
+  /** Another process records updates of the run; sending the request again is safe, of an update with its id. */
+  | 'RUN_CLAIMED'
   /** The log did not acknowledge in time; whether the records landed is unknown, and sending them again is safe. */
   | 'LOG_UNAVAILABLE'
   /** The file of redaction rules is no such file. */

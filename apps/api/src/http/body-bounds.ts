@@ -3,9 +3,11 @@ import { takesRecords } from '../ingest/records-route.js';
 import { ProblemError } from '../problems/problem.js';
 
 const MAX_DEPTH = 8;
+const UPDATES_URL = '/api/runs/:runId/updates';
 const MAX_FIELDS = 256;
 /** Of an update of a trainer outside, which names each episode and optimizer step; its schema bounds these. */
 const MAX_FIELDS_OF_UPDATE = 100_000;
+const MAX_BYTES_OF_UPDATE = 4 * 1024 ** 2;
 const MAX_NAME_LENGTH = 128;
 
 /**
@@ -13,6 +15,10 @@ const MAX_NAME_LENGTH = 128;
  * call for each level of depth. Bodies of records have bounds of their own, and are not parsed yet.
  */
 export function registerBodyBounds(server: FastifyInstance): void {
+  server.addHook('onRoute', (route) => {
+    if (route.url === UPDATES_URL && [route.method].flat().includes('POST'))
+      route.bodyLimit = MAX_BYTES_OF_UPDATE;
+  });
   server.addHook('preValidation', (request, _reply, next) => {
     const fault = takesRecords(request) ? null : faultOf(request.body, maxFieldsOf(request));
     next(fault === null ? undefined : new ProblemError('INVALID_REQUEST', fault));
@@ -20,7 +26,7 @@ export function registerBodyBounds(server: FastifyInstance): void {
 }
 
 function maxFieldsOf({ method, routeOptions: { url } }: FastifyRequest): number {
-  return method === 'POST' && url === '/api/runs/:runId/updates' ? MAX_FIELDS_OF_UPDATE : MAX_FIELDS;
+  return method === 'POST' && url === UPDATES_URL ? MAX_FIELDS_OF_UPDATE : MAX_FIELDS;
 }
 
 /** Goes over the values with a list of its own instead of the call stack, and ends at the first fault. */

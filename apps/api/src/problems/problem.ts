@@ -31,6 +31,7 @@ export type ProblemCode =
   | 'ANNOTATION_CONFLICT'
   | 'POLICY_UNKNOWN'
   | 'UPDATE_CONFLICT'
+  | 'RUN_CLAIMED'
   | 'TOO_MANY_RECORDS_IN_FLIGHT'
   | 'TRACES_UNAVAILABLE'
   | 'QUESTIONS_UNAVAILABLE'
@@ -84,6 +85,7 @@ const STATUS_OF: Record<ProblemCode, number> = {
   ANNOTATION_CONFLICT: 409,
   POLICY_UNKNOWN: 409,
   UPDATE_CONFLICT: 409,
+  RUN_CLAIMED: 503,
   TOO_MANY_RECORDS_IN_FLIGHT: 429,
   TRACES_UNAVAILABLE: 503,
   QUESTIONS_UNAVAILABLE: 501,
@@ -126,7 +128,7 @@ const TITLE_OF: Record<ProblemCode, string> = {
   RUN_EXISTS: 'The run exists with other content',
   RUN_ENDED: 'The run has ended for another reason',
   RUN_NOT_RECORDED: 'The run is trained here',
-  EPISODE_UNKNOWN: 'The episode has not started',
+  EPISODE_UNKNOWN: 'The run has no such episode',
   EPISODE_ENDED: 'The episode has ended',
   EPISODE_DELETED: 'The episode was deleted',
   EPISODE_CONFLICT: 'The episode has started with other content',
@@ -138,6 +140,7 @@ const TITLE_OF: Record<ProblemCode, string> = {
   ANNOTATION_CONFLICT: 'The annotation was made with other content',
   POLICY_UNKNOWN: 'The run has not published the policy',
   UPDATE_CONFLICT: 'Another update or policy has this place',
+  RUN_CLAIMED: 'Another server records updates of the run',
   TOO_MANY_RECORDS_IN_FLIGHT: 'Too many records at once',
   TRACES_UNAVAILABLE: 'Spans can not be stored',
   QUESTIONS_UNAVAILABLE: 'Questions about updates are not answered here',

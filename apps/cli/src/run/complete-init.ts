@@ -81,7 +81,7 @@ function findSource(runs: readonly RunState[], wanted: string): RunState {
       lacking: 'has ended and published a policy',
     });
   }
-  const named = published.findLast(({ started }) => started.name === wanted);
+  const named = published.findLast((run) => PUBLISHING.has(run) && run.started.name === wanted);
   if (named === undefined) return selectRun(published, wanted);
   sayChosenRun(wanted, named);
   return named;

@@ -1,4 +1,5 @@
 import type { RunState } from '@retrace/trajectory';
+import { CliError } from '../cli-error.js';
 import { selectRun, type RunNeeds } from './find-run.js';
 import { sayChosenRun } from './said-runs.js';
 
@@ -7,6 +8,18 @@ export const PUBLISHING: RunNeeds = {
   has: ({ started, policies }) => started.runKind === 'trained' && policies.latest !== null,
   lacking: 'has published a policy',
 };
+
+/**
+ * The run of which a policy is to be played.
+ *
+ * @throws CliError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`; `POLICY_REMOVED` for one that was recorded
+ */
+export function publishingRun(runs: readonly RunState[], wanted: string): RunState {
+  const run = selectRun(runs, wanted, PUBLISHING);
+  if (run.started.runKind === 'trained') return run;
+  const rule = 'a trainer outside has the policies that it published';
+  throw new CliError('POLICY_REMOVED', `run ${run.runId} was recorded, so no policy of it is here; ${rule}`);
+}
 
 /** The run, or a part of its id, that `latest` or `run:<id>[@<version>]` names; null for other players. */
 export function runPart(policy: string): string | null {
@@ -23,7 +36,7 @@ export function wholePolicyName(policy: string, runs: readonly RunState[], envir
   const part = runPart(policy);
   if (part === null) return policy;
   if (policy !== 'latest') {
-    const { runId } = selectRun(runs, part, PUBLISHING);
+    const { runId } = publishingRun(runs, part);
     return `run:${runId}${policy.slice('run:'.length + part.length)}`;
   }
   const newest = runs.findLast((run) => run.started.environment === environment && PUBLISHING.has(run));

@@ -2087,7 +2087,7 @@ export interface components {
             /** @description HTTP status */
             status: number;
             /** @enum {string} */
-            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "POLICY_UNKNOWN" | "UPDATE_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "QUESTIONS_UNAVAILABLE" | "TOO_MANY_QUESTIONS" | "NO_EPISODES" | "BATCH_FAILED" | "RUN_NOT_TRAINED" | "RUN_NOT_TRAINING" | "RUN_CONTROL_UNANSWERED" | "RUN_CONTROL_UNAVAILABLE" | "TOO_MANY_RUNS" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
+            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "POLICY_UNKNOWN" | "UPDATE_CONFLICT" | "RUN_CLAIMED" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "QUESTIONS_UNAVAILABLE" | "TOO_MANY_QUESTIONS" | "NO_EPISODES" | "BATCH_FAILED" | "RUN_NOT_TRAINED" | "RUN_NOT_TRAINING" | "RUN_CONTROL_UNANSWERED" | "RUN_CONTROL_UNAVAILABLE" | "TOO_MANY_RUNS" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
             /** @description What is wrong with this request */
             detail: string;
             /** @description Path of the request */
@@ -2266,18 +2266,18 @@ export interface components {
                 /** @description Of what the trainer read of it, as its batch has it in `episode_digest`; `retrace verify` holds the store against it */
                 digest?: string | null;
             }[];
-            /** @description Loss of each optimizer step */
-            stepLosses?: number[];
-            /** @description Norm of the gradient of each optimizer step, before it is scaled down; as many as losses */
-            stepGradientNorms?: number[];
+            /** @description Loss of each optimizer step; null where it is no number */
+            stepLosses?: (number | null)[];
+            /** @description Norm of the gradient of each optimizer step, before it is scaled down; null where it is no number; as many as losses */
+            stepGradientNorms?: (number | null)[];
             /** @description Figures of the update by name; null = not available */
             metrics?: {
                 [key: string]: number | null;
             };
         };
         PublishPolicyRequest: {
-            /** @description Its number, which makes the request idempotent. Must be the next of the run. Default: that one */
-            policyVersion?: number;
+            /** @description Its number, which makes the request idempotent: the next of the run */
+            policyVersion: number;
             /** @description Version that it was trained from; null or left out: it is trained from none */
             parentVersion?: number | null;
             /** @description The weights, by their content; null or left out where they were not saved. Retrace does not get them */

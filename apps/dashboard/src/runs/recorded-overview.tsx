@@ -47,8 +47,8 @@ export function RecordedOverview({ run }: { readonly run: RunDetail }) {
           'Agents record this run, so it has no updates and no recipe.'
         ) : (
           <>
-            Agents record this run, and a trainer outside its <Link to="updates">updates</Link>, which have
-            made policy version {run.policyVersion}.
+            Agents record this run, and a trainer outside its policies, of which the newest is version{' '}
+            {run.policyVersion}, and <Link to="updates">updates</Link>.
           </>
         )}{' '}
         Its <Link to="episodes">episodes</Link> show every message and score.

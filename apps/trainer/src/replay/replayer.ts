@@ -107,6 +107,11 @@ export class Replayer {
     return this.opened.engine;
   }
 
+  /** Whether a trainer outside made the updates. */
+  private get isOutside(): boolean {
+    return this.recorded.run.runKind === 'recorded';
+  }
+
   get newestUpdate(): number {
     return Math.max(0, ...this.recorded.updates.keys());
   }
@@ -170,7 +175,8 @@ export class Replayer {
     requireSameEpisodes(inputs.columns, updateNumber, trace);
     return {
       ...inputs,
-      recordedRewards: commit.episodeRewards,
+      // What a trainer outside took as rewards need not be what a recipe makes of the episodes.
+      recordedRewards: this.isOutside ? null : commit.episodeRewards,
       ...changes,
       ...{ recipe, rewards: inputs.rewards },
       teacher: recipe.distillation?.teacher.endpoint
@@ -187,7 +193,7 @@ export class Replayer {
     const { reader, runId } = this.source;
     return {
       plan,
-      columns: await readPlanColumns(reader, plan, runId),
+      columns: await readPlanColumns(reader, plan, runId, { keepsVersions: this.isOutside }),
       texts: readsTexts(recipe, rewards) ? await readPlanTexts(reader, plan, runId) : null,
       recipe,
       rewards,

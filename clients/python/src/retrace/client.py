@@ -22,6 +22,7 @@ from retrace.outside_update import (
     policy_body,
     post_until_answered,
     record_update,
+    require_sent,
 )
 from retrace.run import Run, start_run
 from retrace.sender import Sender, SenderOptions
@@ -189,35 +190,35 @@ class Retrace(_Recorder):
     def publish_policy(
         self,
         run: Run | str,
+        version: int,
         *,
-        version: int | None = None,
         parent: int | None = None,
         weights: Checkpoint | None = None,
         location: str | None = None,
         model: str | None = None,
         timeout_s: float = 60.0,
-    ) -> int:
-        """Publish a policy that no update of a recorded run made, such as version 0, which training starts from; return its version.
+    ) -> None:
+        """Publish a policy that no update of a recorded run made, such as version 0, which training starts from.
 
-        `version`: must be the next (the default); a version that is there already with the same content is published once.
+        `version`: must be the next of the run; one that is there already with the same content is published once.
         `parent`: the version that it was trained from. `weights` says what was saved, `location` where it is, `model` which
         model it is. Raises RetraceError.
         """
-        self.flush(timeout_s)
+        require_sent(self.flush(timeout_s), timeout_s)
         body = policy_body(version, parent, weights, location, model)
         path = f"/api/runs/{_id_of(run)}/policies"
-        answer = post_until_answered(self.url, self._headers, path, body, timeout_s)
-        return int(answer["policyVersion"])
+        post_until_answered(self.url, self._headers, path, body, timeout_s)
 
     def record_update(
         self, run: Run | str, update: TrainedUpdate, *, timeout_s: float = 60.0
     ) -> RecordedUpdate:
         """Record an update that a trainer of one's own made, in a recorded run, and publish the policy that it made.
 
-        It is asked again for `timeout_s` while the server does not answer. Where it stays unknown whether the update was
-        recorded, recording the same object again records it once. Raises RetraceError where it is refused, with the reason.
+        What was recorded before is sent first. Both wait for the server for `timeout_s`, and ask again while it does not
+        answer. Where it stays unknown whether the update was recorded, recording the same object again records it once.
+        Raises RetraceError where it is refused, with the reason.
         """
-        self.flush(timeout_s)
+        require_sent(self.flush(timeout_s), timeout_s)
         return record_update(self.url, self._headers, _id_of(run), update, timeout_s)
 
     def close(self) -> Delivery:
@@ -294,26 +295,25 @@ class AsyncRetrace(_Recorder):
     async def publish_policy(
         self,
         run: Run | str,
+        version: int,
         *,
-        version: int | None = None,
         parent: int | None = None,
         weights: Checkpoint | None = None,
         location: str | None = None,
         model: str | None = None,
         timeout_s: float = 60.0,
-    ) -> int:
+    ) -> None:
         """Publish a policy that no update of a recorded run made; see `Retrace.publish_policy`."""
-        await self.flush(timeout_s)
+        require_sent(await self.flush(timeout_s), timeout_s)
         body = policy_body(version, parent, weights, location, model)
         path = f"/api/runs/{_id_of(run)}/policies"
-        answer = await asyncio.to_thread(post_until_answered, self.url, self._headers, path, body, timeout_s)
-        return int(answer["policyVersion"])
+        await asyncio.to_thread(post_until_answered, self.url, self._headers, path, body, timeout_s)
 
     async def record_update(
         self, run: Run | str, update: TrainedUpdate, *, timeout_s: float = 60.0
     ) -> RecordedUpdate:
         """Record an update that a trainer of one's own made; see `Retrace.record_update`."""
-        await self.flush(timeout_s)
+        require_sent(await self.flush(timeout_s), timeout_s)
         return await asyncio.to_thread(record_update, self.url, self._headers, _id_of(run), update, timeout_s)
 
     async def close(self) -> Delivery:

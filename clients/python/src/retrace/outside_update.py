@@ -127,8 +127,8 @@ class TrainedUpdate:
                 {name: value for name, value in episode.items() if (name, value) not in defaults}
                 for episode in trained_episodes(self.batch, self.rows)
             ],
-            "stepLosses": [float(loss) for loss in self.losses],
-            "stepGradientNorms": None if norms is None else [float(norm) for norm in norms],
+            "stepLosses": [_finite_or_none(loss) for loss in self.losses],
+            "stepGradientNorms": None if norms is None else [_finite_or_none(norm) for norm in norms],
             "metrics": {name: _finite_or_none(value) for name, value in self.metrics.items()},
             "optimizer": _file(self.optimizer),
             **_checkpoint_fields(self.weights, self.location, self.model),
@@ -158,7 +158,7 @@ def trained_episodes(batch: TrainingBatch, rows: Sequence[int] | None = None) ->
 
     Tokens are those that count in the loss; a token that a correction rejected, whose importance weight is 0, does not.
     """
-    chosen = range(len(batch)) if rows is None else sorted(set(rows))
+    chosen = range(len(batch)) if rows is None else _checked_rows(rows, len(batch))
     columns = {name: batch.table[name].to_pylist() for name in batch.table.column_names if name in OF_EPISODE}
     rows_of: dict[str, list[int]] = {}
     for row in chosen:
@@ -167,7 +167,7 @@ def trained_episodes(batch: TrainingBatch, rows: Sequence[int] | None = None) ->
 
 
 def policy_body(
-    version: int | None,
+    version: int,
     parent: int | None,
     weights: Checkpoint | None,
     location: str | None,
@@ -187,6 +187,13 @@ def _checkpoint_fields(weights: Checkpoint | None, location: str | None, model: 
     return {"weights": _file(weights), "location": location, "model": model}
 
 
+def require_sent(is_sent: bool, timeout_s: float) -> None:
+    """Require that Retrace has what was recorded before, which an update or a policy refers to."""
+    if not is_sent:
+        detail = f"Retrace has not taken all records of this client within {timeout_s} s; `delivery` says why"
+        raise RetraceError(0, "UNANSWERED", detail)
+
+
 def post_until_answered(
     url: str, headers: Mapping[str, str], path: str, body: Mapping[str, Any], timeout_s: float
 ) -> dict[str, Any]:
@@ -194,11 +201,12 @@ def post_until_answered(
     end = time.monotonic() + timeout_s
     content = json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
     attempt = 0
-    with httpx.Client(base_url=url, headers=dict(headers), timeout=timeout_s) as http:
+    with httpx.Client(base_url=url, headers=dict(headers)) as http:
         while True:
             pause_s = None
             try:
-                response = http.post(path, content=content, headers={"content-type": "application/json"})
+                left_s = max(1.0, end - time.monotonic())
+                response = http.post(path, content=content, headers=JSON_TYPE, timeout=left_s)
                 if response.is_success:
                     return dict(response.json())
                 if response.status_code < 500 and response.status_code not in PASSING:
@@ -215,9 +223,17 @@ def post_until_answered(
             attempt += 1
 
 
+JSON_TYPE = {"content-type": "application/json"}
 # Refusals that pass, beside those of 5xx.
 PASSING = frozenset({408, 425, 429})
 OF_EPISODE = ("run_id", "episode_id", "episode_digest", "copies", "reward")
+
+
+def _checked_rows(rows: Sequence[int], num_rows: int) -> list[int]:
+    for row in rows:
+        if isinstance(row, bool | np.bool_) or not 0 <= row < num_rows:
+            raise ValueError(f"rows has {row!r}; must be numbers of rows, 0 to {num_rows - 1}")
+    return sorted({int(row) for row in rows})
 
 
 def _trained_episode(

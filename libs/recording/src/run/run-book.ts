@@ -171,16 +171,22 @@ export class RunBook {
 
   /** Waits until the store has every control event that is in the log now. @throws RecordingError `LOG_UNAVAILABLE`, `STORE_BEHIND` */
   async untilStored(): Promise<void> {
-    const { appendTimeoutMs, storeTimeoutMs, catchUp } = this.options;
-    const late = (): Error =>
-      new RecordingError('LOG_UNAVAILABLE', `the event log did not answer within ${appendTimeoutMs} ms`, {
-        retriable: true,
-      });
-    const end = await within(this.log.endOffset('control', 0), appendTimeoutMs, late);
+    const { storeTimeoutMs, catchUp } = this.options;
+    const end = await this.fromLog(this.log.endOffset('control', 0));
     if (await this.stored.reaches(end, catchUp === undefined ? storeTimeoutMs : 0)) return;
     if (catchUp !== undefined) return catchUp();
     const message = `the store has not taken over the log's records within ${storeTimeoutMs} ms; it is asked about runs that this process does not know`;
     throw new RecordingError('STORE_BEHIND', message, { retriable: true });
+  }
+
+  /** Waits for an answer of the log. @throws RecordingError `LOG_UNAVAILABLE` */
+  fromLog<T>(answer: Promise<T>): Promise<T> {
+    const { appendTimeoutMs } = this.options;
+    const late = (): Error =>
+      new RecordingError('LOG_UNAVAILABLE', `the event log did not answer within ${appendTimeoutMs} ms`, {
+        retriable: true,
+      });
+    return within(answer, appendTimeoutMs, late);
   }
 
   /** Returns the offset of the first; they are one after the other. @throws RecordingError `LOG_UNAVAILABLE` */
@@ -216,7 +222,7 @@ export class RunBook {
 /** @throws RecordingError `RUN_NOT_RECORDED` */
 export function requireRecorded({ runId, runKind }: KnownRun): void {
   if (runKind === 'recorded') return;
-  const message = `Run ${runId} is trained here, so its collector writes its episodes; it takes rewards and annotations only`;
+  const message = `Run ${runId} is trained here, so its collector writes its episodes; it takes rewards and annotations only. Updates of a trainer outside belong into a run of their own, and may name episodes of this one`;
   throw new RecordingError('RUN_NOT_RECORDED', message);
 }
 

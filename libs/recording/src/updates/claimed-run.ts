@@ -8,6 +8,7 @@ import {
 } from '@retrace/store';
 import { newControlEvent, type AnyEvent } from '@retrace/trajectory';
 import { peekEnvelope } from '@retrace/trajectory/codec';
+import { LRUCache } from 'lru-cache';
 import { RecordingError } from '../recording-error.js';
 import { requireControlEvent } from '../run/control-event.js';
 import type { RunBook } from '../run/run-book.js';
@@ -20,6 +21,12 @@ export interface ClaimParts {
   readonly nowUs: () => number;
 }
 
+/** Names of fields in requests, by those that events have for them. */
+const FIELDS = { samplerState: 'batch', modelHash: 'model', metricNames: 'metrics', names: 'metrics' };
+
+/** So many updates, or policies, may be missing from the store that is behind. */
+const NUM_REMEMBERED = 1_000;
+
 /** Events that take a claim away. */
 const OVERTAKING: ReadonlySet<string> = new Set(['TrainerClaimed', 'RunDeleted']);
 
@@ -28,9 +35,10 @@ const OVERTAKING: ReadonlySet<string> = new Set(['TrainerClaimed', 'RunDeleted']
  * store what there is: what was there when it claimed, and what it has written since.
  */
 export class ClaimedRun {
-  /** Updates that were written under the claim, by plan. */
-  readonly updates = new Map<string, CommittedUpdate>();
-  private readonly policies = new Map<number, PublishedVersion>();
+  /** The newest updates that were written under the claim, by plan; the store may lack them yet. */
+  readonly updates = new LRUCache<string, CommittedUpdate>({ max: NUM_REMEMBERED });
+  /** The same of policies, by version. */
+  private readonly policies = new LRUCache<number, PublishedVersion>({ max: NUM_REMEMBERED });
 
   private constructor(
     private readonly parts: ClaimParts,
@@ -47,7 +55,7 @@ export class ClaimedRun {
   /**
    * Claims a run, and reads what is there once the store has the claim.
    *
-   * @throws RecordingError `LOG_UNAVAILABLE`, also where another process claims at the same time; `STORE_BEHIND`
+   * @throws RecordingError `RUN_CLAIMED` where another process claims at the same time; `LOG_UNAVAILABLE`, `STORE_BEHIND`
    */
   static async claim(parts: ClaimParts, runId: string): Promise<ClaimedRun> {
     const { client, runs } = parts;
@@ -76,10 +84,10 @@ export class ClaimedRun {
 
   /** Whether another process has claimed the run, or it was deleted, before an offset of stream `control` (default: its end). */
   async isOvertaken(before?: number): Promise<boolean> {
-    const { log } = this.parts;
-    const end = before ?? (await log.endOffset('control', 0));
+    const { log, runs } = this.parts;
+    const end = before ?? (await runs.fromLog(log.endOffset('control', 0)));
     while (this.readTo < end) {
-      const records = await log.read('control', 0, this.readTo);
+      const records = await runs.fromLog(log.read('control', 0, this.readTo));
       if (records.length === 0) return false;
       for (const { offset, bytes } of records) {
         if (offset >= end) return false;
@@ -99,7 +107,7 @@ export class ClaimedRun {
   /**
    * Appends events together.
    *
-   * @throws RecordingError `INVALID_RECORDS`; `LOG_UNAVAILABLE` where they may have landed, or don't count since the claim was taken away
+   * @throws RecordingError `INVALID_RECORDS`; `LOG_UNAVAILABLE` where they may have landed; `RUN_CLAIMED` where they don't count, since the claim was taken away
    */
   async append(payloads: readonly ControlPayload[]): Promise<void> {
     const events = eventsOf(this.parts, this.runId, payloads);
@@ -125,11 +133,11 @@ function eventsOf(
   const events = payloads.map(
     (payload) => newControlEvent({ ...payload, logId, runId, occurredAtUs }) as AnyEvent,
   );
-  events.forEach(requireControlEvent);
+  for (const event of events) requireControlEvent(event, FIELDS);
   return events;
 }
 
 function overtaken(runId: string): RecordingError {
   const message = `another process records updates of run ${runId}; send the request again, an update with its id`;
-  return new RecordingError('LOG_UNAVAILABLE', message, { retriable: true });
+  return new RecordingError('RUN_CLAIMED', message, { retriable: true });
 }

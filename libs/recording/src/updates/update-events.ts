@@ -5,7 +5,6 @@ import {
   type BatchPlanned,
   type CheckpointFile,
   type ControlEventKind,
-  type MetricsLogged,
   type PayloadOf,
   type PolicyPublished,
   type UpdateApplied,
@@ -39,7 +38,7 @@ export type ControlPayload = {
 /** A file that a trainer outside has not named. */
 const NO_FILE: CheckpointFile = { sha256: '', sizeBytes: 0 };
 
-/** The events of an update, which are appended together: nothing of it is ever pending. */
+/** The events of an update, but for its metrics, which are appended together: nothing of it is ever pending. */
 export function updateEvents(update: PlacedUpdate): ControlPayload[] {
   return [
     { kind: 'BatchPlanned', payload: planOf(update) },
@@ -49,7 +48,6 @@ export function updateEvents(update: PlacedUpdate): ControlPayload[] {
       kind: 'PolicyPublished',
       payload: publishedPolicy(update.request, { ...update, ...versionsOf(update) }),
     },
-    { kind: 'MetricsLogged', payload: metricsOf(update) },
   ];
 }
 
@@ -141,8 +139,8 @@ function traceOf({ request, planId, epoch, updateNumber, episodes }: PlacedUpdat
     advantageDeviations: floats(({ advantage }) => advantage?.deviation),
     advantageMins: floats(({ advantage }) => advantage?.min),
     advantageMaxs: floats(({ advantage }) => advantage?.max),
-    stepLosses: Float64Array.from(stepLosses),
-    stepGradientNorms: Float64Array.from(stepGradientNorms),
+    stepLosses: Float64Array.from(stepLosses, (loss) => loss ?? NaN),
+    stepGradientNorms: Float64Array.from(stepGradientNorms, (norm) => norm ?? NaN),
   };
 }
 
@@ -168,11 +166,9 @@ function commitOf({ request, planId, epoch, updateNumber, policyVersionOut }: Pl
   };
 }
 
-function metricsOf({ request: { metrics = {} }, updateNumber }: PlacedUpdate): MetricsLogged {
-  return {
-    source: 'trainer',
-    step: updateNumber,
-    names: Object.keys(metrics),
-    values: Float64Array.from(Object.values(metrics), (value) => value ?? NaN),
-  };
+/** The event that draws the metrics of an update; its commit has them, too. */
+export function metricsEvent({ request: { metrics = {} }, updateNumber }: PlacedUpdate): ControlPayload {
+  const names = Object.keys(metrics);
+  const values = Float64Array.from(names, (name) => metrics[name] ?? NaN);
+  return { kind: 'MetricsLogged', payload: { source: 'trainer', step: updateNumber, names, values } };
 }

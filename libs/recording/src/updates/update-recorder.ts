@@ -4,7 +4,7 @@ import { newControlEventId } from '@retrace/trajectory';
 import { LRUCache } from 'lru-cache';
 import { RecordingError } from '../recording-error.js';
 import { requireRecorded } from '../run/run-book.js';
-import { requireRequest } from '../wire/check-wire.js';
+import { invalid, requireRequest } from '../wire/check-wire.js';
 import {
   PUBLISH_POLICY_REQUEST,
   RECORD_UPDATE_REQUEST,
@@ -13,7 +13,7 @@ import {
 } from '../wire/update-requests.js';
 import { ClaimedRun, type ClaimParts } from './claimed-run.js';
 import { requireEpisodes } from './trained-episodes.js';
-import { publishedPolicy, trainerStateOf, updateEvents } from './update-events.js';
+import { metricsEvent, publishedPolicy, trainerStateOf, updateEvents } from './update-events.js';
 
 /** An update that the log has. */
 export interface AcknowledgedUpdate {
@@ -27,6 +27,8 @@ export interface AcknowledgedUpdate {
 }
 
 interface UpdateRecorderParts extends ClaimParts {
+  /** Waits until the store has every record of an episode that the log has now. */
+  readonly untilEpisodesStored: () => Promise<void>;
   readonly redact: <T extends object>(value: T) => T;
 }
 
@@ -52,8 +54,9 @@ export class UpdateRecorder {
    *   `LOG_UNAVAILABLE`, `STORE_BEHIND`
    */
   async record(runId: string, value: unknown): Promise<AcknowledgedUpdate> {
-    const { client, redact } = this.parts;
-    const request = redact(requireRequest<RecordUpdateRequest>(RECORD_UPDATE_REQUEST, value));
+    const { client, untilEpisodesStored: untilStored } = this.parts;
+    const request = this.redact(requireRequest<RecordUpdateRequest>(RECORD_UPDATE_REQUEST, value));
+    requireMetricNames(request);
     return this.asTrainer(runId, async (run) => {
       const earlier = await this.earlier(run, request);
       if (earlier !== null) return earlier;
@@ -64,10 +67,14 @@ export class UpdateRecorder {
           `updateNumber is ${request.updateNumber}; the next update of run ${runId} is ${updateNumber}`,
         );
       requirePublished(run, 'policyVersionIn', policyVersionIn);
-      const episodes = await requireEpisodes(client, runId, request.episodes);
+      const trained = { episodes: request.episodes, untilStored };
+      const episodes = await requireEpisodes(client, runId, trained);
       const modelHash = await modelOf(run, request.model, policyVersionIn);
       const place = { runId, planId, epoch, updateNumber, policyVersionOut: policyVersion, modelHash };
-      await run.append(updateEvents({ request, ...place, episodes }));
+      const update = { request, ...place, episodes };
+      await run.append(updateEvents(update));
+      // Metrics count whoever wrote them, so they follow once the update does.
+      await run.append([metricsEvent(update)]);
       const trainerState = JSON.stringify(trainerStateOf(request));
       run.updates.set(planId, { updateNumber, policyVersion, trainerState });
       return { planId, updateNumber, policyVersion, isNew: true };
@@ -85,10 +92,9 @@ export class UpdateRecorder {
     runId: string,
     value: unknown,
   ): Promise<{ readonly policyVersion: number; readonly isNew: boolean }> {
-    const { redact } = this.parts;
-    const request = redact(requireRequest<PublishPolicyRequest>(PUBLISH_POLICY_REQUEST, value));
+    const request = this.redact(requireRequest<PublishPolicyRequest>(PUBLISH_POLICY_REQUEST, value));
     return this.asTrainer(runId, async (run) => {
-      const { parentVersion = null, policyVersion = run.nextVersion } = request;
+      const { parentVersion = null, policyVersion } = request;
       if (parentVersion !== null) requirePublished(run, 'parentVersion', parentVersion);
       const modelHash = await modelOf(run, request.model, parentVersion);
       const place = { policyVersion, parentVersion, updateNumber: 0, epoch: run.epoch, modelHash };
@@ -105,6 +111,12 @@ export class UpdateRecorder {
       await run.append([{ kind: 'PolicyPublished', payload: policy }]);
       return { policyVersion, isNew: true };
     });
+  }
+
+  /** Hides what may not be stored; what made the gradients is no content of the caller. */
+  private redact<T extends object>(request: T): T {
+    const { engine } = request as Partial<Pick<RecordUpdateRequest, 'engine'>>;
+    return { ...this.parts.redact(request), ...(engine && { engine }) };
   }
 
   /** Writes to a run while a claim of this process is in force, one write after the other. */
@@ -152,6 +164,17 @@ async function modelOf(
 ): Promise<string> {
   if (named !== undefined || parentVersion === null) return named ?? UNKNOWN_MODEL;
   return (await run.policyOf(parentVersion))?.modelHash ?? UNKNOWN_MODEL;
+}
+
+/** @throws RecordingError `INVALID_RECORDS` */
+function requireMetricNames({ metrics = {} }: RecordUpdateRequest): void {
+  if (!('' in metrics)) return;
+  throw invalid({
+    index: null,
+    field: 'metrics',
+    value: '',
+    rule: 'must have names that are non-empty text',
+  });
 }
 
 /** @throws RecordingError `POLICY_UNKNOWN` */

@@ -43,19 +43,28 @@ export interface RecordUpdateRequest extends WireCheckpoint {
   readonly engine: Pick<UsedEngine, 'kind'> & Partial<UsedEngine>;
   readonly optimizer?: WireFile | null;
   readonly episodes: readonly WireTrainedEpisode[];
-  readonly stepLosses?: readonly number[];
-  readonly stepGradientNorms?: readonly number[];
+  readonly stepLosses?: readonly (number | null)[];
+  readonly stepGradientNorms?: readonly (number | null)[];
   readonly metrics?: Readonly<Record<string, number | null>>;
 }
 
 /** A policy version that no update of the run made, such as the one that training starts from. */
 export interface PublishPolicyRequest extends WireCheckpoint {
-  readonly policyVersion?: number;
+  readonly policyVersion: number;
   readonly parentVersion?: number | null;
 }
 
+/** Columns of events have int32 and float32. */
+const MAX_COUNT = 2 ** 31 - 1;
+const MAX_FLOAT = 3.4e38;
 const MAX_EPISODES = 4_096;
 const MAX_STEPS = 10_000;
+
+const float = (description: string, more: Schema = {}): Schema =>
+  number(description, { minimum: -MAX_FLOAT, maximum: MAX_FLOAT, ...more });
+
+const count = (description: string, more: Schema = {}): Schema =>
+  integer(description, { maximum: MAX_COUNT, ...more });
 
 const uuid = (description: string): Schema =>
   text(description, {
@@ -92,16 +101,16 @@ const TRAINED_EPISODE: Schema = objectSchema<WireTrainedEpisode>(
   {
     run: uuid('Run of the episode. Default: the one that the update is of'),
     episode: name('Its id, or the name that it was recorded by'),
-    times: integer('How often each pass over the batch trained it; 0: it was left out. Default: 1'),
-    numTokens: integer('Tokens of it that the loss counts. Default: 0'),
-    weight: number('Mean importance weight of those tokens. Default: 1', { nullable: true }),
+    times: count('How often each pass over the batch trained it; 0: it was left out. Default: 1'),
+    numTokens: count('Tokens of it that the loss counts. Default: 0'),
+    weight: float('Mean importance weight of those tokens. Default: 1', { nullable: true }),
     advantage: {
       ...objectSchema<NonNullable<WireTrainedEpisode['advantage']>>(
         {
-          mean: number('Mean'),
-          deviation: number('Standard deviation of the population', { minimum: 0 }),
-          min: number('Least'),
-          max: number('Greatest'),
+          mean: float('Mean'),
+          deviation: float('Standard deviation of the population', { minimum: 0 }),
+          min: float('Least'),
+          max: float('Greatest'),
         },
         ['mean', 'deviation', 'min', 'max'],
         'Advantages over those tokens',
@@ -145,10 +154,14 @@ export const RECORD_UPDATE_REQUEST = objectSchema<RecordUpdateRequest>(
     episodes: listOf(TRAINED_EPISODE, 'The episodes that it was trained on, each once', {
       maxItems: MAX_EPISODES,
     }),
-    stepLosses: listOf(number('Loss'), 'Loss of each optimizer step', { maxItems: MAX_STEPS }),
+    stepLosses: listOf(
+      number('Loss', { nullable: true }),
+      'Loss of each optimizer step; null where it is no number',
+      { maxItems: MAX_STEPS },
+    ),
     stepGradientNorms: listOf(
-      number('Norm', { minimum: 0 }),
-      'Norm of the gradient of each optimizer step, before it is scaled down; as many as losses',
+      number('Norm', { minimum: 0, nullable: true }),
+      'Norm of the gradient of each optimizer step, before it is scaled down; null where it is no number; as many as losses',
       { maxItems: MAX_STEPS },
     ),
     metrics: {
@@ -162,13 +175,11 @@ export const RECORD_UPDATE_REQUEST = objectSchema<RecordUpdateRequest>(
 
 export const PUBLISH_POLICY_REQUEST = objectSchema<PublishPolicyRequest>(
   {
-    policyVersion: integer(
-      'Its number, which makes the request idempotent. Must be the next of the run. Default: that one',
-    ),
+    policyVersion: integer('Its number, which makes the request idempotent: the next of the run'),
     parentVersion: integer('Version that it was trained from; null or left out: it is trained from none', {
       nullable: true,
     }),
     ...CHECKPOINT,
   },
-  [],
+  ['policyVersion'],
 );

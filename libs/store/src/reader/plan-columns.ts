@@ -9,17 +9,19 @@ type Manifest = Pick<BatchPlanned, 'groupIds' | 'episodeIds' | 'runIds' | 'group
  * Reads the episodes of a plan, in its order. No policy of this run sampled those of other runs, whatever the numbers of their versions, and two
  * runs may have groups of one id, which stay apart.
  *
+ * @param keepsVersions whether the numbers stay, as a trainer outside got them
  * @throws as `TrajectoryReader.readEpisodes`
  */
 export async function readPlanColumns(
   reader: Pick<TrajectoryReader, 'readEpisodes'>,
   plan: Manifest,
   ownRunId: string,
+  { keepsVersions = false }: { readonly keepsVersions?: boolean } = {},
 ): Promise<EpisodeColumns> {
   const parts = await Promise.all(
     episodesByRun(plan, ownRunId).map(async ({ runId, episodeIds }) => {
       const columns = await reader.readEpisodes(runId, episodeIds);
-      return asOfRun(columns, runId, ownRunId);
+      return asOfRun(columns, runId, { ownRunId, keepsVersions });
     }),
   );
   return concatEpisodeColumns(parts);
@@ -37,12 +39,17 @@ export async function readPlanTexts(
   return parts.flat();
 }
 
-/** Columns of a run's episodes, as an update of this run reads them. */
-export function asOfRun(columns: EpisodeColumns, runId: string, ownRunId: string): EpisodeColumns {
+/** Columns of a run's episodes, as an update of its own run, or of another, reads them. */
+export function asOfRun(
+  columns: EpisodeColumns,
+  runId: string,
+  { ownRunId, keepsVersions }: { readonly ownRunId: string; readonly keepsVersions: boolean },
+): EpisodeColumns {
   if (runId === ownRunId) return columns;
+  const { tokenPolicyVersions: versions } = columns;
   return {
     ...columns,
     groupIds: columns.groupIds.map((groupId) => `${runId}/${groupId}`),
-    tokenPolicyVersions: new Int32Array(columns.tokenPolicyVersions.length).fill(-1),
+    tokenPolicyVersions: keepsVersions ? versions : new Int32Array(versions.length).fill(-1),
   };
 }

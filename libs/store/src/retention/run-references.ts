@@ -14,11 +14,11 @@ const TRAINED_ON_EPISODES = `
   GROUP BY run_id
   ORDER BY run_id`;
 
-/** Only trained weights: untrained ones follow from the seed, so equal ones do not show dependence. */
+/** Only trained weights that have a name: untrained ones follow from the seed, so equal ones do not show dependence. */
 const STARTED_FROM_POLICY = `
   SELECT DISTINCT run_id AS runId
   FROM policies
-  WHERE run_id != {runId:String} AND parent_version IS NULL AND weights_sha256 IN (
+  WHERE run_id != {runId:String} AND parent_version IS NULL AND weights_sha256 != '' AND weights_sha256 IN (
     SELECT weights_sha256 FROM policies WHERE run_id = {runId:String} AND parent_version IS NOT NULL
   )
   ORDER BY runId`;

@@ -54,7 +54,7 @@ async function verifyUpdate(
   const reader = new TrajectoryReader(client);
   const where = `run ${ownRunId}`;
   // A trainer outside gets episodes of another run as they are; one here has no versions of their policies.
-  const isOutside = fold.run(ownRunId)?.started.runKind === 'recorded';
+  const keepsVersions = fold.run(ownRunId)?.started.runKind === 'recorded';
   for (const { runId, episodeIds, digests } of partsOf(trace)) {
     if (!fold.run(runId)) continue;
     const kept = episodeIds.flatMap((id, i) => (deletedRuns.hasEpisode(runId, id) ? [] : [i]));
@@ -64,7 +64,7 @@ async function verifyUpdate(
         kept.map((i) => episodeIds[i]),
       );
       for (const [at, digest] of episodeDigests(
-        asOfRun(columns, runId, isOutside ? runId : ownRunId),
+        asOfRun(columns, runId, { ownRunId, keepsVersions }),
       ).entries()) {
         if (digest === digests[kept[at]]) continue;
         const what = `update ${trace.updateNumber} was computed from other content of episode ${columns.episodeIds[at]}`;

@@ -70,6 +70,7 @@ export interface BaselinesMeasured {
 export interface RunEnded {
   readonly reason: 'finished' | 'stopped' | 'failed';
   readonly detail: string;
+  /** 0 in recorded runs, whose updates a trainer outside may still make. */
   readonly numUpdates: number;
 }
 

@@ -2,8 +2,7 @@ import { readPlayerName } from '@retrace/collector';
 import { parseRecipe, resolveEnvironment, type Recipe } from '@retrace/config';
 import type { ControlTail } from '@retrace/log';
 import { CliError } from '../../cli-error.js';
-import { selectRun } from '../../run/find-run.js';
-import { PUBLISHING, runPart } from '../../run/policy-name.js';
+import { publishingRun, runPart } from '../../run/policy-name.js';
 import type { PlayRequest } from './play-request.js';
 
 const RULE = 'name where to play with --environment, or with --recipe';
@@ -37,7 +36,7 @@ export function whereToPlay(
   for (const policy of policies) {
     const run = runPart(samePolicy(policy) ?? policy);
     if (run === null) continue;
-    const { environment } = parseRecipe(selectRun(control.state.runs, run, PUBLISHING).started.recipe);
+    const { environment } = parseRecipe(publishingRun(control.state.runs, run).started.recipe);
     found.set(JSON.stringify(environment), environment);
   }
   if (found.size === 1) return [...found.values()];
