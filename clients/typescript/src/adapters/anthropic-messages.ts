@@ -5,12 +5,17 @@ import { chatMessage, contentOf, imagePart, jsonText, leftOut, toolCall } from '
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Blocks that only Anthropic's API has in the content of a message. */
-const OWN_BLOCKS = new Set(['tool_use', 'server_tool_use', 'mcp_tool_use', 'tool_result']);
+const OWN_BLOCKS: ReadonlySet<unknown> = new Set([
+  'tool_use',
+  'server_tool_use',
+  'mcp_tool_use',
+  'tool_result',
+]);
 
 /** Whether a message has blocks that messages of other APIs have not. */
 export function isAnthropicMessage({ content }: Fields): boolean {
   return objectsOf(content).some(({ type, source }) => {
-    return OWN_BLOCKS.has(String(type)) || (type === 'image' && isObject(source));
+    return OWN_BLOCKS.has(type) || (type === 'image' && isObject(source));
   });
 }
 

@@ -6,6 +6,9 @@ import { endOf, mapAll, rewards, startOf, steps } from '../testing/map-all.js';
 import { SAMPLE_ROWS } from '../testing/sample-rows.js';
 import { detectFormat } from './formats.js';
 
+/** More than any sample has. */
+const NUM_PLACES = 1_000;
+
 describe('each format', () => {
   it('is detected by its rows', () => {
     for (const [name, rows] of Object.entries(SAMPLE_ROWS)) expect(detectFormat(rows)?.name).toBe(name);
@@ -37,6 +40,18 @@ describe('each format', () => {
         }),
         { numRuns: 400 },
       );
+    }
+  });
+
+  it('takes rows, or says why not, where any value is an object that no text can be made of', () => {
+    for (const [name, rows] of Object.entries(SAMPLE_ROWS)) {
+      for (let place = 0; place < NUM_PLACES; place++) {
+        try {
+          mapAll(name as FormatName, replaceAt(rows, place, { toString: null }) as unknown[]);
+        } catch (error) {
+          expect(error, `${name} at ${place} ${(error as Error).stack}`).toBeInstanceOf(RowFault);
+        }
+      }
     }
   });
 });

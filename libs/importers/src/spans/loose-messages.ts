@@ -67,7 +67,7 @@ function contentOf(value: unknown, reasoning: string | undefined): WireMessage['
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return writeJson(value);
   const parts = withoutReasoning(value as readonly unknown[], reasoning).filter(
-    (part) => !(isFields(part) && /^tool[-_](call|use)$/.test(String(part.type))),
+    (part) => !(isFields(part) && typeof part.type === 'string' && /^tool[-_](call|use)$/.test(part.type)),
   );
   if (parts.length === 0) return null;
   const texts = parts.map((part) =>

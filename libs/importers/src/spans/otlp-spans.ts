@@ -92,7 +92,7 @@ function valueOf(value: unknown, depth: number): unknown {
   if (isFields(object)) {
     const entries = listOf(object.values);
     const items = entries.map((entry) => valueOf(entry.value, depth + 1));
-    const keys = entries.map(({ key }) => String(key));
+    const keys = entries.map(({ key }) => (typeof key === 'string' ? key : writeJson(key)));
     const made = Object.fromEntries(keys.map((key, i) => [key, items[i]]));
     const write = (texts: readonly string[]) =>
       `{${texts.map((text, i) => `${JSON.stringify(keys[i])}:${text}`).join(',')}}`;
@@ -108,9 +108,9 @@ function valueOf(value: unknown, depth: number): unknown {
 
 /** An integer, whose 64 bits OTLP's JSON has as a text. */
 function integerOf(value: unknown): unknown {
-  return typeof value === 'string' && /^-?\d{1,20}$/.test(value)
-    ? exactInteger(BigInt(value))
-    : Number(value);
+  if (typeof value === 'string' && /^-?\d{1,20}$/.test(value)) return exactInteger(BigInt(value));
+  // An object may have no text that a number could be read of.
+  return typeof value === 'object' ? Number.NaN : Number(value);
 }
 
 /** Remembers of a list or an object that its integers beyond 2^53, which JavaScript has as texts, are numbers. */
