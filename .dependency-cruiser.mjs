@@ -33,6 +33,7 @@ const ARROWS = {
   agents: ['jinja'],
   rows: [],
   endpoints: [],
+  tinker: ['endpoints'],
   scoring: ['endpoints', 'rewards', 'algorithms', 'trajectory', 'log', 'store', 'modules'],
   datasets: ['trajectory', 'log', 'store', 'rows'],
   environments: ['trajectory', 'agents', 'algorithms/src/registry', 'rewards/src/text-metrics'],

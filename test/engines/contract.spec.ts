@@ -43,7 +43,7 @@ for (const [name, { settings, processes }] of Object.entries(variants)) {
       },
       vocabSize: VOCAB_SIZE,
       isDeterministic: true,
-      givesGradients: false,
+      lacks: ['gradients'],
     });
   });
 }

@@ -4,15 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const START_WITHIN_MS = 420_000;
 
 /**
- * Starts a server that is a Python module, and waits until its `/health` answers.
+ * Starts a server that is a Python module, and waits until its `/health`, or another path, answers.
  *
  * @param {string} python
  * @param {readonly string[]} args
- * @param {{ readonly url: string, readonly env: NodeJS.ProcessEnv }} server
+ * @param {{ readonly url: string, readonly env: NodeJS.ProcessEnv, readonly path?: string }} server
  * @returns {Promise<() => Promise<void>>} ends it with all its processes
  * @throws Error with its last lines when it ends or does not answer
  */
-export async function startPythonServer(python, args, { url, env }) {
+export async function startPythonServer(python, args, { url, env, path = '/health' }) {
   // A process group of its own: servers of models start more processes.
   const child = spawn(python, args, { env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
@@ -27,7 +27,7 @@ export async function startPythonServer(python, args, { url, env }) {
   };
   const deadline = performance.now() + START_WITHIN_MS;
   while (performance.now() < deadline && child.exitCode === null && child.signalCode === null) {
-    if (await isHealthy(url)) return stop;
+    if (await isHealthy(url + path)) return stop;
     await sleep(1_000);
   }
   await stop();
@@ -37,7 +37,7 @@ export async function startPythonServer(python, args, { url, env }) {
 /** @param {string} url */
 async function isHealthy(url) {
   try {
-    return (await fetch(`${url}/health`)).ok;
+    return (await fetch(url)).ok;
   } catch {
     return false;
   }

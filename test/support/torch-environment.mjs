@@ -11,9 +11,18 @@ const STUBS = fileURLToPath(new URL('cuda-stubs.py', import.meta.url));
 
 const TORCH = 'torch==2.11.0';
 const NAME = 'torch-2.11.0';
-/** Of the torch worker and its tests, with what torch itself needs on a processor. */
+/** What torch itself needs on a processor. */
+const NEEDED_BY_TORCH = [
+  'filelock',
+  'fsspec',
+  'jinja2',
+  'networkx',
+  'sympy',
+  'typing-extensions',
+  'setuptools<82',
+];
+/** Of the torch worker and its tests. */
 const PACKAGES = [
-  ...['filelock', 'fsspec', 'jinja2', 'networkx', 'sympy', 'typing-extensions', 'setuptools<82'],
   ...['aiohttp==3.14.5', 'httpx>=0.27', 'numpy>=2,<3', 'pyarrow>=15', 'pytest==9.0.2', 'safetensors==0.8.0'],
 ];
 
@@ -26,14 +35,25 @@ const PACKAGES = [
 export function torchEnvironment() {
   return makePythonEnvironment(NAME, async (python, directory) => {
     await pipInstall(python, PACKAGES);
-    if (process.platform !== 'linux' || process.arch !== 'x64') return pipInstall(python, [TORCH]);
-    await pipInstall(python, ['--no-deps', TORCH]);
-    const [version] = await readdir(join(directory, 'lib'));
-    const packages = join(directory, 'lib', version, 'site-packages');
-    await run(python, [STUBS, packages]);
-    await forgetCuda(packages);
-    await run(python, ['-c', 'import torch; assert not torch.cuda.is_available()']);
+    await installTorch(python, directory);
   });
+}
+
+/**
+ * Installs torch for processors.
+ *
+ * @param {string} python
+ * @param {string} directory of its environment
+ */
+export async function installTorch(python, directory) {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return pipInstall(python, [TORCH]);
+  await pipInstall(python, [...NEEDED_BY_TORCH]);
+  await pipInstall(python, ['--no-deps', TORCH]);
+  const [version] = await readdir(join(directory, 'lib'));
+  const packages = join(directory, 'lib', version, 'site-packages');
+  await run(python, [STUBS, packages]);
+  await forgetCuda(packages);
+  await run(python, ['-c', 'import torch; assert not torch.cuda.is_available()']);
 }
 
 /**

@@ -221,6 +221,7 @@ export class Trainer {
       await this.remakeNeeded();
       return;
     }
+    const weights = await this.engine.saveWeights();
     await this.options.control.append(this.options.runId, {
       kind: 'PolicyPublished',
       payload: {
@@ -228,9 +229,9 @@ export class Trainer {
         parentVersion: null,
         updateNumber: 0,
         epoch: this.epoch,
-        weights: await this.engine.saveWeights(),
+        weights,
         modelHash: this.engine.modelHash,
-        location: '',
+        location: this.engine.location,
       },
     });
   }

@@ -1,4 +1,6 @@
 export { CheckpointFiles, type FileRef, nameContent } from './checkpoints/checkpoint-files.js';
+export { type HeldState, heldStateContent, heldStateOf } from './checkpoints/held-state.js';
+export { SafetensorsFile } from './checkpoints/safetensors-file.js';
 export {
   checkpointsAt,
   type CheckpointLocation,
@@ -20,6 +22,7 @@ export { loadHuggingFaceModel } from './hugging-face/load-model.js';
 export { type HuggingFaceModelOptions, parseHuggingFaceConfig } from './hugging-face/model-config.js';
 export { modelFingerprint } from './hugging-face/model-fingerprint.js';
 export {
+  adapterCheckpointContent,
   type BaseModel,
   loadPolicyCheckpoint,
   openPolicyCheckpoint,

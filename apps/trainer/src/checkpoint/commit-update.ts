@@ -16,7 +16,7 @@ interface CommitOptions {
   readonly outcome: UpdateResult['outcome'];
   readonly shares: UpdateResult['shares'];
   readonly tokenTrace: UpdateResult['tokenTrace'];
-  readonly engine: Pick<UpdateEngine, 'save' | 'modelHash' | 'used'>;
+  readonly engine: Pick<UpdateEngine, 'save' | 'modelHash' | 'used' | 'location'>;
   /** Metrics that a replay must reproduce; recorded with the commit. */
   readonly metrics: MetricEntries;
   /** [E] Rewards that a replay starts from; null where rewards play no part. */
@@ -72,7 +72,7 @@ export async function commitUpdate(options: CommitOptions): Promise<void> {
         epoch,
         weights: files.weights,
         modelHash: engine.modelHash,
-        location: '',
+        location: engine.location,
       },
     },
     {

@@ -8,7 +8,12 @@ import type { UpdateEngine } from './update-engine.js';
  * @throws TrainerError `ENGINE_UNAVAILABLE`, `ENGINE_REFUSED`; PolicyError
  */
 export async function openEngine(options: TensorflowEngineOptions): Promise<UpdateEngine> {
-  if (engineOf(options.recipe).kind !== 'torch') return TensorflowEngine.open(options);
-  const { TorchEngine } = await import('./torch/index.js');
-  return TorchEngine.open(options);
+  switch (engineOf(options.recipe).kind) {
+    case 'tensorflow':
+      return TensorflowEngine.open(options);
+    case 'torch':
+      return (await import('./torch/index.js')).TorchEngine.open(options);
+    case 'tinker':
+      return (await import('./tinker/index.js')).TinkerEngine.open(options);
+  }
 }

@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PolicyRecipe, Recipe } from '@retrace/config';
 import {
   parseHuggingFaceConfig,
   readLoraConfig,
+  type BaseModel,
   type HuggingFaceModelOptions,
   type TransformerConfig,
 } from '@retrace/policy';
@@ -43,4 +45,14 @@ export async function recipeModelConfig(recipe: Recipe, vocabSize: number): Prom
   const lora = policy.adapter ? { lora: await readLoraConfig(policy.adapter) } : {};
   const options = { ...directoryOptions(recipe, policy), ...lora };
   return parseHuggingFaceConfig(JSON.parse(await readFile(path, 'utf8')), options, path);
+}
+
+/** Names architecture, tokenizer and base model: equal for all versions of one policy, on every engine. */
+export function modelHashOf(
+  config: TransformerConfig,
+  tokenizerHash: string,
+  base: BaseModel | null,
+): string {
+  const identity = [config, tokenizerHash, ...(base ? [base.fingerprint] : [])];
+  return createHash('sha256').update(JSON.stringify(identity)).digest('hex');
 }

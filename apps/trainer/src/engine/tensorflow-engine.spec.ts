@@ -72,7 +72,7 @@ it('TensorflowEngine: frees all device memory when it is disposed of', async () 
   const engine = await openEngine();
   const batch = { tokenIds: Int32Array.of(1, 2), sequenceOffsets: Int32Array.of(0, 2) };
   const options = { temperature: 1, mask: Uint8Array.of(0, 1) };
-  await engine.evaluateReference(await engine.saveWeights(), batch, options);
+  await engine.evaluateReference({ weights: await engine.saveWeights() }, batch, options);
   expect(countTensors()).toBeGreaterThan(before);
   await engine.close();
   expect(countTensors()).toBe(before);

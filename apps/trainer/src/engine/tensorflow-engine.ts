@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { multipliesInFloat32, openedBackend, type BackendName } from '@retrace/compute';
 import type { Recipe } from '@retrace/config';
 import {
@@ -27,13 +26,15 @@ import {
   type TransformerConfig,
 } from '@retrace/policy';
 import type { CheckpointFile, UsedEngine } from '@retrace/trajectory';
-import { directoryOptions, madeConfig } from './recipe-model.js';
+import { requireStateInFile } from './held-state.js';
+import { directoryOptions, madeConfig, modelHashOf } from './recipe-model.js';
 import { openTeacher } from './teacher.js';
 import type {
   EngineState,
   EvaluatedTokens,
   EvaluationOptions,
   StepLoss,
+  StoredPolicy,
   UpdateEngine,
 } from './update-engine.js';
 
@@ -71,8 +72,7 @@ export class TensorflowEngine implements UpdateEngine {
     const { recipe, vocabSize, tokenizerHash } = options;
     this.base = start?.base ?? null;
     this.model = start?.model ?? Transformer.initialize(madeConfig(recipe, vocabSize), recipe.seed);
-    const identity = [this.model.config, tokenizerHash, ...(start ? [start.base.fingerprint] : [])];
-    this.modelHash = createHash('sha256').update(JSON.stringify(identity)).digest('hex');
+    this.modelHash = modelHashOf(this.model.config, tokenizerHash, this.base);
     const { beta1, beta2, epsilon, weightDecay, criticLearningRate } = recipe.optimizer;
     const adamW = { beta1, beta2, epsilon, weightDecay };
     const separateCritic = typeof criticLearningRate === 'number';
@@ -167,7 +167,7 @@ export class TensorflowEngine implements UpdateEngine {
   }
 
   async evaluateReference(
-    weights: CheckpointFile,
+    { weights }: StoredPolicy,
     batch: SequenceBatch,
     { temperature, mask }: EvaluationOptions,
   ): Promise<Float32Array> {
@@ -226,6 +226,11 @@ export class TensorflowEngine implements UpdateEngine {
     return into.write(policyCheckpointContent(this.model, this.identity));
   }
 
+  /** `''`: the files are all there is. */
+  get location(): string {
+    return '';
+  }
+
   offerWeights(to: OfferedPolicy, policyVersion: number): void {
     to.offer(policyVersion, this.model);
   }
@@ -253,6 +258,7 @@ export class TensorflowEngine implements UpdateEngine {
     // Both files are verified before either is loaded.
     const optimizer = await from.open(state.optimizer);
     try {
+      requireStateInFile(optimizer);
       const movingReference = await WeightAverage.read(optimizer, this.model);
       try {
         await loadPolicyCheckpoint(this.model, from, state.weights);

@@ -10,12 +10,16 @@ interface EngineUnderTest {
   readonly vocabSize: number;
   /** Whether equal calls give equal bits. */
   readonly isDeterministic: boolean;
-  /** Whether it hands out gradients (default true). */
-  readonly givesGradients?: boolean;
+  /** Of the steps (default 0.05). */
+  readonly learningRate?: number;
+  /** What it refuses to do (default nothing); without `critic`, its policy has none. */
+  readonly lacks?: readonly Lack[];
 }
 
+type Lack = 'gradients' | 'critic' | 'entropy' | 'squaredProbabilities' | 'movingReference' | 'skippedSteps';
+
 const TEMPERATURE = 1;
-const STEP = { learningRate: 0.05, maxGradientNorm: 1e6 };
+const LEARNING_RATE = 0.05;
 
 const CLIPPED: StepLoss = {
   policyLoss: 'ppo',
@@ -29,11 +33,18 @@ const CLIPPED: StepLoss = {
   temperature: TEMPERATURE,
 };
 
+/** What an engine without a critic and without entropies can honour. */
+const OF_LOGPROBS: StepLoss = { ...CLIPPED, valueCoefficient: 0, entropyCoefficient: 0 };
+
 /** Only the policy's term, so that the loss is linear in the advantages. */
 const POLICY_ONLY: StepLoss = { ...CLIPPED, valueCoefficient: 0, entropyCoefficient: 0, klCoefficient: 0 };
 
 /** Checks the duties that `UpdateEngine` states. */
 export function describeUpdateEngine(name: string, subject: EngineUnderTest): void {
+  const STEP = { learningRate: subject.learningRate ?? LEARNING_RATE, maxGradientNorm: 1e6 };
+  const lacks = (lack: Lack) => subject.lacks?.includes(lack) === true;
+  const loss = lacks('critic') || lacks('entropy') ? OF_LOGPROBS : CLIPPED;
+
   describe(`UpdateEngine ${name}`, () => {
     const opened: UpdateEngine[] = [];
     let engine: UpdateEngine;
@@ -75,8 +86,8 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
         proximalValues: values,
       };
     };
-    const trainOnce = async (made: UpdateEngine, batch: TrainingBatch, loss = CLIPPED) => {
-      const terms = await made.accumulate(batch, loss);
+    const trainOnce = async (made: UpdateEngine, batch: TrainingBatch, by = loss) => {
+      const terms = await made.accumulate(batch, by);
       return { terms, ...(await made.step(STEP)) };
     };
     const expectSame = (actual: Float32Array | null, expected: Float32Array | null, tolerance: number) => {
@@ -108,15 +119,16 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
       const { logprobs, sumSquaredProbabilities } = await engine.evaluate(batch, {
         temperature: TEMPERATURE,
         mask: actionsOf(batch),
-        squaredProbabilities: true,
+        squaredProbabilities: !lacks('squaredProbabilities'),
       });
       const probabilities = alternatives.map((_, s) => Math.exp(logprobs[3 * s + 2]));
       expect(sum(probabilities)).toBeCloseTo(1, 3);
+      if (lacks('squaredProbabilities')) return;
       const squares = sum(probabilities.map((probability) => probability ** 2));
       expect(sumSquaredProbabilities?.[2]).toBeCloseTo(squares, 3);
     });
 
-    it('gives the value after each sequence, and 0 after an empty one', async () => {
+    it.skipIf(lacks('critic'))('gives the value after each sequence, and 0 after an empty one', async () => {
       const values = await engine.evaluateEnds(sequencesOf(4, 0, 2));
       expect(values.length).toBe(3);
       expect(values[1]).toBe(0);
@@ -126,7 +138,7 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
     it('keeps weights and gradients unchanged through evaluations', async () => {
       const batch = sequencesOf(5, 4);
       const before = await evaluate(engine, batch);
-      await engine.evaluateEnds(batch);
+      if (!lacks('critic')) await engine.evaluateEnds(batch);
       expectSame((await evaluate(engine, batch)).logprobs, before.logprobs, exactly);
       expect(await engine.step(STEP)).toMatchObject({ gradientNorm: 0 });
       expectSame((await evaluate(engine, batch)).logprobs, before.logprobs, exactly);
@@ -157,14 +169,14 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
         ...whole,
         lossWeights: whole.lossWeights.map((weight, n) => (n >= from && n < to ? weight : 0)),
       });
-      const first = await engine.accumulate(onlyIn(0, 5), CLIPPED);
-      const rest = await engine.accumulate(onlyIn(5, 15), CLIPPED);
+      const first = await engine.accumulate(onlyIn(0, 5), loss);
+      const rest = await engine.accumulate(onlyIn(5, 15), loss);
       expect(first.loss + rest.loss).toBeCloseTo(terms.loss, 4);
       expect(first.numTokens + rest.numTokens).toBe(terms.numTokens);
       expect((await engine.step(STEP)).gradientNorm / gradientNorm).toBeCloseTo(1, 3);
     });
 
-    it.skipIf(subject.givesGradients === false)(
+    it.skipIf(lacks('gradients'))(
       'gives the accumulated gradients, whose norm a step reports, and clears them',
       async () => {
         const batch = sequencesOf(5, 4, 6);
@@ -186,18 +198,15 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
       },
     );
 
-    it.runIf(subject.givesGradients === false)(
-      'refuses to hand out gradients, which stay accumulated',
-      async () => {
-        const single = await trainingBatch(sequencesOf(5, 4, 6), 0.1);
-        const initial = await engine.save();
-        const { gradientNorm } = await trainOnce(engine, single, POLICY_ONLY);
-        await engine.load(initial);
-        await engine.accumulate(single, POLICY_ONLY);
-        await expect(engine.takeGradients()).rejects.toThrow();
-        expect((await engine.step(STEP)).gradientNorm / gradientNorm).toBeCloseTo(1, 3);
-      },
-    );
+    it.runIf(lacks('gradients'))('refuses to hand out gradients, which stay accumulated', async () => {
+      const single = await trainingBatch(sequencesOf(5, 4, 6), 0.1);
+      const initial = await engine.save();
+      const { gradientNorm } = await trainOnce(engine, single, POLICY_ONLY);
+      await engine.load(initial);
+      await engine.accumulate(single, POLICY_ONLY);
+      await expect(engine.takeGradients()).rejects.toThrow();
+      expect((await engine.step(STEP)).gradientNorm / gradientNorm).toBeCloseTo(1, 3);
+    });
 
     it('makes tokens with a positive advantage more likely', async () => {
       const batch = sequencesOf(6);
@@ -210,29 +219,32 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
 
     it('drops what is accumulated when it is told to', async () => {
       const batch = sequencesOf(5, 4);
-      await engine.accumulate(await trainingBatch(batch, 0.1), CLIPPED);
+      await engine.accumulate(await trainingBatch(batch, 0.1), loss);
       await engine.discard();
       expect(await engine.step(STEP)).toMatchObject({ gradientNorm: 0 });
     });
 
-    it('does not make a step whose norm is over the limit: weights and moments stay, nothing remains accumulated', async () => {
-      const batch = sequencesOf(5, 4);
-      const training = await trainingBatch(batch, 0.1);
-      await trainOnce(engine, training);
-      const saved = await engine.save();
-      await engine.accumulate(training, CLIPPED);
-      const skipped = await engine.step({ ...STEP, skipNormAbove: 1e-9 });
-      expect(skipped.isApplied).toBe(false);
-      expect(skipped.gradientNorm).toBeGreaterThan(1e-9);
-      expect(await engine.step(STEP)).toMatchObject({ gradientNorm: 0 });
-      if (subject.isDeterministic) expect(await engine.save()).toEqual(saved);
-      const made = await trainOnce(engine, training);
-      expect(made).toMatchObject({ isApplied: true, gradientNorm: skipped.gradientNorm });
-    });
+    it.skipIf(lacks('skippedSteps'))(
+      'does not make a step whose norm is over the limit: weights and moments stay, nothing remains accumulated',
+      async () => {
+        const batch = sequencesOf(5, 4);
+        const training = await trainingBatch(batch, 0.1);
+        await trainOnce(engine, training);
+        const saved = await engine.save();
+        await engine.accumulate(training, loss);
+        const skipped = await engine.step({ ...STEP, skipNormAbove: 1e-9 });
+        expect(skipped.isApplied).toBe(false);
+        expect(skipped.gradientNorm).toBeGreaterThan(1e-9);
+        expect(await engine.step(STEP)).toMatchObject({ gradientNorm: 0 });
+        if (subject.isDeterministic) expect(await engine.save()).toEqual(saved);
+        const made = await trainOnce(engine, training);
+        expect(made).toMatchObject({ isApplied: true, gradientNorm: skipped.gradientNorm });
+      },
+    );
 
     it('refuses a loss that it does not know, with nothing accumulated', async () => {
       const batch = await trainingBatch(sequencesOf(5), 0.1);
-      await expect(engine.accumulate(batch, { ...CLIPPED, policyLoss: 'noSuchLoss' })).rejects.toThrow();
+      await expect(engine.accumulate(batch, { ...loss, policyLoss: 'noSuchLoss' })).rejects.toThrow();
       expect(await engine.step(STEP)).toMatchObject({ gradientNorm: 0 });
     });
 
@@ -256,7 +268,7 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
       const before = await trainingBatch(batch, 0.1);
       const saved = await engine.save();
       await trainOnce(engine, before);
-      await engine.accumulate(before, CLIPPED);
+      await engine.accumulate(before, loss);
       await engine.load(saved);
       expect(await engine.step(STEP)).toMatchObject({ gradientNorm: 0 });
       expectSame((await evaluate(engine, batch)).logprobs, before.proximalLogprobs ?? null, exactly);
@@ -277,35 +289,55 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
     it('evaluates saved weights as they were, whatever was trained since', async () => {
       const batch = sequencesOf(5, 4);
       const before = await trainingBatch(batch, 0.1);
-      const weights = await engine.saveWeights();
+      const policy = { weights: await engine.saveWeights(), location: engine.location };
       await trainOnce(engine, before);
       const options = { temperature: TEMPERATURE, mask: actionsOf(batch) };
-      const reference = await engine.evaluateReference(weights, batch, options);
+      const reference = await engine.evaluateReference(policy, batch, options);
       expectSame(reference, before.proximalLogprobs ?? null, engine.ratioTolerance);
       expect((await evaluate(engine, batch)).logprobs).not.toEqual(reference);
     });
 
-    it('moves its reference from the weights where it began towards the current ones, and saves it with its state', async () => {
+    it.runIf(subject.lacks)('refuses what it lacks, with nothing changed', async () => {
       const batch = sequencesOf(5, 4);
+      const training = await trainingBatch(batch, 0.1);
       const options = { temperature: TEMPERATURE, mask: actionsOf(batch) };
-      const reference = () => engine.evaluateMovingReference(batch, options);
-      const without = await engine.save();
-      const start = await reference();
-      expectSame(start, (await evaluate(engine, batch)).logprobs, engine.ratioTolerance);
-      await trainOnce(engine, await trainingBatch(batch, 0.1));
-      await engine.moveReference(1);
-      expectSame(await reference(), start, exactly);
-      await engine.moveReference(0.5);
-      const halfway = await reference();
-      expect(halfway).not.toEqual(start);
-      const saved = await engine.save();
-      await engine.moveReference(0);
-      expectSame(await reference(), (await evaluate(engine, batch)).logprobs, engine.ratioTolerance);
-      await engine.load(saved);
-      expectSame(await reference(), halfway, exactly);
-      await engine.load(without);
-      expectSame(await reference(), (await evaluate(engine, batch)).logprobs, engine.ratioTolerance);
+      const asked: Readonly<Record<Lack, () => Promise<unknown>>> = {
+        gradients: () => engine.takeGradients(),
+        critic: () => engine.accumulate(training, { ...loss, valueCoefficient: 0.5 }),
+        entropy: () => engine.accumulate(training, { ...loss, entropyCoefficient: 0.01 }),
+        squaredProbabilities: () => engine.evaluate(batch, { ...options, squaredProbabilities: true }),
+        movingReference: () => engine.evaluateMovingReference(batch, options),
+        skippedSteps: () => engine.step({ ...STEP, skipNormAbove: 1 }),
+      };
+      for (const lack of subject.lacks ?? []) await expect(asked[lack]()).rejects.toThrow();
+      expect(await engine.step(STEP)).toMatchObject({ gradientNorm: 0 });
+      expectSame((await evaluate(engine, batch)).logprobs, training.proximalLogprobs ?? null, exactly);
     });
+
+    it.skipIf(lacks('movingReference'))(
+      'moves its reference from the weights where it began towards the current ones, and saves it with its state',
+      async () => {
+        const batch = sequencesOf(5, 4);
+        const options = { temperature: TEMPERATURE, mask: actionsOf(batch) };
+        const reference = () => engine.evaluateMovingReference(batch, options);
+        const without = await engine.save();
+        const start = await reference();
+        expectSame(start, (await evaluate(engine, batch)).logprobs, engine.ratioTolerance);
+        await trainOnce(engine, await trainingBatch(batch, 0.1));
+        await engine.moveReference(1);
+        expectSame(await reference(), start, exactly);
+        await engine.moveReference(0.5);
+        const halfway = await reference();
+        expect(halfway).not.toEqual(start);
+        const saved = await engine.save();
+        await engine.moveReference(0);
+        expectSame(await reference(), (await evaluate(engine, batch)).logprobs, engine.ratioTolerance);
+        await engine.load(saved);
+        expectSame(await reference(), halfway, exactly);
+        await engine.load(without);
+        expectSame(await reference(), (await evaluate(engine, batch)).logprobs, engine.ratioTolerance);
+      },
+    );
   });
 }
 

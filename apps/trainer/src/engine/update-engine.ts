@@ -25,7 +25,7 @@ export interface EvaluationOptions {
 export interface EvaluatedTokens {
   /** log π of each token given its prefix, in nats. */
   readonly logprobs: Float32Array;
-  /** Entropy of the distribution that each token was chosen from, in nats. */
+  /** Entropy of the distribution that each token was chosen from, in nats; NaN from an engine that has none. */
   readonly entropies: Float32Array;
   /** V of the state in which each token was chosen; null for a policy without a critic. */
   readonly values: Float32Array | null;
@@ -35,6 +35,13 @@ export interface EvaluatedTokens {
 
 /** The loss of an optimizer step; how a batch is cut to fit into memory is the engine's own matter. */
 export type StepLoss = Omit<LossOptions, 'maxTokensPerMicroBatch' | 'recomputeLayers'>;
+
+/** A policy that was published; training does not change it. */
+export interface StoredPolicy {
+  readonly weights: FileRef;
+  /** Where the engine that made it keeps it, as `UpdateEngine.location` said then (default `''`). */
+  readonly location?: string;
+}
 
 /** The content-addressed files of a saved state. */
 export interface EngineState {
@@ -73,9 +80,9 @@ export interface UpdateEngine {
   /** Evaluates tokens under the current weights. */
   evaluate(batch: SequenceBatch, options: EvaluationOptions): Promise<EvaluatedTokens>;
 
-  /** [N] log π of tokens under saved weights, which training does not change. */
+  /** [N] log π of tokens under a stored policy. */
   evaluateReference(
-    weights: FileRef,
+    policy: StoredPolicy,
     batch: SequenceBatch,
     options: Omit<EvaluationOptions, 'squaredProbabilities'>,
   ): Promise<Float32Array>;
@@ -123,6 +130,9 @@ export interface UpdateEngine {
    */
   saveWeights(into?: CheckpointFiles): Promise<FileRef>;
 
+  /** Where the engine keeps the weights that it saved last, for those who evaluate or sample there; `''` where their file is all there is. */
+  readonly location: string;
+
   /** Offers the current weights to the sampler of this process, as this version; an engine whose weights are elsewhere offers nothing. */
   offerWeights(to: OfferedPolicy, policyVersion: number): void;
 
@@ -137,7 +147,7 @@ export interface UpdateEngine {
 
   /**
    * Returns to a saved state, and drops what is accumulated. Rejects, with the engine as it was, when a file is missing or damaged. Every
-   * engine with this `modelHash` loads the states of every other.
+   * engine with this `modelHash` loads the states of every other, but for those that a server keeps and does not hand out: `ENGINE_REFUSED`.
    */
   load(state: EngineState, from?: CheckpointFiles): Promise<void>;
 

@@ -1,17 +1,17 @@
 import type { Recipe } from '@retrace/config';
-import type { CheckpointFile, PolicyPublished } from '@retrace/trajectory';
-import type { EvaluationOptions, UpdateEngine } from '../engine/update-engine.js';
+import type { PolicyPublished } from '@retrace/trajectory';
+import type { EvaluationOptions, StoredPolicy, UpdateEngine } from '../engine/update-engine.js';
 import type { SequenceBatch } from '@retrace/policy';
 
 /** Published policies of a run, by version. */
 interface PublishedPolicies {
-  get(policyVersion: number): Pick<PolicyPublished, 'weights'> | undefined;
+  get(policyVersion: number): Pick<PolicyPublished, 'weights' | 'location'> | undefined;
 }
 
 /** The reference policy of an update. */
 export type ReferencePolicy =
   /** A version that was published. */
-  | { readonly kind: 'published'; readonly weights: CheckpointFile }
+  | ({ readonly kind: 'published' } & StoredPolicy)
   /** The engine's average of the policy's weights, which moves after each update. */
   | { readonly kind: 'moving'; readonly decay: number };
 
@@ -25,8 +25,8 @@ export function referencePolicy(
 ): ReferencePolicy | null {
   if (loss.klCoefficient === 0 && !preference) return null;
   if (typeof loss.referenceDecay === 'number') return { kind: 'moving', decay: loss.referenceDecay };
-  const weights = policies.get(imitation?.numUpdates ?? 0)?.weights;
-  return weights === undefined ? null : { kind: 'published', weights };
+  const published = policies.get(imitation?.numUpdates ?? 0);
+  return published ? { kind: 'published', weights: published.weights, location: published.location } : null;
 }
 
 /** [N] logπ of the reference policy at the tokens that the mask marks; null without a reference. */
@@ -39,7 +39,7 @@ export async function computeReferenceLogprobs<Reference extends ReferencePolicy
   if (reference === null) return null as Extract<Reference, null>;
   return reference.kind === 'moving'
     ? engine.evaluateMovingReference(batch, options)
-    : engine.evaluateReference(reference.weights, batch, options);
+    : engine.evaluateReference(reference, batch, options);
 }
 
 /** Moves a moving reference after the steps of an update. */

@@ -4,6 +4,7 @@ import type {
   EvaluatedTokens,
   EvaluationOptions,
   StepLoss,
+  StoredPolicy,
   UpdateEngine,
 } from '../engine/update-engine.js';
 import type { UsedEngine } from '@retrace/trajectory';
@@ -29,11 +30,11 @@ export class GradientProbe implements UpdateEngine {
   }
 
   evaluateReference(
-    weights: FileRef,
+    policy: StoredPolicy,
     batch: SequenceBatch,
     options: Omit<EvaluationOptions, 'squaredProbabilities'>,
   ): Promise<Float32Array> {
-    return this.engine.evaluateReference(weights, batch, options);
+    return this.engine.evaluateReference(policy, batch, options);
   }
 
   evaluateTeacher(
@@ -83,6 +84,10 @@ export class GradientProbe implements UpdateEngine {
 
   saveWeights(): Promise<FileRef> {
     return this.engine.saveWeights();
+  }
+
+  get location(): string {
+    return this.engine.location;
   }
 
   /** Offers nothing: nobody samples from it. */

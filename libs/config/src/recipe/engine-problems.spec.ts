@@ -32,7 +32,10 @@ describe('the section engine', () => {
   });
 
   it.each([
-    [['engine.kind=jax'], 'engine.kind: got "jax", must be one of the following values: tensorflow, torch'],
+    [
+      ['engine.kind=jax'],
+      'engine.kind: got "jax", must be one of the following values: tensorflow, torch, tinker',
+    ],
     [['engine.processes=2'], 'engine.kind'],
     [
       ['engine.kind=tensorflow', 'engine.processes=2'],

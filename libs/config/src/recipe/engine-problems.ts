@@ -1,10 +1,20 @@
 import type { EngineRecipe } from './engine-recipe.js';
 import type { Recipe } from './recipe.js';
+import { tinkerProblems } from './tinker-problems.js';
 
 /** Fields of an engine other than TensorFlow.js. */
 const WORKER_FIELDS = [
   'url',
   'tokenFile',
+  'processes',
+  'python',
+  'precision',
+  'recomputeLayers',
+  'offload',
+] as const satisfies readonly (keyof EngineRecipe)[];
+
+/** What a server of the Tinker API decides by itself. */
+const NOT_OF_SERVERS = [
   'processes',
   'python',
   'precision',
@@ -20,14 +30,25 @@ export function engineOf({ engine }: Pick<Recipe, 'engine'>): EngineRecipe {
 /** Checks that a recipe asks its engine for nothing that it can't honour. */
 export function engineProblems(recipe: Recipe): string[] {
   const { engine } = recipe;
-  if (!engine) return [];
-  if (engine.kind === 'tensorflow') {
-    return WORKER_FIELDS.filter((field) => engine[field] !== undefined).map(
-      (field) =>
-        `engine.${field}: got ${JSON.stringify(engine[field])}, must be absent where engine.kind is "tensorflow"`,
-    );
+  switch (engine?.kind) {
+    case undefined:
+      return [];
+    case 'tensorflow':
+      return absentFields(engine, [...WORKER_FIELDS, 'baseModel']);
+    case 'torch':
+      return [...absentFields(engine, ['baseModel']), ...addressProblems(engine), ...unhonoured(recipe)];
+    case 'tinker':
+      return [...absentFields(engine, NOT_OF_SERVERS), ...tinkerProblems(recipe), ...unhonoured(recipe)];
   }
-  return [...addressProblems(engine), ...unhonoured(recipe)];
+}
+
+function absentFields(engine: EngineRecipe, fields: readonly (keyof EngineRecipe)[]): string[] {
+  return fields
+    .filter((field) => engine[field] !== undefined)
+    .map(
+      (field) =>
+        `engine.${field}: got ${JSON.stringify(engine[field])}, must be absent where engine.kind is "${engine.kind}"`,
+    );
 }
 
 function addressProblems({ url, tokenFile, processes, python }: EngineRecipe): string[] {
@@ -49,22 +70,25 @@ function addressProblems({ url, tokenFile, processes, python }: EngineRecipe): s
 }
 
 /** Fields that say how TensorFlow.js computes. */
-function unhonoured({ optimizer, compute }: Recipe): string[] {
+function unhonoured({ engine, optimizer, compute }: Recipe): string[] {
   const problems: string[] = [];
-  const refuse = (field: string, value: unknown, instead: string) =>
-    problems.push(`${field}: got ${JSON.stringify(value)}, which engine "torch" can't honour; ${instead}`);
+  const { kind } = engine ?? { kind: 'tensorflow' };
+  const refuse = (field: string, value: unknown, own: keyof EngineRecipe) => {
+    const instead = kind === 'torch' ? `set engine.${own} instead` : 'its server decides this by itself';
+    problems.push(`${field}: got ${JSON.stringify(value)}, which engine "${kind}" can't honour; ${instead}`);
+  };
   if ((optimizer.dataParallel ?? 1) > 1)
-    refuse('optimizer.dataParallel', optimizer.dataParallel, 'set engine.processes instead');
+    refuse('optimizer.dataParallel', optimizer.dataParallel, 'processes');
   const {
     matMulPrecision = 'float32',
     optimizerOffload = 'device',
     referenceOffload = false,
   } = compute ?? {};
-  if (matMulPrecision !== 'float32')
-    refuse('compute.matMulPrecision', matMulPrecision, 'set engine.precision instead');
-  if (optimizerOffload !== 'device')
-    refuse('compute.optimizerOffload', optimizerOffload, 'set engine.offload instead');
+  if (matMulPrecision !== 'float32') refuse('compute.matMulPrecision', matMulPrecision, 'precision');
+  if (optimizerOffload !== 'device') refuse('compute.optimizerOffload', optimizerOffload, 'offload');
   if (referenceOffload)
-    refuse('compute.referenceOffload', referenceOffload, 'it keeps the reference policy in memory');
+    problems.push(
+      `compute.referenceOffload: got true, which engine "${kind}" can't honour; it keeps the reference policy in memory`,
+    );
   return problems;
 }

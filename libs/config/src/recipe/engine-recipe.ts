@@ -1,14 +1,19 @@
 import { IsBoolean, IsIn, IsOptional } from '@retrace/validation';
 import { IsLine, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 
+export const ENGINE_KINDS = ['tensorflow', 'torch', 'tinker'] as const;
+export type EngineKind = (typeof ENGINE_KINDS)[number];
+
 /** The engine that computes gradients and makes optimizer steps. The same recipe gives the same update on each, apart from rounding, so this field is no part of a recipe's hash. */
 export class EngineRecipe {
-  /** `tensorflow`: TensorFlow.js in the trainer's process. `torch`: a worker in Python, which the trainer starts, or that answers at `url`. */
-  @IsIn(['tensorflow', 'torch']) readonly kind!: 'tensorflow' | 'torch';
-  /** Address of a worker that somebody else started (torchrun, Ray, Slurm), without a path: `http://127.0.0.1:8100`. It must see the checkpoint directory and the directory for temporary files under the same paths. */
+  /** `tensorflow`: TensorFlow.js in the trainer's process. `torch`: a worker in Python, which the trainer starts, or that answers at `url`. `tinker`: a server of the Tinker API at `url`, which trains adapters. */
+  @IsIn(ENGINE_KINDS) readonly kind!: EngineKind;
+  /** Address of a worker that somebody else started (torchrun, Ray, Slurm), without a path: `http://127.0.0.1:8100`. It must see the checkpoint directory and the directory for temporary files under the same paths. For `tinker` that of the server, with any path: `https://host/services/tinker`. */
   @IsOptional() @IsLine({ maxLength: 2000 }) readonly url?: string;
-  /** File with the token that the worker at `url` was started with; relative to the recipe file. */
+  /** File with the token that the worker at `url` was started with, or with the API key of the Tinker server; relative to the recipe file. */
   @IsOptional() @IsLine({ maxLength: 4096 }) readonly tokenFile?: string;
+  /** For `tinker`: name under which the server has the base model. @defaultValue that of `policy.model` */
+  @IsOptional() @IsLine({ maxLength: 2000 }) readonly baseModel?: string;
   /** Processes of the worker that the trainer starts; they share model and optimizer (FSDP). @defaultValue 1 */
   @IsOptional()
   @IsWholeNumberFrom(1, 1024, { unit: 'processes', why: 'the trainer starts them on one machine' })

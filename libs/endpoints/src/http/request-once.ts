@@ -8,7 +8,7 @@ const NOT_FOUND = 404;
 /** One attempt at a request. */
 export interface Attempt {
   /** Default POST. */
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   /** Sent as JSON. */
   readonly body?: unknown;

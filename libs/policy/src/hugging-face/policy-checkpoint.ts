@@ -1,7 +1,9 @@
 import type { CheckpointFiles, FileRef } from '../checkpoints/checkpoint-files.js';
-import type { SafetensorsFile } from '../checkpoints/safetensors-file.js';
+import { encodeParameters } from '../checkpoints/parameter-file.js';
+import { SafetensorsFile } from '../checkpoints/safetensors-file.js';
 import { readParameter, requireParameters } from '../checkpoints/tensor-source.js';
-import { isOfCritic, parameterSpecs } from '../model/parameter-layout.js';
+import { adapterSpecs } from '../model/adapter-layout.js';
+import { baseSpecs, isOfCritic, parameterSpecs } from '../model/parameter-layout.js';
 import { ParameterSet } from '../model/parameter-set.js';
 import type { ParameterSpec } from '../model/parameter-spec.js';
 import { validateTransformerConfig } from '../model/transformer-config.js';
@@ -36,6 +38,35 @@ export function policyCheckpointContent(
 ): AsyncGenerator<Uint8Array> {
   const metadata = policyCheckpointMetadata(model.config, options);
   return model.parameters.encode(model.trainableSpecs, { metadata });
+}
+
+/**
+ * Encodes a policy whose adapters are in a file of peft's, as `policyCheckpointContent` does one in memory: the same weights give the same bytes, and
+ * the base model is not loaded.
+ *
+ * @param path `adapter_model.safetensors`
+ * @throws PolicyError `TENSOR_MISMATCH` unless the file has the adapters of the config and no others; `NOT_FINITE`
+ */
+export async function* adapterCheckpointContent(
+  path: string,
+  config: TransformerConfig,
+  options: PolicyCheckpointOptions,
+): AsyncGenerator<Uint8Array> {
+  const specs = adapterSpecs(config.lora, baseSpecs(config));
+  const file = await SafetensorsFile.open(path);
+  try {
+    requireParameters(file, specs);
+    const names = new Set(specs.flatMap(({ parts }) => parts.map(({ name }) => name)));
+    const other = [...file.header.entries.keys()].find((name) => !names.has(name));
+    if (other !== undefined) {
+      const rule = `is no adapter of ${config.lora?.targets.join(', ') ?? 'a model without adapters'}`;
+      throw new PolicyError('TENSOR_MISMATCH', `${path}: ${other} ${rule}`);
+    }
+    const groups = specs.map((spec) => ({ specs: [spec], values: () => readParameter(file, spec) }));
+    yield* encodeParameters(groups, { metadata: policyCheckpointMetadata(config, options) });
+  } finally {
+    await file.close();
+  }
 }
 
 /**

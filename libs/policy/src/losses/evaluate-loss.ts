@@ -16,7 +16,7 @@ import type { TrainingBatch } from './training-batch.js';
 export interface TokenColumns {
   /** log π of the token. */
   readonly logprobs: Float32Array;
-  /** Entropy of the distribution the token was chosen from. */
+  /** Entropy of the distribution the token was chosen from; NaN where nobody knows it, which only a loss without an entropy term allows. */
   readonly entropies: Float32Array;
   /** V of the state in which the token was chosen; null where the loss has no value term. */
   readonly values: Float32Array | null;
@@ -78,7 +78,7 @@ export function evaluateLoss(
   const entropyGradients = weights.map((weight) => -options.entropyCoefficient * weight);
   for (let m = 0; m < weights.length; m++) {
     sumOfEntropies += entropies[m];
-    loss += entropyGradients[m] * entropies[m];
+    if (options.entropyCoefficient !== 0) loss += entropyGradients[m] * entropies[m];
   }
 
   const value = outputs.values === null ? null : valueTerms(outputs.values, weights, batch, at, options);

@@ -6,6 +6,7 @@ import { engineOf } from '@retrace/config';
 import {
   accumulateLoss,
   nameContent,
+  SafetensorsFile,
   type AppliedGradients,
   type ApplyOptions,
   type CheckpointFiles,
@@ -17,6 +18,7 @@ import {
 } from '@retrace/policy';
 import type { UsedEngine } from '@retrace/trajectory';
 import { TrainerError } from '../../trainer-error.js';
+import { requireStateInFile } from '../held-state.js';
 import { teacherWeights } from '../teacher.js';
 import type { TensorflowEngineOptions } from '../tensorflow-engine.js';
 import type {
@@ -24,6 +26,7 @@ import type {
   EvaluatedTokens,
   EvaluationOptions,
   StepLoss,
+  StoredPolicy,
   UpdateEngine,
 } from '../update-engine.js';
 import { EngineConnection } from './engine-connection.js';
@@ -105,7 +108,7 @@ export class TorchEngine implements UpdateEngine {
   }
 
   async evaluateReference(
-    weights: FileRef,
+    { weights }: StoredPolicy,
     batch: SequenceBatch,
     { temperature, mask }: EvaluationOptions,
   ): Promise<Float32Array> {
@@ -121,7 +124,7 @@ export class TorchEngine implements UpdateEngine {
   evaluateTeacher(batch: SequenceBatch, options: EvaluationOptions): Promise<Float32Array> {
     const { distillation } = this.model.recipe;
     if (!distillation) throw new TypeError('recipe.distillation: missing; there is no teacher');
-    return this.evaluateReference(teacherWeights(distillation.teacher), batch, options);
+    return this.evaluateReference({ weights: teacherWeights(distillation.teacher) }, batch, options);
   }
 
   async evaluateMovingReference(
@@ -213,6 +216,11 @@ export class TorchEngine implements UpdateEngine {
     return weights;
   }
 
+  /** `''`: the files are all there is. */
+  get location(): string {
+    return '';
+  }
+
   /** Offers nothing: the weights are in the worker, and reach samplers as files. */
   offerWeights(): void {
     return;
@@ -235,6 +243,7 @@ export class TorchEngine implements UpdateEngine {
     // Both files are verified before either is loaded.
     const optimizer = await from.locate(state.optimizer);
     const weights = await from.locate(state.weights);
+    await requireStateAt(optimizer);
     await this.connection.change('load', { weights, optimizer });
     this.hasGradients = false;
   }
@@ -263,6 +272,15 @@ export class TorchEngine implements UpdateEngine {
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
+  }
+}
+
+async function requireStateAt(path: string): Promise<void> {
+  const file = await SafetensorsFile.open(path);
+  try {
+    requireStateInFile(file);
+  } finally {
+    await file.close();
   }
 }
 

@@ -1,0 +1,1 @@
+export { TinkerEngine } from './tinker-engine.js';

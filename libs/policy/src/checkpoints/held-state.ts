@@ -1,0 +1,23 @@
+import type { SafetensorsFile } from './safetensors-file.js';
+import { encodeSafetensorsHeader } from './safetensors-header.js';
+
+/** An optimizer state that a server keeps and does not hand out. */
+export interface HeldState {
+  /** Kind of the engine that can load it. */
+  readonly engine: string;
+  /** Address of the server. */
+  readonly url: string;
+  /** Name of the state there. */
+  readonly path: string;
+}
+
+/** Encodes for `CheckpointFiles.write` where such a state is, as a safetensors file without a tensor. */
+export function heldStateContent({ engine, url, path }: HeldState): Uint8Array {
+  return encodeSafetensorsHeader([], { heldBy: engine, url, path });
+}
+
+/** Where the state is that a file of an optimizer stands for; null for one that holds its state itself. */
+export function heldStateOf({ header }: SafetensorsFile): HeldState | null {
+  const { heldBy, url, path } = header.metadata;
+  return heldBy === undefined ? null : { engine: heldBy, url, path };
+}

@@ -1,0 +1,13 @@
+export { deleteSampler, downloadAdapter, type DownloadedAdapter } from './adapter-archive.js';
+export { datumOf, type Datum, type TargetColumns } from './datum.js';
+export {
+  gradientNormOf,
+  measureServer,
+  type ReadAdapterFile,
+  type Reduction,
+  type ServerPromises,
+} from './server-promises.js';
+export { TinkerClient, type TinkerClientOptions } from './tinker-client.js';
+export { TinkerError, type TinkerErrorCode } from './tinker-error.js';
+export type { AdamParameters, TrainingModel } from './training-model.js';
+export { TrainingSession, type ModelRequest } from './training-session.js';

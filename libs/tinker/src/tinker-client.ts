@@ -1,0 +1,198 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EndpointError, ServiceClient } from '@retrace/endpoints';
+import { textOf, type Answer } from './answer.js';
+import { TinkerError } from './tinker-error.js';
+
+export interface TinkerClientOptions {
+  /** Address below which `/api/v1/…` lies: `http://127.0.0.1:8000`. */
+  readonly url: string;
+  /** Sent as `X-API-Key`; without it, none is. */
+  readonly apiKey?: string;
+  /** Most requests at one time (default 4). */
+  readonly concurrency?: number;
+  /** How long an answer is waited for from a server that nobody reaches (default 60,000). */
+  readonly patienceMs?: number;
+  /** Longest time for a result that the server says it works on (default 30 min). */
+  readonly resultTimeoutMs?: number;
+}
+
+export interface CallOptions {
+  /** Default POST. */
+  readonly method?: 'GET' | 'POST' | 'DELETE';
+  /** Whether the call may be made again where its answer is lost (default true). */
+  readonly isRepeatable?: boolean;
+}
+
+/** A call that the server has taken, and works on. */
+export interface TakenCall {
+  readonly requestId: string;
+  /** Its first answer, before the result. */
+  readonly answer: Answer;
+}
+
+const PATIENCE_MS = 60_000;
+const RESULT_TIMEOUT_MS = 30 * 60_000;
+const CALL_TIMEOUT_MS = 60_000;
+const CALL_RETRIES = 5;
+/** Servers hold the question for a result open for up to five minutes; a shorter one is asked again. */
+const POLL_MS = 45_000;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 5_000;
+const RETRIED_MS = 200;
+const MAX_ANSWER_BYTES = 512 * 2 ** 20;
+
+/**
+ * The calls of the Tinker API (https://tinker-docs.thinkingmachines.ai) in JSON, as its SDK made them up to 0.24 and SkyRL's server answers them.
+ *
+ * Most calls are answered at once with the id of a request, whose result is asked for until it is there. Asking is free of effects, and the
+ * server keeps results, so a connection that breaks loses none.
+ */
+export class TinkerClient {
+  private readonly service: ServiceClient;
+  private readonly headers: Readonly<Record<string, string>>;
+
+  /** @throws EndpointError `INVALID_SETTING` when the address is none of HTTP */
+  constructor(private readonly options: TinkerClientOptions) {
+    this.service = new ServiceClient({
+      url: options.url,
+      concurrency: options.concurrency ?? 4,
+      firstRetryMs: RETRIED_MS,
+      // Who waits for a server that is down asks it until the deadline.
+      isPatient: true,
+      maxFailuresInARow: Number.POSITIVE_INFINITY,
+      maxAnswerBytes: MAX_ANSWER_BYTES,
+    });
+    this.headers = options.apiKey === undefined ? {} : { 'x-api-key': options.apiKey };
+  }
+
+  get url(): string {
+    return this.options.url.replace(/\/+$/, '');
+  }
+
+  /** Headers that every request carries. */
+  get authorization(): Readonly<Record<string, string>> {
+    return this.headers;
+  }
+
+  /** A call that is answered at once. @throws TinkerError */
+  async call(
+    path: string,
+    body?: object,
+    { method = 'POST', isRepeatable = true }: CallOptions = {},
+  ): Promise<Answer> {
+    try {
+      return await this.service.request({
+        method,
+        path: `/api/v1/${path}`,
+        body,
+        headers: this.headers,
+        timeoutMs: CALL_TIMEOUT_MS,
+        deadlineMs: this.options.patienceMs ?? PATIENCE_MS,
+        maxRetries: isRepeatable ? CALL_RETRIES : 0,
+        waits: isRepeatable,
+        read: parse,
+      });
+    } catch (error) {
+      throw tinkerError(error, path);
+    }
+  }
+
+  /** Makes a call with a later result, and returns once the server has taken it. @throws TinkerError */
+  async begin(path: string, body: object, options?: CallOptions): Promise<TakenCall> {
+    const answer = await this.call(path, body, options);
+    return { requestId: textOf(answer, 'request_id'), answer };
+  }
+
+  /**
+   * Waits for the result of a call that the server has taken.
+   *
+   * @param path of the call, for messages
+   * @throws TinkerError
+   */
+  async result({ requestId }: Pick<TakenCall, 'requestId'>, path: string): Promise<Answer> {
+    const { patienceMs = PATIENCE_MS, resultTimeoutMs = RESULT_TIMEOUT_MS } = this.options;
+    const began = performance.now();
+    let lastHeardMs = began;
+    for (let pauseMs = FIRST_PAUSE_MS; ;) {
+      try {
+        const answer = await this.poll(requestId);
+        if (answer.type !== 'try_again') return requireSuccess(answer, path);
+        lastHeardMs = performance.now();
+      } catch (error) {
+        if (!(error instanceof EndpointError && error.isTemporary)) throw tinkerError(error, path);
+        const isAtWork = error.code === 'TIMEOUT' || error.status === 408;
+        if (isAtWork) pauseMs = FIRST_PAUSE_MS;
+        else if (performance.now() - lastHeardMs > patienceMs) throw tinkerError(error, path);
+      }
+      if (performance.now() - began > resultTimeoutMs)
+        throw new TinkerError('NO_ANSWER', `${path}: no result within ${resultTimeoutMs} ms`);
+      await sleep(pauseMs);
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    }
+  }
+
+  /** A call with its result. @throws TinkerError */
+  async run(path: string, body: object, options?: CallOptions): Promise<Answer> {
+    return this.result(await this.begin(path, body, options), path);
+  }
+
+  /** Ends every connection. */
+  close(): Promise<void> {
+    return this.service.close();
+  }
+
+  private poll(requestId: string): Promise<Answer> {
+    return this.service.request({
+      path: '/api/v1/retrieve_future',
+      body: { request_id: requestId, allow_metadata_only: false },
+      headers: this.headers,
+      timeoutMs: POLL_MS,
+      maxRetries: 0,
+      waits: false,
+      read: parse,
+    });
+  }
+}
+
+function parse(text: string): Answer {
+  if (text === '') return {};
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch (cause) {
+    throw new EndpointError('MALFORMED_ANSWER', `the answer is not JSON: ${text.slice(0, 80)}`, { cause });
+  }
+  if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer as Answer;
+  throw new EndpointError('MALFORMED_ANSWER', `the answer is no JSON object: ${text.slice(0, 80)}`);
+}
+
+/** A result whose status is 200 may say that the call failed. */
+function requireSuccess(answer: Answer, path: string): Answer {
+  if (typeof answer.error !== 'string') return answer;
+  const code = answer.category === 'user' ? 'REFUSED' : 'FAILED';
+  throw new TinkerError(isOfLostModel(answer.error) ? 'MODEL_LOST' : code, `${path}: ${answer.error}`);
+}
+
+/** 404 is of a model, session or request that the server does not know, 410 of one that it had. */
+const GONE: ReadonlySet<number | null> = new Set([404, 410]);
+
+function tinkerError(error: unknown, path: string): unknown {
+  if (!(error instanceof EndpointError)) return error;
+  const { status } = error;
+  const message = `${path}: ${error.message}`;
+  const refused = status !== null && status >= 400 && status < 500 && status !== 408 && status !== 429;
+  if (!refused) {
+    const code = error.code === 'MALFORMED_ANSWER' ? 'MALFORMED_ANSWER' : 'NO_ANSWER';
+    return new TinkerError(code, message, { cause: error });
+  }
+  const isLost = GONE.has(status) || isOfLostModel(error.message);
+  const isOfCheckpoint = /checkpoint/i.test(error.message) && status === 404;
+  return new TinkerError(isOfCheckpoint ? 'CHECKPOINT_UNKNOWN' : isLost ? 'MODEL_LOST' : 'REFUSED', message, {
+    cause: error,
+  });
+}
+
+/** As SkyRL's server says it of a model that was there before its restart. */
+function isOfLostModel(message: string): boolean {
+  return /\bnot loaded\b/.test(message);
+}
