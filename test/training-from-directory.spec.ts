@@ -99,7 +99,7 @@ describe('a run that starts from a model directory', () => {
     const expected = await evaluateLogprobs(engine.model, sequences, scoring);
     expect(await evaluateLogprobs(reader, sequences, scoring)).toEqual(expected);
     const everyToken = { temperature: 1, mask: new Uint8Array(5).fill(1) };
-    const reference = await engine.evaluateReference(weights, sequences, everyToken);
+    const reference = await engine.evaluateReference({ weights }, sequences, everyToken);
     expect(reference).toEqual(expected.logprobs);
     const again = await open(recipe, 'lora');
     expect(again.modelHash).toBe(engine.modelHash);

@@ -1,4 +1,5 @@
 import { Argument, Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { EngineRecipe } from '@retrace/config';
 import type { BackendChoice } from '@retrace/process';
 
 /** Options of the program, which every command takes. */
@@ -56,21 +57,28 @@ export const backendOption = () =>
     'cpu',
   ] as const satisfies readonly BackendChoice[]);
 
+const ENGINE_KINDS = ['tensorflow', 'torch', 'tinker'] as const satisfies readonly EngineRecipe['kind'][];
+
+/** @param help what the engine does */
+export const engineOption = (help: string) => new Option('--engine <kind>', help).choices(ENGINE_KINDS);
+
 /** Options that say what computes the gradients, in place of the recipe's section `engine`. */
 export const engineOptions = () => [
-  new Option(
-    '--engine <kind>',
-    'engine that computes the gradients, instead of the recipe’s: TensorFlow.js in the trainer, or a torch worker (on GPUs: only one at a time was ever tried)',
-  ).choices(['tensorflow', 'torch'] as const),
+  engineOption(
+    'engine that computes the gradients, instead of the recipe’s: TensorFlow.js in the trainer, a torch worker (on GPUs: only one at a time was ever tried), or a server of the Tinker API',
+  ),
   new Option('--nproc <number>', 'processes of the torch worker that the trainer starts').argParser(
     wholeNumber(1, 1024),
   ),
   new Option('--engine-python <program>', 'Python with torch that the worker runs in (default: "python3")'),
   new Option(
     '--engine-url <url>',
-    'a torch worker that runs already (see "retrace engine torch --help")',
+    'a torch worker that runs already (see "retrace engine torch --help"), or the server of --engine tinker',
   ).conflicts(['nproc', 'enginePython']),
-  new Option('--engine-token-file <path>', 'file with the token of the worker at --engine-url'),
+  new Option(
+    '--engine-token-file <path>',
+    'file with the token of the worker, or the API key of the server, at --engine-url',
+  ),
 ];
 
 export const collectorsOption = () =>

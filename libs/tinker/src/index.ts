@@ -1,12 +1,16 @@
 export { deleteSampler, downloadAdapter, type DownloadedAdapter } from './adapter-archive.js';
+export { checkServer, type CheckedServer } from './check-server.js';
 export { datumOf, type Datum, type TargetColumns } from './datum.js';
 export {
+  baseModelsOf,
   gradientNormOf,
+  type MeasureOptions,
   measureServer,
   type ReadAdapterFile,
   type Reduction,
   type ServerPromises,
 } from './server-promises.js';
+export { sampleTokens, type SampledTokens, type SampleRequest } from './sample-tokens.js';
 export { TinkerClient, type TinkerClientOptions } from './tinker-client.js';
 export { TinkerError, type TinkerErrorCode } from './tinker-error.js';
 export type { AdamParameters, TrainingModel } from './training-model.js';

@@ -25,7 +25,7 @@ export interface ServerPromises {
 /** Reads the weights of adapter files, of which this library knows nothing. */
 export type ReadAdapterFile = (path: string) => Promise<ReadonlyMap<string, Float32Array>>;
 
-interface MeasureOptions {
+export interface MeasureOptions {
   readonly model: Pick<ModelRequest, 'baseModel' | 'rank'>;
   readonly readAdapter: ReadAdapterFile;
 }
@@ -62,15 +62,25 @@ export function gradientNormOf(metrics: ReadonlyMap<string, number>): number {
   );
 }
 
+/** Names of the base models that a server has. @throws TinkerError */
+export async function baseModelsOf(client: TinkerClient): Promise<readonly string[]> {
+  const { supported_models: models } = await client.call('get_server_capabilities', undefined, {
+    method: 'GET',
+  });
+  const entries = Array.isArray(models) ? (models as readonly { readonly model_name?: unknown }[]) : [];
+  return entries.flatMap(({ model_name: name }) => (typeof name === 'string' ? [name] : []));
+}
+
 /**
  * Measures what a server does with gradients and steps, on models of its own that it unloads.
  *
- * @throws TinkerError `REFUSED` for a server that does what no trainer can account for, with the figures
+ * @throws TinkerError `REFUSED` for a base model that the server does not name, and for a server that does what no trainer can account for, with the figures
  */
 export async function measureServer(
   client: TinkerClient,
   { model: request, readAdapter }: MeasureOptions,
 ): Promise<ServerPromises> {
+  await requireBaseModel(client, request.baseModel);
   const session = await TrainingSession.open(client, { repeatsAnswers: false });
   const directory = await mkdtemp(join(tmpdir(), 'retrace-tinker-'));
   try {
@@ -83,6 +93,16 @@ export async function measureServer(
     await session.close();
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+/** SkyRL takes any name, and trains the model that it has. */
+async function requireBaseModel(client: TinkerClient, name: string): Promise<void> {
+  const known = await baseModelsOf(client);
+  if (known.includes(name)) return;
+  throw new TinkerError(
+    'REFUSED',
+    `the server has no base model "${name}"; it has ${known.join(', ') || 'none'}`,
+  );
 }
 
 /** One trained target among `numCounted` that the mask counts; the model's own logprobs, so that each ratio is 1. */

@@ -2,6 +2,7 @@ import {
   asksServerForAnchors,
   requireFit,
   resolveRecipe,
+  type EngineRecipe,
   type Recipe,
   type RecipeOverrides,
 } from '@retrace/config';
@@ -29,7 +30,7 @@ export interface TrainingOptions extends CommonOptions, SourceOptions, MetricsOp
   readonly acceptOtherLog?: true;
   /** False: without a store. */
   readonly store?: boolean;
-  readonly engine?: 'tensorflow' | 'torch';
+  readonly engine?: EngineRecipe['kind'];
   readonly nproc?: number;
   readonly enginePython?: string;
   readonly engineUrl?: string;
@@ -76,7 +77,7 @@ export function overridesOf(
   return { seed, numUpdates, algorithm, overridesFile, assignments };
 }
 
-/** The assignments that the options of the engine stand for; those of a torch worker choose it, too. */
+/** The assignments that the options of the engine stand for; without `--engine` those of a worker choose torch. */
 export function engineAssignments({
   engine,
   nproc,
@@ -92,7 +93,7 @@ export function engineAssignments({
   const cleared = engineUrl === undefined ? [] : ['engine=null'];
   return [
     ...cleared,
-    'engine.kind=torch',
+    `engine.kind=${engine ?? 'torch'}`,
     ...given.map(([field, value]) => `engine.${field}=${JSON.stringify(value)}`),
   ];
 }

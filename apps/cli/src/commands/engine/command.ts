@@ -1,3 +1,4 @@
+import { Argument } from '@commander-js/extra-typings';
 import { newCommand, wholeNumber } from '../../options.js';
 
 /** Ways to start a worker without this command, each tried on processors; on GPUs only one process was. */
@@ -18,8 +19,9 @@ On GPUs the worker was tried on a single H200 (docs/results/gpu-check.md), never
 
 export const engineCommand = () =>
   newCommand('engine')
-    .description('start a worker that computes gradients for a trainer')
-    .addCommand(torchCommand());
+    .description('start a worker that computes gradients for a trainer, or check a server that does')
+    .addCommand(torchCommand())
+    .addCommand(checkCommand());
 
 const torchCommand = () =>
   newCommand('torch')
@@ -31,3 +33,16 @@ const torchCommand = () =>
     .option('--token-file <path>', 'file with its token; made where it does not exist', 'engine-token')
     .addHelpText('after', LAUNCH_LINES)
     .action(async (_, command) => (await import('./serve-torch.js')).serveTorch(command.optsWithGlobals()));
+
+const checkCommand = () =>
+  newCommand('check')
+    .description(
+      'measure what a server of the Tinker API does, on models that it makes and unloads; exits 1 if no run can be trained there',
+    )
+    .addArgument(new Argument('<url>', 'address of the server, as in --engine-url'))
+    .option('--base-model <name>', 'base model to check it with; default: the only one that the server has')
+    .option('--rank <number>', 'rank of the adapters', wholeNumber(1, 1024), 8)
+    .option('--token-file <path>', 'file with the API key')
+    .action(async (url, _, command) =>
+      (await import('./check-server.js')).checkEngineServer({ ...command.optsWithGlobals(), url }),
+    );

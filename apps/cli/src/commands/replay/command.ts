@@ -1,7 +1,9 @@
-import { Argument, Option } from '@commander-js/extra-typings';
+import { Argument } from '@commander-js/extra-typings';
+import type { EngineRecipe } from '@retrace/config';
 import type { BackendChoice } from '@retrace/process';
 import {
   backendOption,
+  engineOption,
   type CommonOptions,
   newCommand,
   runOption,
@@ -12,8 +14,9 @@ import {
 interface WholeRunOptions {
   readonly run: string;
   readonly backend: BackendChoice;
-  readonly engine: 'tensorflow' | 'torch';
+  readonly engine: EngineRecipe['kind'];
   readonly enginePython: string;
+  readonly engineUrl: string;
 }
 
 export const replayCommand = () =>
@@ -29,12 +32,15 @@ export const replayCommand = () =>
     )
     .addOption(backendOption())
     .addOption(
-      new Option(
-        '--engine <kind>',
+      engineOption(
         'engine that makes the updates again, instead of the one that each had; prints how they differ',
-      ).choices(['tensorflow', 'torch'] as const),
+      ),
     )
     .option('--engine-python <program>', 'Python with torch, for updates of the torch engine')
+    .option(
+      '--engine-url <url>',
+      'server of the Tinker API, for its updates, where it is no longer at the address of the recipe',
+    )
     .addCommand(replayRunCommand())
     .action(async (_, command) => (await import('./replay.js')).replay(command.optsWithGlobals()));
 

@@ -1,3 +1,4 @@
+import type { EngineRecipe } from '@retrace/config';
 import type { BackendChoice } from '@retrace/process';
 import { replayRun } from '@retrace/trainer';
 import { CliError } from '../../cli-error.js';
@@ -10,8 +11,9 @@ import { openReplaySource } from './replay-source.js';
 interface ReplayRunOptions extends CommonOptions {
   readonly run: string;
   readonly backend?: BackendChoice;
-  readonly engine?: 'tensorflow' | 'torch';
+  readonly engine?: EngineRecipe['kind'];
   readonly enginePython?: string;
+  readonly engineUrl?: string;
 }
 
 /**

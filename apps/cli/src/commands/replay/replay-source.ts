@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { openBackend } from '@retrace/compute';
-import { matrixProducts, parseRecipe, type Recipe } from '@retrace/config';
+import { matrixProducts, parseRecipe, type EngineRecipe, type Recipe } from '@retrace/config';
 import type { BackendChoice } from '@retrace/process';
 import { AssignedRewards, StateVisits } from '@retrace/scoring';
 import { TrajectoryReader } from '@retrace/store';
@@ -13,8 +13,9 @@ import { checkpointsOf } from '../../services/checkpoints.js';
 interface ReplayRequest {
   readonly run: string;
   readonly backend?: BackendChoice;
-  readonly engine?: 'tensorflow' | 'torch';
+  readonly engine?: EngineRecipe['kind'];
   readonly enginePython?: string;
+  readonly engineUrl?: string;
 }
 
 interface OpenedSource extends ReplaySource {
@@ -25,7 +26,7 @@ interface OpenedSource extends ReplaySource {
 /** Finds a run with updates, and opens the backend that makes them again. */
 export async function openReplaySource(
   { log, client, directory }: StoreSession,
-  { run, backend, engine: kind, enginePython: python }: ReplayRequest,
+  { run, backend, engine: kind, enginePython: python, engineUrl: url }: ReplayRequest,
 ): Promise<OpenedSource> {
   const { runId, started, updates } = await findRun(log, run, {
     has: (candidate) => candidate.started.runKind === 'trained' && candidate.updates.numUpdates > 0,
@@ -44,7 +45,11 @@ export async function openReplaySource(
     visits: new StateVisits({ client, runId }),
     assigned: new AssignedRewards({ client }),
     runId,
-    engine: { ...(kind ? { kind } : {}), ...(python === undefined ? {} : { python: programPath(python) }) },
+    engine: {
+      ...(kind ? { kind } : {}),
+      ...(python === undefined ? {} : { python: programPath(python) }),
+      ...(url === undefined ? {} : { url }),
+    },
     recipe,
     numUpdates: updates.numUpdates,
   };

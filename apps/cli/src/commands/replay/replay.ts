@@ -1,4 +1,5 @@
 import { replayUpdate, type ReplayedOptimizerStep, type ReplayResult } from '@retrace/trainer';
+import type { EngineRecipe } from '@retrace/config';
 import type { BackendChoice } from '@retrace/process';
 import type { UsedEngine } from '@retrace/trajectory';
 import { CliError } from '../../cli-error.js';
@@ -13,8 +14,9 @@ interface ReplayOptions extends CommonOptions {
   /** `latest` is the newest of the run. */
   readonly update?: number | 'latest';
   readonly backend?: BackendChoice;
-  readonly engine?: 'tensorflow' | 'torch';
+  readonly engine?: EngineRecipe['kind'];
   readonly enginePython?: string;
+  readonly engineUrl?: string;
 }
 
 interface ReplayReport extends ReplayResult {

@@ -87,7 +87,10 @@ function adaptersOf({ policy }: Recipe): { readonly policy: PolicyRecipe; readon
 }
 
 async function openClient({ url, tokenFile }: EngineRecipe): Promise<TinkerClient> {
-  if (url === undefined) throw new TypeError('recipe.engine.url: missing');
+  if (url === undefined) {
+    const message = 'engine.url: missing; name the address of the server that made the update';
+    throw new TrainerError('ENGINE_REFUSED', message);
+  }
   const apiKey = tokenFile === undefined ? undefined : (await readFile(tokenFile, 'utf8')).trim();
   return new TinkerClient({ url, patienceMs: PATIENCE_MS, ...(apiKey === undefined ? {} : { apiKey }) });
 }

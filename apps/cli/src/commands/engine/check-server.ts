@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises';
+import {
+  baseModelsOf,
+  checkServer,
+  readAdapterFile,
+  TinkerClient,
+  TinkerError,
+} from '@retrace/trainer/tinker';
+import type { CheckedServer } from '@retrace/trainer/tinker';
+import { CliError } from '../../cli-error.js';
+import type { CommonOptions } from '../../options.js';
+import { renderTable } from '../../terminal/table.js';
+
+interface CheckServerOptions extends Pick<CommonOptions, 'json'> {
+  readonly url: string;
+  readonly baseModel?: string;
+  readonly rank: number;
+  readonly tokenFile?: string;
+}
+
+/** A server that is there answers within this. */
+const PATIENCE_MS = 60_000;
+/** Saved states of one processor continue with the same bits; on GPUs sums may be in another order. */
+const SAME_BITS = 0;
+
+/**
+ * Prints what a server does, and what that means for a recipe.
+ *
+ * @throws CliError `CHECK_FAILED` for a server that no run can be trained in, `OPTION_INVALID`
+ */
+export async function checkEngineServer(options: CheckServerOptions): Promise<void> {
+  const { url, rank, tokenFile, json } = options;
+  const apiKey = tokenFile === undefined ? {} : { apiKey: (await readFile(tokenFile, 'utf8')).trim() };
+  const client = new TinkerClient({ url, patienceMs: PATIENCE_MS, ...apiKey });
+  try {
+    const baseModel = options.baseModel ?? onlyOne(await baseModelsOf(client));
+    const found = await checkServer(client, { model: { baseModel, rank }, readAdapter: readAdapterFile });
+    if (json === true) console.log(JSON.stringify({ url: client.url, baseModel, rank, ...found }, null, 2));
+    else console.log(renderTable(['promise', 'found', 'so'], rowsOf(found)));
+  } catch (error) {
+    if (!(error instanceof TinkerError)) throw error;
+    throw new CliError('CHECK_FAILED', `${client.url}: ${error.message}`, { cause: error });
+  } finally {
+    await client.close();
+  }
+}
+
+function onlyOne(models: readonly string[]): string {
+  if (models.length === 1) return models[0];
+  const found = models.length === 0 ? 'names none' : `has ${models.join(', ')}`;
+  throw new CliError('OPTION_INVALID', `--base-model: is required, as the server ${found}`);
+}
+
+function rowsOf(found: CheckedServer): readonly (readonly [string, string, string])[] {
+  const isMean = found.reduction === 'datumMean';
+  return [
+    [
+      'gradients add up as',
+      isMean ? 'means over data of means over tokens' : 'sums over tokens',
+      isMean
+        ? 'Retrace scales what it sends; optimizer.weightDecay must be 0'
+        : 'Retrace sends them as they are',
+    ],
+    [
+      'a call that is sent again',
+      found.repeatsAnswers ? 'is applied once' : 'is applied again',
+      found.repeatsAnswers ? 'lost answers cost nothing' : 'a lost answer costs the update under way',
+    ],
+    [
+      'grad_clip_norm',
+      found.clipsGradients ? 'is honoured' : 'is ignored',
+      found.clipsGradients ? 'optimizer.maxGradientNorm holds' : 'optimizer.maxGradientNorm must be 1e9',
+    ],
+    ['lora_alpha', `${found.loraAlpha}`, `policy.lora.alpha must be ${found.loraAlpha}`],
+    [
+      'a saved state continues',
+      found.resumedDifference === SAME_BITS
+        ? 'with the same bits'
+        : `within ${found.resumedDifference.toPrecision(2)} nats`,
+      'resumed and replayed updates are as close',
+    ],
+    [
+      'a policy saved for samplers',
+      found.keepsSnapshots ? 'stays as it was' : 'changes with its model',
+      found.keepsSnapshots ? 'samplers may use it' : 'Retrace evaluates copies of its own',
+    ],
+  ];
+}

@@ -1,0 +1,80 @@
+import { listOf, type Answer } from './answer.js';
+import type { TinkerClient } from './tinker-client.js';
+import { TinkerError } from './tinker-error.js';
+
+/** A turn that a saved policy is asked for. */
+export interface SampleRequest {
+  /** The policy, as `TrainingModel.saveForSampler` names it. */
+  readonly path: string;
+  readonly tokenIds: ArrayLike<number>;
+  readonly maxTokens: number;
+  readonly temperature: number;
+  /** Tokens of the support; −1 is all. */
+  readonly topK: number;
+  readonly topP: number;
+  readonly seed: number;
+  /** Tokens, or texts, that end the turn; tokens are part of it. */
+  readonly stop: readonly number[] | readonly string[];
+  /** Whether the logprobs of the context are wanted too. */
+  readonly promptLogprobs?: boolean;
+}
+
+export interface SampledTokens {
+  readonly tokenIds: Int32Array;
+  /** Of the model's own distribution, at temperature 1 and over all tokens, whatever was asked for; nats. */
+  readonly logprobs: Float32Array;
+  readonly stopReason: 'stop' | 'length';
+  /** [numContextTokens] the first is NaN, as nothing is before it; null where they were not asked for. */
+  readonly promptLogprobs: Float32Array | null;
+}
+
+/** Samples one turn. @throws TinkerError */
+export async function sampleTokens(client: TinkerClient, request: SampleRequest): Promise<SampledTokens> {
+  const { path, tokenIds, maxTokens, temperature, topK, topP, seed, stop, promptLogprobs = false } = request;
+  const answer = await client.run('asample', {
+    num_samples: 1,
+    prompt: { chunks: [{ type: 'encoded_text', tokens: Array.from(tokenIds) }] },
+    sampling_params: { max_tokens: maxTokens, temperature, top_k: topK, top_p: topP, seed, stop },
+    model_path: path,
+    prompt_logprobs: promptLogprobs,
+    type: 'sample',
+  });
+  const [sequence] = listOf(answer, 'sequences') as readonly (Answer | undefined)[];
+  if (sequence === undefined) throw new TinkerError('MALFORMED_ANSWER', 'sequences is empty');
+  const tokens = numbersOf(sequence, 'tokens');
+  const logprobs = numbersOf(sequence, 'logprobs');
+  if (logprobs.length !== tokens.length) {
+    const counts = `${logprobs.length} for ${tokens.length} tokens`;
+    throw new TinkerError(
+      'MALFORMED_ANSWER',
+      `sequences[0].logprobs must have one for each token, has ${counts}`,
+    );
+  }
+  return {
+    tokenIds: Int32Array.from(tokens),
+    logprobs: Float32Array.from(logprobs, (logprob) => Math.min(0, logprob)),
+    stopReason: sequence.stop_reason === 'stop' ? 'stop' : 'length',
+    promptLogprobs: promptLogprobs ? contextLogprobs(answer, tokenIds.length) : null,
+  };
+}
+
+/** Some servers give the first token null, some leave it out. */
+function contextLogprobs(answer: Answer, length: number): Float32Array {
+  const values = listOf(answer, 'prompt_logprobs');
+  const missing = length - values.length;
+  if (missing !== 0 && missing !== 1) {
+    const message = `prompt_logprobs must have ${length} entries or one fewer, has ${values.length}`;
+    throw new TinkerError('MALFORMED_ANSWER', message);
+  }
+  const logprobs = new Float32Array(length).fill(Number.NaN);
+  values.forEach((value, n) => {
+    if (typeof value === 'number') logprobs[n + missing] = Math.min(0, value);
+  });
+  return logprobs;
+}
+
+function numbersOf(answer: Answer, field: string): readonly number[] {
+  const values = listOf(answer, field);
+  if (values.every((value): value is number => typeof value === 'number')) return values;
+  throw new TinkerError('MALFORMED_ANSWER', `sequences[0].${field} must be numbers`);
+}
