@@ -11,7 +11,7 @@ const STUBS = fileURLToPath(new URL('cuda-stubs.py', import.meta.url));
 
 const TORCH = 'torch==2.11.0';
 const NAME = 'torch-2.11.0';
-/** What torch itself needs on a processor. */
+/** Packages that torch itself needs on a processor. */
 const NEEDED_BY_TORCH = [
   'filelock',
   'fsspec',

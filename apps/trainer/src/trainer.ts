@@ -128,17 +128,22 @@ export class Trainer {
     requireOwnRewards(options);
     const sampler = await BatchSampler.open(recipe, reader, control.run(runId));
     const engine = await options.openEngine();
-    const run = () => control.run(runId);
-    const keepsTexts = readsTexts(recipe, rewards);
-    const { maxFreshBytes: maxBytes, known } = options;
-    const fresh = await FreshEpisodes.open({
-      ...{ log, ends, run, keepsTexts, stored: reader, maxBytes, known, signal },
-    });
-    const batches = new BatchSource({ ...options, reader: fresh, sampler, epoch });
-    const trainer = new Trainer(options, engine, fresh, batches, epoch);
-    trainer.requireClaim();
-    await trainer.restore();
-    return trainer;
+    try {
+      const run = () => control.run(runId);
+      const keepsTexts = readsTexts(recipe, rewards);
+      const { maxFreshBytes: maxBytes, known } = options;
+      const fresh = await FreshEpisodes.open({
+        ...{ log, ends, run, keepsTexts, stored: reader, maxBytes, known, signal },
+      });
+      const batches = new BatchSource({ ...options, reader: fresh, sampler, epoch });
+      const trainer = new Trainer(options, engine, fresh, batches, epoch);
+      trainer.requireClaim();
+      await trainer.restore();
+      return trainer;
+    } catch (error) {
+      await engine.close();
+      throw error;
+    }
   }
 
   /** Resolves when the run has ended or the signal aborts. */
@@ -236,9 +241,15 @@ export class Trainer {
     });
   }
 
+  /** Updates of a server are made again in the one that this trainer is pointed to. */
+  private get replaySource(): ReplaySource {
+    const { engine } = this.options.recipe;
+    return engine?.kind === 'tinker' ? { ...this.options, engine } : this.options;
+  }
+
   /** Makes those policies again that other processes will load and whose files are missing or damaged. */
   private remakeNeeded(): Promise<void> {
-    return remakePolicies(this.options, neededPolicies(this.view), (message) => {
+    return remakePolicies(this.replaySource, neededPolicies(this.view), (message) => {
       this.options.warnings.raise({ source: 'trainer', message });
     });
   }
@@ -256,7 +267,7 @@ export class Trainer {
     }
     // The engine is still as the run began: the first policy, which may be damaged too.
     await this.engine.saveWeights();
-    const beganAfter = await remakeState(this.options, updateNumber);
+    const beganAfter = await remakeState(this.replaySource, updateNumber);
     const origin = describeOrigin(beganAfter);
     const message = `the checkpoint of update ${updateNumber} was made again from ${origin}, bit for bit`;
     this.options.warnings.raise({ source: 'trainer', message });

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -17,6 +17,7 @@ export interface DownloadedAdapter {
 
 const WEIGHTS_FILE = 'adapter_model.safetensors';
 const CONFIG_FILE = 'adapter_config.json';
+const WANTED = [CONFIG_FILE, WEIGHTS_FILE];
 const DOWNLOAD_TIMEOUT_MS = 10 * 60_000;
 
 /** Path of a saved policy, as the API names it: `tinker://<model>/<name>`, or with `sampler_weights/` between. */
@@ -33,28 +34,46 @@ export async function downloadAdapter(
   directory: string,
 ): Promise<DownloadedAdapter> {
   const [modelId, name] = partsOf(path);
-  const url = `${client.url}/api/v1/training_runs/${modelId}/checkpoints/${name}/archive`;
+  const url = new URL(`${client.url}/api/v1/training_runs/${modelId}/checkpoints/${name}/archive`);
+  const archive = await fetchArchive(url, client.authorization).catch((error: unknown) => {
+    if (error instanceof TinkerError) throw error;
+    const message = `the archive of ${path} can't be had: ${(error as Error).message}`;
+    throw new TinkerError('NO_ANSWER', message, { cause: error });
+  });
+  // Only who trains on such a server unpacks archives.
+  const { extract } = await import('tar');
+  const isWanted = (entry: string) => WANTED.some((file) => entry === file || entry === `./${file}`);
+  await pipeline(Readable.fromWeb(archive), extract({ cwd: directory, filter: isWanted }));
+  return readAdapter(directory, path);
+}
+
+async function readAdapter(directory: string, path: string): Promise<DownloadedAdapter> {
   try {
-    const signal = AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS);
-    const response = await fetch(url, { headers: client.authorization, signal });
-    if (!response.ok || response.body === null)
-      throw new Error(`HTTP ${response.status}: ${(await response.text()).slice(0, 200)}`);
-    // Only who trains on such a server unpacks archives.
-    const { extract } = await import('tar');
-    const unpacked = extract({
-      cwd: directory,
-      filter: (entry) => /(^|\/)adapter_[a-z_]+\.[a-z]+$/.test(entry),
-    });
-    await pipeline(Readable.fromWeb(response.body as ReadableStream), unpacked);
-    const { r, lora_alpha: alpha } = JSON.parse(await readFile(join(directory, CONFIG_FILE), 'utf8')) as {
-      readonly r: number;
-      readonly lora_alpha: number;
-    };
-    return { weights: join(directory, WEIGHTS_FILE), rank: r, alpha };
+    const config: unknown = JSON.parse(await readFile(join(directory, CONFIG_FILE), 'utf8'));
+    const { r: rank, lora_alpha: alpha } = config as { readonly r?: unknown; readonly lora_alpha?: unknown };
+    await access(join(directory, WEIGHTS_FILE));
+    if (typeof rank === 'number' && typeof alpha === 'number')
+      return { weights: join(directory, WEIGHTS_FILE), rank, alpha };
+    throw new Error(`${CONFIG_FILE} has no r and lora_alpha`);
   } catch (cause) {
-    const message = `the archive of ${path} can't be had: ${(cause as Error).message}`;
-    throw new TinkerError('NO_ANSWER', message, { cause });
+    const message = `the archive of ${path} holds no adapter of peft's: ${(cause as Error).message}`;
+    throw new TinkerError('MALFORMED_ANSWER', message, { cause });
   }
+}
+
+/** Follows a redirect by itself: the key is for the server, and not for the storage that it names. */
+async function fetchArchive(url: URL, headers: Readonly<Record<string, string>>): Promise<ReadableStream> {
+  const signal = AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS);
+  let response = await fetch(url, { headers, signal, redirect: 'manual' });
+  const location = response.headers.get('location');
+  if (response.status >= 300 && response.status < 400 && location !== null) {
+    const target = new URL(location, url);
+    const isSame = target.origin === url.origin;
+    response = await fetch(target, { signal, ...(isSame ? { headers } : {}) });
+  }
+  if (response.ok && response.body !== null) return response.body as ReadableStream;
+  const message = `HTTP ${response.status} for an archive: ${(await response.text()).slice(0, 200)}`;
+  throw new TinkerError(response.status >= 500 ? 'NO_ANSWER' : 'FAILED', message);
 }
 
 /** Has the server forget a policy that was saved for samplers, where it can: SkyRL 0.3.0 forgets none. */

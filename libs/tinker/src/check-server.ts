@@ -1,20 +1,25 @@
 import { datumOf } from './datum.js';
 import { sampleTokens } from './sample-tokens.js';
-import { measureServer, type MeasureOptions, type ServerPromises } from './server-promises.js';
+import {
+  measureServer,
+  NUM_TARGETS,
+  TOKENS,
+  type MeasureOptions,
+  type ServerPromises,
+} from './server-promises.js';
 import type { TinkerClient } from './tinker-client.js';
+import { TinkerError } from './tinker-error.js';
 import type { TrainingModel } from './training-model.js';
 import { TrainingSession } from './training-session.js';
 
-/** What a server was measured to do, with what only matters to those who sample or resume. */
+/** Promises of a server as they were measured, with those that only matter to those who sample or resume. */
 export interface CheckedServer extends ServerPromises {
   /** Largest difference of a logprob between a model and another one that continues from its saved state, after a step of both; nats. */
   readonly resumedDifference: number;
-  /** Whether a policy that was saved for samplers stays as it was when its model is trained further. */
-  readonly keepsSnapshots: boolean;
+  /** Whether a policy that was saved for samplers stays as it was when its model is trained further; null where the server samples without logprobs of the context. */
+  readonly keepsSnapshots: boolean | null;
 }
 
-const TOKENS = Int32Array.of(1, 2, 3, 4, 5, 6);
-const NUM_TARGETS = TOKENS.length - 1;
 const SEED = 2;
 const STEP = {
   ...{ learningRate: 0.01, beta1: 0.9, beta2: 0.95, epsilon: 1e-8 },
@@ -33,19 +38,19 @@ export async function checkServer(client: TinkerClient, options: MeasureOptions)
   const session = await TrainingSession.open(client, promises);
   try {
     const request = { ...options.model, seed: SEED };
-    const model = await session.createModel(request);
+    const model = await session.createTrained(request);
     await step(model);
     const path = await model.saveState();
     const policy = await model.saveForSampler();
     const before = await contextLogprobs(client, policy);
-    const resumed = await session.openModel(request, { path, optimizer: true });
+    const resumed = await session.resumeTrained(request, path);
     await step(model);
     await step(resumed);
     return {
       ...promises,
       resumedDifference: largestDifference(await logprobsOf(model), await logprobsOf(resumed)),
       // Asked last: SkyRL gives the model that is trained the weights of the policy that samples.
-      keepsSnapshots: largestDifference(before, await contextLogprobs(client, policy)) < SAME,
+      keepsSnapshots: before && (await isStill(before, client, policy)),
     };
   } finally {
     await session.close();
@@ -64,12 +69,23 @@ async function step(model: TrainingModel): Promise<void> {
   await model.step([[datumOf({ tokenIds: TOKENS, mask, logprobs, advantages })]], STEP);
 }
 
-async function contextLogprobs(client: TinkerClient, path: string): Promise<Float32Array> {
-  const sampled = await sampleTokens(client, {
+async function isStill(before: Float32Array, client: TinkerClient, policy: string): Promise<boolean | null> {
+  const after = await contextLogprobs(client, policy);
+  return after && largestDifference(before, after) < SAME;
+}
+
+/** Null where the server does not tell them. */
+async function contextLogprobs(client: TinkerClient, path: string): Promise<Float32Array | null> {
+  const request = {
     ...{ path, tokenIds: TOKENS, maxTokens: 1, temperature: 1, topK: -1, topP: 1 },
     ...{ seed: SEED, stop: [], promptLogprobs: true },
+  };
+  const sampled = await sampleTokens(client, request).catch((error: unknown) => {
+    if (error instanceof TinkerError && error.code !== 'NO_ANSWER') return null;
+    throw error;
   });
-  return (sampled.promptLogprobs ?? sampled.logprobs).slice(1);
+  const logprobs = sampled?.promptLogprobs?.slice(1) ?? null;
+  return logprobs?.every(Number.isFinite) ? logprobs : null;
 }
 
 function largestDifference(a: Float32Array, b: Float32Array): number {

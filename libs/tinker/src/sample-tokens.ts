@@ -28,17 +28,22 @@ export interface SampledTokens {
   readonly promptLogprobs: Float32Array | null;
 }
 
-/** Samples one turn. @throws TinkerError */
-export async function sampleTokens(client: TinkerClient, request: SampleRequest): Promise<SampledTokens> {
+/** Samples one turn. @throws TinkerError; the signal's reason once it aborts */
+export async function sampleTokens(
+  client: TinkerClient,
+  request: SampleRequest,
+  signal?: AbortSignal,
+): Promise<SampledTokens> {
   const { path, tokenIds, maxTokens, temperature, topK, topP, seed, stop, promptLogprobs = false } = request;
-  const answer = await client.run('asample', {
+  const body = {
     num_samples: 1,
     prompt: { chunks: [{ type: 'encoded_text', tokens: Array.from(tokenIds) }] },
     sampling_params: { max_tokens: maxTokens, temperature, top_k: topK, top_p: topP, seed, stop },
     model_path: path,
     prompt_logprobs: promptLogprobs,
     type: 'sample',
-  });
+  };
+  const answer = await client.run('asample', body, { signal });
   const [sequence] = listOf(answer, 'sequences') as readonly (Answer | undefined)[];
   if (sequence === undefined) throw new TinkerError('MALFORMED_ANSWER', 'sequences is empty');
   const tokens = numbersOf(sequence, 'tokens');

@@ -5,13 +5,13 @@ import { deleteSampler, downloadAdapter, type DownloadedAdapter } from './adapte
 import { datumOf, type Datum } from './datum.js';
 import type { TinkerClient } from './tinker-client.js';
 import { TinkerError } from './tinker-error.js';
-import type { AdamParameters, TrainingModel } from './training-model.js';
-import { TrainingSession, type ModelRequest } from './training-session.js';
+import type { TrainingModel } from './training-model.js';
+import { NO_CHANGE, TrainingSession, type ModelRequest } from './training-session.js';
 
 /** How gradients of data add up until a step: as a `sum` over targets, or as the mean over data of the mean over each one's targets. */
 export type Reduction = 'sum' | 'datumMean';
 
-/** What a server was measured to do; the API leaves each of it open. */
+/** Behaviour of a server as it was measured; the API leaves each of it open. */
 export interface ServerPromises {
   readonly reduction: Reduction;
   /** Whether a numbered call that is sent again is answered again, and applied once. */
@@ -31,8 +31,8 @@ export interface MeasureOptions {
 }
 
 /** Tokens that every vocabulary has. */
-const TOKENS = Int32Array.of(1, 2, 3, 4, 5, 6);
-const NUM_TARGETS = TOKENS.length - 1;
+export const TOKENS = Int32Array.of(1, 2, 3, 4, 5, 6);
+export const NUM_TARGETS = TOKENS.length - 1;
 const SEED = 1;
 /** The only target with an advantage. */
 const TRAINED = NUM_TARGETS - 1;
@@ -41,13 +41,9 @@ const TOLERANCE = 0.02;
 
 const LEARNING_RATE = 0.01;
 /** So much more than any gradient that a first step of AdamW is learningRate · gradient / epsilon. */
-const EPSILON = 1e6;
+const EPSILON = 1e7;
+const LARGE = 1e3;
 const CLIPPED = 0.01;
-
-const NO_STEP: AdamParameters = {
-  ...{ learningRate: 0, beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0 },
-  maxGradientNorm: 0,
-};
 
 /** The metric with which servers report the norm of a step's gradients. */
 const NORM_METRIC = /(^|[/.:])grad_norm\b/;
@@ -84,7 +80,7 @@ export async function measureServer(
   const session = await TrainingSession.open(client, { repeatsAnswers: false });
   const directory = await mkdtemp(join(tmpdir(), 'retrace-tinker-'));
   try {
-    const model = await session.createModel({ ...request, seed: SEED });
+    const model = await session.createTrained({ ...request, seed: SEED });
     const norms = await measureNorms(model);
     const repeatsAnswers = await measureRepeats(client, model, norms.one);
     const optimizer = await measureOptimizer(client, { model, norm: norms.one, directory, readAdapter });
@@ -106,12 +102,12 @@ async function requireBaseModel(client: TinkerClient, name: string): Promise<voi
 }
 
 /** One trained target among `numCounted` that the mask counts; the model's own logprobs, so that each ratio is 1. */
-function probe(logprobs: Float32Array, numCounted: number): Datum {
+function probe(logprobs: Float32Array, numCounted: number, advantage = 1): Datum {
   return datumOf({
     tokenIds: TOKENS,
     mask: Uint8Array.from(TOKENS.subarray(1), (_, n) => Number(n >= NUM_TARGETS - numCounted)),
     logprobs,
-    advantages: Float32Array.from(TOKENS.subarray(1), (_, n) => Number(n === TRAINED)),
+    advantages: Float32Array.from(TOKENS.subarray(1), (_, n) => (n === TRAINED ? advantage : 0)),
   });
 }
 
@@ -128,7 +124,7 @@ interface MeasuredNorms {
 async function measureNorms(model: TrainingModel): Promise<MeasuredNorms> {
   const [logprobs] = await model.forward([[probe(new Float32Array(NUM_TARGETS), 1)]]);
   const one = probe(logprobs, 1);
-  const normOf = async (data: readonly Datum[]) => gradientNormOf(await model.step([data], NO_STEP));
+  const normOf = async (data: readonly Datum[]) => gradientNormOf(await model.step([data], NO_CHANGE));
   return {
     one: await normOf([one]),
     twice: await normOf([one, one]),
@@ -157,7 +153,7 @@ async function measureRepeats(client: TinkerClient, model: TrainingModel, norm: 
   });
   await client.result(first, 'forward_backward');
   if (again !== null) await client.result(again, 'forward_backward');
-  const made = gradientNormOf(await model.step([], NO_STEP));
+  const made = gradientNormOf(await model.step([], NO_CHANGE));
   // A mean over data is the same where it was applied twice: then the ids of the requests tell.
   return again?.requestId === first.requestId && Math.abs(made / norm - 1) < TOLERANCE;
 }
@@ -176,21 +172,22 @@ async function measureOptimizer(
 ): Promise<Pick<ServerPromises, 'clipsGradients' | 'loraAlpha'>> {
   const before = await exportAdapter(client, model, directory);
   const [logprobs] = await model.forward([[probe(new Float32Array(NUM_TARGETS), 1)]]);
-  await model.step([[probe(logprobs, 1)]], {
+  // So large that a bound of the server's own would show.
+  await model.step([[probe(logprobs, 1, LARGE)]], {
     learningRate: LEARNING_RATE,
     // Without memory, the steps before don't count.
     ...{ beta1: 0, beta2: 0, epsilon: EPSILON },
     // SkyRL's JAX back-end would shrink the adapters of all models by it, those of other sessions too.
     weightDecay: 0,
-    maxGradientNorm: CLIPPED * norm,
+    maxGradientNorm: CLIPPED * LARGE * norm,
   });
   const after = await readAdapter((await exportAdapter(client, model, directory)).weights);
-  const moved = normOfB(after) / ((LEARNING_RATE * norm) / EPSILON);
+  const moved = normOfB(after) / ((LEARNING_RATE * LARGE * norm) / EPSILON);
   const clipsGradients = Math.abs(moved / CLIPPED - 1) < TOLERANCE;
   if (clipsGradients || Math.abs(moved - 1) < TOLERANCE) return { clipsGradients, loraAlpha: before.alpha };
   throw new TinkerError(
     'REFUSED',
-    `the server's optimizer steps ${moved.toPrecision(3)} times as far as AdamW with the epsilon that was asked for; it takes its settings from elsewhere`,
+    `the server's optimizer steps ${moved.toPrecision(3)} times as far as AdamW with the settings that were asked for; it takes some from elsewhere, such as epsilon or a bound of the gradient norm`,
   );
 }
 
@@ -210,7 +207,9 @@ async function exportAdapter(
 ): Promise<DownloadedAdapter> {
   const path = await model.saveForSampler();
   const directory = await mkdtemp(join(below, 'adapter-'));
-  const adapter = await downloadAdapter(client, path, directory);
-  await deleteSampler(client, path);
-  return adapter;
+  try {
+    return await downloadAdapter(client, path, directory);
+  } finally {
+    await deleteSampler(client, path);
+  }
 }

@@ -21,6 +21,9 @@ export interface CallOptions {
   readonly method?: 'GET' | 'POST' | 'DELETE';
   /** Whether the call may be made again where its answer is lost (default true). */
   readonly isRepeatable?: boolean;
+  /** Time for all attempts (default the patience of the client). */
+  readonly deadlineMs?: number;
+  readonly signal?: AbortSignal;
 }
 
 /** A call that the server has taken, and works on. */
@@ -39,6 +42,7 @@ const POLL_MS = 45_000;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
 const RETRIED_MS = 200;
+const HEALTH_MS = 5_000;
 const MAX_ANSWER_BYTES = 512 * 2 ** 20;
 
 /**
@@ -78,16 +82,17 @@ export class TinkerClient {
   async call(
     path: string,
     body?: object,
-    { method = 'POST', isRepeatable = true }: CallOptions = {},
+    { method = 'POST', isRepeatable = true, deadlineMs, signal }: CallOptions = {},
   ): Promise<Answer> {
     try {
       return await this.service.request({
         method,
         path: `/api/v1/${path}`,
         body,
+        signal,
         headers: this.headers,
         timeoutMs: CALL_TIMEOUT_MS,
-        deadlineMs: this.options.patienceMs ?? PATIENCE_MS,
+        deadlineMs: deadlineMs ?? this.options.patienceMs ?? PATIENCE_MS,
         maxRetries: isRepeatable ? CALL_RETRIES : 0,
         waits: isRepeatable,
         read: parse,
@@ -109,31 +114,36 @@ export class TinkerClient {
    * @param path of the call, for messages
    * @throws TinkerError
    */
-  async result({ requestId }: Pick<TakenCall, 'requestId'>, path: string): Promise<Answer> {
+  async result(
+    { requestId }: Pick<TakenCall, 'requestId'>,
+    path: string,
+    signal?: AbortSignal,
+  ): Promise<Answer> {
     const { patienceMs = PATIENCE_MS, resultTimeoutMs = RESULT_TIMEOUT_MS } = this.options;
     const began = performance.now();
     let lastHeardMs = began;
     for (let pauseMs = FIRST_PAUSE_MS; ;) {
       try {
-        const answer = await this.poll(requestId);
+        const answer = await this.poll(requestId, signal);
         if (answer.type !== 'try_again') return requireSuccess(answer, path);
         lastHeardMs = performance.now();
       } catch (error) {
-        if (!(error instanceof EndpointError && error.isTemporary)) throw tinkerError(error, path);
-        const isAtWork = error.code === 'TIMEOUT' || error.status === 408;
-        if (isAtWork) pauseMs = FIRST_PAUSE_MS;
-        else if (performance.now() - lastHeardMs > patienceMs) throw tinkerError(error, path);
+        if (!(error instanceof EndpointError && error.isTemporary)) throw resultError(error, path);
+        if (error.status === 408 || (error.code === 'TIMEOUT' && (await this.isThere()))) {
+          lastHeardMs = performance.now();
+          pauseMs = FIRST_PAUSE_MS;
+        } else if (performance.now() - lastHeardMs > patienceMs) throw tinkerError(error, path);
       }
       if (performance.now() - began > resultTimeoutMs)
         throw new TinkerError('NO_ANSWER', `${path}: no result within ${resultTimeoutMs} ms`);
-      await sleep(pauseMs);
+      await sleep(pauseMs, undefined, { signal });
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     }
   }
 
   /** A call with its result. @throws TinkerError */
   async run(path: string, body: object, options?: CallOptions): Promise<Answer> {
-    return this.result(await this.begin(path, body, options), path);
+    return this.result(await this.begin(path, body, options), path, options?.signal);
   }
 
   /** Ends every connection. */
@@ -141,10 +151,20 @@ export class TinkerClient {
     return this.service.close();
   }
 
-  private poll(requestId: string): Promise<Answer> {
+  /** Whether the server answers at all; a question for a result is held open while it works. */
+  private async isThere(): Promise<boolean> {
+    const options = { method: 'GET', isRepeatable: false, deadlineMs: HEALTH_MS } as const;
+    return this.call('healthz', undefined, options).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  private poll(requestId: string, signal?: AbortSignal): Promise<Answer> {
     return this.service.request({
       path: '/api/v1/retrieve_future',
       body: { request_id: requestId, allow_metadata_only: false },
+      signal,
       headers: this.headers,
       timeoutMs: POLL_MS,
       maxRetries: 0,
@@ -171,6 +191,14 @@ function requireSuccess(answer: Answer, path: string): Answer {
   if (typeof answer.error !== 'string') return answer;
   const code = answer.category === 'user' ? 'REFUSED' : 'FAILED';
   throw new TinkerError(isOfLostModel(answer.error) ? 'MODEL_LOST' : code, `${path}: ${answer.error}`);
+}
+
+/** SkyRL answers a failure of its engine as it does a request that makes no sense: after it had taken the call. */
+function resultError(error: unknown, path: string): unknown {
+  if (!(error instanceof EndpointError)) return error;
+  const told = tinkerError(error, path);
+  if (!(told instanceof TinkerError && told.code === 'REFUSED')) return told;
+  return new TinkerError('FAILED', told.message, { cause: error });
 }
 
 /** 404 is of a model, session or request that the server does not know, 410 of one that it had. */

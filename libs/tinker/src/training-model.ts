@@ -15,8 +15,9 @@ export interface AdamParameters {
   readonly maxGradientNorm: number;
 }
 
-/** Attempts at a save whose answer is lost, each under another name. */
-const MAX_SAVES = 3;
+/** Attempts at a call that changes nothing and whose answer is lost. */
+const MAX_ATTEMPTS = 3;
+const UNLOAD_MS = 5_000;
 
 /**
  * A model of a session: weights, gradients and optimizer in the server.
@@ -46,13 +47,8 @@ export class TrainingModel {
    */
   async forward(calls: readonly (readonly Datum[])[]): Promise<readonly Float32Array[]> {
     const taken: TakenCall[] = [];
-    for (const data of calls) {
-      const body = (seqId: number) => ({
-        ...{ model_id: this.id, seq_id: seqId },
-        forward_input: { data, loss_fn: 'cross_entropy' },
-      });
-      taken.push(await this.begin('forward', body, true));
-    }
+    for (const data of calls)
+      taken.push(await this.beginFree('forward', { forward_input: { data, loss_fn: 'cross_entropy' } }));
     const logprobs: Float32Array[] = [];
     for (const [c, call] of taken.entries())
       logprobs.push(...readLogprobs(await this.client.result(call, 'forward'), calls[c]));
@@ -102,11 +98,14 @@ export class TrainingModel {
     const body = (seqId: number) => ({
       ...{ model_id: this.id, path, optimizer, seq_id: seqId, type: 'load_weights' },
     });
-    await this.client.result(await this.begin('load_weights', body, true), 'load_weights');
+    // Sent again it would be the second call, which servers refuse.
+    await this.client.result(await this.begin('load_weights', body, false), 'load_weights');
   }
 
+  /** Has the server forget the model, as far as it answers soon. */
   async unload(): Promise<void> {
-    await this.client.run('unload_model', { model_id: this.id, type: 'unload_model' });
+    const options = { isRepeatable: false, deadlineMs: UNLOAD_MS };
+    await this.client.begin('unload_model', { model_id: this.id, type: 'unload_model' }, options);
   }
 
   private beginStep(parameters: AdamParameters): Promise<TakenCall> {
@@ -124,17 +123,21 @@ export class TrainingModel {
     return this.begin('optim_step', body, this.isRepeatable);
   }
 
-  /** A save changes nothing of the model, so one without an answer is made again, under another name: names can't be used twice. */
   private async save(call: 'save_weights' | 'save_weights_for_sampler', options: object): Promise<string> {
-    for (let numLeft = MAX_SAVES - 1; ; numLeft--) {
+    // Names can't be used twice.
+    const taken = await this.beginFree(call, () => ({ path: randomUUID(), type: call, ...options }));
+    return textOf(await this.client.result(taken, call), 'path');
+  }
+
+  /** Sends a call that changes nothing of the model: one whose answer is lost is made again, under another number. */
+  private async beginFree(path: string, fields: object | (() => object)): Promise<TakenCall> {
+    for (let numLeft = MAX_ATTEMPTS - 1; ; numLeft--) {
       try {
-        const path = randomUUID();
         const body = (seqId: number) => ({
-          ...{ model_id: this.id, path, seq_id: seqId, type: call },
-          ...options,
+          ...{ model_id: this.id, seq_id: seqId },
+          ...(typeof fields === 'function' ? (fields as () => object)() : fields),
         });
-        const taken = await this.begin(call, body, false);
-        return textOf(await this.client.result(taken, call), 'path');
+        return await this.begin(path, body, false);
       } catch (error) {
         const isLost = error instanceof TinkerError && error.code === 'NO_ANSWER';
         if (!isLost || numLeft === 0) throw error;
@@ -171,5 +174,7 @@ function readLogprobs(answer: Answer, data: readonly Datum[]): Float32Array[] {
 
 function readMetrics({ metrics }: Answer): ReadonlyMap<string, number> {
   const entries = Object.entries((metrics ?? {}) as Readonly<Record<string, unknown>>);
-  return new Map(entries.filter((entry): entry is [string, number] => typeof entry[1] === 'number'));
+  // JSON has no NaN: null is a number that is not finite.
+  const numbers = entries.filter(([, value]) => typeof value === 'number' || value === null);
+  return new Map(numbers.map(([name, value]) => [name, (value as number | null) ?? Number.NaN]));
 }

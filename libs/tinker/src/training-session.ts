@@ -1,11 +1,18 @@
 import { textOf } from './answer.js';
 import type { TinkerClient } from './tinker-client.js';
-import { TrainingModel } from './training-model.js';
+import { TinkerError } from './tinker-error.js';
+import { TrainingModel, type AdamParameters } from './training-model.js';
 
 /** The SDK whose JSON is spoken: servers refuse versions that they don't know. */
 const SDK_VERSION = '0.24.0';
 /** Servers end a session that is silent for some minutes, with its models. */
 const HEARTBEAT_MS = 10_000;
+
+/** A step that leaves the weights as they are. */
+export const NO_CHANGE: AdamParameters = {
+  ...{ learningRate: 0, beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0 },
+  maxGradientNorm: 0,
+};
 
 /** A model to make: the base model with a fresh adapter on all of its projections. */
 export interface ModelRequest {
@@ -51,17 +58,36 @@ export class TrainingSession {
 
   /** @throws TinkerError `REFUSED` for a base model or a rank that the server does not have */
   async createModel({ baseModel, rank, seed }: ModelRequest): Promise<TrainingModel> {
-    const answer = await this.client.run('create_model', {
+    const body = {
       session_id: this.id,
       model_seq_id: this.numModels++,
       base_model: baseModel,
       lora_config: { rank, seed, train_unembed: false, train_mlp: true, train_attn: true },
       type: 'create_model',
-    });
+    };
+    // Sent again it would make another model.
+    const answer = await this.client.run('create_model', body, { isRepeatable: false });
     const { client, repeatsAnswers } = this;
     const model = new TrainingModel(client, { id: textOf(answer, 'model_id'), repeatsAnswers });
     this.models.add(model);
     return model;
+  }
+
+  /**
+   * A model to be trained, without gradients. SkyRL's JAX back-end gives a new model the place of one that was unloaded, with the gradients that no step had
+   * used: a step of a model that is unloaded again uses them up.
+   *
+   * @throws as `createModel`
+   */
+  async createTrained(request: ModelRequest): Promise<TrainingModel> {
+    await this.clearPlace(request);
+    return this.createModel(request);
+  }
+
+  /** A model to be trained further, from a training checkpoint with its optimizer. @throws TinkerError `CHECKPOINT_UNKNOWN` */
+  async resumeTrained(request: ModelRequest, path: string): Promise<TrainingModel> {
+    await this.clearPlace(request);
+    return this.openModel(request, { path, optimizer: true });
   }
 
   /** A model with the weights of a training checkpoint. @throws TinkerError `CHECKPOINT_UNKNOWN` */
@@ -77,6 +103,15 @@ export class TrainingSession {
       await this.unload(model);
       throw error;
     }
+  }
+
+  private async clearPlace(request: ModelRequest): Promise<void> {
+    const model = await this.createModel(request);
+    // Without gradients some servers refuse a step, and there is nothing to use up.
+    await model.step([], NO_CHANGE).catch((error: unknown) => {
+      if (!(error instanceof TinkerError && ['REFUSED', 'FAILED'].includes(error.code))) throw error;
+    });
+    await this.unload(model);
   }
 
   /** Frees a model's place in the server, as far as the server answers. */

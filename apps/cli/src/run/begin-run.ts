@@ -81,10 +81,13 @@ export async function beginRun(
   return { runId, isResumed: false, recipe };
 }
 
-async function requireEngine({ engine }: Recipe): Promise<void> {
-  if (engine?.kind !== 'torch') return;
-  const { requireEnginePackages } = await import('@retrace/trainer/torch');
-  await requireEnginePackages(engine);
+async function requireEngine(recipe: Recipe): Promise<void> {
+  switch (recipe.engine?.kind) {
+    case 'torch':
+      return (await import('@retrace/trainer/torch')).requireEnginePackages(recipe.engine);
+    case 'tinker':
+      return (await import('@retrace/trainer/tinker')).requireServer(recipe);
+  }
 }
 
 /** Parts of a recipe that are completed when a run begins. */

@@ -1,32 +1,17 @@
 import { resolve } from 'node:path';
-import type { EndpointRecipe, Recipe } from '@retrace/config';
-import {
-  findLogprobMode,
-  ServiceClient,
-  SglangEngine,
-  VllmEngine,
-  type EngineOptions,
-  type LogprobMode,
-  type TokenEngine,
-} from '@retrace/endpoints';
+import type { Recipe } from '@retrace/config';
+import { findLogprobMode, type LogprobMode, type TokenEngine } from '@retrace/endpoints';
 import type { WarningLog } from '@retrace/log';
-import { findFreePort } from '@retrace/process/free-port';
 import type { PolicyText, Transformer } from '@retrace/policy';
 import type { SamplingParameters } from '@retrace/trajectory';
 import { CollectorError } from '../collector-error.js';
 import { EndpointActor } from './endpoint-actor.js';
-import { openDelivery } from './open-delivery.js';
+import { openServer, type OpenedServer } from './open-server.js';
 import { PausableEngine } from './pausable-engine.js';
 import { ServedPolicies } from './served-policies.js';
-import { StartedServer } from './started-server.js';
 import { WatchedEngine } from './watched-engine.js';
 import { WeightCheck } from './weight-check.js';
 
-const TIMEOUT_MS = 120_000;
-const MAX_RETRIES = 3;
-const START_TIMEOUT_MS = 600_000;
-/** A server that counts as down is asked so soon again. */
-const DOWN_PAUSE_MS = 2_000;
 const MAX_LOGPROB_DIFFERENCE = 2e-3;
 /** Enough tokens of many kinds that a change of the weights shows in some of them. */
 const CHECKED_TEXT =
@@ -55,17 +40,32 @@ interface EndpointActorRequest {
   readonly ownStopStrings: readonly string[];
 }
 
+interface EndpointParts {
+  /** Null for a server that is asked later. */
+  readonly described: string | null;
+  readonly engine: TokenEngine;
+  readonly policies: ServedPolicies;
+  readonly server: OpenedServer;
+}
+
 /** A server of the recipe that samples the policy. */
 export class PolicyEndpoint {
-  private logprobMode: LogprobMode | null = null;
+  private logprobMode: LogprobMode | null;
+  private described: string | null;
+  private readonly engine: TokenEngine;
+  private readonly policies: ServedPolicies;
+  private readonly server: OpenedServer;
 
   private constructor(
-    private described: string | null,
-    private readonly engine: TokenEngine,
-    private readonly policies: ServedPolicies,
-    private readonly started: StartedServer | null,
+    { described, engine, policies, server }: EndpointParts,
     private readonly options: Pick<EndpointOptions, 'text' | 'warnings' | 'signal'>,
-  ) {}
+  ) {
+    this.described = described;
+    this.engine = engine;
+    this.policies = policies;
+    this.server = server;
+    this.logprobMode = server.logprobMode;
+  }
 
   /** Name and version of the server; one that Retrace starts is asked when it first serves a version. */
   get description(): string {
@@ -74,35 +74,16 @@ export class PolicyEndpoint {
 
   /** Opens the server of a recipe; null where it has none. @throws EndpointError when it does not answer */
   static async open(options: EndpointOptions): Promise<PolicyEndpoint | null> {
-    const { recipe, runId, text, signal } = options;
-    const { endpoint, concurrentEpisodes } = recipe.collection;
+    const { recipe, runId, text, variables, signal } = options;
+    const { endpoint } = recipe.collection;
     const warn = (message: string) => {
       options.warnings.raise({ source: 'collector', message });
     };
     if (!endpoint || !recipe.policy) return null;
-    const port = endpoint.command === undefined ? 0 : await findFreePort();
-    const url = endpoint.url ?? `http://127.0.0.1:${port}`;
-    const service = new ServiceClient({
-      url,
-      concurrency: concurrentEpisodes,
-      isPatient: true,
-      downPauseMs: DOWN_PAUSE_MS,
-      onDown: ({ message }) => {
-        warn(`turns wait for the server at ${url}: ${message}`);
-      },
-      pace: endpoint,
-    });
-    const engineOptions: EngineOptions = {
-      timeoutMs: endpoint.timeoutMs ?? TIMEOUT_MS,
-      maxRetries: endpoint.maxRetries ?? MAX_RETRIES,
-      deadlineMs: endpoint.deadlineMs,
-      headers: authorization(endpoint, options.variables),
-    };
-    const Engine = endpoint.kind === 'vllm' ? VllmEngine : SglangEngine;
-    const pausable = new PausableEngine(new Engine(service, engineOptions));
-    const started = startedServer(endpoint, port, { engine: engineOptions, onWarning: warn });
-    const { kind, maxLogprobDifference = MAX_LOGPROB_DIFFERENCE } = endpoint;
-    const delivery = started ?? openDelivery({ kind, policy: recipe.policy, service, engine: engineOptions });
+    const server = await openServer({ recipe, endpoint, policy: recipe.policy, variables, warn });
+    const { url, delivery } = server;
+    const pausable = new PausableEngine(server.engine);
+    const { maxLogprobDifference = MAX_LOGPROB_DIFFERENCE } = endpoint;
     const policies = new ServedPolicies({
       runId,
       directory: resolve(endpoint.directory ?? options.weightsDirectory),
@@ -125,8 +106,8 @@ export class PolicyEndpoint {
       signal,
     });
     const engine = new WatchedEngine({ engine: pausable, policies, lossShows: delivery.lossShows });
-    const described = started ? null : await engine.describe(signal);
-    return new PolicyEndpoint(described, engine, policies, started, options);
+    const described = server.isStartedHere ? null : await engine.describe(signal);
+    return new PolicyEndpoint({ described, engine, policies, server }, options);
   }
 
   /**
@@ -134,15 +115,15 @@ export class PolicyEndpoint {
    *
    * @throws as `ServedPolicies.serve`; `WEIGHTS_DIFFER` is an alarm of the run, too
    */
-  async serve(policyVersion: number, model: Transformer): Promise<void> {
-    await this.policies.serve(policyVersion, model);
+  async serve(policyVersion: number, model: Transformer, location: string): Promise<void> {
+    await this.policies.serve(policyVersion, model, location);
     this.described ??= await this.engine.describe(this.options.signal);
   }
 
   /** Takes adapters away from the server, and ends it where Retrace started it. */
   async close(): Promise<void> {
     await this.policies.close();
-    await this.started?.stop();
+    await this.server.close();
   }
 
   /** @throws CollectorError `INVALID_SETTING` when the server gives logprobs that no update can use */
@@ -160,15 +141,6 @@ export class PolicyEndpoint {
       signal,
     });
   }
-}
-
-/** The server that the recipe starts; null where it names one that runs. */
-function startedServer(
-  { command, startTimeoutMs = START_TIMEOUT_MS }: EndpointRecipe,
-  port: number,
-  options: { readonly engine: EngineOptions; readonly onWarning: (message: string) => void },
-): StartedServer | null {
-  return command === undefined ? null : new StartedServer({ command, port, startTimeoutMs, ...options });
 }
 
 interface CheckOptions {
@@ -194,17 +166,6 @@ function requireTrainableLogprobs(mode: LogprobMode, { temperature, greedy }: Sa
   const message =
     `collection.temperature is ${temperature}, and the server gives logprobs from before the temperature, which are not those of the policy ` +
     `that samples; start vLLM with --logprobs-mode processed_logprobs (SGLang without SGLANG_RETURN_ORIGINAL_LOGPROB), or set it to 1`;
-  throw new CollectorError('INVALID_SETTING', message);
-}
-
-function authorization(
-  { apiKeyVariable }: EndpointRecipe,
-  variables: EndpointOptions['variables'],
-): Record<string, string> {
-  if (apiKeyVariable === undefined) return {};
-  const key = variables[apiKeyVariable];
-  if (key !== undefined && key !== '') return { authorization: `Bearer ${key}` };
-  const message = `collection.endpoint.apiKeyVariable is ${apiKeyVariable}, which is not set in the collector's environment`;
   throw new CollectorError('INVALID_SETTING', message);
 }
 

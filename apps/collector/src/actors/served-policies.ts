@@ -29,6 +29,9 @@ interface ServedPoliciesOptions {
   readonly signal: AbortSignal;
 }
 
+/** A policy that the server has, as it was delivered. */
+type NamedPolicy = ServedPolicy & Pick<DeliveredWeights, 'name' | 'location'>;
+
 /** Longest that taking weights away may take at the end. */
 const RETIRE_MS = 5_000;
 /** Attempts at one delivery. */
@@ -36,7 +39,7 @@ const MAX_DELIVERIES = 3;
 
 /** Brings policy versions to the server that samples, checks that it computes with them, brings them again to one that lost them, and takes old ones away. */
 export class ServedPolicies {
-  private readonly served: (ServedPolicy & { readonly name: string })[] = [];
+  private readonly served: NamedPolicy[] = [];
   /** Times that the server was found without the weights that it was given. */
   private numLosses = 0;
   private found: string | null = null;
@@ -94,12 +97,13 @@ export class ServedPolicies {
    * Brings the weights of a model to the server, unless it has them, and waits until the server says so and its logprobs are those of the
    * model. The version before stays, as turns under way need it.
    *
+   * @param location where the engine that made the weights keeps them
    * @throws EndpointError when the server refuses; PolicyError when the weights can't be written; CollectorError `WEIGHTS_DIFFER`
    */
-  async serve(policyVersion: number, model: Transformer): Promise<void> {
+  async serve(policyVersion: number, model: Transformer, location = ''): Promise<void> {
     const { runId, delivery, pausable } = this.options;
     if (this.served.at(-1)?.policyVersion === policyVersion) return;
-    const files = this.filesOf(servedName(runId, policyVersion));
+    const files = this.filesOf({ name: servedName(runId, policyVersion), location });
     await this.write(files.directory, model);
     const change = () => this.change(policyVersion, model, files);
     await this.exclusively(async () => {
@@ -111,7 +115,7 @@ export class ServedPolicies {
   /** Takes all weights away from a server that keeps several. A server that does not answer keeps them. */
   async close(): Promise<void> {
     const { delivery, isAlone } = this.options;
-    if (delivery.form !== 'adapter' || !isAlone) return;
+    if (delivery.form === 'model' || (delivery.form === 'adapter' && !isAlone)) return;
     const signal = AbortSignal.timeout(RETIRE_MS);
     await Promise.allSettled(this.served.map(({ name }) => delivery.retire(name, signal)));
   }
@@ -162,9 +166,9 @@ export class ServedPolicies {
     onLoss(newest.policyVersion);
   }
 
-  private async bringAgain(newest: ServedPolicy & { readonly name: string }): Promise<void> {
+  private async bringAgain(newest: NamedPolicy): Promise<void> {
     const { delivery, check, signal } = this.options;
-    const files = this.filesOf(newest.name);
+    const files = this.filesOf(newest);
     await this.untilTaken(files, async () => {
       await delivery.deliver(files, signal);
       await check?.requireAgain({ model: newest.model, signal });
@@ -176,15 +180,15 @@ export class ServedPolicies {
   /** Turns that began before a change of adapters ask for those before; another collector may have taken them away. */
   private async bringOlder(): Promise<void> {
     const { delivery, signal } = this.options;
-    if (delivery.form !== 'adapter') return;
-    for (const { name } of this.served.slice(0, -1))
-      await delivery.deliver(this.filesOf(name), signal).catch(() => undefined);
+    if (delivery.form === 'model') return;
+    for (const older of this.served.slice(0, -1))
+      await delivery.deliver(this.filesOf(older), signal).catch(() => undefined);
   }
 
   /** Asks for all that turns under way may name. Another collector of the run may have brought later weights meanwhile. */
   private async hasWeights(): Promise<boolean> {
     const { delivery, signal } = this.options;
-    for (const { name } of delivery.form === 'adapter' ? this.served : this.served.slice(-1)) {
+    for (const { name } of delivery.form === 'model' ? this.served.slice(-1) : this.served) {
       const found = await delivery.serving(name, signal);
       if (found === null || !this.isOfRun(found)) {
         this.numLosses++;
@@ -215,20 +219,21 @@ export class ServedPolicies {
     });
     this.found = files.name;
     this.isChecked = true;
-    this.served.push({ policyVersion, model: confirmed.model, name: files.name });
+    const { name, location } = files;
+    this.served.push({ policyVersion, model: confirmed.model, name, location });
     if (!isLost) return;
     await this.bringOlder();
     this.options.onLoss(policyVersion);
   }
 
-  private filesOf(name: string): DeliveredWeights {
-    return { name, directory: join(this.options.directory, name) };
+  private filesOf({ name, location }: Pick<NamedPolicy, 'name' | 'location'>): DeliveredWeights {
+    return { name, location, directory: join(this.options.directory, name) };
   }
 
   /** A directory appears whole or not at all, so one that is there was written by another collector, or before a restart. */
   private async write(directory: string, model: Transformer): Promise<void> {
-    if (await exists(directory)) return;
     const { delivery, baseModel, text } = this.options;
+    if (delivery.form === 'location' || (await exists(directory))) return;
     if (delivery.form === 'adapter') await saveAdapter(directory, model, { baseModel });
     else await saveHuggingFaceModel(directory, model, { text, baseDirectory: baseModel });
   }
@@ -238,7 +243,7 @@ export class ServedPolicies {
     const oldest = this.served.shift();
     if (oldest === undefined) return;
     await delivery.retire(oldest.name, signal);
-    await rm(this.filesOf(oldest.name).directory, { recursive: true, force: true });
+    await rm(this.filesOf(oldest).directory, { recursive: true, force: true });
   }
 }
 

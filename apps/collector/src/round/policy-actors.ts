@@ -57,17 +57,17 @@ export class PolicyActors {
 
   async open(policy: PolicyPublished, decoding: Decoding): Promise<Actor> {
     const model = await loadWhenReadable(this.policies, policy, this.options);
-    return this.actorOf(policy.policyVersion, model, decoding);
+    return this.actorOf(policy, model, decoding);
   }
 
   /** Makes an offered policy act, before it is published; null where it is not on offer. */
   async openOffered(policyVersion: number, decoding: Decoding): Promise<Actor | null> {
     const model = this.policies.take(policyVersion);
-    return model && this.actorOf(policyVersion, model, decoding);
+    return model && this.actorOf({ policyVersion, location: '' }, model, decoding);
   }
 
   private async actorOf(
-    policyVersion: number,
+    { policyVersion, location }: Pick<PolicyPublished, 'policyVersion' | 'location'>,
     model: Transformer,
     { greedy, temperature, topK = 0, topP = 1 }: Decoding,
   ): Promise<Actor> {
@@ -77,7 +77,7 @@ export class PolicyActors {
     const sampling = { temperature, topK, topP, greedy, maxNewTokens };
     const stops = { stopStrings: recipe.context.stopStrings, ownStopStrings: loops.stopStrings };
     if (endpoint) {
-      await endpoint.serve(policyVersion, model);
+      await endpoint.serve(policyVersion, model, location);
       return endpoint.actor({ maxTokens, sampling, ...stops });
     }
     this.generator ??= new Generator(model, {
@@ -95,6 +95,6 @@ export class PolicyActors {
     if (policy.policyVersion === this.policies.version) return;
     const model = await loadWhenReadable(this.policies, policy, this.options);
     this.generator?.setPolicyVersion(policy.policyVersion);
-    await this.options.endpoint?.serve(policy.policyVersion, model);
+    await this.options.endpoint?.serve(policy.policyVersion, model, policy.location);
   }
 }

@@ -56,6 +56,7 @@ const ROUNDED_TOLERANCE = 1e-3;
  */
 export class TensorflowEngine implements UpdateEngine {
   readonly modelHash: string;
+  readonly location = '';
   readonly model: Transformer;
   readonly optimizer: PolicyOptimizer;
   private readonly base: BaseModel | null;
@@ -224,11 +225,6 @@ export class TensorflowEngine implements UpdateEngine {
    */
   saveWeights(into = this.options.checkpoints): Promise<CheckpointFile> {
     return into.write(policyCheckpointContent(this.model, this.identity));
-  }
-
-  /** `''`: the files are all there is. */
-  get location(): string {
-    return '';
   }
 
   offerWeights(to: OfferedPolicy, policyVersion: number): void {

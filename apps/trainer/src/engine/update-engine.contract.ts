@@ -12,7 +12,7 @@ interface EngineUnderTest {
   readonly isDeterministic: boolean;
   /** Of the steps (default 0.05). */
   readonly learningRate?: number;
-  /** What it refuses to do (default nothing); without `critic`, its policy has none. */
+  /** Duties that it refuses (default none); without `critic`, its policy has none. */
   readonly lacks?: readonly Lack[];
 }
 
@@ -33,7 +33,7 @@ const CLIPPED: StepLoss = {
   temperature: TEMPERATURE,
 };
 
-/** What an engine without a critic and without entropies can honour. */
+/** The terms that an engine without a critic and without entropies can honour. */
 const OF_LOGPROBS: StepLoss = { ...CLIPPED, valueCoefficient: 0, entropyCoefficient: 0 };
 
 /** Only the policy's term, so that the loss is linear in the advantages. */

@@ -26,7 +26,7 @@ export function replayEngine(
   if (used !== null) requireExchangeable(used.kind, kind);
   if (kind === 'tinker') return { ...(engine?.kind === kind ? engine : {}), ...asked, kind };
   if (kind !== 'torch') return { kind: 'tensorflow' };
-  const { url: _, ...local } = asked;
+  const { url: _, tokenFile: __, ...local } = asked;
   const python = engine?.python === undefined ? {} : { python: engine.python };
   if (used?.kind !== 'torch') return { ...python, ...local, kind };
   const precision = used.precision as 'float32' | 'bfloat16';

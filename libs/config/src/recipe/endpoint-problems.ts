@@ -1,13 +1,23 @@
 import { agentSettings } from './agent-problems.js';
+import type { EndpointRecipe } from './endpoint-recipe.js';
+import { engineOf } from './engine-problems.js';
 import type { Recipe } from './recipe.js';
 
 /** As vLLM's server has it. */
 const MAX_STOP_STRINGS = 4;
 
+/** Fields of servers that a recipe names by themselves. */
+const NOT_OF_TINKER = [
+  ...(['url', 'command', 'startTimeoutMs', 'directory', 'apiKeyVariable', 'timeoutMs'] as const),
+  ...(['maxRetries', 'requestsPerMinute', 'tokensPerMinute'] as const),
+] satisfies readonly (keyof EndpointRecipe)[];
+
 /** Checks that the server that samples can get the weights that the recipe trains. */
-export function endpointProblems({ collection, context, policy, agent }: Recipe): string[] {
+export function endpointProblems(recipe: Recipe): string[] {
+  const { collection, context, policy, agent } = recipe;
   const { endpoint } = collection;
   if (!endpoint) return [];
+  if (endpoint.kind === 'tinker') return tinkerProblems(endpoint, recipe);
   const problems: string[] = [];
   const { command } = endpoint;
   if ((endpoint.url === undefined) === (command === undefined)) {
@@ -42,6 +52,23 @@ export function endpointProblems({ collection, context, policy, agent }: Recipe)
       'policy.lora: must be absent where collection.endpoint.kind is "sglang", or command starts the server: it gets all weights',
     );
   }
+  return problems;
+}
+
+/** The server is that of the engine, whose section says where it is. */
+function tinkerProblems(endpoint: EndpointRecipe, recipe: Recipe): string[] {
+  const problems = NOT_OF_TINKER.filter((field) => endpoint[field] !== undefined).map(
+    (field) => `collection.endpoint.${field}: must be absent where collection.endpoint.kind is "tinker"`,
+  );
+  if (engineOf(recipe).kind !== 'tinker')
+    problems.push(
+      `collection.endpoint.kind: got "tinker", which needs engine "tinker": its server has only the weights that it trained`,
+    );
+  const numStops = (recipe.context.stopStrings?.length ?? 0) + numFormatStops(recipe.agent);
+  if (numStops > 0)
+    problems.push(
+      `context.stopStrings: has ${numStops} with those of agent.format, must have none where collection.endpoint.kind is "tinker": its server stops at texts or at tokens`,
+    );
   return problems;
 }
 

@@ -3,8 +3,8 @@ import { IsLine, IsList, IsNumberFrom, IsWholeNumberFrom } from './field-rules.j
 
 /** A server that samples the policy's turns in place of the collector, and gets each new policy version from it. */
 export class EndpointRecipe {
-  /** Kind of server. `vllm` gets the adapters of `policy.lora`, or without them all weights, `sglang` all weights. */
-  @IsIn(['vllm', 'sglang']) readonly kind!: 'vllm' | 'sglang';
+  /** Kind of server. `vllm` gets the adapters of `policy.lora`, or without them all weights, `sglang` all weights. `tinker` is the server of the run's engine "tinker", which has the weights. */
+  @IsIn(['vllm', 'sglang', 'tinker']) readonly kind!: 'vllm' | 'sglang' | 'tinker';
   /** Address of a server that runs, without a path: `http://127.0.0.1:8000`. */
   @IsOptional() @IsLine({ maxLength: 2000 }) readonly url?: string;
   /**

@@ -13,11 +13,12 @@ const WORKER_FIELDS = [
   'offload',
 ] as const satisfies readonly (keyof EngineRecipe)[];
 
-/** What a server of the Tinker API decides by itself. */
+/** Fields that a server of the Tinker API decides by itself. */
 const NOT_OF_SERVERS = [
   'processes',
   'python',
   'precision',
+  'peakFlops',
   'recomputeLayers',
   'offload',
 ] as const satisfies readonly (keyof EngineRecipe)[];

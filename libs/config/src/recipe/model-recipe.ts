@@ -3,7 +3,15 @@ import { IsLine, IsList, IsNumberFrom, IsWholeNumberFrom } from './field-rules.j
 
 const LARGEST = 'no dense model that is published has more';
 
-const LORA_TARGETS = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
+export const LORA_TARGETS = [
+  'q_proj',
+  'k_proj',
+  'v_proj',
+  'o_proj',
+  'gate_proj',
+  'up_proj',
+  'down_proj',
+] as const;
 
 /** Low-rank adapters, which are trained while the model's own weights stay fixed. */
 export class LoraRecipe {

@@ -1,4 +1,5 @@
 import { getAdvantageEstimator } from '@retrace/algorithms';
+import { LORA_TARGETS } from './model-recipe.js';
 import type { Recipe } from './recipe.js';
 
 /** Why a server can't do it: the API has logprobs of tokens, and steps of AdamW on adapters. */
@@ -33,6 +34,10 @@ function modelProblems({ policy, initFrom, distillation }: Recipe): string[] {
   const refuse = refuser(problems);
   if (!policy.lora && !policy.adapter)
     problems.push('policy.lora: is required with engine "tinker", which trains adapters');
+  if (policy.lora && policy.lora.targets.length < LORA_TARGETS.length) {
+    const all = `must be ${LORA_TARGETS.join(', ')} with engine "tinker", whose server adapts them all`;
+    problems.push(`policy.lora.targets: got ${policy.lora.targets.join(', ')}, ${all}`);
+  }
   if (policy.adapter) refuse('policy.adapter', policy.adapter, NO_WEIGHTS);
   if (policy.critic) refuse('policy.critic', policy.critic, NO_CRITIC);
   if (policy.valueTrunk === 'own') refuse('policy.valueTrunk', 'own', NO_CRITIC);
@@ -45,6 +50,8 @@ function modelProblems({ policy, initFrom, distillation }: Recipe): string[] {
 function updateProblems({ loss, optimizer, collection, advantage }: Recipe): string[] {
   const problems: string[] = [];
   const refuse = refuser(problems);
+  if (optimizer.recomputeLayers)
+    refuse('optimizer.recomputeLayers', true, 'its server decides this by itself');
   if (collection.temperature !== 1)
     refuse('collection.temperature', collection.temperature, 'a server evaluates tokens at temperature 1');
   if (loss.valueCoefficient !== 0) refuse('loss.valueCoefficient', loss.valueCoefficient, NO_CRITIC);

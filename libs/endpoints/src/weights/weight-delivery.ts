@@ -3,6 +3,8 @@ export interface DeliveredWeights {
   /** Names this version among all that the server ever gets: `retrace-<run>-<version>`. */
   readonly name: string;
   readonly directory: string;
+  /** Where the engine that made them keeps them; absent or `''` where the files are all there is. */
+  readonly location?: string;
 }
 
 /** Weights that a server says it serves, when it is asked after a delivery. */
@@ -22,8 +24,8 @@ export interface ConfirmedWeights {
  * - Where the server can pause, no token is sampled while weights are half replaced, and it is resumed after a failure, too.
  */
 export interface WeightDelivery {
-  /** Files that the server reads: adapters in peft's format, or a whole model. */
-  readonly form: 'adapter' | 'model';
+  /** Files that the server reads: adapters in peft's format, or a whole model; or none, where the server has the weights and their location names them. */
+  readonly form: 'adapter' | 'model' | 'location';
   /**
    * Turns that are under way during a delivery: they `keep` the weights that they began with, `switch` to the new ones, which their answers
    * then say for each token, or must have `ended` before, and no other may begin.

@@ -16,7 +16,7 @@ export interface StandInOptions {
   readonly repeatsAnswers: boolean;
   /** Multiplies epsilon, as a server that takes its own would (default 1). */
   readonly epsilonFactor?: number;
-  /** What happens to a request; default `answer`. `lose` does what is asked and breaks the connection. */
+  /** The fate of a request; default `answer`. `lose` does what is asked and breaks the connection. */
   readonly fate?: (path: string, body: Body) => 'answer' | 'lose' | 'forget' | { readonly status: number };
 }
 
@@ -29,14 +29,24 @@ interface Layout {
   readonly numVocabulary: number;
 }
 
-interface Model {
-  readonly rank: number;
-  weights: Float32Array;
-  gradients: Float64Array;
+/** A place for a model. */
+interface Place {
+  isTaken: boolean;
+  readonly gradients: Float64Array;
   numData: number;
+}
+
+/** Of a model, as it is saved. */
+interface State {
+  weights: Float32Array;
   means: Float64Array;
   squares: Float64Array;
   numSteps: number;
+}
+
+interface Model extends State {
+  readonly rank: number;
+  readonly place: Place;
   readonly answers: Map<number, string>;
 }
 
@@ -48,10 +58,12 @@ export class TinkerStandIn {
   /** Paths of the calls so far, in order. */
   readonly calls: string[] = [];
   private readonly models = new Map<string, Model>();
-  private readonly states = new Map<string, Model>();
+  private readonly states = new Map<string, State>();
   private readonly samplers = new Map<string, Float32Array>();
   private readonly results = new Map<string, { readonly status: number; readonly body: object }>();
   private readonly ranks = new Map<string, number>();
+  /** Gradients outlive the model that they were made for, as in SkyRL, and the next one in its place has them. */
+  private readonly places: Place[] = [];
   private numIds = 0;
 
   private constructor(
@@ -90,6 +102,21 @@ export class TinkerStandIn {
   /** Loses all models, and keeps what was saved, as a server does that starts again. */
   restart(): void {
     this.models.clear();
+    this.places.length = 0;
+  }
+
+  private unload(id: string): void {
+    const model = this.models.get(id);
+    if (model) model.place.isTaken = false;
+    this.models.delete(id);
+  }
+
+  private takePlace(length: number): Place {
+    const free = this.places.find(({ isTaken, gradients }) => !isTaken && gradients.length === length);
+    const place = free ?? { isTaken: true, gradients: new Float64Array(length), numData: 0 };
+    if (free === undefined) this.places.push(place);
+    place.isTaken = true;
+    return place;
   }
 
   async stop(): Promise<void> {
@@ -131,8 +158,10 @@ export class TinkerStandIn {
       case 'create_model':
         return this.createModel(body);
       case 'unload_model':
-        this.models.delete(String(body.model_id));
+        this.unload(String(body.model_id));
         return this.later(200, {});
+      case 'asample':
+        return this.sample(body);
       default:
         return this.applyOnce(path, body);
     }
@@ -141,7 +170,8 @@ export class TinkerStandIn {
   /** A numbered call, of which each is applied once where the server repeats answers. */
   private applyOnce(path: string, body: Body): object {
     const model = this.models.get(String(body.model_id));
-    if (model === undefined) return this.later(400, { detail: `Model ${String(body.model_id)} not loaded` });
+    if (model === undefined)
+      return this.later(400, { detail: `Model ${body.model_id as string} not loaded` });
     const seqId = Number(body.seq_id);
     const known = model.answers.get(seqId);
     if (this.options.repeatsAnswers && known !== undefined) return { request_id: known };
@@ -166,21 +196,18 @@ export class TinkerStandIn {
           metrics: { 'stand.in/grad_norm': this.step(model, body.adam_params as Adam) },
         });
       case 'save_weights': {
-        const saved = `tinker://${id}/weights/${String(body.path)}`;
-        this.states.set(saved, { ...copyOf(model), answers: new Map() });
+        const saved = `tinker://${id}/weights/${body.path as string}`;
+        this.states.set(saved, copyOf(model));
         return this.later(200, { path: saved });
       }
       case 'save_weights_for_sampler':
         this.samplers.set(String(body.path), model.weights.slice());
         this.ranks.set(String(body.path), model.rank);
-        return this.later(200, { path: `tinker://${id}/${String(body.path)}` });
+        return this.later(200, { path: `tinker://${id}/${body.path as string}` });
       case 'load_weights': {
         const saved = this.states.get(String(body.path));
-        if (!saved) return this.later(404, { detail: `Checkpoint not found: ${String(body.path)}` });
-        const { answers } = model;
-        Object.assign(model, body.optimizer === true ? copyOf(saved) : { weights: saved.weights.slice() }, {
-          answers,
-        });
+        if (!saved) return this.later(404, { detail: `Checkpoint not found: ${body.path as string}` });
+        Object.assign(model, body.optimizer === true ? copyOf(saved) : { weights: saved.weights.slice() });
         return this.later(200, {});
       }
       default:
@@ -198,8 +225,7 @@ export class TinkerStandIn {
       rank,
       weights: Float32Array.from({ length }, (_, n) => (n < firstB ? Math.sin(seed + n) / 10 : 0)),
       ...{
-        gradients: zeros(),
-        numData: 0,
+        place: this.takePlace(length),
         means: zeros(),
         squares: zeros(),
         numSteps: 0,
@@ -212,30 +238,64 @@ export class TinkerStandIn {
   /** Logprobs of all targets; with gradients, those of −exp(log π − l)·A are added. */
   private passes(model: Model, { data }: PassInput, isBackward: boolean): object[] {
     const { firstB, numVocabulary } = this.layout(model.rank);
-    const logits = model.weights.subarray(firstB, firstB + numVocabulary);
-    const highest = Math.max(...logits);
-    const total = logits.reduce((sum, logit) => sum + Math.exp(logit - highest), 0);
-    const logprob = (token: number) => logits[token] - highest - Math.log(total);
+    const ofTokens = this.logprobsOf(model.weights, model.rank);
+    const logprob = (token: number) => ofTokens[token];
     return data.map(({ loss_fn_inputs: { target_tokens: targets, weights, logprobs, advantages } }) => {
       const all = targets.data.map(logprob);
       const counted = weights.data.reduce((sum, weight) => sum + weight, 0);
-      if (isBackward) model.numData += 1;
+      if (isBackward) model.place.numData += 1;
       targets.data.forEach((token, t) => {
         if (!isBackward || weights.data[t] === 0) return;
         const share = this.options.reduction === 'sum' ? 1 : weights.data[t] / counted;
         const by = -Math.exp(all[t] - (logprobs?.data[t] ?? 0)) * (advantages?.data[t] ?? 0) * share;
         for (let v = 0; v < numVocabulary; v++)
-          model.gradients[firstB + v] += by * (Number(v === token) - Math.exp(logprob(v)));
+          model.place.gradients[firstB + v] += by * (Number(v === token) - Math.exp(logprob(v)));
       });
       return { logprobs: { data: all, dtype: 'float32', shape: [all.length] } };
     });
   }
 
+  /** Draws each token by a number that follows from the seed. A policy is gone with the model that it was saved from. */
+  private sample(body: Body): { readonly request_id: string } {
+    const [id, name] = (body.model_path as string).replace('tinker://', '').split('/');
+    const weights = this.samplers.get(name);
+    if (!this.models.has(id) || weights === undefined)
+      return this.later(400, { detail: `Model ${id} not loaded` });
+    const { max_tokens: maxTokens, seed, stop } = body.sampling_params as SamplingInput;
+    const logprobs = this.logprobsOf(weights, this.ranks.get(name) ?? 1);
+    const tokens: number[] = [];
+    while (tokens.length < maxTokens && !stop.includes(tokens.at(-1) ?? -1)) {
+      let left = Math.abs(Math.sin(seed + 7 * tokens.length + 1));
+      const token = logprobs.findIndex((logprob) => (left -= Math.exp(logprob)) <= 0);
+      tokens.push(token < 0 ? logprobs.length - 1 : token);
+    }
+    const prompt = (body.prompt as { readonly chunks: readonly { readonly tokens: readonly number[] }[] })
+      .chunks[0];
+    return this.later(200, {
+      sequences: [
+        {
+          ...{ tokens, logprobs: tokens.map((token) => logprobs[token]) },
+          stop_reason: stop.includes(tokens.at(-1) ?? -1) ? 'stop' : 'length',
+        },
+      ],
+      prompt_logprobs: [null, ...prompt.tokens.slice(1).map((token) => logprobs[token])],
+    });
+  }
+
+  /** log π of each token. */
+  private logprobsOf(weights: Float32Array, rank: number): readonly number[] {
+    const { firstB, numVocabulary } = this.layout(rank);
+    const logits = Array.from(weights.subarray(firstB, firstB + numVocabulary));
+    const highest = Math.max(...logits);
+    const total = logits.reduce((sum, logit) => sum + Math.exp(logit - highest), 0);
+    return logits.map((logit) => logit - highest - Math.log(total));
+  }
+
   /** AdamW on the mean or sum of the gradients, and their norm before they are scaled down. */
   private step(model: Model, adam: Adam): number {
     const { reduction, clipsGradients, epsilonFactor = 1 } = this.options;
-    const divisor = reduction === 'sum' ? 1 : Math.max(1, model.numData);
-    const gradients = model.gradients.map((value) => value / divisor);
+    const divisor = reduction === 'sum' ? 1 : Math.max(1, model.place.numData);
+    const gradients = model.place.gradients.map((value) => value / divisor);
     const norm = Math.hypot(...gradients);
     const isScaled = clipsGradients && adam.grad_clip_norm > 0 && norm > adam.grad_clip_norm;
     const factor = isScaled ? adam.grad_clip_norm / norm : 1;
@@ -249,8 +309,8 @@ export class TinkerStandIn {
       const decay = adam.weight_decay * model.weights[n];
       model.weights[n] -= adam.learning_rate * (mean / (root + adam.eps * epsilonFactor) + decay);
     });
-    model.gradients.fill(0);
-    model.numData = 0;
+    model.place.gradients.fill(0);
+    model.place.numData = 0;
     return norm;
   }
 
@@ -298,6 +358,12 @@ interface Adam {
   readonly grad_clip_norm: number;
 }
 
+interface SamplingInput {
+  readonly max_tokens: number;
+  readonly seed: number;
+  readonly stop: readonly number[];
+}
+
 interface Column {
   readonly data: readonly number[];
 }
@@ -327,12 +393,8 @@ function notFound() {
   return { status: 404, body: { detail: 'Future not found' } };
 }
 
-function copyOf(model: Model): Omit<Model, 'answers'> {
-  const { rank, weights, gradients, numData, means, squares, numSteps } = model;
-  return {
-    ...{ rank, numData, numSteps, weights: weights.slice(), gradients: gradients.slice() },
-    ...{ means: means.slice(), squares: squares.slice() },
-  };
+function copyOf({ weights, means, squares, numSteps }: State): State {
+  return { numSteps, weights: weights.slice(), means: means.slice(), squares: squares.slice() };
 }
 
 /** All matrices A, and then all B. */

@@ -355,7 +355,7 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     groupPriorities: fc.option(fc.nat(8).chain(doubles)),
     engine: fc.option(
       record({
-        kind: fc.constantFrom('tensorflow', 'torch'),
+        kind: fc.constantFrom('tensorflow', 'torch', 'tinker'),
         version: fc.string(),
         device: fc.string(),
         numProcesses: fc.integer({ min: 1, max: 64 }),

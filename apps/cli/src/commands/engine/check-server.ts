@@ -19,19 +19,23 @@ interface CheckServerOptions extends Pick<CommonOptions, 'json'> {
 }
 
 /** A server that is there answers within this. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 20_000;
+const SNAPSHOTS: Readonly<Record<string, string>> = {
+  true: 'stays as it was',
+  false: 'changes with its model',
+  null: 'has no logprobs of contexts',
+};
 /** Saved states of one processor continue with the same bits; on GPUs sums may be in another order. */
 const SAME_BITS = 0;
 
 /**
  * Prints what a server does, and what that means for a recipe.
  *
- * @throws CliError `CHECK_FAILED` for a server that no run can be trained in, `OPTION_INVALID`
+ * @throws CliError `CHECK_FAILED` for a server that no run can be trained in, `ENGINE_UNAVAILABLE` for one that does not answer, `OPTION_INVALID`
  */
 export async function checkEngineServer(options: CheckServerOptions): Promise<void> {
   const { url, rank, tokenFile, json } = options;
-  const apiKey = tokenFile === undefined ? {} : { apiKey: (await readFile(tokenFile, 'utf8')).trim() };
-  const client = new TinkerClient({ url, patienceMs: PATIENCE_MS, ...apiKey });
+  const client = await openClient(url, tokenFile);
   try {
     const baseModel = options.baseModel ?? onlyOne(await baseModelsOf(client));
     const found = await checkServer(client, { model: { baseModel, rank }, readAdapter: readAdapterFile });
@@ -39,9 +43,19 @@ export async function checkEngineServer(options: CheckServerOptions): Promise<vo
     else console.log(renderTable(['promise', 'found', 'so'], rowsOf(found)));
   } catch (error) {
     if (!(error instanceof TinkerError)) throw error;
-    throw new CliError('CHECK_FAILED', `${client.url}: ${error.message}`, { cause: error });
+    const code = error.code === 'NO_ANSWER' ? 'ENGINE_UNAVAILABLE' : 'CHECK_FAILED';
+    throw new CliError(code, `${client.url}: ${error.message}`, { cause: error });
   } finally {
     await client.close();
+  }
+}
+
+async function openClient(url: string, tokenFile: string | undefined): Promise<TinkerClient> {
+  try {
+    const apiKey = tokenFile === undefined ? {} : { apiKey: (await readFile(tokenFile, 'utf8')).trim() };
+    return new TinkerClient({ url, patienceMs: PATIENCE_MS, ...apiKey });
+  } catch (cause) {
+    throw new CliError('OPTION_INVALID', (cause as Error).message, { cause });
   }
 }
 
@@ -63,7 +77,7 @@ function rowsOf(found: CheckedServer): readonly (readonly [string, string, strin
     ],
     [
       'a call that is sent again',
-      found.repeatsAnswers ? 'is applied once' : 'is applied again',
+      found.repeatsAnswers ? 'is answered again, and applied once' : 'is not answered again',
       found.repeatsAnswers ? 'lost answers cost nothing' : 'a lost answer costs the update under way',
     ],
     [
@@ -81,8 +95,10 @@ function rowsOf(found: CheckedServer): readonly (readonly [string, string, strin
     ],
     [
       'a policy saved for samplers',
-      found.keepsSnapshots ? 'stays as it was' : 'changes with its model',
-      found.keepsSnapshots ? 'samplers may use it' : 'Retrace evaluates copies of its own',
+      SNAPSHOTS[`${found.keepsSnapshots}`],
+      found.keepsSnapshots === null
+        ? 'collection.endpoint.kind can’t be "tinker"'
+        : 'Retrace samples from copies of its own',
     ],
   ];
 }

@@ -17,6 +17,7 @@ interface WholeRunOptions {
   readonly engine: EngineRecipe['kind'];
   readonly enginePython: string;
   readonly engineUrl: string;
+  readonly engineTokenFile: string;
 }
 
 export const replayCommand = () =>
@@ -41,6 +42,7 @@ export const replayCommand = () =>
       '--engine-url <url>',
       'server of the Tinker API, for its updates, where it is no longer at the address of the recipe',
     )
+    .option('--engine-token-file <path>', 'file with the API key of that server')
     .addCommand(replayRunCommand())
     .action(async (_, command) => (await import('./replay.js')).replay(command.optsWithGlobals()));
 

@@ -14,6 +14,7 @@ interface ReplayRunOptions extends CommonOptions {
   readonly engine?: EngineRecipe['kind'];
   readonly enginePython?: string;
   readonly engineUrl?: string;
+  readonly engineTokenFile?: string;
 }
 
 /**

@@ -16,6 +16,7 @@ interface ReplayRequest {
   readonly engine?: EngineRecipe['kind'];
   readonly enginePython?: string;
   readonly engineUrl?: string;
+  readonly engineTokenFile?: string;
 }
 
 interface OpenedSource extends ReplaySource {
@@ -26,7 +27,14 @@ interface OpenedSource extends ReplaySource {
 /** Finds a run with updates, and opens the backend that makes them again. */
 export async function openReplaySource(
   { log, client, directory }: StoreSession,
-  { run, backend, engine: kind, enginePython: python, engineUrl: url }: ReplayRequest,
+  {
+    run,
+    backend,
+    engine: kind,
+    enginePython: python,
+    engineUrl: url,
+    engineTokenFile: tokenFile,
+  }: ReplayRequest,
 ): Promise<OpenedSource> {
   const { runId, started, updates } = await findRun(log, run, {
     has: (candidate) => candidate.started.runKind === 'trained' && candidate.updates.numUpdates > 0,
@@ -49,6 +57,7 @@ export async function openReplaySource(
       ...(kind ? { kind } : {}),
       ...(python === undefined ? {} : { python: programPath(python) }),
       ...(url === undefined ? {} : { url }),
+      ...(tokenFile === undefined ? {} : { tokenFile: resolve(tokenFile) }),
     },
     recipe,
     numUpdates: updates.numUpdates,

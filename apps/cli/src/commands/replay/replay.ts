@@ -17,6 +17,7 @@ interface ReplayOptions extends CommonOptions {
   readonly engine?: EngineRecipe['kind'];
   readonly enginePython?: string;
   readonly engineUrl?: string;
+  readonly engineTokenFile?: string;
 }
 
 interface ReplayReport extends ReplayResult {

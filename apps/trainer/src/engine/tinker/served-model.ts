@@ -7,7 +7,6 @@ import {
   type Recipe,
 } from '@retrace/config';
 import {
-  LORA_TARGETS,
   modelFingerprint,
   SafetensorsFile,
   type BaseModel,
@@ -24,7 +23,7 @@ import type { UsedEngine } from '@retrace/trajectory';
 import { TrainerError } from '../../trainer-error.js';
 import { modelHashOf, recipeModelConfig } from '../recipe-model.js';
 import type { TensorflowEngineOptions } from '../tensorflow-engine.js';
-import { asked } from './engine-error.js';
+import { opened } from './engine-error.js';
 
 /** The model of a recipe, as the server and the trainer know it. */
 export interface ServedModel {
@@ -41,42 +40,63 @@ export interface ServedModel {
 
 /** How long a server is waited for that starts again. */
 const PATIENCE_MS = 600_000;
+/** One that a run begins with is there. */
+const FIRST_PATIENCE_MS = 10_000;
+/** A call that finds nobody for so long counts the engine as lost; another one is opened then. */
+const CALL_PATIENCE_MS = 30_000;
 /** A bound that scales no gradient down. */
 const NO_BOUND = 1e9;
 
 /**
+ * Checks before a run begins that its server can train the recipe as it stands.
+ *
+ * @throws TrainerError `ENGINE_UNAVAILABLE`, `ENGINE_REFUSED` with the field of the recipe
+ */
+export async function requireServer(recipe: Recipe): Promise<void> {
+  await measureFor(recipe, FIRST_PATIENCE_MS);
+}
+
+/**
  * Reaches the server of a recipe, measures what it does, and checks that it can train the recipe as it stands.
  *
- * @throws TrainerError `ENGINE_UNAVAILABLE`, `ENGINE_REFUSED` with the field of the recipe; PolicyError for a model directory
+ * @throws as `requireServer`; PolicyError for a model directory
  */
 export async function openServedModel(options: TensorflowEngineOptions): Promise<ServedModel> {
   const { recipe, vocabSize, tokenizerHash } = options;
+  const { policy } = adaptersOf(recipe);
+  const { request, promises } = await measureFor(recipe, PATIENCE_MS);
+  const config = await recipeModelConfig(recipe, vocabSize);
+  const base = { directory: policy.model, fingerprint: await modelFingerprint(policy.model) };
+  const client = await openClient(engineOf(recipe), CALL_PATIENCE_MS);
+  return {
+    ...{ client, recipe, config, base, tokenizerHash, request, promises },
+    modelHash: modelHashOf(config, tokenizerHash, base),
+    used: {
+      kind: 'tinker',
+      version: `Tinker API, ${promises.reduction === 'sum' ? 'sums' : 'means over data'}`,
+      device: new URL(client.url).host,
+      numProcesses: 1,
+      precision: 'as the server',
+    },
+  };
+}
+
+async function measureFor(
+  recipe: Recipe,
+  patienceMs: number,
+): Promise<Pick<ServedModel, 'request' | 'promises'>> {
   const engine = engineOf(recipe);
   const { policy, lora } = adaptersOf(recipe);
-  const client = await openClient(engine);
+  const request = { baseModel: engine.baseModel ?? policy.model, rank: lora.rank, seed: recipe.seed };
+  const client = await openClient(engine, patienceMs);
   try {
-    const request = { baseModel: engine.baseModel ?? policy.model, rank: lora.rank, seed: recipe.seed };
-    const promises = await asked(
-      () => measureServer(client, { model: request, readAdapter: readAdapterFile }),
-      'ENGINE_UNAVAILABLE',
+    const promises = await opened(() =>
+      measureServer(client, { model: request, readAdapter: readAdapterFile }),
     );
     requireHonoured(recipe, lora, promises);
-    const config = await recipeModelConfig(recipe, vocabSize);
-    const base = { directory: policy.model, fingerprint: await modelFingerprint(policy.model) };
-    return {
-      ...{ client, recipe, config, base, tokenizerHash, request, promises },
-      modelHash: modelHashOf(config, tokenizerHash, base),
-      used: {
-        kind: 'tinker',
-        version: `Tinker API, ${promises.reduction === 'sum' ? 'sums' : 'means over data'}`,
-        device: new URL(client.url).host,
-        numProcesses: 1,
-        precision: 'as the server',
-      },
-    };
-  } catch (error) {
+    return { request, promises };
+  } finally {
     await client.close();
-    throw error;
   }
 }
 
@@ -86,27 +106,23 @@ function adaptersOf({ policy }: Recipe): { readonly policy: PolicyRecipe; readon
   throw new TypeError('recipe.policy.lora: missing; a Tinker server trains adapters of a model directory');
 }
 
-async function openClient({ url, tokenFile }: EngineRecipe): Promise<TinkerClient> {
+async function openClient({ url, tokenFile }: EngineRecipe, patienceMs: number): Promise<TinkerClient> {
   if (url === undefined) {
-    const message = 'engine.url: missing; name the address of the server that made the update';
+    const message = 'engine.url: missing; name the address of the server, as with --engine-url';
     throw new TrainerError('ENGINE_REFUSED', message);
   }
   const apiKey = tokenFile === undefined ? undefined : (await readFile(tokenFile, 'utf8')).trim();
-  return new TinkerClient({ url, patienceMs: PATIENCE_MS, ...(apiKey === undefined ? {} : { apiKey }) });
+  return new TinkerClient({ url, patienceMs, ...(apiKey === undefined ? {} : { apiKey }) });
 }
 
 /** Checks what only the server tells. */
 function requireHonoured(
   { optimizer: { maxGradientNorm, weightDecay } }: Recipe,
-  { alpha, targets }: LoraRecipe,
+  { alpha }: LoraRecipe,
   { loraAlpha, clipsGradients, reduction }: ServerPromises,
 ): void {
   if (alpha !== loraAlpha)
     throw refused('policy.lora.alpha', alpha, `must be ${loraAlpha}, as the server has it for all adapters`);
-  if (targets.length !== LORA_TARGETS.length) {
-    const all = LORA_TARGETS.join(', ');
-    throw refused('policy.lora.targets', targets.join(', '), `must be ${all}: the server adapts them all`);
-  }
   // Only SkyRL's JAX back-end takes means over data.
   if (reduction === 'datumMean' && weightDecay !== 0)
     throw refused(

@@ -13,6 +13,7 @@ import {
   type ApplyOptions,
   type CheckpointFiles,
   type FileRef,
+  type HeldState,
   type LossTerms,
   type SequenceBatch,
   type TokenPasses,
@@ -23,6 +24,7 @@ import {
   downloadAdapter,
   gradientNormOf,
   TrainingSession,
+  type TinkerError,
   type TrainingModel,
 } from '@retrace/tinker';
 import type { UsedEngine } from '@retrace/trajectory';
@@ -36,12 +38,12 @@ import type {
   StoredPolicy,
   UpdateEngine,
 } from '../update-engine.js';
-import { asked } from './engine-error.js';
+import { asked, changed, opened } from './engine-error.js';
 import { FrozenPolicy, logprobsOf } from './frozen-policy.js';
 import { gradientData, type DerivedMicroBatch } from './micro-batch-data.js';
 import { openServedModel, type ServedModel } from './served-model.js';
 
-/** The largest |ratio − 1| that equal weights showed between SkyRL's JAX back-end and TensorFlow.js was 2e-4. */
+/** Logprobs of equal weights differed by 2e-6 between SkyRL's JAX back-end and TensorFlow.js in float32; a server's sums over more tokens differ by more. */
 const RATIO_TOLERANCE = 2e-3;
 
 type Content = ReturnType<typeof adapterCheckpointContent>;
@@ -60,7 +62,7 @@ export class TinkerEngine implements UpdateEngine {
   readonly ratioTolerance = RATIO_TOLERANCE;
   readonly used: UsedEngine;
   private accumulated: DerivedMicroBatch[] = [];
-  /** What the newest save of the current weights wrote; null where they have changed since. */
+  /** The newest save of the current weights; null where they have changed since. */
   private saved: { readonly path: string; readonly weights: FileRef } | null = null;
   private readonly reference: FrozenPolicy;
 
@@ -84,10 +86,14 @@ export class TinkerEngine implements UpdateEngine {
     const served = await openServedModel(options);
     const { client, request, promises } = served;
     try {
-      return await asked(async () => {
-        const session = await TrainingSession.open(client, promises);
-        return new TinkerEngine(served, options.checkpoints, session, await session.createModel(request));
-      }, 'ENGINE_UNAVAILABLE');
+      const session = await opened(() => TrainingSession.open(client, promises));
+      try {
+        const model = await opened(() => session.createTrained(request));
+        return new TinkerEngine(served, options.checkpoints, session, model);
+      } catch (error) {
+        await session.close();
+        throw error;
+      }
     } catch (error) {
       await client.close();
       throw error;
@@ -161,13 +167,12 @@ export class TinkerEngine implements UpdateEngine {
     const { promises, recipe } = this.served;
     const { beta1, beta2, epsilon, weightDecay } = recipe.optimizer;
     this.saved = null;
-    const metrics = await asked(() =>
-      this.model.step(gradientData(parts, promises.reduction), {
-        ...{ learningRate, beta1, beta2, epsilon, weightDecay },
-        maxGradientNorm: promises.clipsGradients ? maxGradientNorm : 0,
-      }),
-    );
-    const gradientNorm = gradientNormOf(metrics);
+    const adam = { learningRate, beta1, beta2, epsilon, weightDecay };
+    const gradientNorm = await changed(async () => {
+      const bound = promises.clipsGradients ? maxGradientNorm : 0;
+      const data = gradientData(parts, promises.reduction);
+      return gradientNormOf(await this.model.step(data, { ...adam, maxGradientNorm: bound }));
+    });
     if (Number.isFinite(gradientNorm)) return { isApplied: true, gradientNorm, criticGradientNorm: null };
     throw new PolicyError(
       'NOT_FINITE',
@@ -215,10 +220,12 @@ export class TinkerEngine implements UpdateEngine {
   }
 
   async load(state: EngineState, from = this.checkpoints): Promise<void> {
-    const path = await this.pathOf(state.optimizer, from);
+    const { path, url } = await this.heldState(state.optimizer, from);
     await from.locate(state.weights);
     const { request } = this.served;
-    const model = await asked(() => this.session.openModel(request, { path, optimizer: true }));
+    const model = await asked(() => this.session.resumeTrained(request, path)).catch((error: unknown) => {
+      throw isUnknown(error) ? lostState(path, url) : error;
+    });
     await this.session.unload(this.model);
     this.model = model;
     this.accumulated = [];
@@ -266,9 +273,11 @@ export class TinkerEngine implements UpdateEngine {
     try {
       const { weights } = await asked(async () => {
         const path = await this.model.saveForSampler();
-        const downloaded = await downloadAdapter(client, path, directory);
-        await deleteSampler(client, path);
-        return downloaded;
+        try {
+          return await downloadAdapter(client, path, directory);
+        } finally {
+          await deleteSampler(client, path);
+        }
       });
       return await take(adapterCheckpointContent(weights, config, { tokenizerHash, base }));
     } finally {
@@ -281,16 +290,29 @@ export class TinkerEngine implements UpdateEngine {
   }
 
   /** @throws TrainerError `ENGINE_REFUSED` for a state that is in its file, as of another engine */
-  private async pathOf(optimizer: FileRef, from: CheckpointFiles): Promise<string> {
+  private async heldState(optimizer: FileRef, from: CheckpointFiles): Promise<HeldState> {
     const file = await from.open(optimizer);
     try {
       const held = heldStateOf(file);
-      if (held?.engine === 'tinker') return held.path;
+      if (held?.engine === 'tinker') return held;
       throw refused('weights and moments of another engine: a server takes none');
     } finally {
       await file.close();
     }
   }
+}
+
+function isUnknown(error: unknown): boolean {
+  return (
+    error instanceof TrainerError && (error.cause as TinkerError | undefined)?.code === 'CHECKPOINT_UNKNOWN'
+  );
+}
+
+function lostState(path: string, url: string): TrainerError {
+  const message =
+    `the server at ${url} kept the state ${path}, and no longer has it, or another one is asked; ` +
+    'restore it there, or start a run from the policy on another engine with --init-from';
+  return new TrainerError('CHECKPOINT_LOST', message);
 }
 
 function requirePlain(temperature: number): void {

@@ -49,6 +49,7 @@ interface Saved {
  */
 export class TorchEngine implements UpdateEngine {
   readonly modelHash: string;
+  readonly location = '';
   readonly ratioTolerance: number;
   readonly used: UsedEngine;
   private readonly tokens: TokenCalls;
@@ -214,11 +215,6 @@ export class TorchEngine implements UpdateEngine {
   async saveWeights(into = this.checkpoints): Promise<FileRef> {
     const { weights } = await this.written('weights', (path) => into.write(createReadStream(path)));
     return weights;
-  }
-
-  /** `''`: the files are all there is. */
-  get location(): string {
-    return '';
   }
 
   /** Offers nothing: the weights are in the worker, and reach samplers as files. */
