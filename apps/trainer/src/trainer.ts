@@ -92,6 +92,8 @@ export interface TrainerOptions {
 export class Trainer {
   /** Times in a row that the engine was lost without a commit. */
   private numLostEngines = 0;
+  /** Updates of a server are made again in the one that this trainer is pointed to. */
+  private readonly source: ReplaySource;
   private readonly retention: CheckpointRetention;
   private readonly monitors: RunMonitors;
   /** Null without a store. */
@@ -108,6 +110,8 @@ export class Trainer {
     const warn = (message: string) => void options.warnings.raise({ source: 'trainer', message });
     this.storeLag = options.hasStore === false ? null : new StoreLag(options.log, warn);
     this.retention = new CheckpointRetention(options.checkpoints, options.runId);
+    const { engine: section } = options.recipe;
+    this.source = section?.kind === 'tinker' ? { ...options, engine: section } : options;
   }
 
   /** Claims the run, restores its last commit, and makes sure that a policy is published. */
@@ -241,15 +245,9 @@ export class Trainer {
     });
   }
 
-  /** Updates of a server are made again in the one that this trainer is pointed to. */
-  private get replaySource(): ReplaySource {
-    const { engine } = this.options.recipe;
-    return engine?.kind === 'tinker' ? { ...this.options, engine } : this.options;
-  }
-
   /** Makes those policies again that other processes will load and whose files are missing or damaged. */
   private remakeNeeded(): Promise<void> {
-    return remakePolicies(this.replaySource, neededPolicies(this.view), (message) => {
+    return remakePolicies(this.source, neededPolicies(this.view), (message) => {
       this.options.warnings.raise({ source: 'trainer', message });
     });
   }
@@ -267,7 +265,7 @@ export class Trainer {
     }
     // The engine is still as the run began: the first policy, which may be damaged too.
     await this.engine.saveWeights();
-    const beganAfter = await remakeState(this.replaySource, updateNumber);
+    const beganAfter = await remakeState(this.source, updateNumber);
     const origin = describeOrigin(beganAfter);
     const message = `the checkpoint of update ${updateNumber} was made again from ${origin}, bit for bit`;
     this.options.warnings.raise({ source: 'trainer', message });

@@ -1,17 +1,17 @@
 import { TinkerError } from './tinker-error.js';
 
 /** An answer of the server, as it was parsed. */
-export type Answer = Readonly<Record<string, unknown>>;
+export type TinkerAnswer = Readonly<Record<string, unknown>>;
 
 /** @throws TinkerError `MALFORMED_ANSWER` unless the field is a text that is not empty */
-export function textOf(answer: Answer, field: string): string {
+export function textOf(answer: TinkerAnswer, field: string): string {
   const value = answer[field];
   if (typeof value === 'string' && value !== '') return value;
   throw malformed(field, 'must be a text', value);
 }
 
 /** @throws TinkerError `MALFORMED_ANSWER` unless the field is a list */
-export function listOf(answer: Answer, field: string): readonly unknown[] {
+export function listOf(answer: TinkerAnswer, field: string): readonly unknown[] {
   const value = answer[field];
   if (Array.isArray(value)) return value as readonly unknown[];
   throw malformed(field, 'must be a list', value);

@@ -10,7 +10,7 @@ export {
   type Reduction,
   type ServerPromises,
 } from './server-promises.js';
-export { sampleTokens, type SampledTokens, type SampleRequest } from './sample-tokens.js';
+export { sampleTokens, type SampledTurn, type SampleRequest } from './sample-tokens.js';
 export { TinkerClient, type TinkerClientOptions } from './tinker-client.js';
 export { TinkerError, type TinkerErrorCode } from './tinker-error.js';
 export type { AdamParameters, TrainingModel } from './training-model.js';

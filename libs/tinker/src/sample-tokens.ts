@@ -1,4 +1,4 @@
-import { listOf, type Answer } from './answer.js';
+import { listOf, type TinkerAnswer } from './answer.js';
 import type { TinkerClient } from './tinker-client.js';
 import { TinkerError } from './tinker-error.js';
 
@@ -19,7 +19,7 @@ export interface SampleRequest {
   readonly promptLogprobs?: boolean;
 }
 
-export interface SampledTokens {
+export interface SampledTurn {
   readonly tokenIds: Int32Array;
   /** Of the model's own distribution, at temperature 1 and over all tokens, whatever was asked for; nats. */
   readonly logprobs: Float32Array;
@@ -33,7 +33,7 @@ export async function sampleTokens(
   client: TinkerClient,
   request: SampleRequest,
   signal?: AbortSignal,
-): Promise<SampledTokens> {
+): Promise<SampledTurn> {
   const { path, tokenIds, maxTokens, temperature, topK, topP, seed, stop, promptLogprobs = false } = request;
   const body = {
     num_samples: 1,
@@ -44,7 +44,7 @@ export async function sampleTokens(
     type: 'sample',
   };
   const answer = await client.run('asample', body, { signal });
-  const [sequence] = listOf(answer, 'sequences') as readonly (Answer | undefined)[];
+  const [sequence] = listOf(answer, 'sequences') as readonly (TinkerAnswer | undefined)[];
   if (sequence === undefined) throw new TinkerError('MALFORMED_ANSWER', 'sequences is empty');
   const tokens = numbersOf(sequence, 'tokens');
   const logprobs = numbersOf(sequence, 'logprobs');
@@ -64,7 +64,7 @@ export async function sampleTokens(
 }
 
 /** Some servers give the first token null, some leave it out. */
-function contextLogprobs(answer: Answer, length: number): Float32Array {
+function contextLogprobs(answer: TinkerAnswer, length: number): Float32Array {
   const values = listOf(answer, 'prompt_logprobs');
   const missing = length - values.length;
   if (missing !== 0 && missing !== 1) {
@@ -78,7 +78,7 @@ function contextLogprobs(answer: Answer, length: number): Float32Array {
   return logprobs;
 }
 
-function numbersOf(answer: Answer, field: string): readonly number[] {
+function numbersOf(answer: TinkerAnswer, field: string): readonly number[] {
   const values = listOf(answer, field);
   if (values.every((value): value is number => typeof value === 'number')) return values;
   throw new TinkerError('MALFORMED_ANSWER', `sequences[0].${field} must be numbers`);

@@ -15,7 +15,11 @@ interface Asked {
   readonly key: string | undefined;
 }
 
-type Reply = { readonly status?: number; readonly body?: object | Buffer; readonly location?: string };
+interface Reply {
+  readonly status?: number;
+  readonly body?: object | Buffer;
+  readonly location?: string;
+}
 
 const servers: Server[] = [];
 afterEach(async () => {

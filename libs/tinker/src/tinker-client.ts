@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EndpointError, ServiceClient } from '@retrace/endpoints';
-import { textOf, type Answer } from './answer.js';
+import { textOf, type TinkerAnswer } from './answer.js';
 import { TinkerError } from './tinker-error.js';
 
 export interface TinkerClientOptions {
@@ -30,7 +30,7 @@ export interface CallOptions {
 export interface TakenCall {
   readonly requestId: string;
   /** Its first answer, before the result. */
-  readonly answer: Answer;
+  readonly answer: TinkerAnswer;
 }
 
 const PATIENCE_MS = 60_000;
@@ -83,7 +83,7 @@ export class TinkerClient {
     path: string,
     body?: object,
     { method = 'POST', isRepeatable = true, deadlineMs, signal }: CallOptions = {},
-  ): Promise<Answer> {
+  ): Promise<TinkerAnswer> {
     try {
       return await this.service.request({
         method,
@@ -118,7 +118,7 @@ export class TinkerClient {
     { requestId }: Pick<TakenCall, 'requestId'>,
     path: string,
     signal?: AbortSignal,
-  ): Promise<Answer> {
+  ): Promise<TinkerAnswer> {
     const { patienceMs = PATIENCE_MS, resultTimeoutMs = RESULT_TIMEOUT_MS } = this.options;
     const began = performance.now();
     let lastHeardMs = began;
@@ -142,7 +142,7 @@ export class TinkerClient {
   }
 
   /** A call with its result. @throws TinkerError */
-  async run(path: string, body: object, options?: CallOptions): Promise<Answer> {
+  async run(path: string, body: object, options?: CallOptions): Promise<TinkerAnswer> {
     return this.result(await this.begin(path, body, options), path, options?.signal);
   }
 
@@ -160,7 +160,7 @@ export class TinkerClient {
     );
   }
 
-  private poll(requestId: string, signal?: AbortSignal): Promise<Answer> {
+  private poll(requestId: string, signal?: AbortSignal): Promise<TinkerAnswer> {
     return this.service.request({
       path: '/api/v1/retrieve_future',
       body: { request_id: requestId, allow_metadata_only: false },
@@ -174,7 +174,7 @@ export class TinkerClient {
   }
 }
 
-function parse(text: string): Answer {
+function parse(text: string): TinkerAnswer {
   if (text === '') return {};
   let answer: unknown;
   try {
@@ -182,12 +182,12 @@ function parse(text: string): Answer {
   } catch (cause) {
     throw new EndpointError('MALFORMED_ANSWER', `the answer is not JSON: ${text.slice(0, 80)}`, { cause });
   }
-  if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer as Answer;
+  if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer as TinkerAnswer;
   throw new EndpointError('MALFORMED_ANSWER', `the answer is no JSON object: ${text.slice(0, 80)}`);
 }
 
 /** A result whose status is 200 may say that the call failed. */
-function requireSuccess(answer: Answer, path: string): Answer {
+function requireSuccess(answer: TinkerAnswer, path: string): TinkerAnswer {
   if (typeof answer.error !== 'string') return answer;
   const code = answer.category === 'user' ? 'REFUSED' : 'FAILED';
   throw new TinkerError(isOfLostModel(answer.error) ? 'MODEL_LOST' : code, `${path}: ${answer.error}`);

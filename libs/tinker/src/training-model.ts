@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { listOf, tensorOf, textOf, type Answer } from './answer.js';
+import { listOf, tensorOf, textOf, type TinkerAnswer } from './answer.js';
 import type { Datum } from './datum.js';
 import type { TakenCall, TinkerClient } from './tinker-client.js';
 import { TinkerError } from './tinker-error.js';
@@ -160,7 +160,7 @@ function backwardBody(modelId: string, seqId: number, data: readonly Datum[]): o
   };
 }
 
-function readLogprobs(answer: Answer, data: readonly Datum[]): Float32Array[] {
+function readLogprobs(answer: TinkerAnswer, data: readonly Datum[]): Float32Array[] {
   const outputs = listOf(answer, 'loss_fn_outputs');
   if (outputs.length !== data.length) {
     const message = `loss_fn_outputs must have one for each of ${data.length} data, has ${outputs.length}`;
@@ -172,7 +172,7 @@ function readLogprobs(answer: Answer, data: readonly Datum[]): Float32Array[] {
   });
 }
 
-function readMetrics({ metrics }: Answer): ReadonlyMap<string, number> {
+function readMetrics({ metrics }: TinkerAnswer): ReadonlyMap<string, number> {
   const entries = Object.entries((metrics ?? {}) as Readonly<Record<string, unknown>>);
   // JSON has no NaN: null is a number that is not finite.
   const numbers = entries.filter(([, value]) => typeof value === 'number' || value === null);

@@ -16,7 +16,7 @@ import {
   TinkerError,
   TrainingSession,
   type ModelRequest,
-  type SampledTokens,
+  type SampledTurn,
   type TrainingModel,
 } from '@retrace/tinker';
 import { CollectorError } from '../collector-error.js';
@@ -157,7 +157,7 @@ export class TinkerSampler implements TokenEngine, WeightDelivery {
   private sample(
     { model, ...request }: Omit<Parameters<typeof sampleTokens>[1], 'path'> & { readonly model: string },
     signal?: AbortSignal,
-  ): Promise<SampledTokens> {
+  ): Promise<SampledTurn> {
     const version = this.versions.get(model);
     if (version === undefined) {
       const message = `the server has no weights named ${model}`;

@@ -34,7 +34,7 @@ import type {
   EvaluatedTokens,
   EvaluationOptions,
   StepLoss,
-  StoredPolicy,
+  FixedPolicy,
   UpdateEngine,
 } from './update-engine.js';
 
@@ -168,7 +168,7 @@ export class TensorflowEngine implements UpdateEngine {
   }
 
   async evaluateReference(
-    { weights }: StoredPolicy,
+    { weights }: FixedPolicy,
     batch: SequenceBatch,
     { temperature, mask }: EvaluationOptions,
   ): Promise<Float32Array> {

@@ -37,7 +37,7 @@ export interface EvaluatedTokens {
 export type StepLoss = Omit<LossOptions, 'maxTokensPerMicroBatch' | 'recomputeLayers'>;
 
 /** A policy that was published; training does not change it. */
-export interface StoredPolicy {
+export interface FixedPolicy {
   readonly weights: FileRef;
   /** Where the engine that made it keeps it, as `UpdateEngine.location` said then (default `''`). */
   readonly location?: string;
@@ -82,7 +82,7 @@ export interface UpdateEngine {
 
   /** [N] log π of tokens under a stored policy. */
   evaluateReference(
-    policy: StoredPolicy,
+    policy: FixedPolicy,
     batch: SequenceBatch,
     options: Omit<EvaluationOptions, 'squaredProbabilities'>,
   ): Promise<Float32Array>;

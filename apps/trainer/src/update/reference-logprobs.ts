@@ -1,6 +1,6 @@
 import type { Recipe } from '@retrace/config';
 import type { PolicyPublished } from '@retrace/trajectory';
-import type { EvaluationOptions, StoredPolicy, UpdateEngine } from '../engine/update-engine.js';
+import type { EvaluationOptions, FixedPolicy, UpdateEngine } from '../engine/update-engine.js';
 import type { SequenceBatch } from '@retrace/policy';
 
 /** Published policies of a run, by version. */
@@ -11,7 +11,7 @@ interface PublishedPolicies {
 /** The reference policy of an update. */
 export type ReferencePolicy =
   /** A version that was published. */
-  | ({ readonly kind: 'published' } & StoredPolicy)
+  | ({ readonly kind: 'published' } & FixedPolicy)
   /** The engine's average of the policy's weights, which moves after each update. */
   | { readonly kind: 'moving'; readonly decay: number };
 

@@ -4,7 +4,7 @@ import type {
   EvaluatedTokens,
   EvaluationOptions,
   StepLoss,
-  StoredPolicy,
+  FixedPolicy,
   UpdateEngine,
 } from '../engine/update-engine.js';
 import type { UsedEngine } from '@retrace/trajectory';
@@ -30,7 +30,7 @@ export class GradientProbe implements UpdateEngine {
   }
 
   evaluateReference(
-    policy: StoredPolicy,
+    policy: FixedPolicy,
     batch: SequenceBatch,
     options: Omit<EvaluationOptions, 'squaredProbabilities'>,
   ): Promise<Float32Array> {

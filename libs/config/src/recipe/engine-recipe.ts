@@ -12,7 +12,7 @@ export class EngineRecipe {
   @IsOptional() @IsLine({ maxLength: 2000 }) readonly url?: string;
   /** File with the token that the worker at `url` was started with, or with the API key of the Tinker server; relative to the recipe file. */
   @IsOptional() @IsLine({ maxLength: 4096 }) readonly tokenFile?: string;
-  /** For `tinker`: name under which the server has the base model. @defaultValue that of `policy.model` */
+  /** For `tinker`: name under which the server has the base model; without it, the path of `policy.model`. */
   @IsOptional() @IsLine({ maxLength: 2000 }) readonly baseModel?: string;
   /** Processes of the worker that the trainer starts; they share model and optimizer (FSDP). @defaultValue 1 */
   @IsOptional()

@@ -1,7 +1,7 @@
 import type { MicroBatch } from '@retrace/policy';
 import type { ModelRequest, TrainingModel, TrainingSession } from '@retrace/tinker';
 import { TrainerError } from '../../trainer-error.js';
-import type { StoredPolicy } from '../update-engine.js';
+import type { FixedPolicy } from '../update-engine.js';
 import { evaluationData, wantedLogprobs } from './micro-batch-data.js';
 
 /**
@@ -17,7 +17,7 @@ export class FrozenPolicy {
   ) {}
 
   /** @throws TrainerError `ENGINE_REFUSED` for a policy that no Tinker server made; TinkerError */
-  async model({ location = '' }: StoredPolicy): Promise<TrainingModel> {
+  async model({ location = '' }: FixedPolicy): Promise<TrainingModel> {
     if (this.loaded?.path === location) return this.loaded.model;
     if (!location.startsWith('tinker://')) {
       const message = `a reference policy of another engine can't be evaluated in a Tinker server, which takes no weights`;

@@ -6,12 +6,7 @@ import {
   type PolicyRecipe,
   type Recipe,
 } from '@retrace/config';
-import {
-  modelFingerprint,
-  SafetensorsFile,
-  type BaseModel,
-  type TransformerConfig,
-} from '@retrace/policy';
+import { modelFingerprint, SafetensorsFile, type BaseModel, type TransformerConfig } from '@retrace/policy';
 import {
   measureServer,
   TinkerClient,
@@ -26,7 +21,7 @@ import type { TensorflowEngineOptions } from '../tensorflow-engine.js';
 import { opened } from './engine-error.js';
 
 /** The model of a recipe, as the server and the trainer know it. */
-export interface ServedModel {
+export interface TinkerModel {
   readonly client: TinkerClient;
   readonly recipe: Recipe;
   readonly config: TransformerConfig;
@@ -61,7 +56,7 @@ export async function requireServer(recipe: Recipe): Promise<void> {
  *
  * @throws as `requireServer`; PolicyError for a model directory
  */
-export async function openServedModel(options: TensorflowEngineOptions): Promise<ServedModel> {
+export async function openServedModel(options: TensorflowEngineOptions): Promise<TinkerModel> {
   const { recipe, vocabSize, tokenizerHash } = options;
   const { policy } = adaptersOf(recipe);
   const { request, promises } = await measureFor(recipe, PATIENCE_MS);
@@ -84,7 +79,7 @@ export async function openServedModel(options: TensorflowEngineOptions): Promise
 async function measureFor(
   recipe: Recipe,
   patienceMs: number,
-): Promise<Pick<ServedModel, 'request' | 'promises'>> {
+): Promise<Pick<TinkerModel, 'request' | 'promises'>> {
   const engine = engineOf(recipe);
   const { policy, lora } = adaptersOf(recipe);
   const request = { baseModel: engine.baseModel ?? policy.model, rank: lora.rank, seed: recipe.seed };

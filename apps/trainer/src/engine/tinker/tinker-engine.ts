@@ -35,13 +35,13 @@ import type {
   EvaluatedTokens,
   EvaluationOptions,
   StepLoss,
-  StoredPolicy,
+  FixedPolicy,
   UpdateEngine,
 } from '../update-engine.js';
 import { asked, changed, opened } from './engine-error.js';
 import { FrozenPolicy, logprobsOf } from './frozen-policy.js';
 import { gradientData, type DerivedMicroBatch } from './micro-batch-data.js';
-import { openServedModel, type ServedModel } from './served-model.js';
+import { openServedModel, type TinkerModel } from './served-model.js';
 
 /** Logprobs of equal weights differed by 2e-6 between SkyRL's JAX back-end and TensorFlow.js in float32; a server's sums over more tokens differ by more. */
 const RATIO_TOLERANCE = 2e-3;
@@ -67,7 +67,7 @@ export class TinkerEngine implements UpdateEngine {
   private readonly reference: FrozenPolicy;
 
   private constructor(
-    private readonly served: ServedModel,
+    private readonly served: TinkerModel,
     private readonly checkpoints: CheckpointFiles,
     private readonly session: TrainingSession,
     private model: TrainingModel,
@@ -109,7 +109,7 @@ export class TinkerEngine implements UpdateEngine {
   }
 
   evaluateReference(
-    policy: StoredPolicy,
+    policy: FixedPolicy,
     batch: SequenceBatch,
     options: EvaluationOptions,
   ): Promise<Float32Array> {

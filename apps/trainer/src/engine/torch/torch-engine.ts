@@ -26,7 +26,7 @@ import type {
   EvaluatedTokens,
   EvaluationOptions,
   StepLoss,
-  StoredPolicy,
+  FixedPolicy,
   UpdateEngine,
 } from '../update-engine.js';
 import { EngineConnection } from './engine-connection.js';
@@ -109,7 +109,7 @@ export class TorchEngine implements UpdateEngine {
   }
 
   async evaluateReference(
-    { weights }: StoredPolicy,
+    { weights }: FixedPolicy,
     batch: SequenceBatch,
     { temperature, mask }: EvaluationOptions,
   ): Promise<Float32Array> {
