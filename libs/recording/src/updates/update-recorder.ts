@@ -51,7 +51,7 @@ export class UpdateRecorder {
    *
    * @param value a `RecordUpdateRequest`, checked here
    * @throws RecordingError `INVALID_RECORDS`, `RUN_UNKNOWN`, `RUN_NOT_RECORDED`, `EPISODE_UNKNOWN`, `POLICY_UNKNOWN`, `UPDATE_CONFLICT`,
-   *   `LOG_UNAVAILABLE`, `STORE_BEHIND`
+   *   `RUN_CLAIMED`, `LOG_UNAVAILABLE`, `STORE_BEHIND`
    */
   async record(runId: string, value: unknown): Promise<AcknowledgedUpdate> {
     const { client, untilEpisodesStored: untilStored } = this.parts;

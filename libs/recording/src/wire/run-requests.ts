@@ -1,5 +1,5 @@
 import type { Json, RunEnded } from '@retrace/trajectory';
-import { json, name, objectSchema, tags, text, word } from './schema.js';
+import { json, name, objectSchema, tags, text, uuid, word } from './schema.js';
 
 /** Starts a run that agents outside of Retrace record. */
 export interface StartRunRequest {
@@ -18,10 +18,7 @@ export interface EndRunRequest {
 
 export const START_RUN_REQUEST = objectSchema<StartRunRequest>(
   {
-    id: text('A lower-case UUID, best a UUIDv7, which makes the request idempotent. Default: a new one', {
-      pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
-      'x-rule': 'must be a lower-case UUID',
-    }),
+    id: uuid('A lower-case UUID, best a UUIDv7, which makes the request idempotent. Default: a new one'),
     name: name('Name of the run'),
     environment: text('Environment of its episodes, where they name none', { maxLength: 256 }),
     tags: tags('Words to find it by'),

@@ -48,6 +48,12 @@ export const text = (description: string, more: Schema = {}): Schema => ({
   ...more,
 });
 
+export const uuid = (description: string): Schema =>
+  text(description, {
+    pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+    'x-rule': 'must be a lower-case UUID',
+  });
+
 export const name = (description: string, more: Schema = {}): Schema =>
   text(description, { minLength: 1, maxLength: MAX_NAME_LENGTH, ...more });
 

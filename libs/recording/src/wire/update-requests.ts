@@ -1,5 +1,16 @@
 import type { Json, UsedEngine } from '@retrace/trajectory';
-import { integer, json, listOf, name, number, objectSchema, text, word, type Schema } from './schema.js';
+import {
+  integer,
+  json,
+  listOf,
+  name,
+  number,
+  objectSchema,
+  text,
+  type Schema,
+  uuid,
+  word,
+} from './schema.js';
 
 /** A file by its content. */
 export interface WireFile {
@@ -65,12 +76,6 @@ const float = (description: string, more: Schema = {}): Schema =>
 
 const count = (description: string, more: Schema = {}): Schema =>
   integer(description, { maximum: MAX_COUNT, ...more });
-
-const uuid = (description: string): Schema =>
-  text(description, {
-    pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
-    'x-rule': 'must be a lower-case UUID',
-  });
 
 const file = (description: string): Schema => ({
   ...objectSchema<WireFile>(
