@@ -189,6 +189,7 @@ describe.skipIf('unavailable' in server)(
         await server.kill();
         await server.startAgain();
         await interrupted.waitFor(/run ended: finished/, RUN_MS);
+        expect(await interrupted.ended).toBe(0);
         expect(await updatesOf(dataOf('server'))).toEqual(whole);
       },
       3 * RUN_MS,
@@ -205,6 +206,7 @@ describe.skipIf('unavailable' in server)(
         await server.kill?.();
         await server.startAgain();
         await session.waitFor(/run ended: finished/, RUN_MS);
+        expect(await session.ended).toBe(0);
         const made = await updatesOf(dataOf('sampled'));
         expect(made.map(({ n }) => n)).toEqual(Array.from({ length: NUM_UPDATES }, (_, n) => n + 1));
         expect(made[0].success).toBeLessThan(0.4);
