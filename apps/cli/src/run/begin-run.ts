@@ -82,12 +82,9 @@ export async function beginRun(
 }
 
 async function requireEngine(recipe: Recipe): Promise<void> {
-  switch (recipe.engine?.kind) {
-    case 'torch':
-      return (await import('@retrace/trainer/torch')).requireEnginePackages(recipe.engine);
-    case 'tinker':
-      return (await import('@retrace/trainer/tinker')).requireServer(recipe);
-  }
+  const { engine } = recipe;
+  if (engine?.kind === 'torch') await (await import('@retrace/trainer/torch')).requireEnginePackages(engine);
+  if (engine?.kind === 'tinker') await (await import('@retrace/trainer/tinker')).requireServer(recipe);
 }
 
 /** Parts of a recipe that are completed when a run begins. */
