@@ -202,6 +202,18 @@ describe('the Tinker engine', () => {
     expect(next.location).toMatch(/^tinker:\/\/model-\d+\/weights\//);
   });
 
+  it('is lost, and not the run, with an archive that breaks off in the middle', async () => {
+    let isCutting = false;
+    const server = await start({
+      fate: (path) => (isCutting && path.endsWith('archive') ? 'cut' : 'answer'),
+    });
+    const engine = await open(server);
+    isCutting = true;
+    await expect(engine.save()).rejects.toMatchObject({ code: 'ENGINE_LOST' });
+    isCutting = false;
+    expect((await engine.save()).weights).toEqual(await engine.nameWeights());
+  });
+
   it('says that a state of another engine, or one that the server lost, is not to be had', async () => {
     const [server, other] = [await start(), await start()];
     const [engine, elsewhere] = [await open(server), await open(other)];

@@ -70,3 +70,8 @@ export class TrainerError extends Error {
     return FINAL.has(this.code) ? FINAL_FAILURE_EXIT_CODE : 1;
   }
 }
+
+/** Whether an engine ended, so that another one can be opened in the last saved state. */
+export function isEngineLost(error: unknown): error is TrainerError {
+  return error instanceof TrainerError && error.code === 'ENGINE_LOST';
+}

@@ -37,7 +37,7 @@ import { FreshEpisodes } from './fresh-episodes/fresh-episodes.js';
 import { BatchSampler, type FactsSource } from './plan/batch-sampler.js';
 import { BatchSource, secondsSince } from './plan/batch-source.js';
 import { describeOrigin, type ReplaySource } from './replay/replayer.js';
-import { TrainerError } from './trainer-error.js';
+import { isEngineLost, TrainerError } from './trainer-error.js';
 import { computeUpdate } from './update/compute-update.js';
 import type { MetricEntries } from './update/metrics.js';
 import type { EpisodeSource } from './update/episode-source.js';
@@ -202,7 +202,10 @@ export class Trainer {
     this.engine = await this.options.openEngine();
     await this.options.control.catchUp();
     this.requireClaim();
-    await this.restore();
+    await this.restore().catch((again: unknown) => {
+      if (!isEngineLost(again)) throw again;
+      return this.replaceEngine(again);
+    });
   }
 
   private get view(): RunState {
@@ -347,10 +350,6 @@ export class Trainer {
       .map((warning) => this.options.warnings.entry({ source: 'trainer', step, ...warning }))
       .filter((entry): entry is ControlEntry => entry !== null);
   }
-}
-
-function isEngineLost(error: unknown): error is TrainerError {
-  return error instanceof TrainerError && error.code === 'ENGINE_LOST';
 }
 
 interface PerformedWith {

@@ -35,15 +35,18 @@ export async function downloadAdapter(
 ): Promise<DownloadedAdapter> {
   const [modelId, name] = partsOf(path);
   const url = new URL(`${client.url}/api/v1/training_runs/${modelId}/checkpoints/${name}/archive`);
-  const archive = await fetchArchive(url, client.authorization).catch((error: unknown) => {
-    if (error instanceof TinkerError) throw error;
-    const message = `the archive of ${path} can't be had: ${(error as Error).message}`;
-    throw new TinkerError('NO_ANSWER', message, { cause: error });
-  });
   // Only who trains on such a server unpacks archives.
   const { extract } = await import('tar');
   const isWanted = (entry: string) => WANTED.some((file) => entry === file || entry === `./${file}`);
-  await pipeline(Readable.fromWeb(archive), extract({ cwd: directory, filter: isWanted }));
+  try {
+    const archive = await fetchArchive(url, client.authorization);
+    await pipeline(Readable.fromWeb(archive), extract({ cwd: directory, filter: isWanted }));
+  } catch (cause) {
+    // A disk that is full is ours.
+    if (cause instanceof TinkerError || (cause as NodeJS.ErrnoException).syscall === 'write') throw cause;
+    const message = `the archive of ${path} can't be had: ${(cause as Error).message}`;
+    throw new TinkerError('NO_ANSWER', message, { cause });
+  }
   return readAdapter(directory, path);
 }
 

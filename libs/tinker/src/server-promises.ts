@@ -93,7 +93,12 @@ export async function measureServer(
 
 /** SkyRL takes any name, and trains the model that it has. */
 async function requireBaseModel(client: TinkerClient, name: string): Promise<void> {
-  const known = await baseModelsOf(client);
+  const known = await baseModelsOf(client).catch((error: unknown) => {
+    if (!(error instanceof TinkerError && error.code === 'MODEL_LOST')) throw error;
+    throw new TinkerError('REFUSED', `no server of the Tinker API answers at ${client.url}`, {
+      cause: error,
+    });
+  });
   if (known.includes(name)) return;
   throw new TinkerError(
     'REFUSED',

@@ -82,6 +82,11 @@ describe('a later result', () => {
     [{ status: 400, body: { detail: 'Model m not loaded' } }, 'MODEL_LOST', 'not loaded'],
     [{ status: 404, body: { detail: 'Future not found' } }, 'MODEL_LOST', 'Future not found'],
     [{ status: 404, body: { detail: 'Checkpoint not found: m/u2' } }, 'CHECKPOINT_UNKNOWN', 'm/u2'],
+    [
+      { status: 400, body: { detail: 'Training checkpoint not found in m/u2' } },
+      'CHECKPOINT_UNKNOWN',
+      'm/u2',
+    ],
     [{ body: { error: 'no such loss', category: 'user' } }, 'REFUSED', 'no such loss'],
     [{ body: { error: 'a rank died', category: 'server' } }, 'FAILED', 'a rank died'],
   ] as const)('that is %j is %s', async (reply, code, message) => {

@@ -121,18 +121,22 @@ export class TinkerClient {
   ): Promise<TinkerAnswer> {
     const { patienceMs = PATIENCE_MS, resultTimeoutMs = RESULT_TIMEOUT_MS } = this.options;
     const began = performance.now();
-    let lastHeardMs = began;
+    /** Since when nobody reaches the server; a question that is held open is silent for long. */
+    let goneSinceMs: number | null = null;
     for (let pauseMs = FIRST_PAUSE_MS; ;) {
       try {
         const answer = await this.poll(requestId, signal);
         if (answer.type !== 'try_again') return requireSuccess(answer, path);
-        lastHeardMs = performance.now();
+        goneSinceMs = null;
       } catch (error) {
         if (!(error instanceof EndpointError && error.isTemporary)) throw resultError(error, path);
         if (error.status === 408 || (error.code === 'TIMEOUT' && (await this.isThere()))) {
-          lastHeardMs = performance.now();
+          goneSinceMs = null;
           pauseMs = FIRST_PAUSE_MS;
-        } else if (performance.now() - lastHeardMs > patienceMs) throw tinkerError(error, path);
+        } else {
+          goneSinceMs ??= performance.now();
+          if (performance.now() - goneSinceMs > patienceMs) throw tinkerError(error, path);
+        }
       }
       if (performance.now() - began > resultTimeoutMs)
         throw new TinkerError('NO_ANSWER', `${path}: no result within ${resultTimeoutMs} ms`);
@@ -198,7 +202,9 @@ function resultError(error: unknown, path: string): unknown {
   if (!(error instanceof EndpointError)) return error;
   const told = tinkerError(error, path);
   if (!(told instanceof TinkerError && told.code === 'REFUSED')) return told;
-  return new TinkerError('FAILED', told.message, { cause: error });
+  // The file of a checkpoint that it has listed.
+  const isOfCheckpoint = /checkpoint not found/i.test(told.message);
+  return new TinkerError(isOfCheckpoint ? 'CHECKPOINT_UNKNOWN' : 'FAILED', told.message, { cause: error });
 }
 
 /** 404 is of a model, session or request that the server does not know, 410 of one that it had. */

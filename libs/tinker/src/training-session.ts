@@ -56,7 +56,7 @@ export class TrainingSession {
     return new TrainingSession(client, textOf(answer, 'session_id'), repeatsAnswers);
   }
 
-  /** @throws TinkerError `REFUSED` for a base model or a rank that the server does not have */
+  /** @throws TinkerError `REFUSED` or `FAILED` for a base model or a rank that the server does not have */
   async createModel({ baseModel, rank, seed }: ModelRequest): Promise<TrainingModel> {
     const body = {
       session_id: this.id,
@@ -74,8 +74,8 @@ export class TrainingSession {
   }
 
   /**
-   * A model to be trained, without gradients. SkyRL's JAX back-end gives a new model the place of one that was unloaded, with the gradients that no step had
-   * used: a step of a model that is unloaded again uses them up.
+   * A model to be trained. SkyRL's JAX back-end gives a new model the lowest free place, with the gradients that no step of the model before had used: a step of a
+   * model that is unloaded again uses them up. If another session frees a lower place in between, the model gets that one as it is.
    *
    * @throws as `createModel`
    */

@@ -89,8 +89,8 @@ export function engineAssignments({
   const fields = { processes: nproc, python: enginePython, url: engineUrl, tokenFile: engineTokenFile };
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   if (engine === undefined && given.length === 0) return [];
-  // An address replaces what the recipe says of a worker that the trainer starts.
-  const cleared = engineUrl === undefined ? [] : ['engine=null'];
+  // An address replaces what the recipe says of a worker that the trainer starts. A Tinker server that has moved keeps its base model.
+  const cleared = engineUrl === undefined || engine === 'tinker' ? [] : ['engine=null'];
   return [
     ...cleared,
     `engine.kind=${engine ?? 'torch'}`,

@@ -30,6 +30,8 @@ interface FrozenVersion {
 
 /** How long a server is waited for that starts again. */
 const PATIENCE_MS = 600_000;
+/** As of other servers. */
+const DEADLINE_MS = 600_000;
 const NOT_FOUND = 404;
 /** Seeds of servers are signed. */
 const SEED_LIMIT = 2 ** 31;
@@ -48,6 +50,8 @@ export class TinkerSampler implements TokenEngine, WeightDelivery {
   private constructor(
     private readonly client: TinkerClient,
     private readonly request: ModelRequest,
+    /** Of one turn. */
+    private readonly deadlineMs: number,
   ) {}
 
   /** @throws CollectorError `INVALID_SETTING` for a key that can't be read */
@@ -57,11 +61,13 @@ export class TinkerSampler implements TokenEngine, WeightDelivery {
     if (url === undefined || !policy?.lora) throw new TypeError('recipe.engine: a Tinker server is missing');
     const client = new TinkerClient({
       url,
-      concurrency: collection.concurrentEpisodes,
-      patienceMs: collection.endpoint?.deadlineMs ?? PATIENCE_MS,
+      // Deliveries and questions of the session pass beside all turns.
+      concurrency: collection.concurrentEpisodes + 4,
+      patienceMs: PATIENCE_MS,
       ...(tokenFile === undefined ? {} : { apiKey: await readKey(tokenFile) }),
     });
-    return new TinkerSampler(client, { baseModel: baseModel ?? policy.model, rank: policy.lora.rank, seed });
+    const request = { baseModel: baseModel ?? policy.model, rank: policy.lora.rank, seed };
+    return new TinkerSampler(client, request, collection.endpoint?.deadlineMs ?? DEADLINE_MS);
   }
 
   get url(): string {
@@ -86,6 +92,7 @@ export class TinkerSampler implements TokenEngine, WeightDelivery {
 
   async generate(request: GenerationRequest, signal?: AbortSignal): Promise<GeneratedTokens> {
     const { temperature, greedy, topK, seed, stopTokenIds } = request;
+    const late = AbortSignal.timeout(this.deadlineMs);
     const { tokenIds, logprobs, stopReason } = await this.sample(
       {
         ...request,
@@ -95,8 +102,11 @@ export class TinkerSampler implements TokenEngine, WeightDelivery {
         seed: seed % SEED_LIMIT,
         stop: stopTokenIds,
       },
-      signal,
-    );
+      signal === undefined ? late : AbortSignal.any([signal, late]),
+    ).catch((error: unknown) => {
+      if (!late.aborted || signal?.aborted) throw error;
+      throw new EndpointError('TIMEOUT', `no turn within the deadline of ${this.deadlineMs} ms`);
+    });
     return {
       ...{ tokenIds, logprobs, versions: null },
       stopReason: stopReason === 'stop' ? 'stopToken' : 'length',
@@ -118,7 +128,7 @@ export class TinkerSampler implements TokenEngine, WeightDelivery {
 
   async deliver({ name, location = '' }: DeliveredWeights, signal?: AbortSignal): Promise<ConfirmedWeights> {
     if ((await this.serving(name, signal)) === null)
-      this.versions.set(name, await this.asked(() => this.freeze(location)));
+      this.versions.set(name, await this.asked(() => unlessAborted(this.freeze(location, signal), signal)));
     return { version: name, model: name };
   }
 
@@ -134,7 +144,9 @@ export class TinkerSampler implements TokenEngine, WeightDelivery {
     await this.client.close();
   }
 
-  private async freeze(path: string): Promise<FrozenVersion> {
+  private async freeze(path: string, signal?: AbortSignal): Promise<FrozenVersion> {
+    // The calls that make a model are sent once: this one waits for a server that starts again.
+    await this.client.call('healthz', undefined, { method: 'GET', signal });
     const model = await this.openModel(path);
     return { model, path: await model.saveForSampler() };
   }
@@ -185,6 +197,18 @@ export class TinkerSampler implements TokenEngine, WeightDelivery {
 
 /** One token of the policy's own distribution. */
 const PLAIN = { maxTokens: 1, temperature: 1, topK: -1, topP: 1, seed: 0, stop: [] };
+
+/** A model that is made all the same is the session's, which ends with the process. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  work.catch(() => undefined);
+  const aborted = new Promise<never>((_, reject) => {
+    const abort = () => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+  return Promise.race([work, aborted]);
+}
 
 function isLost(error: unknown): boolean {
   return error instanceof EndpointError && error.status === NOT_FOUND;

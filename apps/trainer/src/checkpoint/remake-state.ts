@@ -11,6 +11,7 @@ export async function remakeState(source: ReplaySource, updateNumber: number): P
   const replayer = await Replayer.open(source);
   try {
     const { commit } = replayer.update(updateNumber);
+    if (commit.engine?.kind === 'tinker') throw heldElsewhere(updateNumber);
     const { beganAfter, firstInexact } = await replayer.goBefore(updateNumber + 1);
     const { weights, optimizer } = await replayer.engine.nameState();
     if (weights.sha256 === commit.weights.sha256 && optimizer.sha256 === commit.optimizer.sha256) {
@@ -26,4 +27,11 @@ export async function remakeState(source: ReplaySource, updateNumber: number): P
   } finally {
     await replayer.close();
   }
+}
+
+function heldElsewhere(updateNumber: number): TrainerError {
+  return new TrainerError(
+    'CHECKPOINT_LOST',
+    `the checkpoint of update ${updateNumber} can't be read; its state is in a Tinker server under a name that only these files have, and made again it would have another one; restore the files from a backup`,
+  );
 }

@@ -16,8 +16,8 @@ export interface StandInOptions {
   readonly repeatsAnswers: boolean;
   /** Multiplies epsilon, as a server that takes its own would (default 1). */
   readonly epsilonFactor?: number;
-  /** The fate of a request; default `answer`. `lose` does what is asked and breaks the connection. */
-  readonly fate?: (path: string, body: Body) => 'answer' | 'lose' | 'forget' | { readonly status: number };
+  /** The fate of a request; default `answer`. `lose` does what is asked and breaks the connection, `cut` breaks it in the middle of the answer. */
+  readonly fate?: (path: string, body: Body) => 'answer' | 'lose' | 'cut' | { readonly status: number };
 }
 
 type Body = Readonly<Record<string, never>> & Record<string, unknown>;
@@ -27,6 +27,12 @@ interface Layout {
   readonly tensors: readonly { readonly name: string; readonly shape: readonly [number, number] }[];
   readonly firstB: number;
   readonly numVocabulary: number;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly body: object | Uint8Array;
+  readonly isCut?: boolean;
 }
 
 /** A place for a model. */
@@ -79,10 +85,13 @@ export class TinkerStandIn {
         (answer) => {
           if (answer === null) return response.destroy();
           const isFile = answer.body instanceof Uint8Array;
+          const bytes = isFile ? Buffer.from(answer.body) : Buffer.from(JSON.stringify(answer.body));
           response.writeHead(answer.status, {
             'content-type': isFile ? 'application/gzip' : 'application/json',
+            'content-length': bytes.length,
           });
-          return response.end(isFile ? answer.body : JSON.stringify(answer.body));
+          if (answer.isCut !== true) return response.end(bytes);
+          return response.write(bytes.subarray(0, bytes.length >> 1), () => response.destroy());
         },
         (error: unknown) => response.writeHead(500).end(String(error)),
       );
@@ -124,9 +133,7 @@ export class TinkerStandIn {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private async answer(
-    request: IncomingMessage,
-  ): Promise<{ readonly status: number; readonly body: object | Uint8Array } | null> {
+  private async answer(request: IncomingMessage): Promise<Reply | null> {
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);
     const path = (request.url ?? '').replace('/api/v1/', '');
@@ -135,14 +142,15 @@ export class TinkerStandIn {
     this.calls.push(path);
     const fate = this.options.fate?.(path, body) ?? 'answer';
     if (typeof fate === 'object') return { status: fate.status, body: { detail: 'refused by the test' } };
-    if (fate === 'forget') this.restart();
     const archive = /^training_runs\/[^/]+\/checkpoints\/([^/]+)\/archive$/.exec(path);
     const answer =
       archive === null
         ? { status: 200, body: this.dispatch(request.method ?? '', path, body) }
         : { status: 200, body: await this.archive(archive[1]) };
     if (fate === 'lose') return null;
-    return path === 'retrieve_future' ? (this.results.get(String(body.request_id)) ?? notFound()) : answer;
+    const known =
+      path === 'retrieve_future' ? (this.results.get(String(body.request_id)) ?? notFound()) : answer;
+    return { ...known, isCut: fate === 'cut' };
   }
 
   private dispatch(method: string, path: string, body: Body): object {
@@ -152,6 +160,7 @@ export class TinkerStandIn {
         return { supported_models: [{ model_name: this.options.baseModel }] };
       case 'create_session':
         return { session_id: this.newId('session') };
+      case 'healthz':
       case 'session_heartbeat':
       case 'retrieve_future':
         return {};

@@ -97,7 +97,7 @@ function rowsOf(found: CheckedServer): readonly (readonly [string, string, strin
       'a policy saved for samplers',
       SNAPSHOTS[`${found.keepsSnapshots}`],
       found.keepsSnapshots === null
-        ? 'collection.endpoint.kind can’t be "tinker"'
+        ? 'to sample there, collection.endpoint.maxLogprobDifference must be null'
         : 'Retrace samples from copies of its own',
     ],
   ];

@@ -35,8 +35,8 @@ export interface TinkerModel {
 
 /** How long a server is waited for that starts again. */
 const PATIENCE_MS = 600_000;
-/** One that a run begins with is there. */
-const FIRST_PATIENCE_MS = 10_000;
+/** A command that begins or resumes a run tells soon that there is none. */
+const FIRST_PATIENCE_MS = 30_000;
 /** A call that finds nobody for so long counts the engine as lost; another one is opened then. */
 const CALL_PATIENCE_MS = 30_000;
 /** A bound that scales no gradient down. */
@@ -106,8 +106,17 @@ async function openClient({ url, tokenFile }: EngineRecipe, patienceMs: number):
     const message = 'engine.url: missing; name the address of the server, as with --engine-url';
     throw new TrainerError('ENGINE_REFUSED', message);
   }
-  const apiKey = tokenFile === undefined ? undefined : (await readFile(tokenFile, 'utf8')).trim();
+  const apiKey = tokenFile === undefined ? undefined : await readKey(tokenFile);
   return new TinkerClient({ url, patienceMs, ...(apiKey === undefined ? {} : { apiKey }) });
+}
+
+async function readKey(path: string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (cause) {
+    const message = `engine.tokenFile: got "${path}", which can't be read: ${(cause as Error).message}`;
+    throw new TrainerError('ENGINE_REFUSED', message, { cause });
+  }
 }
 
 /** Checks what only the server tells. */

@@ -216,7 +216,9 @@ export class TinkerEngine implements UpdateEngine {
   /** Stores the state in the server all the same, since its name there is part of what is named. */
   async nameState(): Promise<EngineState> {
     const path = this.saved?.path ?? (await asked(() => this.model.saveState()));
-    return { weights: await this.nameWeights(), optimizer: await nameContent([this.heldAt(path)]) };
+    const weights = await this.nameWeights();
+    this.saved = { path, weights };
+    return { weights, optimizer: await nameContent([this.heldAt(path)]) };
   }
 
   async load(state: EngineState, from = this.checkpoints): Promise<void> {

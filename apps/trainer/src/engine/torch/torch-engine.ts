@@ -17,7 +17,7 @@ import {
   type TrainingBatch,
 } from '@retrace/policy';
 import type { UsedEngine } from '@retrace/trajectory';
-import { TrainerError } from '../../trainer-error.js';
+import { isEngineLost, TrainerError } from '../../trainer-error.js';
 import { requireStateInFile } from '../held-state.js';
 import { teacherWeights } from '../teacher.js';
 import type { TensorflowEngineOptions } from '../tensorflow-engine.js';
@@ -165,7 +165,7 @@ export class TorchEngine implements UpdateEngine {
     try {
       return await accumulateLoss(passes, batch, { ...loss, maxTokensPerMicroBatch });
     } catch (error) {
-      if (hasPassed && !isLost(error)) await this.discard();
+      if (hasPassed && !isEngineLost(error)) await this.discard();
       throw error;
     }
   }
@@ -288,10 +288,6 @@ async function release(
   connection.close();
   await reached.stop();
   await rm(exchange, { recursive: true, force: true });
-}
-
-function isLost(error: unknown): boolean {
-  return error instanceof TrainerError && error.code === 'ENGINE_LOST';
 }
 
 function requireState({
