@@ -201,13 +201,23 @@ const PLAIN = { maxTokens: 1, temperature: 1, topK: -1, topP: 1, seed: 0, stop: 
 /** A model that is made all the same is the session's, which ends with the process. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
-  work.catch(() => undefined);
-  const aborted = new Promise<never>((_, reject) => {
-    const abort = () => reject(signal.reason as Error);
+  const isOver = new AbortController();
+  try {
+    return await Promise.race([work, abortOf(signal, isOver.signal)]);
+  } finally {
+    isOver.abort();
+  }
+}
+
+/** Rejects with the reason of a signal once it aborts, unless another did before. */
+function abortOf(signal: AbortSignal, isOver: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = () => {
+      reject(signal.reason as Error);
+    };
     if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
+    else signal.addEventListener('abort', abort, { once: true, signal: isOver });
   });
-  return Promise.race([work, aborted]);
 }
 
 function isLost(error: unknown): boolean {
