@@ -225,6 +225,20 @@ describe('the Tinker engine', () => {
     await train(engine);
   });
 
+  it('forgets a state in the server, and no other', async () => {
+    const server = await start();
+    const engine = await open(server);
+    const [first, location] = [await engine.save(), engine.location];
+    await train(engine);
+    const second = await engine.save();
+    expect(server.numStates).toBe(2);
+    await engine.forget(location);
+    await engine.forget('s3://bucket/of-another-trainer');
+    expect(server.numStates).toBe(1);
+    await engine.load(second);
+    await expect(engine.load(first)).rejects.toMatchObject({ code: 'CHECKPOINT_LOST' });
+  });
+
   it('leaves no model in the server', async () => {
     const server = await start();
     const engine = await open(server);

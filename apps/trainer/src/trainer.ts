@@ -156,7 +156,7 @@ export class Trainer {
     while (!signal.aborted) {
       await control.catchUp();
       this.requireClaim();
-      await this.retention.apply(control.state.runs);
+      await this.retention.apply(control.state.runs, (location) => this.engine.forget(location));
       if (this.view.ended) return;
       const batch = await this.batches.next();
       if (batch === null) continue;

@@ -19,9 +19,10 @@ const WEIGHTS_FILE = 'adapter_model.safetensors';
 const CONFIG_FILE = 'adapter_config.json';
 const WANTED = [CONFIG_FILE, WEIGHTS_FILE];
 const DOWNLOAD_TIMEOUT_MS = 10 * 60_000;
+const DELETE_MS = 5_000;
 
-/** Path of a saved policy, as the API names it: `tinker://<model>/<name>`, or with `sampler_weights/` between. */
-const SAMPLER_PATH = /^tinker:\/\/([^/]+)\/(?:sampler_weights\/)?([^/]+)$/;
+/** Path of a checkpoint: `tinker://<model>/weights/<name>` of a state, `tinker://<model>/<name>`, or with `sampler_weights/` between, of a policy. */
+const CHECKPOINT_PATH = /^tinker:\/\/([^/]+)\/(?:(weights|sampler_weights)\/)?([^/]+)$/;
 
 /**
  * Downloads the weights of a policy that was saved for samplers into a directory.
@@ -33,7 +34,7 @@ export async function downloadAdapter(
   path: string,
   directory: string,
 ): Promise<DownloadedAdapter> {
-  const [modelId, name] = partsOf(path);
+  const { modelId, name } = partsOf(path);
   const url = new URL(`${client.url}/api/v1/training_runs/${modelId}/checkpoints/${name}/archive`);
   // Only who trains on such a server unpacks archives.
   const { extract } = await import('tar');
@@ -79,17 +80,18 @@ async function fetchArchive(url: URL, headers: Readonly<Record<string, string>>)
   throw new TinkerError(response.status >= 500 ? 'NO_ANSWER' : 'FAILED', message);
 }
 
-/** Has the server forget a policy that was saved for samplers, where it can: SkyRL 0.3.0 forgets none. */
-export async function deleteSampler(client: TinkerClient, path: string): Promise<void> {
-  const [modelId, name] = partsOf(path);
-  const call = `training_runs/${modelId}/checkpoints/sampler_weights/${name}`;
-  await client.call(call, undefined, { method: 'DELETE' }).catch((error: unknown) => {
+/** Has the server forget a state, or a policy that was saved for samplers, where it can: SkyRL 0.3.0 forgets none. */
+export async function deleteCheckpoint(client: TinkerClient, path: string): Promise<void> {
+  const { modelId, kind, name } = partsOf(path);
+  const call = `training_runs/${modelId}/checkpoints/${kind}/${name}`;
+  const options = { method: 'DELETE', isRepeatable: false, deadlineMs: DELETE_MS } as const;
+  await client.call(call, undefined, options).catch((error: unknown) => {
     if (!(error instanceof TinkerError)) throw error;
   });
 }
 
-function partsOf(path: string): readonly [string, string] {
-  const [, modelId, name] = SAMPLER_PATH.exec(path) ?? [];
-  if (modelId !== undefined && name !== undefined) return [modelId, name];
+function partsOf(path: string) {
+  const [, modelId, kind = 'sampler_weights', name] = CHECKPOINT_PATH.exec(path) ?? [];
+  if (modelId !== undefined && name !== undefined) return { modelId, kind, name };
   throw new TinkerError('MALFORMED_ANSWER', `path is "${path}", must be tinker://<model>/<name>`);
 }

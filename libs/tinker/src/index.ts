@@ -1,4 +1,4 @@
-export { deleteSampler, downloadAdapter, type DownloadedAdapter } from './adapter-archive.js';
+export { deleteCheckpoint, downloadAdapter, type DownloadedAdapter } from './adapter-archive.js';
 export { checkServer, type CheckedServer } from './check-server.js';
 export { datumOf, type Datum, type TargetColumns } from './datum.js';
 export {

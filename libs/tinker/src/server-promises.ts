@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { deleteSampler, downloadAdapter, type DownloadedAdapter } from './adapter-archive.js';
+import { deleteCheckpoint, downloadAdapter, type DownloadedAdapter } from './adapter-archive.js';
 import { datumOf, type Datum } from './datum.js';
 import type { TinkerClient } from './tinker-client.js';
 import { TinkerError } from './tinker-error.js';
@@ -215,6 +215,6 @@ async function exportAdapter(
   try {
     return await downloadAdapter(client, path, directory);
   } finally {
-    await deleteSampler(client, path);
+    await deleteCheckpoint(client, path);
   }
 }

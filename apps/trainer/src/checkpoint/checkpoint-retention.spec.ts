@@ -32,7 +32,12 @@ function startRun(runId: string, recipe: PayloadOf<'RunStarted'>['recipe']): voi
 }
 
 /** Commits the next update of a run, whose optimizer state is this content, and publishes its weights where there are some. */
-async function commit(runId: string, content: string, weightsContent?: string): Promise<void> {
+async function commit(
+  runId: string,
+  content: string,
+  weightsContent?: string,
+  location?: string,
+): Promise<void> {
   const optimizer = await checkpoints.write(Buffer.from(content));
   const updateNumber = (log.run(runId)?.updates.numUpdates ?? 0) + 1;
   const planId = `${runId} ${updateNumber}`;
@@ -53,6 +58,7 @@ async function commit(runId: string, content: string, weightsContent?: string): 
     updateNumber,
     epoch: 0,
     weights,
+    location: location ?? `tinker://model/weights/${updateNumber}`,
   });
 }
 
@@ -65,6 +71,32 @@ const [run, other] = ['01936d00-0000-7000-8000-00000000000a', '01936d00-0000-700
 const recipe = { checkpoint: { keepLast: 2, keepEvery: 4 } };
 
 describe('checkpoint retention', () => {
+  it('forgets what an engine keeps once no resume, sampler, replay or reference asks for it', async () => {
+    const loss = { klCoefficient: 0.1 };
+    startRun(run, { checkpoint: { keepLast: 2, keepEvery: 4 }, loss, imitation: { numUpdates: 1 } });
+    const retention = new CheckpointRetention(checkpoints, run);
+    const forgotten: string[] = [];
+    const forget = (location: string) => {
+      forgotten.push(location.replace('tinker://model/weights/', ''));
+      return Promise.resolve();
+    };
+    for (let n = 1; n <= 8; n++) {
+      await commit(run, `optimizer ${n}`, `weights ${n}`);
+      await retention.apply(log.runs, forget);
+    }
+    // Update 1 is the reference, 4 a kept state, 7 and 8 the newest.
+    expect(forgotten).toEqual(['2', '3', '5', '6']);
+    for (let n = 9; n <= 11; n++) {
+      // Updates that made no step.
+      await commit(run, `optimizer ${n}`, 'weights 8', 'tinker://model/weights/8');
+      await retention.apply(log.runs, forget);
+    }
+    expect(forgotten).toEqual(['2', '3', '5', '6', '7']);
+    append(run, 'RunEnded', { reason: 'finished' });
+    await retention.apply(log.runs, forget);
+    expect(forgotten).toHaveLength(5);
+  });
+
   it('keeps the newest and every n-th, and a new process removes what another left', async () => {
     startRun(run, recipe);
     for (const content of ['1', '2', '3', '4', '5', '6', '7']) await commit(run, content);

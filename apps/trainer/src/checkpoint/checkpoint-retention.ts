@@ -1,6 +1,9 @@
 import type { CheckpointFiles } from '@retrace/policy';
 import type { RunState } from '@retrace/trajectory';
-import { keptCheckpoints } from './kept-checkpoints.js';
+import { keptCheckpoints, staleLocations } from './kept-checkpoints.js';
+
+/** A trainer that was killed left one or two. */
+const MOST_FORGOTTEN = 50;
 
 /**
  * Removes weights and optimizer states that nothing needs and the recipe does not keep (`keptCheckpoints`).
@@ -17,8 +20,14 @@ export class CheckpointRetention {
     private readonly runId: string,
   ) {}
 
-  /** @param runs every run of the log, as its committed control events tell it */
-  async apply(runs: readonly RunState[]): Promise<void> {
+  /**
+   * @param runs every run of the log, as its committed control events tell it
+   * @param forget drops what the engine keeps of a policy at its location
+   */
+  async apply(
+    runs: readonly RunState[],
+    forget: (location: string) => Promise<void> = () => Promise.resolve(),
+  ): Promise<void> {
     const run = runs.find(({ runId }) => runId === this.runId);
     if (run === undefined) return;
     // Nothing else of the run decides what is kept.
@@ -41,6 +50,11 @@ export class CheckpointRetention {
       if (kept.has(sha256) || this.removed.has(sha256)) continue;
       await this.checkpoints.remove(sha256);
       this.removed.add(sha256);
+    }
+    for (const location of staleLocations(run).slice(-MOST_FORGOTTEN)) {
+      if (this.removed.has(location)) continue;
+      this.removed.add(location);
+      await forget(location);
     }
   }
 }

@@ -59,6 +59,23 @@ export function neededPolicies(run: RunState): readonly PolicyPublished[] {
   );
 }
 
+/**
+ * Places in the engine that made them of the policies of a run that goes on which nobody will ask for there: no resume, no replay from a kept state, no sampler, and
+ * no reference.
+ */
+export function staleLocations(run: RunState): readonly string[] {
+  if (run.ended !== null) return [];
+  const recipe = (run.started.recipe ?? {}) as RetentionRecipe;
+  const states = keptStates(run.updates.commits, recipe.checkpoint ?? {});
+  const resumable = new Set(states.map(({ updateNumber }) => updateNumber));
+  const needed = new Set(neededPolicies(run));
+  const policies = [...run.policies.all()];
+  const isKept = (policy: PolicyPublished) => needed.has(policy) || resumable.has(policy.updateNumber);
+  // An update that makes no step leaves the weights where they are.
+  const kept = new Set(['', ...policies.filter(isKept).map(({ location }) => location)]);
+  return policies.map(({ location }) => location).filter((location) => !kept.has(location));
+}
+
 /** Whether a validation of the version is to come. */
 function awaitsValidation(
   { policyVersion, updateNumber }: PolicyPublished,

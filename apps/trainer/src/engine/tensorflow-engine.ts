@@ -227,6 +227,11 @@ export class TensorflowEngine implements UpdateEngine {
     return into.write(policyCheckpointContent(this.model, this.identity));
   }
 
+  /** Does nothing: what is saved is in files. */
+  forget(): Promise<void> {
+    return Promise.resolve();
+  }
+
   offerWeights(to: OfferedPolicy, policyVersion: number): void {
     to.offer(policyVersion, this.model);
   }

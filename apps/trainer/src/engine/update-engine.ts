@@ -133,6 +133,9 @@ export interface UpdateEngine {
   /** Where the engine keeps the weights that it saved last, for those who evaluate or sample there; `''` where their file is all there is. */
   readonly location: string;
 
+  /** Drops what the engine keeps under such a location, which nobody will ask for; an engine of files keeps nothing. */
+  forget(location: string): Promise<void>;
+
   /** Offers the current weights to the sampler of this process, as this version; an engine whose weights are elsewhere offers nothing. */
   offerWeights(to: OfferedPolicy, policyVersion: number): void;
 

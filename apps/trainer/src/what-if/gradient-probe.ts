@@ -90,6 +90,11 @@ export class GradientProbe implements UpdateEngine {
     return this.engine.location;
   }
 
+  /** Does nothing: what was saved belongs to the run. */
+  forget(): Promise<void> {
+    return Promise.resolve();
+  }
+
   /** Offers nothing: nobody samples from it. */
   offerWeights(): void {
     return;

@@ -104,6 +104,10 @@ export class TinkerStandIn {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
+  get numStates(): number {
+    return this.states.size;
+  }
+
   get numModels(): number {
     return this.models.size;
   }
@@ -154,7 +158,11 @@ export class TinkerStandIn {
   }
 
   private dispatch(method: string, path: string, body: Body): object {
-    if (method === 'DELETE') return {};
+    if (method === 'DELETE') {
+      const [, id, name] = /^training_runs\/([^/]+)\/checkpoints\/weights\/(.+)$/.exec(path) ?? [];
+      this.states.delete(`tinker://${id}/weights/${name}`);
+      return {};
+    }
     switch (path) {
       case 'get_server_capabilities':
         return { supported_models: [{ model_name: this.options.baseModel }] };

@@ -20,7 +20,7 @@ import {
   type TrainingBatch,
 } from '@retrace/policy';
 import {
-  deleteSampler,
+  deleteCheckpoint,
   downloadAdapter,
   gradientNormOf,
   TrainingSession,
@@ -199,6 +199,10 @@ export class TinkerEngine implements UpdateEngine {
     return this.saved?.path ?? '';
   }
 
+  async forget(location: string): Promise<void> {
+    if (location.startsWith('tinker://')) await deleteCheckpoint(this.served.client, location);
+  }
+
   /** Offers nothing: the weights are in the server, and reach samplers as files. */
   offerWeights(): void {
     return;
@@ -278,7 +282,7 @@ export class TinkerEngine implements UpdateEngine {
         try {
           return await downloadAdapter(client, path, directory);
         } finally {
-          await deleteSampler(client, path);
+          await deleteCheckpoint(client, path);
         }
       });
       return await take(adapterCheckpointContent(weights, config, { tokenizerHash, base }));

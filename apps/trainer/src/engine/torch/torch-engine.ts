@@ -217,6 +217,11 @@ export class TorchEngine implements UpdateEngine {
     return weights;
   }
 
+  /** Does nothing: what is saved is in files. */
+  forget(): Promise<void> {
+    return Promise.resolve();
+  }
+
   /** Offers nothing: the weights are in the worker, and reach samplers as files. */
   offerWeights(): void {
     return;
