@@ -10,6 +10,7 @@ import {
   type TokenEngine,
   type WeightDelivery,
 } from '@retrace/endpoints';
+import { orAborted } from '@retrace/log';
 import {
   sampleTokens,
   TinkerClient,
@@ -127,8 +128,13 @@ export class TinkerSampler implements TokenEngine, WeightDelivery {
   }
 
   async deliver({ name, location = '' }: DeliveredWeights, signal?: AbortSignal): Promise<ConfirmedWeights> {
-    if ((await this.serving(name, signal)) === null)
-      this.versions.set(name, await this.asked(() => unlessAborted(this.freeze(location, signal), signal)));
+    if ((await this.serving(name, signal)) === null) {
+      const frozen = this.freeze(location, signal);
+      // A model that is made after an abort is the session's, which ends with the process.
+      const version = await this.asked(() => (signal === undefined ? frozen : orAborted(frozen, signal)));
+      signal?.throwIfAborted();
+      if (version !== null) this.versions.set(name, version);
+    }
     return { version: name, model: name };
   }
 
@@ -197,28 +203,6 @@ export class TinkerSampler implements TokenEngine, WeightDelivery {
 
 /** One token of the policy's own distribution. */
 const PLAIN = { maxTokens: 1, temperature: 1, topK: -1, topP: 1, seed: 0, stop: [] };
-
-/** A model that is made all the same is the session's, which ends with the process. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  const isOver = new AbortController();
-  try {
-    return await Promise.race([work, abortOf(signal, isOver.signal)]);
-  } finally {
-    isOver.abort();
-  }
-}
-
-/** Rejects with the reason of a signal once it aborts, unless another did before. */
-function abortOf(signal: AbortSignal, isOver: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const abort = () => {
-      reject(signal.reason as Error);
-    };
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true, signal: isOver });
-  });
-}
 
 function isLost(error: unknown): boolean {
   return error instanceof EndpointError && error.status === NOT_FOUND;
