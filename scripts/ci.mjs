@@ -25,7 +25,8 @@ const installation = {
 };
 
 const ended = await runStages(isCheck ? CHECKS : STAGES, {
-  cores: availableParallelism(),
+  // Stages wait for single threads, disks and servers of their own.
+  cores: availableParallelism() + 1,
   root,
   outputs: join(folder, 'outputs'),
   environment: { RETRACE_SPEC_REPORTS: join(folder, 'specs') },

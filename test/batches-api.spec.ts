@@ -7,6 +7,7 @@ import { openBackend } from '@retrace/compute';
 import { resolveRecipe } from '@retrace/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../apps/api/src/testing/api-fixture.js';
+import { installation } from '../apps/cli/src/installation.js';
 import { InProcessRun } from './support/in-process-run.js';
 
 const NUM_UPDATES = 2;
@@ -14,7 +15,7 @@ const SETTINGS = [
   ...['collection.groupsPerRound=4', 'collection.groupSize=4', 'optimizer.miniBatchActionTokens=32'],
   ...['evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=0', 'checkpoint.keepEvery=100'],
 ];
-const SCRIPT = new URL('../apps/trainer/dist/questions/main.js', import.meta.url).pathname;
+const SCRIPT = installation.program('questions');
 const PLAIN_GRPO = 'advantage={"estimator":"grpo","options":{},"shuffle":false}';
 
 interface Problem {

@@ -6,9 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readApiConfig } from '../apps/api/src/config/api-config.js';
 import { startApiServer } from '../apps/api/src/server.js';
 import { ApiFixture } from '../apps/api/src/testing/api-fixture.js';
+import { installation } from '../apps/cli/src/installation.js';
 import { findRunReferences } from '../libs/store/src/retention/run-references.js';
 
-const SCRIPT = new URL('../apps/trainer/dist/questions/main.js', import.meta.url).pathname;
+const SCRIPT = installation.program('questions');
 const GROUPS = [
   [1, 0],
   [0.25, 0.75],

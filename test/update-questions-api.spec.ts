@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readApiConfig } from '../apps/api/src/config/api-config.js';
 import { startApiServer } from '../apps/api/src/server.js';
 import { ApiFixture } from '../apps/api/src/testing/api-fixture.js';
+import { installation } from '../apps/cli/src/installation.js';
 import type { Replay } from '../apps/api/src/replays/replays.dto.js';
 import type { WhatIf } from '../apps/api/src/what-ifs/what-ifs.dto.js';
 import { InProcessRun } from './support/in-process-run.js';
@@ -23,7 +24,7 @@ const SETTINGS = [
   ],
   ...['evaluation.numTestEpisodes=0', 'checkpoint.keepEvery=100', 'loss.entropyCoefficient=0'],
 ];
-const SCRIPT = new URL('../apps/trainer/dist/questions/main.js', import.meta.url).pathname;
+const SCRIPT = installation.program('questions');
 const END_MS = 90_000;
 
 interface Problem {

@@ -54,7 +54,7 @@ describe('a command that cannot work ends with one sentence of advice, given', (
     }
   });
 
-  it.each([
+  const badFields: readonly (readonly [readonly string[], RegExp])[] = [
     [
       ['--set', 'optimizer.learningRate=2'],
       /^retrace: Invalid recipe: optimizer\.learningRate: got 2, must be a number from 0 to 1: a step of 1 changes/,
@@ -84,14 +84,18 @@ describe('a command that cannot work ends with one sentence of advice, given', (
       /^retrace: Invalid recipe: advantage vtrace with loss decoupledPpo: decoupledPpo with vtrace: both contain the ratio to the behavior policy/,
     ],
     [['--updates', 'many'], /must be a whole number of at least 1/],
-  ])('a bad recipe field or argument, with exit code 2: %j', async (args, sentence) => {
+  ];
+  const badField = 'a bad recipe field or argument, with exit code 2: %j';
+  const refusesField = async (args: readonly string[], sentence: RegExp) => {
     const { code, stdout, stderr } = await runRetrace(['train', ...bandit, ...args, ...dataDir()]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(sentence);
     expect(readdirSync(directory.path)).toEqual([]);
-  });
+  };
+  it.each(badFields.slice(0, 2))(badField, refusesField);
+  it.each(badFields.slice(2))(badField, { tags: 'release' }, refusesField);
 
-  it.each([
+  const badBackends: readonly (readonly [readonly string[], Readonly<Record<string, string>>])[] = [
     [['train', '--recipe', 'bandit-ppo', '--backend', 'webgpu'], {}],
     [['up', '--port', '0', '--recipe', 'bandit-ppo', '--backend', 'tensorflow-cuda'], {}],
     [['train', '--recipe', 'bandit-ppo'], { RETRACE_BACKEND: 'webgpu' }],
@@ -99,7 +103,9 @@ describe('a command that cannot work ends with one sentence of advice, given', (
       ['collect', '--environment', 'bandit', '--policy', 'random', '--episodes', '1', '--backend', 'webgpu'],
       {},
     ],
-  ])('a backend that cannot be used here, before anything starts: %j with %j', async (args, named) => {
+  ];
+  const badBackend = 'a backend that cannot be used here, before anything starts: %j with %j';
+  const refusesBackend = async (args: readonly string[], named: Readonly<Record<string, string>>) => {
     const nothing = { XDG_CACHE_HOME: directory.path, CUDA_VISIBLE_DEVICES: '-1', ...named };
     const { code, stdout, stderr } = await runRetrace([...args, ...dataDir()], { environment: nothing });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -107,7 +113,9 @@ describe('a command that cannot work ends with one sentence of advice, given', (
       /^retrace: backend (webgpu|tensorflow-cuda) can't be used here: [^;]+; see "retrace backend list"$/,
     );
     expect(readdirSync(directory.path)).toEqual([]);
-  });
+  };
+  it.each(badBackends.slice(0, 1))(badBackend, refusesBackend);
+  it.each(badBackends.slice(1))(badBackend, { tags: 'release' }, refusesBackend);
 
   it.each([
     [
@@ -125,7 +133,7 @@ describe('a command that cannot work ends with one sentence of advice, given', (
     expect(readdirSync(directory.path)).toEqual([]);
   });
 
-  it.each([
+  const refused: readonly (readonly [readonly string[], string, RegExp])[] = [
     [['train', '--recipe', 'frozen-cake'], 'RECIPE_UNKNOWN', /^Unknown recipe "frozen-cake"; /],
     [['train', '--recipe', 'bandit-ppo', '--nope'], 'USAGE', /^unknown option '--nope'/],
     [['train', '--recipe'], 'USAGE', /^option '--recipe <name-or-file>' argument missing$/],
@@ -136,13 +144,16 @@ describe('a command that cannot work ends with one sentence of advice, given', (
       /must be a whole number of at least 1/,
     ],
     [['sql', 'SELECT 1', '--data-dir', '/nowhere/at/all'], 'DATA_DIRECTORY_UNUSABLE', /holds no events yet/],
-  ])('with --json, one JSON object on stderr: %j', async (args, code, message) => {
+  ];
+  const oneObject = 'with --json, one JSON object on stderr: %j';
+  const printsOne = async (args: readonly string[], code: string, message: RegExp) => {
     const { stdout, stderr } = await runRetrace([...args, '--json']);
     expect(stdout).toBe('');
     expect(JSON.parse(stderr)).toEqual({
       error: { code, message: expect.stringMatching(message) as string },
     });
-  });
+  };
+  it.each(refused)(oneObject, printsOne);
 
   it('a check without an answer, with exit code 3, as 1 means that a fault was found', async () => {
     for (const args of [['verify'], ['replay', '--update', 'latest'], ['evaluate', '--policy', 'latest']]) {
