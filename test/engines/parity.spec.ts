@@ -1,21 +1,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBackend } from '@retrace/compute';
-import { CheckpointFiles, type FileRef } from '@retrace/policy';
-import { readPlanColumns } from '@retrace/store';
+import { CheckpointFiles } from '@retrace/policy';
 import type { EvaluatedTokens, UpdateEngine } from '@retrace/trainer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Replayer } from '../../apps/trainer/src/replay/replayer.js';
-import { readBatch } from '../../apps/trainer/src/update/read-batch.js';
-import { InProcessRun } from '../support/in-process-run.js';
+import { expectSameUpdates, expectSameView, expectSameWeights, NUM_UPDATES } from './same-results.js';
 import { newDirectory, obstacle, openTensorflow, smallRecipe, Worker } from './torch.js';
 
 /* The same stored batches through both engines: recorded by TensorFlow.js, made again by torch. */
-
-const LOGPROB_TOLERANCE = 2e-5;
-const VALUE_TOLERANCE = 1e-4;
-const WEIGHT_TOLERANCE = 1e-4;
-const NUM_UPDATES = 3;
 
 interface Case {
   readonly recipe: string;
@@ -106,36 +98,8 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'torch beside TensorFlow.js', () 
     async (name, { recipe: base, algorithm, settings = [] }) => {
       const numUpdates = base.includes('imitation') ? 1 : NUM_UPDATES;
       const recipe = smallRecipe(base, { algorithm, numUpdates, assignments: [...few, ...settings] });
-      const run = await InProcessRun.begin(join(directory, name.replaceAll(/\W+/g, '-')), recipe);
-      await run.work({ untilUpdate: NUM_UPDATES });
-      const replayer = await Replayer.open(run.source);
-      const { commit, plan } = replayer.update(NUM_UPDATES);
-      const columns = await readPlanColumns(run.source.reader, plan, run.id);
-      const needs = { greedyBaseline: false, behaviorLogprobs: false, finalValues: false };
-      const { batch, sampled: mask } = readBatch(columns, { ...recipe.collection, needs });
-      const evaluate = (engine: UpdateEngine) =>
-        engine.evaluate(batch, {
-          temperature: recipe.collection.temperature,
-          mask,
-          squaredProbabilities: true,
-        });
-      await replayer.engine.load(commit);
-      const expected = await evaluate(replayer.engine);
-      const { vocabSize } = run.text.tokenizer;
-      const { checkpoints } = run.source;
-      for (const worker of workers) {
-        const engine = await worker.open(recipe, checkpoints, vocabSize);
-        for (let n = 1; n <= NUM_UPDATES; n++) await replayer.makeAgain(n, { engine });
-        const made = await engine.saveWeights();
-        await engine.load(commit);
-        expectSameView(await evaluate(engine), expected);
-        expect(await weightDifference(checkpoints, made, commit.weights)).toBeLessThanOrEqual(
-          WEIGHT_TOLERANCE,
-        );
-        await engine.close();
-      }
-      await replayer.close();
-      await run.close();
+      const path = join(directory, name.replaceAll(/\W+/g, '-'));
+      await expectSameUpdates(path, recipe, workers);
     },
   );
 
@@ -160,8 +124,7 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'torch beside TensorFlow.js', () 
         }
         expectSameView(views[2], views[0]);
         expectSameView(views[3], views[1]);
-        const [of, others] = [await torch.saveWeights(), await reference.saveWeights()];
-        expect(await weightDifference(checkpoints, of, others)).toBeLessThanOrEqual(WEIGHT_TOLERANCE);
+        await expectSameWeights(checkpoints, await torch.saveWeights(), await reference.saveWeights());
         await torch.close();
         await reference.close();
       }
@@ -200,52 +163,4 @@ async function makeStep(engine: UpdateEngine): Promise<void> {
     },
   );
   await engine.step({ learningRate: 0.01, maxGradientNorm: 0.5 });
-}
-
-function expectSameView(actual: EvaluatedTokens, expected: EvaluatedTokens): void {
-  expect(largestDifference(actual.logprobs, expected.logprobs)).toBeLessThanOrEqual(LOGPROB_TOLERANCE);
-  expect(largestDifference(actual.entropies, expected.entropies)).toBeLessThanOrEqual(LOGPROB_TOLERANCE);
-  expect(actual.values === null).toBe(expected.values === null);
-  if (expected.values && actual.values)
-    expect(largestDifference(actual.values, expected.values)).toBeLessThanOrEqual(VALUE_TOLERANCE);
-}
-
-/** Largest over the tensors of ‖torch − expected‖ / ‖expected‖. */
-async function weightDifference(
-  checkpoints: CheckpointFiles,
-  ofTorch: FileRef,
-  expected: FileRef,
-): Promise<number> {
-  const made = await tensorsOf(checkpoints, ofTorch);
-  const wanted = await tensorsOf(checkpoints, expected);
-  expect([...made.keys()]).toEqual([...wanted.keys()]);
-  const differences = [...wanted].map(([name, values]) => {
-    const other = made.get(name) ?? values;
-    return norm(values.map((value, i) => value - other[i])) / norm(values);
-  });
-  return Math.max(...differences);
-}
-
-async function tensorsOf(
-  checkpoints: CheckpointFiles,
-  ref: FileRef,
-): Promise<ReadonlyMap<string, Float32Array>> {
-  const file = await checkpoints.open(ref);
-  const tensors = new Map<string, Float32Array>();
-  for (const [name, { shape }] of file.header.entries) {
-    const values = new Float32Array(shape.reduce((product, size) => product * size, 1));
-    await file.read(name, values);
-    tensors.set(name, values);
-  }
-  await file.close();
-  return tensors;
-}
-
-function norm(values: Float32Array): number {
-  return Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
-}
-
-function largestDifference(actual: Float32Array, expected: Float32Array): number {
-  expect(actual.length).toBe(expected.length);
-  return expected.reduce((max, value, n) => Math.max(max, Math.abs(value - actual[n])), 0);
 }

@@ -79,12 +79,12 @@ export class Worker {
     private readonly tokenFile: string,
   ) {}
 
-  static async start(processes = 1): Promise<Worker> {
+  static async start(processes = 1, python = PYTHON): Promise<Worker> {
     const tokenFile = join(newDirectory(), 'token');
     writeFileSync(tokenFile, 'a token of the tests');
     const server = new ServerProcess({
       command: [
-        ...engineCommand({ python: PYTHON, processes }),
+        ...engineCommand({ python, processes }),
         ...['--host', '127.0.0.1', '--port', '{port}', '--token-file', tokenFile],
       ],
       directory: undefined,

@@ -62,6 +62,13 @@ const ENGINE_KINDS = ['tensorflow', 'torch', 'tinker'] as const satisfies readon
 /** @param help what the engine does */
 export const engineOption = (help: string) => new Option('--engine <kind>', help).choices(ENGINE_KINDS);
 
+/** @param help what computes */
+export const engineBackendOption = (help: string) =>
+  new Option('--engine-backend <name>', help).choices([
+    'native',
+    'verl',
+  ] as const satisfies readonly EngineRecipe['backend'][]);
+
 /** Options that say what computes the gradients, in place of the recipe's section `engine`. */
 export const engineOptions = () => [
   engineOption(
@@ -70,6 +77,7 @@ export const engineOptions = () => [
   new Option('--nproc <number>', 'processes of the torch worker that the trainer starts').argParser(
     wholeNumber(1, 1024),
   ),
+  engineBackendOption('what computes in the torch worker: its own model, or FSDP of the package verl'),
   new Option('--engine-python <program>', 'Python with torch that the worker runs in (default: "python3")'),
   new Option(
     '--engine-url <url>',

@@ -149,6 +149,12 @@ def test_an_instance_without_weights_is_not_used(worker: str) -> None:
         ),
         ("open.optimizer.beta1", {"optimizer": {"beta1": 1}}, "INVALID_REQUEST"),
         ("open.shards", {"shards": 2}, "INVALID_REQUEST"),
+        ("open.verl", {"verl": "fsdp2"}, "INVALID_REQUEST"),
+        (
+            "open.model.shape.valueHead",
+            {"model": {"shape": {**TINY, "valueHead": True}}, "verl": {}},
+            "UNSUPPORTED",
+        ),
     ],
 )
 def test_an_open_names_the_field_that_it_can_not_honour(

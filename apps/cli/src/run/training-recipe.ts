@@ -32,13 +32,15 @@ export interface TrainingOptions extends CommonOptions, SourceOptions, MetricsOp
   readonly store?: boolean;
   readonly engine?: EngineRecipe['kind'];
   readonly nproc?: number;
+  readonly engineBackend?: EngineRecipe['backend'];
   readonly enginePython?: string;
   readonly engineUrl?: string;
   readonly engineTokenFile?: string;
 }
 
 /** Options that say what computes the gradients. */
-export type EngineOption = 'engine' | 'nproc' | 'enginePython' | 'engineUrl' | 'engineTokenFile';
+export type EngineOption =
+  'engine' | 'nproc' | 'engineBackend' | 'enginePython' | 'engineUrl' | 'engineTokenFile';
 
 /** Options that change a recipe. */
 type OverrideOption = 'updates' | 'seed' | 'set' | 'algorithm' | 'initFrom' | 'overrides' | EngineOption;
@@ -81,12 +83,19 @@ export function overridesOf(
 export function engineAssignments({
   engine,
   nproc,
+  engineBackend,
   enginePython,
   engineUrl,
   engineTokenFile,
 }: Pick<TrainingOptions, EngineOption>): readonly string[] {
   if (engine === 'tensorflow') return ['engine={"kind":"tensorflow"}'];
-  const fields = { processes: nproc, python: enginePython, url: engineUrl, tokenFile: engineTokenFile };
+  const fields = {
+    processes: nproc,
+    backend: engineBackend,
+    python: enginePython,
+    url: engineUrl,
+    tokenFile: engineTokenFile,
+  };
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   if (engine === undefined && given.length === 0) return [];
   // An address replaces what the recipe says of a worker that the trainer starts. A Tinker server that has moved keeps its base model.

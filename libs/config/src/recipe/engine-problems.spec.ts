@@ -83,3 +83,41 @@ describe('the section engine', () => {
     expect(python('python3.12')).toBe('python3.12');
   });
 });
+
+describe("verl's engine in the torch worker", () => {
+  const VERL = [TORCH, 'engine.backend=verl'];
+  const NO_CRITIC = [
+    'loss.valueCoefficient=0',
+    'advantage={"estimator":"reinforcePlusPlus","options":{},"shuffle":false}',
+  ];
+
+  it('takes settings under the names of verl', () => {
+    expect(problemOf(...VERL, ...NO_CRITIC, 'engine.options={"fsdp_size":2}')).toBe('');
+  });
+
+  it.each([
+    [
+      [TORCH, 'engine.options={"fsdp_size":2}'],
+      'engine.options: got {"fsdp_size":2}, must be absent where engine.backend is not "verl"',
+    ],
+    [
+      ['engine.kind=tensorflow', 'engine.backend=verl'],
+      'engine.backend: got "verl", must be absent where engine.kind is "tensorflow"',
+    ],
+    [
+      VERL,
+      'loss.valueCoefficient: got 0.5, which back-end "verl" of engine "torch" can\'t honour: critics are',
+    ],
+    [[...VERL, ...NO_CRITIC, 'optimizer.criticLearningRate=0.1'], 'optimizer.criticLearningRate: got 0.1'],
+    [
+      [...VERL, ...NO_CRITIC, 'loss.klCoefficient=0.1', 'loss.referenceDecay=0.5'],
+      'loss.referenceDecay: got 0.5',
+    ],
+    [
+      [...VERL, ...NO_CRITIC, 'optimizer.guard={"skipNonFinite":true}'],
+      'optimizer.guard.skipNonFinite: got true',
+    ],
+  ])('refuses %j', (assignments, message) => {
+    expect(problemOf(...assignments)).toContain(message);
+  });
+});

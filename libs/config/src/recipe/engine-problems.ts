@@ -1,6 +1,7 @@
 import type { EngineRecipe } from './engine-recipe.js';
 import type { Recipe } from './recipe.js';
 import { tinkerProblems } from './tinker-problems.js';
+import { verlProblems } from './verl-problems.js';
 
 /** Fields of an engine other than TensorFlow.js. */
 const WORKER_FIELDS = [
@@ -11,6 +12,8 @@ const WORKER_FIELDS = [
   'precision',
   'recomputeLayers',
   'offload',
+  'backend',
+  'options',
 ] as const satisfies readonly (keyof EngineRecipe)[];
 
 /** Fields that a server of the Tinker API decides by itself. */
@@ -21,6 +24,8 @@ const NOT_OF_SERVERS = [
   'peakFlops',
   'recomputeLayers',
   'offload',
+  'backend',
+  'options',
 ] as const satisfies readonly (keyof EngineRecipe)[];
 
 /** The engine that a recipe asks for; TensorFlow.js where it names none. */
@@ -37,7 +42,12 @@ export function engineProblems(recipe: Recipe): string[] {
     case 'tensorflow':
       return absentFields(engine, [...WORKER_FIELDS, 'baseModel']);
     case 'torch':
-      return [...absentFields(engine, ['baseModel']), ...addressProblems(engine), ...unhonoured(recipe)];
+      return [
+        ...absentFields(engine, ['baseModel']),
+        ...addressProblems(engine),
+        ...unhonoured(recipe),
+        ...verlProblems(recipe),
+      ];
     case 'tinker':
       return [...absentFields(engine, NOT_OF_SERVERS), ...tinkerProblems(recipe), ...unhonoured(recipe)];
   }

@@ -1,5 +1,5 @@
 import { IsBoolean, IsIn, IsOptional } from '@retrace/validation';
-import { IsLine, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
+import { IsLine, IsNumberFrom, IsOptions, IsWholeNumberFrom } from './field-rules.js';
 
 export const ENGINE_KINDS = ['tensorflow', 'torch', 'tinker'] as const;
 export type EngineKind = (typeof ENGINE_KINDS)[number];
@@ -20,6 +20,10 @@ export class EngineRecipe {
   readonly processes?: number;
   /** Python that has torch: a program of the path, or a path relative to the recipe file. @defaultValue "python3" */
   @IsOptional() @IsLine({ maxLength: 4096 }) readonly python?: string;
+  /** For `torch`: what computes in the worker: its own model (`native`), or the FSDP engine of the package `verl`, which trains all weights of a model without a critic. @defaultValue "native" */
+  @IsOptional() @IsIn(['native', 'verl']) readonly backend?: 'native' | 'verl';
+  /** Settings of verl's engine, under the names of its `FSDPEngineConfig`, such as `fsdp_size`. */
+  @IsOptional() @IsOptions() readonly options?: Readonly<Record<string, unknown>>;
   /** Type in which the worker computes; weights and moments are float32 either way. @defaultValue "float32" */
   @IsOptional() @IsIn(['float32', 'bfloat16']) readonly precision?: 'float32' | 'bfloat16';
   /** Peak of the device of one process in FLOP/s, as its maker states it for dense matrix products in this precision (989e12 for an H100 in bfloat16). Each update then records `perf/mfu`. */

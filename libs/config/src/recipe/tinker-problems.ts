@@ -1,16 +1,22 @@
 import { getAdvantageEstimator } from '@retrace/algorithms';
 import { LORA_TARGETS } from './model-recipe.js';
 import type { Recipe } from './recipe.js';
+import { criticProblems, guardProblems, refuser } from './refused-duties.js';
 
 /** Why a server can't do it: the API has logprobs of tokens, and steps of AdamW on adapters. */
-const NO_CRITIC = 'the API has no critic';
 const NO_ENTROPY = 'the API tells no entropies';
 const NO_WEIGHTS = 'a server takes no weights';
-const NORM_COMES_LATE = 'a server tells the norm of the gradients after its step';
+const ENGINE = 'engine "tinker"';
 
 /** Checks that a recipe asks a server of the Tinker API for nothing that the API does not have. What single servers don't have shows when one is opened. */
 export function tinkerProblems(recipe: Recipe): string[] {
-  return [...addressProblems(recipe), ...modelProblems(recipe), ...updateProblems(recipe)];
+  return [
+    ...addressProblems(recipe),
+    ...modelProblems(recipe),
+    ...criticProblems(recipe, ENGINE, 'the API has no critic'),
+    ...guardProblems(recipe, ENGINE, 'a server tells the norm of the gradients after its step'),
+    ...updateProblems(recipe),
+  ];
 }
 
 function addressProblems({ engine }: Recipe): string[] {
@@ -31,7 +37,7 @@ function modelProblems({ policy, initFrom, distillation }: Recipe): string[] {
       'policy: is required with engine "tinker", as the server has a base model; name its directory here',
     ];
   const problems: string[] = [];
-  const refuse = refuser(problems);
+  const refuse = refuser(problems, ENGINE);
   if (!policy.lora && !policy.adapter)
     problems.push('policy.lora: is required with engine "tinker", which trains adapters');
   if (policy.lora && policy.lora.targets.length < LORA_TARGETS.length) {
@@ -39,8 +45,6 @@ function modelProblems({ policy, initFrom, distillation }: Recipe): string[] {
     problems.push(`policy.lora.targets: got ${policy.lora.targets.join(', ')}, ${all}`);
   }
   if (policy.adapter) refuse('policy.adapter', policy.adapter, NO_WEIGHTS);
-  if (policy.critic) refuse('policy.critic', policy.critic, NO_CRITIC);
-  if (policy.valueTrunk === 'own') refuse('policy.valueTrunk', 'own', NO_CRITIC);
   if (initFrom) problems.push(`initFrom: must be null with engine "tinker": ${NO_WEIGHTS}`);
   if (distillation && !distillation.teacher.endpoint)
     problems.push(`distillation.teacher: must be an endpoint with engine "tinker": ${NO_WEIGHTS}`);
@@ -49,22 +53,16 @@ function modelProblems({ policy, initFrom, distillation }: Recipe): string[] {
 
 function updateProblems({ loss, optimizer, collection, advantage }: Recipe): string[] {
   const problems: string[] = [];
-  const refuse = refuser(problems);
+  const refuse = refuser(problems, ENGINE);
   if (optimizer.recomputeLayers)
     refuse('optimizer.recomputeLayers', true, 'its server decides this by itself');
   if (collection.temperature !== 1)
     refuse('collection.temperature', collection.temperature, 'a server evaluates tokens at temperature 1');
-  if (loss.valueCoefficient !== 0) refuse('loss.valueCoefficient', loss.valueCoefficient, NO_CRITIC);
   if (loss.entropyCoefficient !== 0) refuse('loss.entropyCoefficient', loss.entropyCoefficient, NO_ENTROPY);
   if (loss.entropyFloor) problems.push(`loss.entropyFloor: must be null with engine "tinker": ${NO_ENTROPY}`);
   if (loss.topEntropyFraction) refuse('loss.topEntropyFraction', loss.topEntropyFraction, NO_ENTROPY);
   if (typeof loss.referenceDecay === 'number')
     refuse('loss.referenceDecay', loss.referenceDecay, 'a server averages no weights');
-  if (typeof optimizer.criticLearningRate === 'number')
-    refuse('optimizer.criticLearningRate', optimizer.criticLearningRate, NO_CRITIC);
-  const { spikeFactor, skipNonFinite } = optimizer.guard ?? {};
-  if (typeof spikeFactor === 'number') refuse('optimizer.guard.spikeFactor', spikeFactor, NORM_COMES_LATE);
-  if (skipNonFinite) refuse('optimizer.guard.skipNonFinite', skipNonFinite, NORM_COMES_LATE);
   if (readsSquares(advantage.estimator))
     refuse('advantage.estimator', advantage.estimator, 'it reads Σπ², which the API does not tell');
   return problems;
@@ -77,10 +75,4 @@ function readsSquares(estimator: string): boolean {
   } catch {
     return false;
   }
-}
-
-function refuser(problems: string[]) {
-  return (field: string, value: unknown, why: string) => {
-    problems.push(`${field}: got ${JSON.stringify(value)}, which engine "tinker" can't honour: ${why}`);
-  };
 }

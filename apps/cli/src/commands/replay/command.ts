@@ -3,6 +3,7 @@ import type { EngineRecipe } from '@retrace/config';
 import type { BackendChoice } from '@retrace/process';
 import {
   backendOption,
+  engineBackendOption,
   engineOption,
   type CommonOptions,
   newCommand,
@@ -15,6 +16,7 @@ interface WholeRunOptions {
   readonly run: string;
   readonly backend: BackendChoice;
   readonly engine: EngineRecipe['kind'];
+  readonly engineBackend: NonNullable<EngineRecipe['backend']>;
   readonly enginePython: string;
   readonly engineUrl: string;
   readonly engineTokenFile: string;
@@ -35,6 +37,11 @@ export const replayCommand = () =>
     .addOption(
       engineOption(
         'engine that makes the updates again, instead of the one that each had; prints how they differ',
+      ),
+    )
+    .addOption(
+      engineBackendOption(
+        'what computes in the torch worker, instead of what each update had: native or verl',
       ),
     )
     .option('--engine-python <program>', 'Python with torch, for updates of the torch engine')

@@ -12,6 +12,7 @@ interface ReplayRunOptions extends CommonOptions {
   readonly run: string;
   readonly backend?: BackendChoice;
   readonly engine?: EngineRecipe['kind'];
+  readonly engineBackend?: EngineRecipe['backend'];
   readonly enginePython?: string;
   readonly engineUrl?: string;
   readonly engineTokenFile?: string;

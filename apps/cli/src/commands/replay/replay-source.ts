@@ -14,6 +14,7 @@ interface ReplayRequest {
   readonly run: string;
   readonly backend?: BackendChoice;
   readonly engine?: EngineRecipe['kind'];
+  readonly engineBackend?: EngineRecipe['backend'];
   readonly enginePython?: string;
   readonly engineUrl?: string;
   readonly engineTokenFile?: string;
@@ -31,6 +32,7 @@ export async function openReplaySource(
     run,
     backend,
     engine: kind,
+    engineBackend,
     enginePython: python,
     engineUrl: url,
     engineTokenFile: tokenFile,
@@ -55,6 +57,7 @@ export async function openReplaySource(
     runId,
     engine: {
       ...(kind ? { kind } : {}),
+      ...(engineBackend ? { backend: engineBackend } : {}),
       ...(python === undefined ? {} : { python: programPath(python) }),
       ...(url === undefined ? {} : { url }),
       ...(tokenFile === undefined ? {} : { tokenFile: resolve(tokenFile) }),

@@ -15,6 +15,7 @@ interface ReplayOptions extends CommonOptions {
   readonly update?: number | 'latest';
   readonly backend?: BackendChoice;
   readonly engine?: EngineRecipe['kind'];
+  readonly engineBackend?: EngineRecipe['backend'];
   readonly enginePython?: string;
   readonly engineUrl?: string;
   readonly engineTokenFile?: string;

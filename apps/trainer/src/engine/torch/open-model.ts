@@ -10,6 +10,7 @@ import type { UsedEngine } from '@retrace/trajectory';
 import { TrainerError } from '../../trainer-error.js';
 import { TensorflowEngine, type TensorflowEngineOptions } from '../tensorflow-engine.js';
 import type { EngineConnection } from './engine-connection.js';
+import { workerVersion } from './used-backend.js';
 
 /** The model as trainer and worker know it. */
 export interface OpenedModel {
@@ -33,6 +34,8 @@ interface EngineStatus {
   readonly versions: { readonly torch: string };
   readonly device: string;
   readonly worldSize: number;
+  /** `native`, or the version and the engine of another package; absent from workers before these. */
+  readonly backend?: string;
 }
 
 /** The worker evaluates saved weights of its own model only. */
@@ -98,14 +101,18 @@ function openRequest(
     recomputeLayers: engine?.recomputeLayers ?? optimizer.recomputeLayers ?? false,
     offload: engine?.offload ?? false,
     maxTokensPerMicroBatch: optimizer.maxTokensPerMicroBatch,
+    ...(engine?.backend === 'verl' && { verl: engine.options ?? {} }),
     optimizer: { beta1, beta2, epsilon, weightDecay, separateCritic: typeof criticLearningRate === 'number' },
   };
 }
 
-function usedEngine({ versions, device, worldSize }: EngineStatus, { engine }: Recipe): UsedEngine {
+function usedEngine(
+  { versions, device, worldSize, backend = 'native' }: EngineStatus,
+  { engine }: Recipe,
+): UsedEngine {
   return {
     kind: 'torch',
-    version: `torch ${versions.torch}`,
+    version: workerVersion(versions.torch, backend),
     device,
     numProcesses: worldSize,
     precision: engine?.precision ?? 'float32',

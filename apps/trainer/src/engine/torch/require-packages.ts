@@ -19,6 +19,9 @@ export const ENGINE_PACKAGES = [
   'retrace.engine',
 ] as const;
 
+/** Packages that the back-end `verl` imports besides. */
+export const VERL_PACKAGES = ['verl', 'ray', 'tensordict', 'transformers', 'peft'] as const;
+
 /** How to get them. The package is on no index: `retrace` there is somebody else's. */
 export const ENGINE_INSTALLATION = "pip install 'clients/python[engine]' in a checkout of Retrace";
 
@@ -46,7 +49,8 @@ export async function requireEnginePackages(recipe: EngineRecipe): Promise<void>
     const message = `engine.python is ${python}, ${reason}; see "retrace doctor --engine torch"`;
     throw new TrainerError('ENGINE_UNAVAILABLE', message, { cause });
   };
-  const { stdout } = await run(python, ['-c', PROBE, ...ENGINE_PACKAGES], {
+  const packages = recipe.backend === 'verl' ? [...ENGINE_PACKAGES, ...VERL_PACKAGES] : ENGINE_PACKAGES;
+  const { stdout } = await run(python, ['-c', PROBE, ...packages], {
     env: { ...process.env, ...pythonEnvironment() },
     timeout: TIMEOUT_MS,
   }).catch((cause: unknown) => {

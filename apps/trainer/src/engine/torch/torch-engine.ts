@@ -178,6 +178,11 @@ export class TorchEngine implements UpdateEngine {
     trains = 'all',
   }: ApplyOptions): Promise<AppliedGradients> {
     const hasCriticNorm = this.hasSeparateCritic;
+    if (skipNormAbove !== undefined && this.model.recipe.engine?.backend === 'verl')
+      throw new TrainerError(
+        'ENGINE_REFUSED',
+        'verl tells the norm after its step, so none is skipped for it',
+      );
     if (!this.hasGradients)
       return { isApplied: true, gradientNorm: 0, criticGradientNorm: hasCriticNorm ? 0 : null };
     this.hasGradients = false;

@@ -5,45 +5,26 @@ All ranks make the same calls in the same order; what a call returns counts on r
 
 from __future__ import annotations
 
-import resource
-import secrets
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from .checkpoints import TensorFile, write_tensors
-from .errors import EngineError, invalid
+from .checkpoints import TensorFile
+from .engine_base import Columns, EngineBase, FileContent, ForwardOptions, no_critic, require_rows
+from .errors import EngineError
 from .group import Group
-from .layout import buckets
 from .model import Pack, RotaryCache, Wanted, make_pack
 from .optimizer import MOMENTS, Applied, Optimizer, StepOptions
 from .options import OpenOptions
 from .shares import Sequences, cut, share_out
 from .weights import Shards, Weights
 
-Columns = dict[str, NDArray[np.float32]]
-
 AVERAGE_PREFIX = "average."
-# With factors of 8 bits, equal contexts in unequal batches differ by a few per cent at unlikely tokens.
-RATIO_TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 0.05}
-
-
-@dataclass(frozen=True)
-class ForwardOptions:
-    """How tokens are evaluated."""
-
-    temperature: float
-    squares: bool
-    weights: str
-    graph: str | None
-    """Names the graph that is kept; None keeps none."""
 
 
 @dataclass(frozen=True)
@@ -57,24 +38,20 @@ class Graph:
     """[M of this rank] the place of each output among all wanted tokens; fewer than outputs where the rank had no work."""
 
 
-class Engine:
+class Engine(EngineBase):
     """Forward, backward and optimizer of one policy."""
 
     def __init__(self, options: OpenOptions, group: Group):
-        self._options, self._group = options, group
+        super().__init__(options, group)
         if group.device.type == "cuda":
-            torch.cuda.reset_peak_memory_stats()
             # A backward that was cut off may have left it on.
             torch.use_deterministic_algorithms(False)
-        self._dtype = torch.bfloat16 if options.is_bfloat16 else torch.float32
         self.weights = Weights(options, group)
         self._rotary = RotaryCache(options.shape, group.device, self._dtype)
         self._graph: Graph | None = None
         self._moving: Shards | None = None
         self._fixed: Shards | None = None
-        self._is_loaded = False
         self._has_gradients = False
-        self.figures = {"forwardSeconds": 0.0, "backwardSeconds": 0.0, "stepSeconds": 0.0, "tokens": 0}
         # FSDP settles where shards are in the first pass.
         with torch.no_grad():
             self._pass(self._empty_pack(), Wanted())
@@ -88,11 +65,6 @@ class Engine:
             except EngineError as found:
                 error = found
         group.agree(error)
-
-    @property
-    def ratio_tolerance(self) -> float:
-        """Largest |ratio - 1| by which probabilities of equal weights may differ between this engine and the sampler."""
-        return RATIO_TOLERANCE[self._dtype]
 
     # Evaluation
 
@@ -191,15 +163,6 @@ class Engine:
         token, places = torch.zeros(1, dtype=torch.long), torch.zeros(2, dtype=torch.long)
         return make_pack([token], places, places, self._rotary, self._group.device, self._dtype)
 
-    def _collect(self, parts: list[tuple[NDArray[np.int64], Columns]], num_rows: int) -> Columns:
-        """Bring the rows of all ranks in order, on rank 0."""
-        whole: Columns = {}
-        for gathered in self._group.gather(parts):
-            for rows, columns in gathered:
-                for name, column in columns.items():
-                    whole.setdefault(name, np.zeros(num_rows, np.float32))[rows] = column
-        return whole
-
     # Training
 
     def backward(self, name: str, derivatives: Mapping[str, NDArray[np.float32]]) -> None:
@@ -210,13 +173,9 @@ class Engine:
             raise EngineError(
                 "NO_GRAPH", f"there is no graph {name!r}: {kept}; make the forward pass again", "graph"
             )
-        for column, values in derivatives.items():
-            if len(values) != graph.num_rows:
-                raise invalid(
-                    column, f"{len(values)} rows", f"{graph.num_rows} rows, one for each token of the forward"
-                )
-            if column == "value" and not self._options.shape.value_head:
-                raise EngineError("UNSUPPORTED", "the policy has no critic; leave dValue out", "dValue")
+        require_rows(derivatives, graph.num_rows)
+        if "value" in derivatives and not self._options.shape.value_head:
+            raise no_critic()
         self._graph = None
         with self._timed("backwardSeconds"):
             if graph.num_rows == 0 or not derivatives:
@@ -288,35 +247,17 @@ class Engine:
     def save(self, directory: str, what: str, metadata: Mapping[str, str]) -> dict[str, Any]:
         """Write weights, and for `state` the optimizer too, into files that are durable afterwards."""
         self._require_loaded()
-        self._group.agree(
-            None if Path(directory).is_dir() or self._group.rank > 0 else no_directory(directory)
-        )
-        names = {"weights": f"weights-{secrets.token_hex(8)}.safetensors"}
+        contents: dict[str, FileContent] = {"weights": (self._weight_entries(), metadata)}
         if what == "state":
-            names["optimizer"] = f"optimizer-{secrets.token_hex(8)}.safetensors"
-        contents = {"weights": (self._weight_entries(), metadata)}
-        if what == "state":
-            step = self.optimizer.step_counts()
             averages = {} if self._moving is None else {"averages": "yes"}
-            contents["optimizer"] = (self._state_entries(), {**step, **averages})
-        for key, (entries, texts) in contents.items():
-            path = Path(directory) / names[key]
-            refused = write_tensors(path, entries, texts, is_writer=self._group.rank == 0)
-            reason = None if refused is None else f"{path} could not be written ({refused}); free disk space"
-            self._group.agree(None if reason is None else EngineError("INTERNAL", reason))
-        return {key: {"file": name} for key, name in names.items()}
+            contents["optimizer"] = (self._state_entries(), {**self.optimizer.step_counts(), **averages})
+        return self._write_files(directory, contents)
 
     def _weight_entries(self) -> Iterator[Any]:
         return self._entries(self.weights.shards(), "")
 
     def _state_entries(self) -> Iterator[Any]:
-        trained = [spec for spec in self.weights.specs if not spec.is_frozen]
-        order = [
-            part.name
-            for bucket in buckets(trained, self._options.optimizer.separate_critic)
-            for spec in bucket
-            for part in spec.parts
-        ]
+        order = self._moment_order()
         for name, prefix in MOMENTS.items():
             entries = {entry[0]: entry for entry in self._entries(self.optimizer.moments(name), prefix)}
             yield from (entries[prefix + part] for part in order)
@@ -350,61 +291,8 @@ class Engine:
         if file.metadata.get("averages") == "yes":
             self.weights.require_in(file, AVERAGE_PREFIX)
 
-    def _open_files(self, paths: Mapping[str, str], checks: Mapping[str, Any]) -> dict[str, TensorFile]:
-        """Open and check files on every rank; raises on all where one rank can't use them."""
-        files: dict[str, TensorFile] = {}
-        error = None
-        try:
-            for key, path in paths.items():
-                files[key] = TensorFile(path)
-                checks[key](files[key])
-        except EngineError as found:
-            error = found
-        self._group.agree(error)
-        return files
-
-    # Checks and figures
-
-    def metrics(self) -> dict[str, Any]:
-        """Memory and time since the engine was opened; peak memory is this rank's."""
-        on_gpu = self._group.device.type == "cuda"
-        peak = (
-            torch.cuda.max_memory_allocated()
-            if on_gpu
-            else 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        )
-        return {"peakMemoryBytes": peak, **self.figures}
-
-    def _validate(self, sequences: Sequences) -> None:
-        shape = self._options.shape
-        if len(sequences) and sequences.lengths.max() > shape.max_positions:
-            s = int(sequences.lengths.argmax())
-            rule = f"at most maxPositions, {shape.max_positions}, tokens long"
-            raise invalid(f"tokens[{s}]", f"{sequences.lengths[s]} tokens", rule)
-        bad = np.flatnonzero((sequences.tokens < 0) | (sequences.tokens >= shape.vocab_size))
-        if len(bad):
-            raise invalid(f"token {bad[0]}", int(sequences.tokens[bad[0]]), f"in 0 … {shape.vocab_size - 1}")
-
-    def _require_loaded(self) -> None:
-        if not self._is_loaded:
-            raise EngineError("NOT_OPEN", "the engine has no weights yet; load them first")
-
-    @contextmanager
-    def _timed(self, figure: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        if figure == "stepSeconds" and self._group.device.type == "cuda":
-            # The passes of an update overlap with its calls; what comes after the step doesn't wait for it.
-            torch.cuda.synchronize()
-        self.figures[figure] += time.perf_counter() - start
-
 
 def numpy_of(column: torch.Tensor) -> NDArray[np.float32]:
     """A column in host memory."""
     values: NDArray[np.float32] = column.cpu().numpy()
     return values
-
-
-def no_directory(directory: str) -> EngineError:
-    """A directory to save into that isn't there."""
-    return invalid("directory", directory, "a directory that exists on the engine's machine")

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import torch
 
-from .checkpoints import TensorFile
+from .checkpoints import TensorFile, damaged
 from .errors import EngineError
 from .group import Group
 from .options import OptimizerOptions
@@ -143,12 +143,8 @@ class Optimizer:
         """Check that a file holds a state of this model."""
         for prefix in MOMENTS.values():
             self._weights.require_in(file, prefix)
-        for name in ("step", "criticStep"):
-            step = file.metadata.get(name, "" if name == "step" else "0")
-            if not step.isdecimal():
-                raise EngineError(
-                    "FILE_DAMAGED", f"{file.path}: metadata.{name} is {step!r}; it must be a whole number"
-                )
+        require_step(file, "step", "")
+        require_step(file, "criticStep", "0")
 
     def read(self, file: TensorFile) -> None:
         """Replace the state with that of a file that was checked."""
@@ -166,3 +162,10 @@ class Optimizer:
 def changes(options: StepOptions, is_critic: bool) -> bool:
     """Whether a step changes the policy, or a critic that is kept apart."""
     return options.trains != ("policy" if is_critic else "critic")
+
+
+def require_step(file: TensorFile, name: str, default: str) -> None:
+    """Check that a count of steps in a file is one."""
+    step = file.metadata.get(name, default)
+    if not step.isdecimal():
+        raise damaged(file.path, f"metadata.{name} is {step!r}; it must be a whole number")

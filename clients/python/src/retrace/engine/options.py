@@ -67,6 +67,8 @@ class OpenOptions:
     offload: bool
     max_tokens: int
     optimizer: OptimizerOptions
+    verl: Mapping[str, Any] | None
+    """Fields of the configuration of verl's engine; None: the worker's own engine."""
 
 
 class Fields:
@@ -151,6 +153,7 @@ def read_open(body: object) -> OpenOptions:
             weight_decay=optimizer.number("weightDecay", lambda v: v >= 0, "0 or more"),
             separate_critic=optimizer.flag("separateCritic", False),
         ),
+        verl=fields.take("verl", lambda v: isinstance(v, dict), "an object", None),
     )
     optimizer.finish()
     fields.finish()

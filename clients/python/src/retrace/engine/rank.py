@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from .engine import Engine
+from .engine_base import EngineBase
 from .errors import EngineError
 from .group import Group
 from .options import OpenOptions
@@ -21,7 +22,7 @@ class Rank:
 
     def __init__(self, group: Group):
         self.group = group
-        self.engine: Engine | None = None
+        self.engine: EngineBase | None = None
         self._options: OpenOptions | None = None
 
     def call(self, name: str, /, **arguments: Any) -> Any:
@@ -57,18 +58,34 @@ class Rank:
             torch.cuda.empty_cache()
 
     def _make(self, name: str, arguments: dict[str, Any]) -> Any:
+        if name == "check":
+            return check(arguments["options"], self.group)
         if name == "open":
             self.abandon()
             self._options = arguments["options"]
-            self.engine = Engine(arguments["options"], self.group)
-            return [
-                {"name": sharded.part.name, "shape": list(sharded.part.shape)}
-                for sharded in self.engine.weights.trained
-            ]
+            self.engine = make_engine(arguments["options"], self.group)
+            return [{"name": part.name, "shape": list(part.shape)} for part in self.engine.trained_parts()]
         if self.engine is None and name == "load" and self._options is not None:
-            self.engine = Engine(self._options, self.group)
+            self.engine = make_engine(self._options, self.group)
         if self.engine is None:
             raise EngineError(
                 "NOT_OPEN", "the engine has no weights: it is not open, or a call failed; open or load"
             )
         return getattr(self.engine, name)(**arguments)
+
+
+def check(options: OpenOptions, group: Group) -> None:
+    """Refuse what no engine here can honour, before the one that is open is given up."""
+    if options.verl is not None:
+        from .verl.engine import require_verl
+
+        require_verl(options, options.verl, group)
+
+
+def make_engine(options: OpenOptions, group: Group) -> EngineBase:
+    """Make the engine that is asked for; it has no weights before `load`."""
+    if options.verl is None:
+        return Engine(options, group)
+    from .verl.engine import VerlEngine
+
+    return VerlEngine(options, options.verl, group)

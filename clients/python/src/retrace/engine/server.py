@@ -22,7 +22,7 @@ import torch
 import torch.distributed as dist
 from aiohttp import web
 
-from .engine import ForwardOptions
+from .engine_base import ForwardOptions
 from .errors import EngineError, invalid
 from .options import Fields, OpenOptions, read_open
 from .rank import Rank
@@ -248,6 +248,7 @@ class Server:
     def open(self, call: Call) -> Any:
         """Make a new instance, which replaces the former."""
         options = read_open(call.json())
+        self._rank.call("check", options=options)
         self._instance, self._kept, self._number = None, None, 0
         trained = self._rank.call("open", options=options)
         self._options = options
@@ -326,7 +327,7 @@ class Server:
         return {}
 
     def _describe(self) -> dict[str, Any]:
-        group = self._rank.group
+        group, engine = self._rank.group, self._rank.engine
         on_gpu = group.device.type == "cuda"
         found = {
             "protocol": PROTOCOL,
@@ -337,7 +338,7 @@ class Server:
             },
             "device": f"cuda:{torch.cuda.get_device_name(group.device)}" if on_gpu else "cpu",
             "worldSize": group.size,
-            "backend": "native",
+            "backend": "native" if engine is None else engine.backend,
             "instance": self._instance,
         }
         if on_gpu:

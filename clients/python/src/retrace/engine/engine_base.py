@@ -1,0 +1,168 @@
+"""What the ranks of every engine share: checks of calls, rows of all ranks in order, files, figures."""
+
+from __future__ import annotations
+
+import resource
+import secrets
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from .checkpoints import TensorFile, write_tensors
+from .errors import EngineError, invalid
+from .group import Group
+from .layout import Part, buckets, parameter_specs
+from .options import OpenOptions
+from .shares import Sequences
+
+Columns = dict[str, NDArray[np.float32]]
+
+# With factors of 8 bits, equal contexts in unequal batches differ by a few per cent at unlikely tokens.
+RATIO_TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 0.05}
+
+
+@dataclass(frozen=True)
+class ForwardOptions:
+    """How tokens are evaluated."""
+
+    temperature: float
+    squares: bool
+    weights: str
+    graph: str | None
+    """Names the graph that is kept; None keeps none."""
+
+
+FileContent = tuple[Iterable[Any], Mapping[str, str]]
+"""Entries of `write_tensors`, and the text entries of the file."""
+
+
+class EngineBase:
+    """One rank of an engine."""
+
+    backend = "native"
+    """What computes."""
+
+    def __init__(self, options: OpenOptions, group: Group):
+        self._options, self._group = options, group
+        if group.device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats()
+        self._dtype = torch.bfloat16 if options.is_bfloat16 else torch.float32
+        self._is_loaded = False
+        self.figures = {"forwardSeconds": 0.0, "backwardSeconds": 0.0, "stepSeconds": 0.0, "tokens": 0}
+
+    @property
+    def ratio_tolerance(self) -> float:
+        """Largest |ratio - 1| by which probabilities of equal weights may differ between this engine and the sampler."""
+        return RATIO_TOLERANCE[self._dtype]
+
+    def trained_parts(self) -> list[Part]:
+        """The trained parameters in the order of files."""
+        return [
+            part for spec in parameter_specs(self._options.shape) if not spec.is_frozen for part in spec.parts
+        ]
+
+    def _collect(self, parts: list[tuple[NDArray[np.int64], Columns]], num_rows: int) -> Columns:
+        """Bring the rows of all ranks in order, on rank 0."""
+        whole: Columns = {}
+        for gathered in self._group.gather(parts):
+            for rows, columns in gathered:
+                for name, column in columns.items():
+                    whole.setdefault(name, np.zeros(num_rows, np.float32))[rows] = column
+        return whole
+
+    def _open_files(self, paths: Mapping[str, str], checks: Mapping[str, Any]) -> dict[str, TensorFile]:
+        """Open and check files on every rank; raises on all where one rank can't use them."""
+        files: dict[str, TensorFile] = {}
+        error = None
+        try:
+            for key, path in paths.items():
+                files[key] = TensorFile(path)
+                checks[key](files[key])
+        except EngineError as found:
+            error = found
+        self._group.agree(error)
+        return files
+
+    def _write_files(self, directory: str, contents: Mapping[str, FileContent]) -> dict[str, Any]:
+        """Write files of random names that are durable afterwards; every rank must call it, and rank 0 writes."""
+        self._group.agree(
+            None if Path(directory).is_dir() or self._group.rank > 0 else no_directory(directory)
+        )
+        names: dict[str, Any] = {}
+        for key, (entries, texts) in contents.items():
+            name = f"{key}-{secrets.token_hex(8)}.safetensors"
+            path = Path(directory) / name
+            refused = write_tensors(path, entries, texts, is_writer=self._group.rank == 0)
+            reason = None if refused is None else f"{path} could not be written ({refused}); free disk space"
+            self._group.agree(None if reason is None else EngineError("INTERNAL", reason))
+            names[key] = {"file": name}
+        return names
+
+    def _moment_order(self) -> list[str]:
+        """Names of trained parameters as the optimizer's file orders them."""
+        trained = [spec for spec in parameter_specs(self._options.shape) if not spec.is_frozen]
+        return [
+            part.name
+            for bucket in buckets(trained, self._options.optimizer.separate_critic)
+            for spec in bucket
+            for part in spec.parts
+        ]
+
+    def metrics(self) -> dict[str, Any]:
+        """Memory and time since the engine was opened; peak memory is this rank's."""
+        on_gpu = self._group.device.type == "cuda"
+        peak = (
+            torch.cuda.max_memory_allocated()
+            if on_gpu
+            else 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        )
+        return {"peakMemoryBytes": peak, **self.figures}
+
+    def _validate(self, sequences: Sequences) -> None:
+        shape = self._options.shape
+        if len(sequences) and sequences.lengths.max() > shape.max_positions:
+            s = int(sequences.lengths.argmax())
+            rule = f"at most maxPositions, {shape.max_positions}, tokens long"
+            raise invalid(f"tokens[{s}]", f"{sequences.lengths[s]} tokens", rule)
+        bad = np.flatnonzero((sequences.tokens < 0) | (sequences.tokens >= shape.vocab_size))
+        if len(bad):
+            raise invalid(f"token {bad[0]}", int(sequences.tokens[bad[0]]), f"in 0 … {shape.vocab_size - 1}")
+
+    def _require_loaded(self) -> None:
+        if not self._is_loaded:
+            raise EngineError("NOT_OPEN", "the engine has no weights yet; load them first")
+
+    @contextmanager
+    def _timed(self, figure: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        if figure == "stepSeconds" and self._group.device.type == "cuda":
+            # The passes of an update overlap with its calls; what comes after the step doesn't wait for it.
+            torch.cuda.synchronize()
+        self.figures[figure] += time.perf_counter() - start
+
+
+def no_directory(directory: str) -> EngineError:
+    """A directory to save into that isn't there."""
+    return invalid("directory", directory, "a directory that exists on the engine's machine")
+
+
+def require_rows(derivatives: Mapping[str, NDArray[np.float32]], num_rows: int) -> None:
+    """Check that each output of a pass has a derivative for each of its rows."""
+    for column, values in derivatives.items():
+        if len(values) != num_rows:
+            raise invalid(
+                column, f"{len(values)} rows", f"{num_rows} rows, one for each token of the forward"
+            )
+
+
+def no_critic() -> EngineError:
+    """A derivative by values that the policy has not."""
+    return EngineError("UNSUPPORTED", "the policy has no critic; leave dValue out", "dValue")

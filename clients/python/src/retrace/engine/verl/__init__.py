@@ -1,0 +1,1 @@
+"""verl's FSDP engine in the place of the worker's own."""

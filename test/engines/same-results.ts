@@ -1,0 +1,116 @@
+import type { EngineRecipe, Recipe } from '@retrace/config';
+import type { CheckpointFiles, FileRef } from '@retrace/policy';
+import { readPlanColumns } from '@retrace/store';
+import type { EvaluatedTokens, UpdateEngine } from '@retrace/trainer';
+import { expect } from 'vitest';
+import { Replayer } from '../../apps/trainer/src/replay/replayer.js';
+import { readBatch } from '../../apps/trainer/src/update/read-batch.js';
+import { InProcessRun } from '../support/in-process-run.js';
+import type { Worker } from './torch.js';
+
+const LOGPROB_TOLERANCE = 2e-5;
+const VALUE_TOLERANCE = 1e-4;
+const WEIGHT_TOLERANCE = 1e-4;
+export const NUM_UPDATES = 3;
+
+/**
+ * Records three updates with TensorFlow.js, and expects each worker to make them again from the same stored batches: what it then evaluates, and its
+ * weights, are equal up to rounding.
+ *
+ * @param path of the run's directory, which is made
+ * @param engine fields of the recipe's section `engine` beside the worker's address
+ */
+export async function expectSameUpdates(
+  path: string,
+  recipe: Recipe,
+  workers: readonly Worker[],
+  engineFields: Partial<EngineRecipe> = {},
+): Promise<void> {
+  const run = await InProcessRun.begin(path, recipe);
+  await run.work({ untilUpdate: NUM_UPDATES });
+  const replayer = await Replayer.open(run.source);
+  const { commit, plan } = replayer.update(NUM_UPDATES);
+  const columns = await readPlanColumns(run.source.reader, plan, run.id);
+  const needs = { greedyBaseline: false, behaviorLogprobs: false, finalValues: false };
+  const { batch, sampled: mask } = readBatch(columns, { ...recipe.collection, needs });
+  const evaluate = (engine: UpdateEngine) =>
+    engine.evaluate(batch, {
+      temperature: recipe.collection.temperature,
+      mask,
+      squaredProbabilities: true,
+    });
+  await replayer.engine.load(commit);
+  const expected = await evaluate(replayer.engine);
+  const { vocabSize } = run.text.tokenizer;
+  const { checkpoints } = run.source;
+  for (const worker of workers) {
+    const section = { ...worker.section, ...engineFields };
+    const engine = await worker.open(recipe, checkpoints, vocabSize, section);
+    for (let n = 1; n <= NUM_UPDATES; n++) await replayer.makeAgain(n, { engine });
+    const made = await engine.saveWeights();
+    await engine.load(commit);
+    expectSameView(await evaluate(engine), expected);
+    await expectSameWeights(checkpoints, made, commit.weights);
+    await engine.close();
+  }
+  await replayer.close();
+  await run.close();
+}
+
+/** Expects what two engines evaluate to be equal up to rounding. */
+export function expectSameView(actual: EvaluatedTokens, expected: EvaluatedTokens): void {
+  expect(largestDifference(actual.logprobs, expected.logprobs)).toBeLessThanOrEqual(LOGPROB_TOLERANCE);
+  expect(largestDifference(actual.entropies, expected.entropies)).toBeLessThanOrEqual(LOGPROB_TOLERANCE);
+  expect(actual.values === null).toBe(expected.values === null);
+  if (expected.values && actual.values)
+    expect(largestDifference(actual.values, expected.values)).toBeLessThanOrEqual(VALUE_TOLERANCE);
+}
+
+/** Expects weights of two engines to be equal up to rounding. */
+export async function expectSameWeights(
+  checkpoints: CheckpointFiles,
+  made: FileRef,
+  wanted: FileRef,
+): Promise<void> {
+  expect(await weightDifference(checkpoints, made, wanted)).toBeLessThanOrEqual(WEIGHT_TOLERANCE);
+}
+
+/** Largest over the tensors of ‖torch − expected‖ / ‖expected‖. */
+async function weightDifference(
+  checkpoints: CheckpointFiles,
+  ofTorch: FileRef,
+  expected: FileRef,
+): Promise<number> {
+  const made = await tensorsOf(checkpoints, ofTorch);
+  const wanted = await tensorsOf(checkpoints, expected);
+  expect([...made.keys()]).toEqual([...wanted.keys()]);
+  const differences = [...wanted].map(([name, values]) => {
+    const other = made.get(name) ?? values;
+    return norm(values.map((value, i) => value - other[i])) / norm(values);
+  });
+  return Math.max(...differences);
+}
+
+async function tensorsOf(
+  checkpoints: CheckpointFiles,
+  ref: FileRef,
+): Promise<ReadonlyMap<string, Float32Array>> {
+  const file = await checkpoints.open(ref);
+  const tensors = new Map<string, Float32Array>();
+  for (const [name, { shape }] of file.header.entries) {
+    const values = new Float32Array(shape.reduce((product, size) => product * size, 1));
+    await file.read(name, values);
+    tensors.set(name, values);
+  }
+  await file.close();
+  return tensors;
+}
+
+function norm(values: Float32Array): number {
+  return Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
+}
+
+function largestDifference(actual: Float32Array, expected: Float32Array): number {
+  expect(actual.length).toBe(expected.length);
+  return expected.reduce((max, value, n) => Math.max(max, Math.abs(value - actual[n])), 0);
+}
