@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { ENGINE_INSTALLATION, ENGINE_PACKAGES, pythonEnvironment } from '@retrace/trainer/torch';
+import { ENGINE_PACKAGES, engineInstallation, pythonEnvironment } from '@retrace/trainer/torch';
 import { gibibytes } from './free-space.js';
 import { runCheck, type CheckResult } from './check.js';
 
@@ -66,7 +66,7 @@ function checkPackages(python: string, { python: version, missing, torch }: Foun
     const detail = `${version} (${python})${torch === undefined ? '' : `, torch ${torch}`}`;
     if (lacking.length === 0) return { verdict: 'ok', detail };
     const names = lacking.map(([name, reason]) => `${name} (${reason})`).join(', ');
-    return { verdict: 'fail', detail: `${detail}; lacks ${names}: ${ENGINE_INSTALLATION}` };
+    return { verdict: 'fail', detail: `${detail}; lacks ${names}: ${engineInstallation()}` };
   });
 }
 

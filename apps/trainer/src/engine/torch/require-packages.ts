@@ -23,7 +23,9 @@ export const ENGINE_PACKAGES = [
 export const VERL_PACKAGES = ['verl', 'ray', 'tensordict', 'transformers', 'peft'] as const;
 
 /** How to get them. The package is on no index: `retrace` there is somebody else's. */
-export const ENGINE_INSTALLATION = "pip install 'clients/python[engine]' in a checkout of Retrace";
+export function engineInstallation(extras = 'engine'): string {
+  return `pip install 'clients/python[${extras}]' in a checkout of Retrace`;
+}
 
 /** Prints those that are not there, and loads none of them but the parents of packages. */
 const PROBE = `
@@ -49,7 +51,8 @@ export async function requireEnginePackages(recipe: EngineRecipe): Promise<void>
     const message = `engine.python is ${python}, ${reason}; see "retrace doctor --engine torch"`;
     throw new TrainerError('ENGINE_UNAVAILABLE', message, { cause });
   };
-  const packages = recipe.backend === 'verl' ? [...ENGINE_PACKAGES, ...VERL_PACKAGES] : ENGINE_PACKAGES;
+  const inVerl = recipe.backend === 'verl';
+  const packages = inVerl ? [...ENGINE_PACKAGES, ...VERL_PACKAGES] : ENGINE_PACKAGES;
   const { stdout } = await run(python, ['-c', PROBE, ...packages], {
     env: { ...process.env, ...pythonEnvironment() },
     timeout: TIMEOUT_MS,
@@ -60,5 +63,7 @@ export async function requireEnginePackages(recipe: EngineRecipe): Promise<void>
     return refuse(`which fails (${said === '' ? `exit code ${code ?? 'unknown'}` : said})`, cause);
   });
   const lacking = stdout.trim();
-  if (lacking !== '') refuse(`which lacks ${lacking.replaceAll(' ', ', ')}: ${ENGINE_INSTALLATION}`);
+  if (lacking === '') return;
+  const advice = engineInstallation(inVerl ? 'engine,verl' : 'engine');
+  refuse(`which lacks ${lacking.replaceAll(' ', ', ')}: ${advice}`);
 }
