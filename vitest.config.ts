@@ -51,8 +51,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['retrace-source', 'node'] } },
   test: {
     pool: 'forks',
-    // Specs run once, so little of what V8 would optimize early is run often; larger young generations are copied less.
-    execArgv: ['--max-semi-space-size=32', '--interrupt-budget=2000000'],
+    // Larger young generations are copied less.
+    execArgv: ['--max-semi-space-size=32'],
     // Projects, and the two runs of CI, transform the same modules.
     experimental: { fsModuleCache: true },
     // Two more than the cores of a small machine: stores, brokers and processes that are waited for leave them idle.

@@ -25,8 +25,7 @@ const installation = {
 };
 
 const ended = await runStages(isCheck ? CHECKS : STAGES, {
-  // Stages wait for single threads, disks and servers of their own.
-  cores: availableParallelism() + 1,
+  cores: availableParallelism(),
   root,
   outputs: join(folder, 'outputs'),
   environment: { RETRACE_SPEC_REPORTS: join(folder, 'specs') },
