@@ -43,7 +43,7 @@ import type { MetricEntries } from './update/metrics.js';
 import type { EpisodeSource } from './update/episode-source.js';
 import type { ReadEpisodes } from './update/read-episodes.js';
 import { episodeFigures } from './monitors/episode-figures.js';
-import { RunMonitors } from './monitors/run-monitors.js';
+import { monitorRules, RunMonitors } from './monitors/run-monitors.js';
 import { StoreLag } from './monitors/store-lag.js';
 import { referencePolicy } from './update/reference-logprobs.js';
 import type { Teacher } from './update/teacher.js';
@@ -106,7 +106,7 @@ export class Trainer {
     private readonly batches: BatchSource,
     private readonly epoch: number,
   ) {
-    this.monitors = new RunMonitors(options.recipe.monitors === undefined ? {} : options.recipe.monitors);
+    this.monitors = new RunMonitors(monitorRules(options.recipe));
     const warn = (message: string) => void options.warnings.raise({ source: 'trainer', message });
     this.storeLag = options.hasStore === false ? null : new StoreLag(options.log, warn);
     this.retention = new CheckpointRetention(options.checkpoints, options.runId);

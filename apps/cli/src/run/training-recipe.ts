@@ -54,11 +54,22 @@ type OverrideOption = 'updates' | 'seed' | 'set' | 'algorithm' | 'initFrom' | 'o
 export async function readTrainingRecipe(
   options: Pick<TrainingOptions, 'recipe' | OverrideOption> & SourceOptions,
 ): Promise<Recipe> {
+  return checkTrainingRecipe(resolveTrainingRecipe(options));
+}
+
+/**
+ * Resolves the recipe that the options name, with their overrides; loads nothing that it names.
+ *
+ * @throws ConfigError; CliError `OPTION_INVALID`
+ */
+export function resolveTrainingRecipe(
+  options: Pick<TrainingOptions, 'recipe' | OverrideOption> & SourceOptions,
+): Recipe {
   if (options.recipe === undefined)
     throw new CliError('OPTION_INVALID', '"--recipe" is required, or "--from …"');
   const source = sourceOf(options);
   const ofSource = source === null ? [] : [onlySource(source)];
-  return checkTrainingRecipe(resolveRecipe(options.recipe, overridesOf(options, ofSource)));
+  return resolveRecipe(options.recipe, overridesOf(options, ofSource));
 }
 
 /** @param own assignments that those of the user overrule */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BackendChoice } from '@retrace/process';
-import { engineOf, isColocated, needsCollector, needsValidator } from '@retrace/config';
+import { engineOf, needsCollector, needsValidator } from '@retrace/config';
 import type { ControlFold, RunState } from '@retrace/trajectory';
 import { ControlTail, WarningLog } from '@retrace/log';
 import { CliError } from '../cli-error.js';
@@ -9,6 +9,7 @@ import type { BegunRun } from '../run/begin-run.js';
 import { followControlEvents } from '../run/follow-control-events.js';
 import { startMetricsExport, type MetricsExport, type MetricsOptions } from '../run/metrics-export.js';
 import { recordBaselines } from '../run/record-baselines.js';
+import { runProcesses } from '../run/planned-processes.js';
 import { RunProgress, summarizeRun, type RunSummary } from '../run/run-progress.js';
 import type { RoleDefinition } from '../supervisor/role.js';
 import { Supervisor } from '../supervisor/supervisor.js';
@@ -143,13 +144,13 @@ export class Training {
       hasRunEnded: () => state.run(runId)?.ended !== null,
     };
     const engine = engineOf(recipe);
-    const count = needsCollector(recipe) ? numCollectors : 0;
+    const { isColocated, numCollectors: count, hasValidator } = runProcesses(recipe, numCollectors);
     const shares = Array.from({ length: count }, (_, index) => ({ index, count }));
     return [
-      ...(isColocated(recipe, count)
+      ...(isColocated
         ? [colocatedRole({ ...role, engine })]
         : [trainerRole({ ...role, engine }), ...shares.map((share) => collectorRole({ ...role, share }))]),
-      ...(needsValidator(recipe) ? [validatorRole({ ...role, numCollectors: count })] : []),
+      ...(hasValidator ? [validatorRole({ ...role, numCollectors: count })] : []),
     ];
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { columnsFromTokens } from '@retrace/trajectory/testing';
 import { episodeFigures } from './episode-figures.js';
 import type { EpisodeFigures, UpdateFigures } from './monitor.js';
-import { RunMonitors, type MonitoredRule } from './run-monitors.js';
+import { monitorRules, RunMonitors, type MonitoredRule } from './run-monitors.js';
 
 const EPISODES: EpisodeFigures = {
   episodeIds: ['a', 'b', 'c', 'd'],
@@ -42,6 +42,14 @@ describe('monitors', () => {
     const healthy = { 'train/entropy': 1, 'reward/max': 1, 'reward/min': 0, 'success/mean': 0.5 };
     expect(observe(Array.from({ length: 30 }, () => healthy)).flat()).toEqual([]);
     expect(new RunMonitors(null).observe({ updateNumber: 1, metrics: new Map() }, EPISODES)).toEqual([]);
+  });
+
+  it('bound no ratio of single tokens where the engine computes in 16 bits, unless a recipe asks for it', () => {
+    const engine = { kind: 'torch', precision: 'bfloat16' } as const;
+    expect(monitorRules({})).toEqual({});
+    expect(monitorRules({ engine })).toEqual({ ratioDeviation: null });
+    expect(monitorRules({ engine, monitors: { ratioDeviation: 0.1 } })).toEqual({ ratioDeviation: 0.1 });
+    expect(monitorRules({ engine, monitors: null })).toBeNull();
   });
 
   it('count an update once that is made again, as its engine was lost before it was committed', () => {

@@ -1,4 +1,4 @@
-import type { MonitorsRecipe } from '@retrace/config';
+import type { MonitorsRecipe, Recipe } from '@retrace/config';
 import { repeatedSteps, slowStore, staleGroups } from './data-monitors.js';
 import {
   FIRST_UPDATES,
@@ -36,6 +36,17 @@ export const MONITORS = {
 } as const satisfies Record<string, Monitor>;
 
 export type MonitoredRule = keyof typeof MONITORS;
+
+/** The rules of a recipe; null where it has none watched. */
+export function monitorRules({
+  monitors,
+  engine,
+}: Pick<Recipe, 'monitors' | 'engine'>): MonitorsRecipe | null {
+  if (monitors === null) return null;
+  // In 16 bits single tokens are off however right all is; an update whose mean is off ends the run.
+  const in16Bits = engine?.precision === 'bfloat16' ? { ratioDeviation: null } : {};
+  return { ...in16Bits, ...monitors };
+}
 
 /** Watches the updates of the policy of one run. A trainer that resumes begins with an empty past. */
 export class RunMonitors {

@@ -39,8 +39,9 @@ describe('compareOnPolicy', () => {
   const scored = Uint8Array.of(0, 0, 1);
 
   it('measures the ratio on tokens of the current version: e^0.1 − 1 for logprobs −0.4 against −0.5', () => {
-    const { maxDeviation } = compareOnPolicy(batch, Float32Array.of(0, 0, -0.4), 2, scored);
+    const { maxDeviation, meanDeviation } = compareOnPolicy(batch, Float32Array.of(0, 0, -0.4), 2, scored);
     expect(maxDeviation).toBeCloseTo(Math.expm1(0.1), 6);
+    expect(meanDeviation).toBe(maxDeviation);
   });
 
   it('is not available when another version sampled all tokens, or none was scored', () => {

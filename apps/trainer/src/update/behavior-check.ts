@@ -56,6 +56,8 @@ const shortest = (value: number): number => Number(value.toPrecision(7));
 interface RatioCheck {
   /** Largest |π_trainer / π_behavior − 1| over the tokens compared; NaN when there was none. */
   readonly maxDeviation: number;
+  /** Mean of the same. */
+  readonly meanDeviation: number;
   readonly numTokens: number;
 }
 
@@ -82,11 +84,18 @@ export function compareOnPolicy(
   scoredMask: Uint8Array,
 ): RatioCheck {
   let maxDeviation = 0;
+  let sum = 0;
   let numTokens = 0;
   for (const n of batch.actionTokens) {
     if (scoredMask[n] === 0 || batch.policyVersions[n] !== policyVersion) continue;
-    maxDeviation = Math.max(maxDeviation, Math.abs(Math.exp(logprobs[n] - batch.behaviorLogprobs[n]) - 1));
+    const deviation = Math.abs(Math.exp(logprobs[n] - batch.behaviorLogprobs[n]) - 1);
+    maxDeviation = Math.max(maxDeviation, deviation);
+    sum += deviation;
     numTokens++;
   }
-  return { maxDeviation: numTokens > 0 ? maxDeviation : Number.NaN, numTokens };
+  return {
+    maxDeviation: numTokens > 0 ? maxDeviation : Number.NaN,
+    meanDeviation: sum / numTokens,
+    numTokens,
+  };
 }

@@ -27,7 +27,7 @@ export class MonitorsRecipe {
   @IsOptional() @IsNumberFrom(1, 1e6, FACTOR) readonly lengthFactor?: number | null;
   /** Largest gradient norm, as a multiple of the mean of the last twenty updates'. @defaultValue 10 */
   @IsOptional() @IsNumberFrom(1, 1e6, FACTOR) readonly gradientNormFactor?: number | null;
-  /** Largest |ratio − 1| of tokens that the current policy sampled, between trainer and collector. @defaultValue 0.00005 */
+  /** Largest |ratio − 1| of tokens that the current policy sampled, between trainer and collector; with `engine.precision` `bfloat16` none unless it is given, as single tokens are off by rounding there. @defaultValue 0.00005 */
   @IsOptional() @IsNumberFrom(0, 1, { why: 'a larger one ends the run already' }) readonly ratioDeviation?:
     number | null;
   /** Largest fraction of steps that repeat the step before. @defaultValue 0.5 */

@@ -85,21 +85,48 @@ const ALGORITHMS = {
   },
 } as const;
 
+const ON_GPUS = '-4gpu';
+/** In nats: what a server in bfloat16 differs by from the policy in float32. */
+const BFLOAT16_DIFFERENCE = 0.1;
+
 type WorldName = keyof typeof WORLDS;
 type AlgorithmName = keyof typeof ALGORITHMS;
 
 /**
- * The recipes `<world>-<algorithm>`: a policy of a model directory in an environment of AgentGym, with the hyperparameters of the scripts of
+ * The recipes `<world>-<algorithm>`, and `<world>-<algorithm>-4gpu` of both seeds' worlds: a policy of a model directory in an environment of AgentGym, with the hyperparameters of the scripts of
  * OpenManus-RL and verl-agent (`docs/openmanus-rl.md` maps their options). Both directory and address of the server are the user's to set.
  */
-export const agentGymRecipes: Readonly<Record<string, () => Recipe>> = Object.fromEntries(
-  (Object.keys(WORLDS) as WorldName[]).flatMap((world) =>
-    (Object.keys(ALGORITHMS) as AlgorithmName[]).map((algorithm) => [
-      `${world}-${algorithm}`,
-      () => agentGymRecipe(world, algorithm),
-    ]),
-  ),
-);
+export const agentGymRecipes: Readonly<Record<string, () => Recipe>> = Object.fromEntries([
+  ...forEachAlgorithm(Object.keys(WORLDS) as WorldName[], '', agentGymRecipe),
+  ...forEachAlgorithm(['alfworld', 'webshop'], ON_GPUS, onGpus),
+]);
+
+function forEachAlgorithm(
+  worlds: readonly WorldName[],
+  suffix: string,
+  make: (world: WorldName, algorithm: AlgorithmName) => Recipe,
+): readonly (readonly [string, () => Recipe])[] {
+  return worlds.flatMap((world) =>
+    (Object.keys(ALGORITHMS) as AlgorithmName[]).map(
+      (algorithm) => [`${world}-${algorithm}${suffix}`, () => make(world, algorithm)] as const,
+    ),
+  );
+}
+
+/** The same on four GPUs, with a server of vLLM on them or on others, as the scripts of both seeds have it. */
+function onGpus(world: WorldName, algorithm: AlgorithmName): Recipe {
+  const recipe = agentGymRecipe(world, algorithm);
+  return {
+    ...recipe,
+    name: `${recipe.name}${ON_GPUS}`,
+    description: `AgentGym's ${world}, ${algorithm.toUpperCase()} on four GPUs by the torch engine, sampled by a vLLM server; set policy.model and the addresses`,
+    engine: { kind: 'torch', processes: 4, precision: 'bfloat16' },
+    collection: {
+      ...recipe.collection,
+      endpoint: { kind: 'vllm', url: 'http://127.0.0.1:8000', maxLogprobDifference: BFLOAT16_DIFFERENCE },
+    },
+  };
+}
 
 function agentGymRecipe(worldName: WorldName, algorithmName: AlgorithmName): Recipe {
   const { model, compute, ...base } = frozenLakePpo();

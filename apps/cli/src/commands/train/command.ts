@@ -46,6 +46,10 @@ export const trainCommand = () => {
       '--no-store',
       'train without a store: log, checkpoints and files of metrics; "retrace rebuild" makes the store afterwards',
     )
+    .option(
+      '--dry-run',
+      'check the recipe and print each process that would be started, and each server that must answer; starts nothing',
+    )
     .addOption(acceptOtherLogOption())
     .addOption(backendOption());
   for (const option of engineOptions()) command.addOption(option);

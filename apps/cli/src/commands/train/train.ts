@@ -11,13 +11,22 @@ import { createLogStream } from '../../supervisor/log-stream.js';
 import { offlineRecipe } from './offline-recipe.js';
 import { printSummary } from './print-summary.js';
 
+interface TrainOptions extends TrainingOptions {
+  readonly dryRun?: boolean;
+}
+
 /**
  * Trains to the end of the recipe and prints the final figures: all roles on a data directory, or only the trainer where the
  * environment names Kafka.
  *
  * @throws CliError `RUN_FAILED`; `NOTHING_LEARNED` when no update learned anything
  */
-export async function train(options: TrainingOptions): Promise<void> {
+export async function train({ dryRun, ...options }: TrainOptions): Promise<void> {
+  if (dryRun === true) {
+    const { printPlan } = await import('./print-plan.js');
+    await printPlan(options);
+    return;
+  }
   if (namesKafka(commandEnvironment)) {
     await trainOnServices(await readTrainingRecipe(options), options);
     return;

@@ -1,0 +1,57 @@
+import { resolveRecipe } from '@retrace/config';
+import { describe, expect, it } from 'vitest';
+import { planProcesses } from './planned-processes.js';
+
+/** Number, name, and command or address of each; a program of Node by its file alone. */
+async function planOf(recipe: string, assignments: readonly string[] = [], options = {}): Promise<string[]> {
+  const resolved = resolveRecipe(recipe, { assignments });
+  const plan = await planProcesses(resolved, { numCollectors: 1, hasStore: true, ...options });
+  return plan.map(({ process, count, command, url }) =>
+    [
+      count,
+      process,
+      ...(command ?? [`at ${url ?? ''}`]).map((part) => part.replace(/^.*\/(?=[^/]+\/dist\/)/, '')),
+    ].join(' '),
+  );
+}
+
+const WORKER =
+  'python3 -m torch.distributed.run --standalone --nproc-per-node 4 -m retrace.engine --host 127.0.0.1 --port {port} --token-file {token}';
+
+describe('the processes of a run', () => {
+  it('are trainer and collector in one for a small recipe, with a store and its sink unless there is none', async () => {
+    const processes = (await planOf('bandit-ppo')).map((line) => line.split(' ').slice(0, 2).join(' '));
+    expect(processes).toEqual(['1 store', '1 sink', '1 trainer+collector', '1 validator']);
+    expect((await planOf('bandit-ppo', [], { hasStore: false })).join()).not.toMatch(/store|sink/);
+    expect((await planOf('bandit-ppo', [], { numCollectors: 3 })).join()).toMatch(/1 trainer .*3 collector /);
+  });
+
+  it.each(['alfworld-ppo-4gpu', 'webshop-grpo-4gpu', 'alfworld-gigpo-4gpu'])(
+    'of the preset %s are four ranks of torch, and servers of environment and model that must answer',
+    async (preset) => {
+      expect((await planOf(preset)).slice(2)).toEqual([
+        expect.stringMatching(/^1 trainer node trainer\/dist\/main\.js$/),
+        expect.stringMatching(/^1 collector node collector\/dist\/main\.js$/),
+        expect.stringMatching(/^1 validator node collector\/dist\/validator-main\.js$/),
+        `4 torch worker ${WORKER}`,
+        '1 environment server at http://127.0.0.1:36001',
+        '1 vllm server at http://127.0.0.1:8000',
+      ]);
+    },
+  );
+
+  it('are servers that each collector and the validator start, where a recipe has their command', async () => {
+    const server = JSON.stringify({
+      ...{ protocol: 'agentgym', family: 'webshop', numTasks: 9, anchor: 'observation' },
+      ...{ command: ['webshop', '--port', '{port}'], numServers: 2 },
+    });
+    const assignments = [`environment={"name":"webshop","server":${server}}`, 'collection.endpoint=null'];
+    const plan = await planOf('webshop-grpo-4gpu', assignments, { numCollectors: 2 });
+    expect(plan).toContain('6 environment server webshop --port {port}');
+  });
+
+  it('are not a worker that others start', async () => {
+    const engine = ['engine=null', 'engine.kind=torch', 'engine.url=http://host:8100'];
+    expect(await planOf('webshop-grpo-4gpu', engine)).toContain('1 torch worker at http://host:8100');
+  });
+});

@@ -1,0 +1,100 @@
+import {
+  engineOf,
+  isColocated,
+  needsCollector,
+  needsValidator,
+  type EnvironmentServerRecipe,
+  type Recipe,
+} from '@retrace/config';
+import { installation, type PROGRAMS } from '../installation.js';
+
+/** Processes of one kind that a run needs. */
+export interface PlannedProcess {
+  readonly process: string;
+  readonly count: number;
+  /** Program and arguments; null for one that somebody else starts. */
+  readonly command: readonly string[] | null;
+  /** Where it must answer before the run begins; null for one that the run starts. */
+  readonly url: string | null;
+}
+
+interface PlanOptions {
+  readonly numCollectors: number;
+  readonly hasStore: boolean;
+}
+
+/** Which processes play, train and measure a run. */
+export function runProcesses(recipe: Recipe, numCollectors: number) {
+  const count = needsCollector(recipe) ? numCollectors : 0;
+  return {
+    isColocated: isColocated(recipe, count),
+    numCollectors: count,
+    hasValidator: needsValidator(recipe),
+  };
+}
+
+/** Lists every process that a run of a recipe would start, and every server that must answer before. Starts and asks nothing. */
+export async function planProcesses(
+  recipe: Recipe,
+  { numCollectors, hasStore }: PlanOptions,
+): Promise<readonly PlannedProcess[]> {
+  const own = runProcesses(recipe, numCollectors);
+  const players = own.numCollectors + Number(own.hasValidator);
+  return [
+    ...(hasStore ? [role('store', 'store'), role('sink', 'sink')] : []),
+    ...(own.isColocated
+      ? [role('trainer+collector', 'colocated')]
+      : [role('trainer', 'trainer'), role('collector', 'collector', own.numCollectors)]),
+    role('validator', 'validator', Number(own.hasValidator)),
+    ...(await engineProcesses(recipe)),
+    ...environmentProcesses(recipe, players),
+    ...modelServers(recipe, players),
+  ].filter(({ count }) => count > 0);
+}
+
+function role(process: string, program: keyof typeof PROGRAMS, count = 1): PlannedProcess {
+  return started(process, ['node', installation.program(program)], count);
+}
+
+function started(process: string, command: readonly string[], count = 1): PlannedProcess {
+  return { process, count, command, url: null };
+}
+
+function awaited(process: string, url: string): PlannedProcess {
+  return { process, count: 1, command: null, url };
+}
+
+async function engineProcesses(recipe: Recipe): Promise<readonly PlannedProcess[]> {
+  const engine = engineOf(recipe);
+  if (engine.kind === 'tensorflow') return [];
+  if (engine.url !== undefined)
+    return [awaited(engine.kind === 'torch' ? 'torch worker' : 'Tinker server', engine.url)];
+  const { engineCommand } = await import('@retrace/trainer/torch');
+  const arguments_ = ['--host', '127.0.0.1', '--port', '{port}', '--token-file', '{token}'];
+  return [started('torch worker', [...engineCommand(engine), ...arguments_], engine.processes ?? 1)];
+}
+
+function environmentProcesses({ environment }: Recipe, players: number): readonly PlannedProcess[] {
+  const server = typeof environment === 'string' ? null : environment.server;
+  if (!server) return [];
+  const { urls = [], command, numServers = 1 }: EnvironmentServerRecipe = server;
+  if (command !== undefined) return [started('environment server', command, numServers * players)];
+  return urls.map((url) => awaited('environment server', url));
+}
+
+function modelServers(
+  { collection, distillation, reward }: Recipe,
+  players: number,
+): readonly PlannedProcess[] {
+  const { endpoint } = collection;
+  const teacher = distillation?.teacher.endpoint;
+  const judges = reward.components.map(
+    ({ options }) => (options as { readonly url?: unknown } | undefined)?.url,
+  );
+  return [
+    ...(endpoint?.command ? [started(`${endpoint.kind} server`, endpoint.command, players)] : []),
+    ...(endpoint?.url === undefined ? [] : [awaited(`${endpoint.kind} server`, endpoint.url)]),
+    ...(teacher ? [awaited('teacher', teacher.url)] : []),
+    ...judges.filter((url) => typeof url === 'string').map((url) => awaited('judge', url)),
+  ];
+}

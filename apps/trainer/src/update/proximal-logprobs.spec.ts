@@ -1,0 +1,40 @@
+import { buildTokenBatch } from '@retrace/trajectory';
+import { columnsFromTokens } from '@retrace/trajectory/testing';
+import { describe, expect, it } from 'vitest';
+import { computeProximalLogprobs } from './proximal-logprobs.js';
+
+const NUM_TOKENS = 100;
+const LOGPROB = -1;
+
+/** Compares tokens whose logprobs an engine finds off by so many nats. */
+function check(precision: 'float32' | 'bfloat16', offBy: (n: number) => number): Promise<unknown> {
+  const action = Array.from({ length: NUM_TOKENS }, (_, n) => n);
+  const step = { observation: [4], action, logprobs: action.map(() => LOGPROB), policyVersions: 2 };
+  const batch = buildTokenBatch(columnsFromTokens([{ steps: [step] }]));
+  const mask = Uint8Array.from(batch.policyVersions, (version) => Number(version === 2));
+  const engine = {
+    evaluate: () =>
+      Promise.resolve({
+        logprobs: Float32Array.from(mask, (_, n) => LOGPROB + offBy(n)),
+        ...{ entropies: new Float32Array(mask.length), values: null, sumSquaredProbabilities: null },
+      }),
+    ratioTolerance: 0.05,
+    used: { kind: 'torch', version: '', device: '', numProcesses: 1, precision } as const,
+  };
+  return computeProximalLogprobs(engine, batch, {
+    ...{ temperature: 1, mask, comparable: mask, updateNumber: 1, policyVersionIn: 2 },
+    needs: { proximalLogprobs: true, squaredProbabilities: false },
+  });
+}
+
+describe('logprobs of the policy that an update starts from', () => {
+  const oneToken = (n: number) => (n === 7 ? 0.5 : 0.001);
+
+  it('are refused where one token is off in 32 bits; in 16 bits where all are, in the mean', async () => {
+    await expect(check('float32', oneToken)).rejects.toMatchObject({ code: 'NOT_ON_POLICY' });
+    await expect(check('bfloat16', oneToken)).resolves.toMatchObject({
+      ratioMaxDeviation: expect.closeTo(Math.expm1(0.5), 5) as number,
+    });
+    await expect(check('bfloat16', () => 0.1)).rejects.toThrow(/of the tokens .* 1\.05e-1 in the mean/);
+  });
+});
