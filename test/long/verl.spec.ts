@@ -178,7 +178,7 @@ describe.skipIf('unavailable' in environment)(
       const recipe = inVerl(bandit(1));
       const engine = { ...recipe.engine, options: { fsdp_seize: 1 } } as EngineRecipe;
       const run = await begin('refused', { ...recipe, engine });
-      await expect(run.work()).rejects.toThrow(/open\.verl\.fsdp_seize: .*no such field/);
+      await expect(run.work()).rejects.toThrow(/open\.verl\.fsdp_seize is 1; it must be one of fsdp_size/);
       await run.close();
     });
   },

@@ -33,7 +33,7 @@ describe('the processes of a run', () => {
         expect.stringMatching(/^1 trainer node trainer\/dist\/main\.js$/),
         expect.stringMatching(/^1 collector node collector\/dist\/main\.js$/),
         expect.stringMatching(/^1 validator node collector\/dist\/validator-main\.js$/),
-        `4 torch worker ${WORKER}`,
+        `1 torch worker (4 ranks) ${WORKER}`,
         '1 environment server at http://127.0.0.1:36001',
         '1 vllm server at http://127.0.0.1:8000',
       ]);
@@ -48,6 +48,17 @@ describe('the processes of a run', () => {
     const assignments = [`environment={"name":"webshop","server":${server}}`, 'collection.endpoint=null'];
     const plan = await planOf('webshop-grpo-4gpu', assignments, { numCollectors: 2 });
     expect(plan).toContain('6 environment server webshop --port {port}');
+  });
+
+  it('are no servers to play on where nobody plays', async () => {
+    const offline = [
+      'data={"sources":[{"from":"run","run":"latest","share":1}]}',
+      ...['evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=0'],
+    ];
+    const plan = await planOf('webshop-grpo-4gpu', offline);
+    expect(plan.map((line) => line.split(' ').slice(0, 3).join(' '))).toEqual([
+      ...['1 store node', '1 sink node', '1 trainer node', '1 torch worker'],
+    ]);
   });
 
   it('are not a worker that others start', async () => {

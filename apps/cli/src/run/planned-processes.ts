@@ -33,7 +33,7 @@ export function runProcesses(recipe: Recipe, numCollectors: number) {
   };
 }
 
-/** Lists every process that a run of a recipe would start, and every server that must answer before. Starts and asks nothing. */
+/** Lists every role and server that a run of a recipe would start, and every server that must answer before. Starts and asks nothing. */
 export async function planProcesses(
   recipe: Recipe,
   { numCollectors, hasStore }: PlanOptions,
@@ -71,12 +71,14 @@ async function engineProcesses(recipe: Recipe): Promise<readonly PlannedProcess[
     return [awaited(engine.kind === 'torch' ? 'torch worker' : 'Tinker server', engine.url)];
   const { engineCommand } = await import('@retrace/trainer/torch');
   const arguments_ = ['--host', '127.0.0.1', '--port', '{port}', '--token-file', '{token}'];
-  return [started('torch worker', [...engineCommand(engine), ...arguments_], engine.processes ?? 1)];
+  const { processes = 1 } = engine;
+  const name = processes > 1 ? `torch worker (${processes} ranks)` : 'torch worker';
+  return [started(name, [...engineCommand(engine), ...arguments_])];
 }
 
 function environmentProcesses({ environment }: Recipe, players: number): readonly PlannedProcess[] {
   const server = typeof environment === 'string' ? null : environment.server;
-  if (!server) return [];
+  if (!server || players === 0) return [];
   const { urls = [], command, numServers = 1 }: EnvironmentServerRecipe = server;
   if (command !== undefined) return [started('environment server', command, numServers * players)];
   return urls.map((url) => awaited('environment server', url));
@@ -86,7 +88,7 @@ function modelServers(
   { collection, distillation, reward }: Recipe,
   players: number,
 ): readonly PlannedProcess[] {
-  const { endpoint } = collection;
+  const endpoint = players > 0 ? collection.endpoint : null;
   const teacher = distillation?.teacher.endpoint;
   const judges = reward.components.map(
     ({ options }) => (options as { readonly url?: unknown } | undefined)?.url,

@@ -72,7 +72,7 @@ export interface EngineState {
 export interface UpdateEngine {
   /** Names architecture, base model and tokenizer: equal for all versions of one policy. */
   readonly modelHash: string;
-  /** Largest |ratio − 1| by which probabilities of equal weights may differ between this engine and the sampler. */
+  /** Largest |ratio − 1| by which probabilities of equal weights may differ between this engine and the sampler: of any token, in 16 bits in the mean. */
   readonly ratioTolerance: number;
   /** Description of the engine for the commits of its updates. */
   readonly used: UsedEngine;

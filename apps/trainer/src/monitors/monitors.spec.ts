@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { resolveRecipe } from '@retrace/config';
 import { columnsFromTokens } from '@retrace/trajectory/testing';
 import { episodeFigures } from './episode-figures.js';
 import type { EpisodeFigures, UpdateFigures } from './monitor.js';
@@ -46,8 +47,11 @@ describe('monitors', () => {
 
   it('bound no ratio of single tokens where the engine computes in 16 bits, unless a recipe asks for it', () => {
     const engine = { kind: 'torch', precision: 'bfloat16' } as const;
+    const { monitors } = resolveRecipe('bandit-ppo', { assignments: ['monitors={"lengthFactor":4}'] });
     expect(monitorRules({})).toEqual({});
+    expect(monitorRules({ monitors })?.ratioDeviation).toBeUndefined();
     expect(monitorRules({ engine })).toEqual({ ratioDeviation: null });
+    expect(monitorRules({ engine, monitors })).toMatchObject({ ratioDeviation: null, lengthFactor: 4 });
     expect(monitorRules({ engine, monitors: { ratioDeviation: 0.1 } })).toEqual({ ratioDeviation: 0.1 });
     expect(monitorRules({ engine, monitors: null })).toBeNull();
   });

@@ -44,8 +44,8 @@ export function monitorRules({
 }: Pick<Recipe, 'monitors' | 'engine'>): MonitorsRecipe | null {
   if (monitors === null) return null;
   // In 16 bits single tokens are off however right all is; an update whose mean is off ends the run.
-  const in16Bits = engine?.precision === 'bfloat16' ? { ratioDeviation: null } : {};
-  return { ...in16Bits, ...monitors };
+  const isIn16Bits = engine?.precision === 'bfloat16' && monitors?.ratioDeviation === undefined;
+  return { ...monitors, ...(isIn16Bits && { ratioDeviation: null }) };
 }
 
 /** Watches the updates of the policy of one run. A trainer that resumes begins with an empty past. */

@@ -27,6 +27,7 @@ describe('the engine of a replay', () => {
     const asked = { backend: 'native' } as const;
     expect(replayEngine(recipe, used('torch 2.11.0, verl 0.9.1 fsdp2'), asked)).toMatchObject(asked);
     expect(replayEngine(recipe, used('torch 2.11.0'), asked)).not.toHaveProperty('options');
+    expect(replayEngine(recipe, null, asked)).toMatchObject({ kind: 'torch', ...asked });
   });
 
   it('tells workers that computed with other packages', () => {

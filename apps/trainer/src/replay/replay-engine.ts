@@ -23,7 +23,8 @@ export function replayEngine(
   used: UsedEngine | null,
   asked: Partial<EngineRecipe> = {},
 ): EngineRecipe {
-  const { kind = used?.kind ?? 'tensorflow' } = asked;
+  const made = used?.kind ?? 'tensorflow';
+  const { kind = asked.backend === undefined ? made : 'torch' } = asked;
   if (used !== null) requireExchangeable(used.kind, kind);
   if (kind === 'tinker') return { ...(engine?.kind === kind ? engine : {}), ...asked, kind };
   if (kind !== 'torch') return { kind: 'tensorflow' };

@@ -56,7 +56,7 @@ const shortest = (value: number): number => Number(value.toPrecision(7));
 interface RatioCheck {
   /** Largest |π_trainer / π_behavior − 1| over the tokens compared; NaN when there was none. */
   readonly maxDeviation: number;
-  /** Mean of the same. */
+  /** Mean of the same, each counted as 1 at most, so that no single token decides. */
   readonly meanDeviation: number;
   readonly numTokens: number;
 }
@@ -90,7 +90,7 @@ export function compareOnPolicy(
     if (scoredMask[n] === 0 || batch.policyVersions[n] !== policyVersion) continue;
     const deviation = Math.abs(Math.exp(logprobs[n] - batch.behaviorLogprobs[n]) - 1);
     maxDeviation = Math.max(maxDeviation, deviation);
-    sum += deviation;
+    sum += Math.min(deviation, 1);
     numTokens++;
   }
   return {

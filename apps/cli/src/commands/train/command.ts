@@ -48,7 +48,7 @@ export const trainCommand = () => {
     )
     .option(
       '--dry-run',
-      'check the recipe and print each process that would be started, and each server that must answer; starts nothing',
+      'check the fields of the recipe, and print each role and server that would be started and each server that must answer; starts nothing',
     )
     .addOption(acceptOtherLogOption())
     .addOption(backendOption());

@@ -1,13 +1,20 @@
+import { namesKafka } from '@retrace/process';
+import { CliError } from '../../cli-error.js';
 import { planProcesses, type PlannedProcess } from '../../run/planned-processes.js';
 import { resolveTrainingRecipe, type TrainingOptions } from '../../run/training-recipe.js';
+import { commandEnvironment } from '../../services/environment.js';
 import { renderTable } from '../../terminal/table.js';
 
 /**
- * Prints what `train` with these options would start, and what must answer before it. No file of a model and no server is looked at.
+ * Prints the roles and servers that `train` with these options would start, and what must answer before. Looks at the recipe's fields, at no file or server that they name.
  *
- * @throws ConfigError for a recipe that would be refused
+ * @throws ConfigError; CliError `OPTION_INVALID` where the recipe or the processes are not of this command alone
  */
 export async function printPlan(options: TrainingOptions): Promise<void> {
+  if (namesKafka(commandEnvironment))
+    throw new CliError('OPTION_INVALID', '--dry-run: with a Kafka broker each role is a command of its own');
+  if (options.recipe === undefined)
+    throw new CliError('OPTION_INVALID', '--dry-run: needs --recipe; that of stored data is in the store');
   const recipe = resolveTrainingRecipe(options);
   const { collectors, store, json } = options;
   const plan = await planProcesses(recipe, { numCollectors: collectors, hasStore: store !== false });

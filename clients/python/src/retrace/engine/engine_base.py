@@ -59,7 +59,7 @@ class EngineBase:
 
     @property
     def ratio_tolerance(self) -> float:
-        """Largest |ratio - 1| by which probabilities of equal weights may differ between this engine and the sampler."""
+        """Largest |ratio - 1| of a token by which equal weights may differ here and in the sampler; in bfloat16 the mean of all."""
         return RATIO_TOLERANCE[self._dtype]
 
     def trained_parts(self) -> list[Part]:

@@ -73,7 +73,7 @@ class VerlEngine(EngineBase):
     def __init__(self, options: OpenOptions, settings: Mapping[str, Any], group: Group):
         super().__init__(options, group)
         self.backend = backend_name()
-        self._settings = engine_settings(options, settings)
+        self._settings = engine_settings(options, settings, group.size)
         self._model: VerlModel | None = None
         self._fixed: VerlModel | None = None
         self._pass: Pass | None = None
@@ -181,9 +181,10 @@ class VerlEngine(EngineBase):
 
     def reference(self, path: str | None) -> None:
         """Read the weights of the fixed reference, which is an engine of its own; None drops it."""
-        self._fixed = None
         if path is not None:
             self._open_files({"weights": path}, {"weights": self._require_weights})
+        self._fixed = None
+        if path is not None:
             self._fixed = self._make_model(path)
 
     def move_reference(self, decay: float) -> None:
@@ -258,7 +259,7 @@ def require_verl(options: OpenOptions, settings: Mapping[str, Any], group: Group
     try:
         refuse(options)
         backend_name()
-        engine_settings(options, settings)
+        engine_settings(options, settings, group.size)
     except EngineError as found:
         error = found
     group.agree(error)

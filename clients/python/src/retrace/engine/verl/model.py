@@ -136,13 +136,11 @@ class VerlModel:
     # States
 
     def weights(self) -> Iterator[Entry]:
-        """All parameters in the order of files, as `write_tensors` takes them; every rank must call it."""
-        named, _ = self.engine.get_per_tensor_param()
-        is_writer = self._group.rank == 0
-        # In verl's order, since every rank must collect the same one at the same time; they stay on the one that writes.
-        found = {name: tensor.detach().cpu() for name, tensor in named if is_writer}
-        values = found.__getitem__ if is_writer else lambda _: torch.empty(0)
-        return ((part.name, part.shape, partial(values, part.name)) for part in self.parts)
+        """All parameters in the order of files, as `write_tensors` takes them; every rank must take each."""
+        return ((part.name, part.shape, partial(self._weight, part.name)) for part in self.parts)
+
+    def _weight(self, name: str) -> torch.Tensor:
+        return whole(self._parameters[name], self._group.device)
 
     def moments(self, order: Sequence[str]) -> Iterator[Entry]:
         """Moments of the optimizer in the order of files; zeros before its first step."""
@@ -153,7 +151,7 @@ class VerlModel:
 
     def _moment(self, moment: str, name: str, shape: tuple[int, ...]) -> torch.Tensor:
         state = self.engine.optimizer.state.get(self._parameters[name])
-        return whole(state[moment]) if state else torch.zeros(shape)
+        return whole(state[moment], self._group.device) if state else torch.zeros(shape)
 
     def read_optimizer(self, file: TensorFile) -> None:
         """Replace the optimizer's state with that of a file that was checked."""
@@ -187,10 +185,10 @@ def jagged(columns: Sequence[Any]) -> torch.Tensor:
     return torch.nested.as_nested_tensor([torch.as_tensor(c) for c in columns], layout=torch.jagged)
 
 
-def whole(tensor: torch.Tensor) -> torch.Tensor:
-    """Collect a tensor that may be sharded."""
-    full = tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
-    return full.detach().cpu()
+def whole(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Collect a tensor that may be sharded, on the device that its shards are sent from."""
+    there = tensor.detach().to(device)
+    return (there.full_tensor() if isinstance(there, DTensor) else there).cpu()
 
 
 def sharded_as(parameter: torch.Tensor, values: torch.Tensor) -> torch.Tensor:

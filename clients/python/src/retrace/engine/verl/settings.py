@@ -17,15 +17,18 @@ from ..options import OpenOptions, OptimizerOptions, Shape
 STRATEGY = "fsdp2"
 """verl's name of the engine: the one whose optimizer is torch's, on parameters with Hugging Face's names."""
 FIELD = "open.verl"
-# Fields of verl's engine that follow from those of the call.
-TAKEN = (
-    "strategy",
-    "forward_only",
-    "dtype",
-    "model_dtype",
-    "mixed_precision",
-    "param_offload",
-    "optimizer_offload",
+# Fields of verl's engine that change how it computes; all others follow from those of the call, or from the tokens.
+FREE = (
+    *(
+        "fsdp_size",
+        "reshard_after_forward",
+        "forward_prefetch",
+        "wrap_policy",
+        "ulysses_sequence_parallel_size",
+    ),
+    *("entropy_from_logits_with_chunking", "entropy_from_logits_chunk_size", "entropy_checkpointing"),
+    *("use_torch_compile", "use_no_sync_for_gradient_accumulation", "pad_to_length", "pad_to_length_bucket"),
+    *("seed", "full_determinism"),
 )
 PADDING = "absent where sequences are padded: packing needs a GPU, flash-attn and bfloat16"
 
@@ -40,21 +43,27 @@ def backend_name() -> str:
     return f"verl {version('verl')} {STRATEGY}"
 
 
-def engine_settings(options: OpenOptions, given: Mapping[str, Any]) -> Any:
-    """verl's configuration of an engine; raises `INVALID_REQUEST` for a field that verl does not know, or that is set elsewhere."""
+def engine_settings(options: OpenOptions, given: Mapping[str, Any], num_ranks: int) -> Any:
+    """verl's configuration of an engine; raises `INVALID_REQUEST` for a field or a value that it can't have here."""
     kind = load_verl().FSDPEngineConfig
     known = {field.name: field for field in dataclasses.fields(kind)}
     for name, value in given.items():
-        where = f"{FIELD}.{name}"
-        if name in TAKEN:
-            raise invalid(where, value, "absent: the recipe's section engine says it")
-        if name not in known:
-            raise invalid(where, value, "absent: verl's FSDPEngineConfig has no such field")
+        if name not in FREE:
+            raise invalid(f"{FIELD}.{name}", value, f"one of {', '.join(FREE)}")
         default = known[name].default
         if isinstance(default, (bool, int, float, str)) and type(value) is not type(default):
-            raise invalid(where, value, f"of the type of its default, {default!r}")
-        if name == "ulysses_sequence_parallel_size" and value != 1 and not can_pack(options):
-            raise invalid(where, value, PADDING)
+            raise invalid(f"{FIELD}.{name}", value, f"of the type of its default, {default!r}")
+    size, parallel = given.get("fsdp_size", -1), given.get("ulysses_sequence_parallel_size", 1)
+    if size != -1 and (size < 1 or num_ranks % size):
+        raise invalid(
+            f"{FIELD}.fsdp_size", size, f"-1, or a number that divides that of the ranks, {num_ranks}"
+        )
+    if parallel != 1:
+        where = f"{FIELD}.ulysses_sequence_parallel_size"
+        if not can_pack(options):
+            raise invalid(where, parallel, PADDING)
+        if parallel < 1 or num_ranks % parallel or options.shape.num_heads % parallel:
+            raise invalid(where, parallel, "a number that divides those of the ranks and of the heads")
     on_gpu = torch.cuda.is_available()
     computes = "bf16" if options.is_bfloat16 else "fp32"
     fields = {
@@ -68,10 +77,7 @@ def engine_settings(options: OpenOptions, given: Mapping[str, Any]) -> Any:
         "use_no_sync_for_gradient_accumulation": False,
         **given,
     }
-    try:
-        return kind(**fields)
-    except (TypeError, ValueError, AssertionError) as error:
-        raise EngineError("INVALID_REQUEST", f"{FIELD}: {error}", FIELD) from error
+    return kind(**fields)
 
 
 def optimizer_settings(options: OptimizerOptions) -> Any:
@@ -90,10 +96,14 @@ def load_verl() -> Any:
     with warnings.catch_warnings():
         # It warns of each engine whose package is not installed.
         warnings.simplefilter("ignore")
-        if not on_gpu:
-            from .processor import register_engines
-        from verl.workers import config
-        from verl.workers.engine import EngineRegistry
+        try:
+            if not on_gpu:
+                from .processor import register_engines
+            from verl.workers import config
+            from verl.workers.engine import EngineRegistry
+        except Exception as error:
+            text = f"verl can't be imported here ({type(error).__name__}: {error})"
+            raise EngineError("UNSUPPORTED", text, FIELD) from error
     if not on_gpu:
         register_engines(EngineRegistry)
     return config
