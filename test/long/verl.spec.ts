@@ -105,6 +105,20 @@ describe.skipIf('unavailable' in environment)(
         lacks: ['gradients', 'critic', 'movingReference', 'skippedSteps'],
       });
 
+      it('refuses weights that are not finite, and keeps its own', async () => {
+        const files = new CheckpointFiles(join(directory, `not-finite-${processes}`));
+        const recipe = smallRecipe('bandit-ppo', { assignments: NO_CRITIC });
+        const engine = await workers[0].open(recipe, files, VOCAB_SIZE, { ...workers[0].section, ...VERL });
+        const saved = await engine.save();
+        const bytes = Uint8Array.from(await files.read(saved.weights));
+        // The last number of the last tensor, of which the last rank has the end.
+        new DataView(bytes.buffer).setFloat32(bytes.length - 4, Number.NaN, true);
+        const weights = await files.write(bytes);
+        await expect(engine.load({ ...saved, weights })).rejects.toThrow('values that are not finite');
+        expect((await engine.save()).weights).toEqual(saved.weights);
+        await engine.close();
+      });
+
       it.each(Object.entries(CASES))(
         '%s: has the logprobs and, after three updates, the weights of TensorFlow.js',
         async (name, { recipe: base, algorithm, settings = [] }) => {

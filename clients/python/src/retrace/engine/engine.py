@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from .checkpoints import TensorFile
-from .engine_base import Columns, EngineBase, FileContent, ForwardOptions, no_critic, require_rows
+from .engine_base import Columns, EngineBase, FileContent, ForwardOptions, no_critic, no_graph, require_rows
 from .errors import EngineError
 from .group import Group
 from .model import Pack, RotaryCache, Wanted, make_pack
@@ -169,10 +169,7 @@ class Engine(EngineBase):
         """Add the gradient of Σ derivative·output to what is accumulated."""
         graph = self._graph
         if graph is None or graph.name != name:
-            kept = "none is kept" if graph is None else f"{graph.name!r} is kept"
-            raise EngineError(
-                "NO_GRAPH", f"there is no graph {name!r}: {kept}; make the forward pass again", "graph"
-            )
+            raise no_graph(name, None if graph is None else graph.name)
         require_rows(derivatives, graph.num_rows)
         if "value" in derivatives and not self._options.shape.value_head:
             raise no_critic()

@@ -154,6 +154,12 @@ def no_directory(directory: str) -> EngineError:
     return invalid("directory", directory, "a directory that exists on the engine's machine")
 
 
+def no_graph(name: str, kept: str | None) -> EngineError:
+    """A graph that is asked for and isn't the one that is kept."""
+    has = "none is kept" if kept is None else f"{kept!r} is kept"
+    return EngineError("NO_GRAPH", f"there is no graph {name!r}: {has}; make the forward pass again", "graph")
+
+
 def require_rows(derivatives: Mapping[str, NDArray[np.float32]], num_rows: int) -> None:
     """Check that each output of a pass has a derivative for each of its rows."""
     for column, values in derivatives.items():

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from ..checkpoints import TensorFile
-from ..engine_base import Columns, EngineBase, FileContent, ForwardOptions, no_critic, require_rows
+from ..engine_base import Columns, EngineBase, FileContent, ForwardOptions, no_critic, no_graph, require_rows
 from ..errors import EngineError, unsupported
 from ..group import Group
 from ..optimizer import MOMENTS, Applied, StepOptions, require_step
@@ -137,10 +137,7 @@ class VerlEngine(EngineBase):
         """Keep the derivatives of a pass for the step."""
         kept = self._pass
         if kept is None or kept.name != name:
-            has = "none is kept" if kept is None else f"{kept.name!r} is kept"
-            raise EngineError(
-                "NO_GRAPH", f"there is no graph {name!r}: {has}; make the forward pass again", "graph"
-            )
+            raise no_graph(name, None if kept is None else kept.name)
         require_rows(derivatives, kept.num_rows)
         if "value" in derivatives:
             raise no_critic()
@@ -227,8 +224,14 @@ class VerlEngine(EngineBase):
         return VerlModel(self._options, self._settings, weights, self._group)
 
     def _require_weights(self, file: TensorFile, prefix: str = "") -> None:
-        for part in self.trained_parts():
+        parts = self.trained_parts()
+        for part in parts:
             file.require(prefix + part.name, part.shape)
+        # verl reads what it is given, and each rank whole tensors: here each looks at a share of the rows.
+        rank, size = self._group.rank, self._group.size
+        for part in parts:
+            first, last = (part.shape[0] * share // size for share in (rank, rank + 1))
+            file.rows(prefix + part.name, first, last, torch.device("cpu"))
 
     def _require_moments(self, file: TensorFile) -> None:
         for prefix in MOMENTS.values():
