@@ -109,10 +109,12 @@ export function engineAssignments({
   };
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   if (engine === undefined && given.length === 0) return [];
-  // An address replaces what the recipe says of a worker that the trainer starts. A Tinker server that has moved keeps its base model.
-  const cleared = engineUrl === undefined || engine === 'tinker' ? [] : ['engine=null'];
+  // An address replaces how the recipe reaches a worker, or starts one, and nothing that says how it computes. A Tinker server that has moved keeps its base model.
+  const ofAddress =
+    engineUrl === undefined || engine === 'tinker' ? [] : ['processes', 'python', 'tokenFile', 'baseModel'];
+  const ofBackend = engineBackend === 'native' ? ['options'] : [];
   return [
-    ...cleared,
+    ...[...ofAddress, ...ofBackend].map((field) => `engine.${field}=null`),
     `engine.kind=${engine ?? 'torch'}`,
     ...given.map(([field, value]) => `engine.${field}=${JSON.stringify(value)}`),
   ];

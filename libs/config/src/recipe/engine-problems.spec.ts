@@ -31,6 +31,14 @@ describe('the section engine', () => {
     expect(problemOf(TORCH, 'optimizer.recomputeLayers=true', 'model.valueTrunk=own')).toBe('');
   });
 
+  it('reads null as an absent field, so that an assignment takes one away', () => {
+    const { engine } = resolveRecipe('bandit-ppo', {
+      assignments: [TORCH, 'engine.processes=2', 'engine.precision=bfloat16', 'engine.processes=null'],
+    });
+    expect({ ...engine }).toEqual({ kind: 'torch', precision: 'bfloat16' });
+    expect(problemOf(TORCH, 'engine.kind=null')).toContain('engine.kind');
+  });
+
   it.each([
     [
       ['engine.kind=jax'],

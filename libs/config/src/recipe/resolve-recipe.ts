@@ -126,6 +126,7 @@ export function resolveEnvironment(nameOrFile: string): Recipe['environment'] {
  */
 export function parseRecipe(plain: unknown): Recipe {
   const recipe = plainToInstance(Recipe, requireRecord(plain));
+  if (isRecord(recipe.engine)) removeNulls(recipe.engine);
   const problems = validateSync(recipe, { whitelist: true, forbidNonWhitelisted: true }).flatMap((error) =>
     describe(error, ''),
   );
@@ -134,6 +135,11 @@ export function parseRecipe(plain: unknown): Recipe {
   const others = problems.length - MAX_PROBLEMS;
   const shown = [...problems.slice(0, MAX_PROBLEMS), ...(others > 0 ? [`and ${others} more faults`] : [])];
   throw invalid(`Invalid recipe: ${shown.join('; ')}`);
+}
+
+/** Null stands for an absent field in sections in which no field has a null of its own, so that an assignment can take a field away. */
+function removeNulls(section: PlainObject): void {
+  for (const [field, value] of Object.entries(section)) if (value === null) delete section[field];
 }
 
 /** Whether it is a whole recipe; the runs of `play`, for example, keep what they were asked for in its place. */
