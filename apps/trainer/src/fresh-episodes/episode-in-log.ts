@@ -69,13 +69,20 @@ export class EpisodeInLog {
     const { step } = payload;
     if (this.steps[step] !== undefined) return;
     this.numSteps += 1;
-    const { reward, anchor, actionValid, keptPrefixTokens, sampling } = payload;
-    const { tokenIds, actionMask, tokenLogprobs, tokenPolicyVersions } = payload;
+    // Each by its name: an object that is spread into another one grows field by field, which took a third of the time here.
     this.steps[step] = {
-      ...{ step, reward, anchor, actionValid, keptPrefixTokens, sampling },
-      ...{ tokenIds, actionMask, tokenLogprobs, tokenPolicyVersions },
+      step,
+      reward: payload.reward,
+      anchor: payload.anchor,
+      actionValid: payload.actionValid,
+      keptPrefixTokens: payload.keptPrefixTokens,
+      sampling: payload.sampling,
+      tokenIds: payload.tokenIds,
+      actionMask: payload.actionMask,
+      tokenLogprobs: payload.tokenLogprobs,
+      tokenPolicyVersions: payload.tokenPolicyVersions,
     };
-    this.bytes += BYTES_PER_STEP + BYTES_PER_TOKEN * tokenIds.length;
+    this.bytes += BYTES_PER_STEP + BYTES_PER_TOKEN * payload.tokenIds.length;
     if (!this.keepsTexts) return;
     const { observation, action, parsedAction, rewardNames, rewardValues } = payload;
     this.texts[step] = { observation, action, parsedAction, rewardNames, rewardValues: [...rewardValues] };

@@ -118,6 +118,29 @@ describe('CheckpointFiles', () => {
     expect(await files.list()).toEqual([]);
   });
 
+  it('makes its directory again where that was removed', async () => {
+    await files.write(content);
+    await rm(pathOf(''), { recursive: true });
+    const ref = await files.write(content);
+    await files.verify(ref);
+  });
+
+  it('leaves no file open, however writing ends', async () => {
+    async function* failing(): AsyncGenerator<Uint8Array> {
+      yield content;
+      await Promise.resolve();
+      throw new PolicyError('NOT_FINITE', 'a weight is NaN');
+    }
+    const numOpen = () => readdir('/proc/self/fd').then((names) => names.length);
+    await files.write(content);
+    const before = await numOpen();
+    for (let i = 0; i < 20; i++) {
+      await files.write(Uint8Array.of(i));
+      await expect(files.write(failing())).rejects.toMatchObject({ code: 'NOT_FINITE' });
+    }
+    expect(await numOpen()).toBeLessThan(before + 10);
+  });
+
   it('lists nothing before the first write', async () => {
     expect(await files.list()).toEqual([]);
   });

@@ -185,9 +185,8 @@ export class Generator {
     const finished: FinishedTurn[] = [];
     chunks.forEach(({ context, turn, slot }, n) => {
       if (context.turn !== turn) return;
-      const [tokenId, logprob, rawLogprob, entropy] = [0, 1, 2, 3].map(
-        (row) => columns[row * chunks.length + n],
-      );
+      const column = (row: number) => columns[row * chunks.length + n];
+      const [tokenId, logprob, rawLogprob, entropy] = [column(0), column(1), column(2), column(3)];
       if (!Number.isFinite(logprob)) {
         throw new PolicyError(
           'NOT_FINITE',

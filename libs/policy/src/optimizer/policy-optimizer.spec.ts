@@ -56,6 +56,23 @@ await onEachBackend('PolicyOptimizer', () => {
     model.dispose();
   });
 
+  it('gives the event loop a turn between passes, so that the process answers while it computes', async () => {
+    const model = Transformer.initialize(TINY_CONFIG, 1);
+    let [numTurns, isOver] = [0, false];
+    const turn = (): void => {
+      if (isOver) return;
+      numTurns += 1;
+      setImmediate(turn);
+    };
+    setImmediate(turn);
+    await lossOf(model, batch, 1);
+    isOver = true;
+    // A sequence of one token predicts nothing, so it has no pass.
+    const numPasses = lengths.filter((length) => length > 1).length;
+    expect(numTurns).toBeGreaterThanOrEqual(numPasses - 1);
+    model.dispose();
+  });
+
   it('has the same gradients from a loss that sees whole sequences as from its twin that sees tokens', async () => {
     const model = Transformer.initialize(TINY_CONFIG, 1);
     const withBehavior = { ...batch, behaviorLogprobs: batch.proximalLogprobs };

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import * as tf from '@retrace/compute/tensorflow';
 import { getPolicyLoss } from '@retrace/algorithms';
 import { readsSynchronously, squaredNorm } from '@retrace/compute';
@@ -124,7 +125,13 @@ export class PolicyOptimizer {
       const foreseen = readsSynchronously() ? null : await this.evaluateTrainedTokens(batch, options);
       const figures = options.recordsTokens === true ? newTokenFigures(batch.tokenIds.length) : null;
       const parts = { options, selected: chosen, foreseen, figures };
-      const terms = combineSums(packs.flatMap((pack) => this.accumulatePack(pack, batch, parts)));
+      const sums: LossSums[] = [];
+      for (const [p, pack] of packs.entries()) {
+        // A pass blocks the thread, on which this process may also have to read the log or answer requests.
+        if (p > 0) await setImmediate();
+        sums.push(...this.accumulatePack(pack, batch, parts));
+      }
+      const terms = combineSums(sums);
       return figures === null ? terms : { ...terms, figures };
     } catch (error) {
       this.clearGradients();

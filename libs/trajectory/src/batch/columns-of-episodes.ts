@@ -38,16 +38,16 @@ export function columnsOfEpisodes(episodes: readonly SealedEpisode[]): EpisodeCo
   return {
     episodeIds: episodes.map(({ episodeId }) => episodeId),
     groupIds: episodes.map(({ groupId }) => groupId),
-    endReasons: Uint8Array.from(ends, ({ endReason }) => END_REASONS.indexOf(endReason)),
-    successes: Int8Array.from(ends, ({ success }) => (success === null ? -1 : Number(success))),
+    endReasons: filled(Uint8Array, ends, ({ endReason }) => END_REASONS.indexOf(endReason)),
+    successes: filled(Int8Array, ends, ({ success }) => (success === null ? -1 : Number(success))),
     stepOffsets: offsetsOf(episodes.map((episode) => episode.steps.length)),
-    steps: Int32Array.from(steps, ({ step }) => step),
-    rewards: Float64Array.from(steps, ({ reward }) => reward ?? Number.NaN),
+    steps: filled(Int32Array, steps, ({ step }) => step),
+    rewards: filled(Float64Array, steps, ({ reward }) => reward ?? Number.NaN),
     anchors: steps.map(({ anchor }) => anchor),
-    actionValid: Uint8Array.from(steps, ({ actionValid }) => Number(actionValid ?? true)),
-    keptPrefixTokens: Int32Array.from(steps, ({ keptPrefixTokens }) => keptPrefixTokens),
-    temperatures: Float32Array.from(steps, ({ sampling }) => sampling?.temperature ?? Number.NaN),
-    greedy: Uint8Array.from(steps, ({ sampling }) => Number(isNoSample(sampling))),
+    actionValid: filled(Uint8Array, steps, ({ actionValid }) => Number(actionValid ?? true)),
+    keptPrefixTokens: filled(Int32Array, steps, ({ keptPrefixTokens }) => keptPrefixTokens),
+    temperatures: filled(Float32Array, steps, ({ sampling }) => sampling?.temperature ?? Number.NaN),
+    greedy: filled(Uint8Array, steps, ({ sampling }) => Number(isNoSample(sampling))),
     tokenOffsets,
     tokenIds: ofTokens(Int32Array, ({ tokenIds }) => tokenIds),
     actionMask: ofTokens(Uint8Array, ({ actionMask }) => actionMask),
@@ -59,7 +59,7 @@ export function columnsOfEpisodes(episodes: readonly SealedEpisode[]): EpisodeCo
       finalTokenOffsets,
       ends.map(({ finalTokenIds }) => finalTokenIds),
     ),
-    finalKeptPrefixTokens: Int32Array.from(ends, ({ finalKeptPrefixTokens }) => finalKeptPrefixTokens),
+    finalKeptPrefixTokens: filled(Int32Array, ends, ({ finalKeptPrefixTokens }) => finalKeptPrefixTokens),
   };
 }
 
@@ -77,6 +77,17 @@ function joined<T extends Int32Array | Uint8Array | Float32Array>(
   rows.forEach((row, i) => {
     values.set(row, offsets[i]);
   });
+  return values;
+}
+
+/** Gives what `Type.from(rows, valueOf)` does, without the iterator that this goes through. */
+function filled<R, T extends Int8Array | Int32Array | Uint8Array | Float32Array | Float64Array>(
+  Type: new (length: number) => T,
+  rows: readonly R[],
+  valueOf: (row: R) => number,
+): T {
+  const values = new Type(rows.length);
+  for (let i = 0; i < rows.length; i++) values[i] = valueOf(rows[i]);
   return values;
 }
 
