@@ -23,6 +23,7 @@ describe('exitCodeOf', () => {
   it('gives 3 when the data is insufficient for an answer', () => {
     expect(exitCodeOf(new CliError('EVALUATION_REFUSED', ''), 'evaluate')).toBe(3);
     expect(exitCodeOf(withCode('NOT_REPLAYABLE'), 'replay')).toBe(3);
+    expect(exitCodeOf(new CliError('NOTHING_TO_CHECK', ''), 'verify')).toBe(3);
   });
 
   it('gives 3 when a check fails without an answer, and 1 when another command fails', () => {
@@ -35,6 +36,7 @@ describe('exitCodeOf', () => {
   it('gives 1 when a check finds a fault', () => {
     expect(exitCodeOf(new CliError('STORE_FAULTY', ''), 'verify')).toBe(1);
     expect(exitCodeOf(withCode('LOG_CORRUPT'), 'verify')).toBe(1);
+    expect(exitCodeOf(new CliError('LOGPROBS_DIFFER', ''), 'verify')).toBe(1);
     expect(exitCodeOf(new CliError('REPLAY_DIFFERS', ''), 'replay')).toBe(1);
     expect(exitCodeOf(new CliError('CHECK_FAILED', ''), 'doctor')).toBe(1);
   });

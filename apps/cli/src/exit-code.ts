@@ -51,12 +51,18 @@ const USAGE_CODES: readonly string[] = [
   'WHAT_IF_INVALID',
 ];
 
-const INSUFFICIENT_DATA_CODES: readonly string[] = ['EVALUATION_REFUSED', 'NOT_REPLAYABLE', 'POLICY_REMOVED'];
+const INSUFFICIENT_DATA_CODES: readonly string[] = [
+  'EVALUATION_REFUSED',
+  'NOTHING_TO_CHECK',
+  'NOT_REPLAYABLE',
+  'POLICY_REMOVED',
+];
 
 /** Faults that a check finds, or that keep it from starting. */
 const FAULT_CODES: readonly string[] = [
   'CHECKPOINT_CORRUPT',
   'CHECK_FAILED',
+  'LOGPROBS_DIFFER',
   'LOG_BEHIND_STORE',
   'LOG_CORRUPT',
   'LOG_RECORDS_MISSING',

@@ -42,8 +42,11 @@ export {
   type PolicyEvaluationInput,
 } from './evaluation/evaluate-policy.js';
 export { POLICY_ESTIMATORS, type PolicyEstimate, type PolicyEstimator } from './evaluation/q-estimates.js';
+export { checkLogprobs, type LogprobCheck } from './evaluation/check-logprobs.js';
 export {
+  drawSampledEpisodes,
   findEligibleEpisodes,
   type EligibleEpisodes,
   type EligibleQuery,
+  type SampledEpisodes,
 } from './evaluation/eligible-episodes.js';

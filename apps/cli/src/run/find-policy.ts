@@ -57,14 +57,22 @@ export async function requireWeights(
       `${what}: a trainer outside keeps its weights${where}; none are here`,
     );
   }
-  const present = new Set((await checkpoints.list()).map(({ sha256 }) => sha256));
-  if (present.has(weights.sha256)) return;
-  const kept = [...policies.all()].filter((policy) => present.has(policy.weights.sha256));
+  const kept = await keptPolicies({ policies }, checkpoints);
+  if (kept.some((policy) => policy.weights.sha256 === weights.sha256)) return;
   throw new CliError(
     'POLICY_REMOVED',
     `${what}: its weights are not kept; recipe field checkpoint.weights says which are: ` +
       (kept.length === 0 ? 'none is there' : describeNumbers(kept.map((policy) => policy.policyVersion))),
   );
+}
+
+/** The policies of a run whose weights are among the checkpoints, oldest first. */
+export async function keptPolicies(
+  { policies }: Pick<RunState, 'policies'>,
+  checkpoints: CheckpointFiles,
+): Promise<PolicyPublished[]> {
+  const present = new Set((await checkpoints.list()).map(({ sha256 }) => sha256));
+  return [...policies.all()].filter((policy) => present.has(policy.weights.sha256));
 }
 
 /** Ascending whole numbers as `0, 10, 18–20`. */

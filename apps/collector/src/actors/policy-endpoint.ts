@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Recipe } from '@retrace/config';
+import { MAX_LOGPROB_DIFFERENCE, type Recipe } from '@retrace/config';
 import { findLogprobMode, type LogprobMode, type TokenEngine } from '@retrace/endpoints';
 import type { WarningLog } from '@retrace/log';
 import type { PolicyText, Transformer } from '@retrace/policy';
@@ -12,7 +12,6 @@ import { ServedPolicies } from './served-policies.js';
 import { WatchedEngine } from './watched-engine.js';
 import { WeightCheck } from './weight-check.js';
 
-const MAX_LOGPROB_DIFFERENCE = 2e-3;
 /** Enough tokens of many kinds that a change of the weights shows in some of them. */
 const CHECKED_TEXT =
   'The quick brown fox jumps over the lazy dog. 12 + 30 = 42; {"move": "left", "to": [3, 7]}\nOK?';

@@ -11,6 +11,30 @@ export interface EligibleQuery {
   readonly maxEpisodes: number;
 }
 
+export interface SampledQuery {
+  readonly runId: string;
+  /** Versions of the run's policies. */
+  readonly policyVersions: readonly number[];
+  readonly maxEpisodes: number;
+  /** Decides which, where there are more. */
+  readonly seed: number;
+}
+
+/** Why an episode has no logprob that can be computed again. */
+export type UncheckedReason =
+  /** Other policies sampled it. */
+  | 'otherPolicy'
+  /** Its actions were chosen greedily, by top-k or by top-p. */
+  | 'otherwiseSampled'
+  /** Its logprobs are of the distribution before the temperature was applied. */
+  | 'beforeTemperature';
+
+export interface SampledEpisodes {
+  readonly episodeIds: readonly string[];
+  /** Episodes of the run's policies that can't be drawn, by the first reason that applies. */
+  readonly leftOut: Readonly<Record<UncheckedReason, number>>;
+}
+
 export interface EligibleEpisodes {
   /** The newest first. */
   readonly episodeIds: readonly string[];
@@ -51,4 +75,35 @@ export async function findEligibleEpisodes(
     { params },
   );
   return { episodeIds: rows.map(({ episodeId }) => episodeId), numFitted };
+}
+
+const BEFORE_TEMPERATURE = `
+  SELECT episode_id FROM events
+  WHERE run_id = {runId:String} AND kind = 'StepRecorded' AND logprob_mode = 'raw' AND temperature != 1`;
+/** An episode in whose middle the policy changed has tokens of the versions between, too. */
+const REASONED = `
+  SELECT episode_id, multiIf(
+    NOT arrayExists(v -> v BETWEEN policy_version_min AND policy_version_max, {policyVersions:Array(Int64)}), 'otherPolicy',
+    episode_id NOT IN (${SAMPLED}), 'otherwiseSampled',
+    episode_id IN (${BEFORE_TEMPERATURE}), 'beforeTemperature', '') AS reason
+  FROM episodes
+  WHERE run_id = {runId:String} AND sealed AND agent = 'policy' AND num_steps > 0`;
+
+/** Draws episodes at random whose logprobs these policies of the run can give again. */
+export async function drawSampledEpisodes(
+  client: StoreClient,
+  { maxEpisodes, ...params }: SampledQuery,
+): Promise<SampledEpisodes> {
+  const rows = await client.queryRows<{ readonly episodeId: string }>(
+    `SELECT episode_id AS episodeId FROM (${REASONED}) WHERE reason = ''
+     ORDER BY sipHash64(episode_id, {seed:UInt64}), episode_id LIMIT ${maxEpisodes}`,
+    { params },
+  );
+  const counts = await client.queryRows<{ readonly reason: UncheckedReason; readonly num: number }>(
+    `SELECT reason, count() AS num FROM (${REASONED}) WHERE reason != '' GROUP BY reason`,
+    { params },
+  );
+  const leftOut = { otherPolicy: 0, otherwiseSampled: 0, beforeTemperature: 0 };
+  for (const { reason, num } of counts) leftOut[reason] = num;
+  return { episodeIds: rows.map(({ episodeId }) => episodeId), leftOut };
 }

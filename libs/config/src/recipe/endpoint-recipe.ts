@@ -1,6 +1,9 @@
 import { IsIn, IsOptional } from '@retrace/validation';
 import { IsLine, IsList, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 
+/** Default of `maxLogprobDifference`, nats: what float32 in another order of sums shows at most, and a fiftieth of what bfloat16 needs. */
+export const MAX_LOGPROB_DIFFERENCE = 2e-3;
+
 /** A server that samples the policy's turns in place of the collector, and gets each new policy version from it. */
 export class EndpointRecipe {
   /** Kind of server. `vllm` gets the adapters of `policy.lora`, or without them all weights, `sglang` all weights. `tinker` is the server of the run's engine "tinker", which has the weights. */
