@@ -77,6 +77,19 @@ describe('retrace score', () => {
     expect(await json('score')).toMatchObject({ runId: runs[0].run_id, numKept: 16 });
   });
 
+  it('audit rewards: holds the rewards of a version against success', async () => {
+    const audit = await json<{ numEpisodes: number; values: readonly { name: string; mean: number }[] }>(
+      ...['audit', 'rewards', '--reward-version', 'mine'],
+    );
+    expect(audit.numEpisodes).toBe(16);
+    expect(audit.values.map(({ name }) => name)).toEqual(['total', 'brief', 'environment']);
+    const [{ mean }] = await json<{ mean: number }[]>(
+      'sql',
+      "SELECT avg(return) AS mean FROM episodes WHERE split = 'train'",
+    );
+    expect(audit.values[2].mean).toBeCloseTo(mean, 12);
+  });
+
   it('score diff: compares two reward versions', { tags: 'release' }, async () => {
     // The newest run of the recipe's environment is the one of the play.
     const [{ run_id: trained }] = await json<{ run_id: string }[]>(

@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandUnknownOpts>>> = {
   env: async () => (await import('./commands/env/command.js')).envCommand(),
   sink: async () => (await import('./commands/sink/command.js')).sinkCommand(),
   api: async () => (await import('./commands/api/command.js')).apiCommand(),
+  audit: async () => (await import('./commands/audit/command.js')).auditCommand(),
   proxy: async () => (await import('./commands/proxy/command.js')).proxyCommand(),
   serve: async () => (await import('./commands/serve/command.js')).serveCommand(),
   sql: async () => (await import('./commands/sql/command.js')).sqlCommand(),

@@ -10,8 +10,15 @@ export {
 export type { RewardInputs, TokenRewards } from './token-rewards.js';
 export { readRewardEpisodes, type RewardEpisodesQuery } from './read-reward-episodes.js';
 export { scoreRun, type ScoreProgress, type ScoreReport, type ScoreRunOptions } from './score-run.js';
+export { auditRewards, type RewardAudit } from './audit/audit-rewards.js';
 export { diffScores, type ScoreDiff, type ScoreDiffOptions } from './diff/diff-scores.js';
-export { findVersion, readScores, type NamedVersion, type StoredScore } from './reward-versions.js';
+export {
+  findVersion,
+  newestVersion,
+  readScores,
+  type NamedVersion,
+  type StoredScore,
+} from './reward-versions.js';
 export { StoredRewards } from './stored-rewards.js';
 export { AssignedRewards, withAssignedUntil, type AssignedRewardsOptions } from './assigned-rewards.js';
 export { StateVisits, type StateVisitsOptions, type VisitCount } from './state-visits.js';

@@ -29,6 +29,23 @@ export async function findVersion(client: StoreClient, runId: string, wanted: st
   );
 }
 
+/**
+ * The reward version of a run that was named last.
+ *
+ * @throws ScoringError `VERSION_UNKNOWN` where it has none
+ */
+export async function newestVersion(client: StoreClient, runId: string): Promise<string> {
+  const rows = await client.queryRows<{ readonly version: string }>(
+    'SELECT reward_version AS version FROM reward_versions WHERE run_id = {runId:String} ORDER BY named_at DESC LIMIT 1',
+    { params: { runId } },
+  );
+  if (rows.length > 0) return rows[0].version;
+  throw new ScoringError(
+    'VERSION_UNKNOWN',
+    `run ${runId} has no scores; score it first, with "retrace score"`,
+  );
+}
+
 export interface StoredScore {
   readonly episodeReward: number;
   readonly stepRewards: readonly number[];

@@ -1,7 +1,7 @@
 import { diffScores, type ScoreDiff } from '@retrace/scoring';
-import type { StoreClient } from '@retrace/store';
 import type { CommonOptions } from '../../options.js';
-import { findRun, type RunNeeds } from '../../run/find-run.js';
+import { findRun } from '../../run/find-run.js';
+import { scoredUnder } from '../../run/scored-under.js';
 import { withStore } from '../../services/store-session.js';
 import { renderTable } from '../../terminal/table.js';
 
@@ -18,24 +18,15 @@ export async function diff(
   { dataDir, json, run, split, limit }: DiffOptions,
 ): Promise<void> {
   const found = await withStore({ dataDir }, async ({ client, log }) => {
-    const { runId } = await findRun(log, run, run === 'latest' ? await neededBy(client, [a, b]) : undefined);
+    const { runId } = await findRun(
+      log,
+      run,
+      run === 'latest' ? await scoredUnder(client, [a, b]) : undefined,
+    );
     return diffScores({ client, runId, a, b, split, limit });
   });
   if (json === true) console.log(JSON.stringify(found, null, 2));
   else printDiff(found);
-}
-
-/** Needs of a run that has scores of every one of these versions; where none has, of any, so that the versions that there are can be listed. */
-async function neededBy(client: StoreClient, versions: readonly string[]): Promise<RunNeeds> {
-  const rows = await client.queryRows<{ runId: string; hasAll: number }>(
-    `SELECT run_id AS runId, arrayAll(wanted -> has(groupArray(name), wanted)
-       OR length(wanted) >= 4 AND arrayExists(version -> startsWith(version, wanted), groupArray(reward_version)), {versions:Array(String)}) AS hasAll
-     FROM reward_versions GROUP BY run_id`,
-    { params: { versions } },
-  );
-  const fitting = rows.filter(({ hasAll }) => hasAll === 1);
-  const scored = new Set((fitting.length > 0 ? fitting : rows).map(({ runId }) => runId));
-  return { has: ({ runId }) => scored.has(runId), lacking: 'has scores; "retrace score" makes some' };
 }
 
 function printDiff(found: ScoreDiff): void {

@@ -1,0 +1,84 @@
+import { auditRewards, newestVersion, type RewardAudit } from '@retrace/scoring';
+import type { CommonOptions } from '../../options.js';
+import { findRun } from '../../run/find-run.js';
+import { scoredUnder } from '../../run/scored-under.js';
+import { withStore } from '../../services/store-session.js';
+import { renderTable } from '../../terminal/table.js';
+
+interface AuditOptions extends CommonOptions {
+  readonly run: string;
+  readonly rewardVersion?: string;
+  readonly split: string;
+  readonly stretches: number;
+  readonly limit: number;
+}
+
+/**
+ * Audits a reward version of a run and prints what was found.
+ *
+ * @throws ScoringError `VERSION_UNKNOWN`, `NOTHING_TO_COMPARE`; CliError `RUN_UNKNOWN`
+ */
+export async function auditStoredRewards(options: AuditOptions): Promise<void> {
+  const { dataDir, json, run, split, stretches: numStretches, limit } = options;
+  const audit = await withStore({ dataDir }, async ({ client, log }) => {
+    const { rewardVersion } = options;
+    const needs = await scoredUnder(client, rewardVersion === undefined ? [] : [rewardVersion]);
+    const { runId } = await findRun(log, run, needs);
+    const version = rewardVersion ?? (await newestVersion(client, runId));
+    return auditRewards({
+      ...{ client, runId, version, numStretches, limit },
+      split: split === 'all' ? null : split,
+    });
+  });
+  if (json === true) console.log(JSON.stringify(audit, null, 2));
+  else printAudit(audit);
+}
+
+function printAudit(audit: RewardAudit): void {
+  const { numEpisodes, name, version, values, hacked, paidFailures } = audit;
+  console.log(
+    `run ${audit.runId}: ${numEpisodes} episodes scored with ${name} (${version.slice(0, 12)}), in ${audit.stretches.length} stretches by time`,
+  );
+  const figure = (value: number | null) => (value === null ? '–' : value.toFixed(4));
+  console.log(
+    renderTable(
+      ['value', 'episodes', 'mean', 'of successes', 'of failures', ''],
+      values.map((value) => [
+        value.name,
+        value.numEpisodes,
+        ...[value.mean, value.meanOfSuccesses, value.meanOfFailures].map(figure),
+        value.paysFailures ? 'failures get more' : '',
+      ]),
+    ),
+  );
+  if (paidFailures !== null)
+    console.log(`\n${percent(paidFailures)} of the failures have at least the median total of the successes`);
+  for (const found of hacked)
+    console.log(
+      `\n${found.name} rose from ${figure(found.valueFrom)} to ${figure(found.valueTo)} while the success fell from ` +
+        `${percent(found.successFrom)} to ${percent(found.successTo)} (stretches ${found.from + 1} to ${found.to + 1})`,
+    );
+  if (hacked.length === 0) console.log('\nno value rose while the success fell');
+  printEpisodes('Failures with the highest total', audit.richestFailures);
+  printEpisodes('Successes with the lowest total', audit.poorestSuccesses);
+}
+
+function printEpisodes(title: string, episodes: RewardAudit['richestFailures']): void {
+  if (episodes.length === 0) return;
+  const names = [...new Set(episodes.flatMap(({ components }) => Object.keys(components)))].sort();
+  console.log(`\n${title}`);
+  console.log(
+    renderTable(
+      ['episode', 'total', ...names],
+      episodes.map(({ episodeId, total, components }) => [
+        episodeId,
+        total.toFixed(4),
+        ...names.map((name) => components[name]?.toFixed(4) ?? '–'),
+      ]),
+    ),
+  );
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
+}

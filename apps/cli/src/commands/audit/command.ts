@@ -1,0 +1,32 @@
+import { newCommand, runOption, wholeNumber } from '../../options.js';
+
+export const auditCommand = () =>
+  newCommand('audit')
+    .description('look for faults in what a run was trained for')
+    .addCommand(rewardsCommand());
+
+const rewardsCommand = () =>
+  newCommand('rewards')
+    .description(
+      'hold the rewards of scored episodes against their success: what pays failures, what rose while the success fell, and episodes to read',
+    )
+    .addOption(runOption('audit this run').default('latest'))
+    .option(
+      '--reward-version <name>',
+      'name or version that the run was scored with (default: the newest; "retrace score" makes one)',
+    )
+    .option(
+      '--split <name>',
+      'only episodes of this split, such as train or test; "all" for every one',
+      'train',
+    )
+    .option(
+      '--stretches <n>',
+      'cut the history into this many stretches of equally many episodes',
+      wholeNumber(1, 1000),
+      20,
+    )
+    .option('--limit <n>', 'at most this many episodes in each list', wholeNumber(0, 10_000), 5)
+    .action(async (_, command) =>
+      (await import('./audit-rewards.js')).auditStoredRewards(command.optsWithGlobals()),
+    );
