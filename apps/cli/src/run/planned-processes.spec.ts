@@ -1,5 +1,5 @@
 import { resolveRecipe } from '@retrace/config';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { planProcesses } from './planned-processes.js';
 
 /** Number, name, and command or address of each; a program of Node by its file alone. */
@@ -19,6 +19,14 @@ const WORKER =
   'python3 -m torch.distributed.run --standalone --nproc-per-node 4 -m retrace.engine --host 127.0.0.1 --port {port} --token-file {token}';
 
 describe('the processes of a run', () => {
+  // Programs are named as they were compiled, also where a bundle of them has been made.
+  beforeAll(() => {
+    vi.stubEnv('RETRACE_BUNDLE', 'no');
+  });
+  afterAll(() => {
+    vi.unstubAllEnvs();
+  });
+
   it('are trainer and collector in one for a small recipe, with a store and its sink unless there is none', async () => {
     const processes = (await planOf('bandit-ppo')).map((line) => line.split(' ').slice(0, 2).join(' '));
     expect(processes).toEqual(['1 store', '1 sink', '1 trainer+collector', '1 validator']);

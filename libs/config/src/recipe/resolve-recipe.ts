@@ -139,7 +139,8 @@ export function parseRecipe(plain: unknown): Recipe {
 
 /** Null stands for an absent field in sections in which no field has a null of its own, so that an assignment can take a field away. */
 function removeNulls(section: PlainObject): void {
-  for (const [field, value] of Object.entries(section)) if (value === null) delete section[field];
+  for (const [field, value] of Object.entries(section))
+    if (value === null) Reflect.deleteProperty(section, field);
 }
 
 /** Whether it is a whole recipe; the runs of `play`, for example, keep what they were asked for in its place. */
