@@ -68,6 +68,8 @@ describe('every command that chooses a run', () => {
     ['whatif', ['--update', '99', '--set', 'loss.valueCoefficient=0.1'], true],
     ['score', [], true],
     ['score diff', ['bandit-ppo', 'bandit-ppo'], true],
+    ['audit rewards', [], true],
+    ['verify logprobs', ['--policy', '99'], true],
     ['evaluate', ['--policy', '99'], false],
     ['save-policy', [output(), '--policy', '99'], true],
   ];

@@ -36,7 +36,7 @@ export async function findVersion(client: StoreClient, runId: string, wanted: st
  */
 export async function newestVersion(client: StoreClient, runId: string): Promise<string> {
   const rows = await client.queryRows<{ readonly version: string }>(
-    'SELECT reward_version AS version FROM reward_versions WHERE run_id = {runId:String} ORDER BY named_at DESC LIMIT 1',
+    'SELECT reward_version AS version FROM reward_versions WHERE run_id = {runId:String} ORDER BY named_at DESC, reward_version LIMIT 1',
     { params: { runId } },
   );
   if (rows.length > 0) return rows[0].version;

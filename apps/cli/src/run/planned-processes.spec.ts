@@ -1,8 +1,8 @@
 import { resolveRecipe } from '@retrace/config';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { planProcesses } from './planned-processes.js';
 
-/** Number, name, and command or address of each; a program of Node by its file alone. */
+/** Number, name, and command or address of each; a program of Node by its file alone, which is in the bundle where one was made. */
 async function planOf(recipe: string, assignments: readonly string[] = [], options = {}): Promise<string[]> {
   const resolved = resolveRecipe(recipe, { assignments });
   const plan = await planProcesses(resolved, { numCollectors: 1, hasStore: true, ...options });
@@ -19,14 +19,6 @@ const WORKER =
   'python3 -m torch.distributed.run --standalone --nproc-per-node 4 -m retrace.engine --host 127.0.0.1 --port {port} --token-file {token}';
 
 describe('the processes of a run', () => {
-  // Programs are named as they were compiled, also where a bundle of them has been made.
-  beforeAll(() => {
-    vi.stubEnv('RETRACE_BUNDLE', 'no');
-  });
-  afterAll(() => {
-    vi.unstubAllEnvs();
-  });
-
   it('are trainer and collector in one for a small recipe, with a store and its sink unless there is none', async () => {
     const processes = (await planOf('bandit-ppo')).map((line) => line.split(' ').slice(0, 2).join(' '));
     expect(processes).toEqual(['1 store', '1 sink', '1 trainer+collector', '1 validator']);
@@ -38,9 +30,11 @@ describe('the processes of a run', () => {
     'of the preset %s are four ranks of torch, and servers of environment and model that must answer',
     async (preset) => {
       expect((await planOf(preset)).slice(2)).toEqual([
-        expect.stringMatching(/^1 trainer node trainer\/dist\/main\.js$/),
-        expect.stringMatching(/^1 collector node collector\/dist\/main\.js$/),
-        expect.stringMatching(/^1 validator node collector\/dist\/validator-main\.js$/),
+        expect.stringMatching(/^1 trainer node (trainer\/dist|cli\/dist\/bundle\/trainer)\/main\.js$/),
+        expect.stringMatching(/^1 collector node (collector\/dist|cli\/dist\/bundle\/collector)\/main\.js$/),
+        expect.stringMatching(
+          /^1 validator node (collector\/dist\/validator-main|cli\/dist\/bundle\/validator\/main)\.js$/,
+        ),
         `1 torch worker (4 ranks) ${WORKER}`,
         '1 environment server at http://127.0.0.1:36001',
         '1 vllm server at http://127.0.0.1:8000',

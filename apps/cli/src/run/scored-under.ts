@@ -3,7 +3,7 @@ import type { RunNeeds } from './find-run.js';
 
 /**
  * Needs of a run that has scores of every one of these reward versions, each named by its name or its beginning. Where none has, a run with scores of
- * any will do, so that the versions that there are can be listed; without versions, too.
+ * any will do, so that the versions that there are can be listed. Without versions, any run that has scores.
  */
 export async function scoredUnder(client: StoreClient, versions: readonly string[]): Promise<RunNeeds> {
   const rows = await client.queryRows<{ runId: string; hasAll: number }>(

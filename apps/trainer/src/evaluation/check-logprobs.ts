@@ -31,7 +31,7 @@ export interface LogprobCheckInput {
 /** How far stored logprobs are from those of the policy that is said to have sampled the tokens, nats. */
 export interface LogprobGap {
   readonly numTokens: number;
-  /** Mean of |stored − computed|; NaN without a token. */
+  /** Mean of |stored − computed|; NaN without a token, infinite where a logprob is not finite now. */
   readonly meanDifference: number;
   /** NaN without a token. */
   readonly maxDifference: number;

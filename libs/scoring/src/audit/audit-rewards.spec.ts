@@ -10,9 +10,9 @@ import { scoreRun } from '../score-run.js';
 import { auditRewards } from './audit-rewards.js';
 
 const SPREAD = { allocation: 'perStep', allocationGamma: 1 } as const;
-/** Successes of each four episodes: fewer and fewer. */
-const SUCCESSES = [4, 4, 3, 3, 2, 2, 1, 1, 0, 0];
-const PER_STRETCH = 4;
+/** Successes of each ten episodes: fewer and fewer. */
+const SUCCESSES = [10, 10, 8, 8, 5, 5, 2, 2, 0, 0];
+const PER_STRETCH = 10;
 /** More and more reward, whatever comes of it. */
 const EPISODES = SUCCESSES.flatMap((num, stretch) =>
   Array.from({ length: PER_STRETCH }, (_, i) => ({
@@ -46,16 +46,22 @@ describe('auditRewards', () => {
           occurredAtUs: 1_700_000_000_000_000 + ordinal,
         }),
       );
-    // Of another split, and the best of all.
-    await appendEvents(
-      log,
-      episodeEvents({
-        ...{ logId, runId, ordinal: EPISODES.length, numSteps: 1, step: () => ({ reward: 100 }) },
-        ended: { success: true },
-        started: { split: 'test' },
-        occurredAtUs: 1_700_000_001_000_000,
-      }),
-    );
+    const others: readonly { readonly split: 'test' | 'validation'; readonly success: boolean | null }[] = [
+      // The best of all.
+      { split: 'test', success: true },
+      // Nobody says whether they reached their goal.
+      ...Array.from({ length: 20 }, () => ({ split: 'validation', success: null }) as const),
+    ];
+    for (const [i, { split, success }] of others.entries())
+      await appendEvents(
+        log,
+        episodeEvents({
+          ...{ logId, runId, ordinal: EPISODES.length + i, numSteps: 1, step: () => ({ reward: 100 + i }) },
+          ended: { success },
+          started: { split },
+          occurredAtUs: 1_700_000_001_000_000 + i,
+        }),
+      );
     await catchUp(log, client);
     const score = (components: RewardDefinition['components'], name: string) =>
       scoreRun({ client, runId, scorer: new RewardScorer({ ...SPREAD, components }), name });
@@ -64,12 +70,16 @@ describe('auditRewards', () => {
       'hackable',
     );
     await score([{ reward: 'goal' }], 'goal');
+    await score([{ reward: 'environment', weight: -1 }], 'turned');
   });
   afterAll(() => store.close());
 
   it('finds the values that rose while the success fell, and those that pay failures more', async () => {
-    const { values, hacked, stretches, numEpisodes } = await audit('hackable', { split: 'train' });
-    expect(numEpisodes).toBe(EPISODES.length);
+    const { values, hacked, stretches, ...counts } = await audit('hackable', { split: 'train' });
+    const numEpisodes = EPISODES.length;
+    expect(counts).toMatchObject({
+      ...{ numEpisodes, numWithTotal: numEpisodes, numWithSuccess: numEpisodes, numWindows: 1 },
+    });
     expect(stretches).toEqual(
       SUCCESSES.map((num) => ({ numEpisodes: PER_STRETCH, success: num / PER_STRETCH })),
     );
@@ -78,19 +88,21 @@ describe('auditRewards', () => {
       ['environment', true],
       ['goal', false],
     ]);
-    const [, environment] = values;
+    const [, environment, goal] = values;
     expect(environment.numEpisodes).toBe(EPISODES.length);
     expect(environment.mean).toBeCloseTo(mean(EPISODES.map(({ reward }) => reward)), 12);
     expect(environment.meanOfSuccesses).toBeCloseTo(mean(rewardsOf(true)), 12);
     expect(environment.meanOfFailures).toBeCloseTo(mean(rewardsOf(false)), 12);
+    expect(goal).toMatchObject({ meanOfSuccesses: 0.5, meanOfFailures: 0 });
     expect(environment.byStretch.map((value) => Number(value?.toFixed(6)))).toEqual(
-      SUCCESSES.map((_, stretch) => (stretch * PER_STRETCH + 1.5) / 10),
+      SUCCESSES.map((_, stretch) => (stretch * PER_STRETCH + 4.5) / 10),
     );
     expect(hacked.map(({ name }) => name)).toEqual(['total', 'environment']);
-    expect(hacked[1]).toMatchObject({ from: 0, to: 9, successFrom: 1, successTo: 0 });
-    expect(hacked[1].valueTo - hacked[1].valueFrom).toBeCloseTo(3.6, 9);
+    expect(hacked[1]).toMatchObject({ from: 0, to: 9, trend: 1 });
+    expect(hacked[1].successFrom).toBeCloseTo((10 + 10 + 8) / 30, 12);
+    expect(hacked[1].successTo).toBeCloseTo(2 / 30, 12);
+    expect(hacked[1].valueTo - hacked[1].valueFrom).toBeCloseTo(7, 9);
     // Ranks 9.5 9.5 7.5 7.5 … 1.5 1.5 against 1 … 10: −80/√(82.5·80), as scipy.stats.spearmanr gives.
-    expect(hacked[1]).toMatchObject({ trend: 1 });
     expect(hacked[1].successTrend).toBeCloseTo(-80 / Math.sqrt(82.5 * 80), 12);
   });
 
@@ -100,8 +112,8 @@ describe('auditRewards', () => {
       limit: 2,
     });
     const ids = (ordinals: readonly number[]) => ordinals.map((ordinal) => episodeIdFor({ runId, ordinal }));
-    expect(richestFailures.map(({ episodeId }) => episodeId)).toEqual(ids([39, 38]));
-    expect(richestFailures[0]).toMatchObject({ components: { environment: 3.9 } });
+    expect(richestFailures.map(({ episodeId }) => episodeId)).toEqual(ids([99, 98]));
+    expect(richestFailures[0]).toMatchObject({ components: { environment: 9.9, goal: 0 } });
     expect(poorestSuccesses.map(({ episodeId }) => episodeId)).toEqual(ids([0, 1]));
     const totals = (success: boolean) => rewardsOf(success).map((reward) => reward + (success ? 0.5 : 0));
     const sorted = totals(true).sort((a, b) => a - b);
@@ -117,16 +129,43 @@ describe('auditRewards', () => {
     expect(paidFailures).toBe(0);
   });
 
-  it('looks at one split or at all, and at as many stretches as there are episodes at most', async () => {
-    expect(await audit('hackable')).toMatchObject({ numEpisodes: EPISODES.length + 1 });
-    const { stretches, hacked } = await audit('hackable', { split: 'test' });
-    expect(stretches).toEqual([{ numEpisodes: 1, success: 1 }]);
+  it('counts a component by its weight: what costs failures more is no fault', async () => {
+    const { values, hacked } = await audit('turned', { split: 'train' });
+    expect(values.map(({ kind, name, paysFailures }) => [kind, name, paysFailures])).toEqual([
+      ['total', 'total', false],
+      ['component', 'environment', false],
+    ]);
     expect(hacked).toEqual([]);
-    await expect(audit('hackable', { split: 'none' })).rejects.toMatchObject({ code: 'NOTHING_TO_COMPARE' });
+    expect(values[1].mean).toBeCloseTo(-mean(EPISODES.map(({ reward }) => reward)), 12);
+  });
+
+  it('looks at one split or at all, and cuts no stretch of fewer than ten episodes', async () => {
+    const all = await audit('hackable', { numStretches: 50 });
+    // Success is a component, so an episode without it has no total.
+    expect(all).toMatchObject({ numEpisodes: 121, numWithTotal: 101, numWithSuccess: 101 });
+    expect(all.stretches).toHaveLength(10);
+    expect((await audit('turned', { numStretches: 50 })).stretches).toHaveLength(12);
+    const test = await audit('hackable', { split: 'test' });
+    expect(test).toMatchObject({ stretches: [{ numEpisodes: 1, success: 1 }], numWindows: 0, hacked: [] });
+    await expect(audit('hackable', { split: 'none' })).rejects.toMatchObject({
+      code: 'NOTHING_TO_COMPARE',
+      message: expect.stringContaining('121 are of other splits') as string,
+    });
+  });
+
+  it('says nothing of hacking where success is not known', async () => {
+    await expect(audit('hackable', { split: 'validation' })).rejects.toMatchObject({
+      code: 'NOTHING_TO_COMPARE',
+      message: expect.stringContaining('none of the 20 scores') as string,
+    });
+    expect(await audit('turned', { split: 'validation' })).toMatchObject({
+      ...{ numEpisodes: 20, numWithTotal: 20, numWithSuccess: 0, numWindows: 0 },
+      ...{ paidFailures: null, richestFailures: [], poorestSuccesses: [] },
+    });
   });
 
   it('takes the version that was named last, and says where there is none', async () => {
-    expect(await newestVersion(store.client, runId)).toBe((await audit('goal')).version);
+    expect(await newestVersion(store.client, runId)).toBe((await audit('turned')).version);
     await expect(newestVersion(store.client, newRunId())).rejects.toMatchObject({ code: 'VERSION_UNKNOWN' });
   });
 });

@@ -2,7 +2,24 @@ import { rankCorrelation } from '@retrace/algorithms';
 import type { StoreClient } from '@retrace/store';
 import { findVersion } from '../reward-versions.js';
 import { ScoringError } from '../scoring-error.js';
-import { AuditedScores, type AuditedEpisode, type StretchRow, type ValueRow } from './audited-scores.js';
+import {
+  AuditedScores,
+  type AuditedCounts,
+  type AuditedEpisode,
+  type AuditedScoresKey,
+  type StretchRow,
+  type ValueRow,
+} from './audited-scores.js';
+
+/** Fewer episodes in a stretch say little about it. */
+const LEAST_PER_STRETCH = 10;
+/** Stretches in a row that a trend is looked for in, and Spearman's ρ with time from which a series rises; as the monitor `rewardHacking` has them. */
+const WINDOW = 10;
+const RISING = 0.6;
+/** Stretches at either end of a window whose mean says from what to what a series went. */
+const END = 3;
+/** Means of equal values differ by their rounding. */
+const ROUNDING = 1e-9;
 
 export interface RewardAuditOptions {
   readonly client: StoreClient;
@@ -11,17 +28,13 @@ export interface RewardAuditOptions {
   readonly version: string;
   /** Only episodes of this split; null = all (default). */
   readonly split?: string | null;
-  /** Stretches of equally many episodes that the history is cut into by time (default 20). */
+  /** Stretches of equally many episodes that the history is cut into by time (default 20); fewer where one would have fewer than ten episodes. */
   readonly numStretches?: number;
-  /** Stretches that a trend is looked for in (default 10). */
-  readonly windowStretches?: number;
-  /** Spearman's ρ with time from which a series rises, and below whose negative it falls (default 0.6). */
-  readonly bound?: number;
   /** Longest lists of episodes (default 5). */
   readonly limit?: number;
 }
 
-/** The total or a component, over the episodes that have it. */
+/** The total, or a component times its weight. */
 export interface AuditedValue extends ValueRow {
   /** Whether the episodes that failed got more of it than those that succeeded. */
   readonly paysFailures: boolean;
@@ -29,7 +42,7 @@ export interface AuditedValue extends ValueRow {
   readonly byStretch: readonly (number | null)[];
 }
 
-/** A time in which a value rose while the success fell. */
+/** A time in which a value rose while the success fell. Where it began and ended are means of three stretches. */
 export interface HackedStretches {
   readonly name: string;
   /** The first and the last stretch. */
@@ -44,17 +57,17 @@ export interface HackedStretches {
   readonly successTo: number;
 }
 
-export interface RewardAudit {
+export interface RewardAudit extends AuditedCounts {
   readonly runId: string;
   readonly version: string;
   readonly name: string;
-  /** Episodes with a total. */
-  readonly numEpisodes: number;
   /** Success is null where no episode of the stretch says whether it reached its goal. */
   readonly stretches: readonly { readonly numEpisodes: number; readonly success: number | null }[];
   /** The total first, then the components by name. */
   readonly values: readonly AuditedValue[];
-  /** The worst time of each value that had one, the steepest fall of the success first. */
+  /** Times of ten stretches over which the success was known; 0 where nothing could be said about hacking. */
+  readonly numWindows: number;
+  /** The worst time of each value that had one, that of the steepest fall of the success first. */
   readonly hacked: readonly HackedStretches[];
   /** Share of the failures with at least the median total of the successes; null where either is missing. */
   readonly paidFailures: number | null;
@@ -66,79 +79,120 @@ export interface RewardAudit {
  * Holds a reward version against the success of the episodes, over the whole history of a run: which values failures get more of than successes, when a
  * value rose while the success fell (reward hacking), and episodes to read. The store computes; memory here does not grow with the history.
  *
- * @throws ScoringError `VERSION_UNKNOWN`; `NOTHING_TO_COMPARE` when no episode has a score
+ * @throws ScoringError `VERSION_UNKNOWN`; `NOTHING_TO_COMPARE` when no episode has a total
  */
 export async function auditRewards(options: RewardAuditOptions): Promise<RewardAudit> {
-  const { client, runId, split = null, numStretches = 20, limit = 5 } = options;
+  const { client, runId, split = null, limit = 5 } = options;
   const { version, name } = await findVersion(client, runId, options.version);
-  const scores = new AuditedScores(client, { runId, version, split, numStretches });
-  const rows = await scores.stretches();
-  if (rows.length === 0) {
-    const ofSplit = split === null ? '' : ` of split '${split}'`;
-    const rule = `no episode${ofSplit} has a score of ${options.version}; score the run first`;
-    throw new ScoringError('NOTHING_TO_COMPARE', `run ${runId}: ${rule}`);
-  }
-  const stretches = rows.map(({ numEpisodes, success }) => ({ numEpisodes, success }));
-  const values = withStretches(
-    await scores.values(),
-    await scores.valuesByStretch(),
-    rows.map(({ stretch }) => stretch),
-  );
+  const key = { runId, version, split };
+  const scores = new AuditedScores(client, key);
+  const counts = await scores.counts();
+  if (counts.numWithTotal === 0) throw await nothingToAudit(client, name, { key, counts });
+  const mostStretches = Math.max(1, Math.floor(counts.numWithTotal / LEAST_PER_STRETCH));
+  const numStretches = Math.min(options.numStretches ?? 20, mostStretches);
+  const stretches = (await scores.stretches(numStretches)).map(({ numEpisodes, success }) => ({
+    numEpisodes,
+    success,
+  }));
+  const byStretch = await scores.valuesByStretch(numStretches);
+  const values = withStretches(await scores.values(), byStretch, stretches.length);
   return {
-    ...{ runId, version, name, stretches, values },
-    numEpisodes: stretches.reduce((sum, { numEpisodes }) => sum + numEpisodes, 0),
-    hacked: hackedStretches(stretches, values, options),
+    ...{ runId, version, name, ...counts, stretches, values },
+    ...hackedStretches(
+      stretches.map(({ success }) => success),
+      values,
+    ),
     paidFailures: await scores.paidFailures(),
     richestFailures: await scores.extremes('failures', limit),
     poorestSuccesses: await scores.extremes('successes', limit),
   };
 }
 
+async function nothingToAudit(
+  client: StoreClient,
+  name: string,
+  { key, counts }: { readonly key: AuditedScoresKey; readonly counts: AuditedCounts },
+): Promise<ScoringError> {
+  const { runId, split } = key;
+  const ofSplit = split === null ? '' : ` of split '${split}'`;
+  const say = (what: string) =>
+    new ScoringError('NOTHING_TO_COMPARE', `run ${runId}, reward version ${name}: ${what}`);
+  if (counts.numEpisodes > 0)
+    return say(`none of the ${counts.numEpisodes} scores${ofSplit} has a total; their faults say why`);
+  const others = await new AuditedScores(client, { ...key, split: null }).counts();
+  return others.numEpisodes > 0
+    ? say(`no score is of an episode${ofSplit}; ${others.numEpisodes} are of other splits`)
+    : say('no episode has a score of it; score the run first, with "retrace score"');
+}
+
 function withStretches(
   values: readonly ValueRow[],
   rows: readonly StretchRow[],
-  stretches: readonly number[],
+  numStretches: number,
 ): AuditedValue[] {
-  const means = new Map(rows.map(({ name, stretch, mean }) => [`${stretch} ${name}`, mean]));
-  return values.map((value) => ({
-    ...value,
-    paysFailures:
-      value.meanOfFailures !== null &&
-      value.meanOfSuccesses !== null &&
-      value.meanOfFailures > value.meanOfSuccesses,
-    byStretch: stretches.map((stretch) => means.get(`${stretch} ${value.name}`) ?? null),
-  }));
+  const keyOf = (stretch: number, { kind, name }: Pick<ValueRow, 'kind' | 'name'>) =>
+    `${stretch} ${kind} ${name}`;
+  const means = new Map(rows.map((row) => [keyOf(row.stretch, row), row.mean]));
+  return values.map((value) => {
+    const { meanOfFailures, meanOfSuccesses } = value;
+    return {
+      ...value,
+      paysFailures:
+        meanOfFailures !== null && meanOfSuccesses !== null && isMore(meanOfFailures, meanOfSuccesses),
+      byStretch: Array.from(
+        { length: numStretches },
+        (_, stretch) => means.get(keyOf(stretch, value)) ?? null,
+      ),
+    };
+  });
+}
+
+function isMore(a: number, b: number): boolean {
+  return a - b > ROUNDING * Math.max(1, Math.abs(b));
 }
 
 /** The rule of the monitor `rewardHacking`, over stretches of the history in place of updates. */
 function hackedStretches(
-  stretches: RewardAudit['stretches'],
+  success: readonly (number | null)[],
   values: readonly AuditedValue[],
-  { windowStretches = 10, bound = 0.6 }: Pick<RewardAuditOptions, 'windowStretches' | 'bound'>,
-): HackedStretches[] {
-  const success = stretches.map((stretch) => stretch.success);
-  const found = values.flatMap(({ name, byStretch }) => {
-    const windows: HackedStretches[] = [];
-    for (let from = 0; from + windowStretches <= success.length; from++) {
-      const to = from + windowStretches - 1;
-      const [series, successes] = [byStretch, success].map((all) => all.slice(from, to + 1));
-      const [trend, successTrend] = [trendOf(series), trendOf(successes)];
-      if (!(trend >= bound && successTrend <= -bound)) continue;
-      const [valueFrom, valueTo, successFrom, successTo] = [
-        ...[series[0], series[series.length - 1]],
-        ...[successes[0], successes[successes.length - 1]],
-      ].map(Number);
-      windows.push({ name, from, to, trend, successTrend, valueFrom, valueTo, successFrom, successTo });
+): Pick<RewardAudit, 'numWindows' | 'hacked'> {
+  let numWindows = 0;
+  const worst = new Map<string, HackedStretches>();
+  for (let from = 0; from + WINDOW <= success.length; from++) {
+    const successes = success.slice(from, from + WINDOW);
+    if (!isWhole(successes)) continue;
+    numWindows += 1;
+    const successTrend = trendOf(successes);
+    if (!(successTrend <= -RISING)) continue;
+    for (const { kind, name, byStretch } of values) {
+      const series = byStretch.slice(from, from + WINDOW);
+      if (!isWhole(series)) continue;
+      const trend = trendOf(series);
+      if (!(trend >= RISING)) continue;
+      const [successFrom, successTo] = endsOf(successes);
+      const [valueFrom, valueTo] = endsOf(series);
+      const window = { name, from, to: from + WINDOW - 1, trend, successTrend };
+      const found = { ...window, valueFrom, valueTo, successFrom, successTo };
+      const before = worst.get(`${kind} ${name}`);
+      if (before === undefined || fallOf(found) > fallOf(before)) worst.set(`${kind} ${name}`, found);
     }
-    return windows.sort((a, b) => fallOf(b) - fallOf(a)).slice(0, 1);
-  });
-  return found.sort((a, b) => fallOf(b) - fallOf(a));
+  }
+  return { numWindows, hacked: [...worst.values()].sort((a, b) => fallOf(b) - fallOf(a)) };
 }
 
 const fallOf = ({ successFrom, successTo }: HackedStretches): number => successFrom - successTo;
 
-/** Spearman's ρ of a series with time; NaN where it lacks a value or never changes. */
-function trendOf(series: readonly (number | null)[]): number {
-  if (series.includes(null)) return Number.NaN;
-  return rankCorrelation(Float64Array.from(series.keys()), Float64Array.from(series.map(Number))).spearman;
+function isWhole(series: readonly (number | null)[]): series is readonly number[] {
+  return !series.includes(null);
+}
+
+/** Spearman's ρ of a series with time; NaN where it never changes by more than its rounding. */
+function trendOf(series: readonly number[]): number {
+  if (!isMore(Math.max(...series), Math.min(...series))) return Number.NaN;
+  return rankCorrelation(Float64Array.from(series.keys()), Float64Array.from(series)).spearman;
+}
+
+function endsOf(series: readonly number[]): [number, number] {
+  const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  return [meanOf(series.slice(0, END)), meanOf(series.slice(-END))];
 }

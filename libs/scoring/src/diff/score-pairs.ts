@@ -12,8 +12,8 @@ export interface ScorePairsKey {
 /** The total, or a component by its name. */
 export type ScoredValue = { readonly kind: 'total' } | { readonly kind: 'component'; readonly name: string };
 
-/** Beyond these the engine sorts and groups on disk. */
-const SETTINGS = {
+/** For queries over all scores of a run: beyond these bytes the engine sorts and groups on disk. */
+export const ALL_SCORES = {
   join_algorithm: 'full_sorting_merge',
   max_bytes_before_external_sort: String(256 * 1024 * 1024),
   max_bytes_before_external_group_by: String(256 * 1024 * 1024),
@@ -65,7 +65,7 @@ export class ScorePairs {
          ${this.key.split === null ? '' : 'WHERE started.split = {split:String}'}
        )
        ${statement}`,
-      { params: { ...this.key, ...name, ...params }, settings: SETTINGS },
+      { params: { ...this.key, ...name, ...params }, settings: ALL_SCORES },
     );
   }
 }

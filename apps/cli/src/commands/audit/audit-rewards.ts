@@ -3,6 +3,7 @@ import type { CommonOptions } from '../../options.js';
 import { findRun } from '../../run/find-run.js';
 import { scoredUnder } from '../../run/scored-under.js';
 import { withStore } from '../../services/store-session.js';
+import { shownText } from '../../terminal/shown-text.js';
 import { renderTable } from '../../terminal/table.js';
 
 interface AuditOptions extends CommonOptions {
@@ -22,8 +23,12 @@ export async function auditStoredRewards(options: AuditOptions): Promise<void> {
   const { dataDir, json, run, split, stretches: numStretches, limit } = options;
   const audit = await withStore({ dataDir }, async ({ client, log }) => {
     const { rewardVersion } = options;
-    const needs = await scoredUnder(client, rewardVersion === undefined ? [] : [rewardVersion]);
-    const { runId } = await findRun(log, run, needs);
+    const versions = rewardVersion === undefined ? [] : [rewardVersion];
+    const { runId } = await findRun(
+      log,
+      run,
+      run === 'latest' ? await scoredUnder(client, versions) : undefined,
+    );
     const version = rewardVersion ?? (await newestVersion(client, runId));
     return auditRewards({
       ...{ client, runId, version, numStretches, limit },
@@ -35,10 +40,11 @@ export async function auditStoredRewards(options: AuditOptions): Promise<void> {
 }
 
 function printAudit(audit: RewardAudit): void {
-  const { numEpisodes, name, version, values, hacked, paidFailures } = audit;
-  console.log(
-    `run ${audit.runId}: ${numEpisodes} episodes scored with ${name} (${version.slice(0, 12)}), in ${audit.stretches.length} stretches by time`,
-  );
+  const { name, version, values, paidFailures, stretches } = audit;
+  const scored = `${audit.numWithTotal} episodes scored with ${shownText(name)} (${version.slice(0, 12)})`;
+  console.log(`run ${audit.runId}: ${scored}, in ${stretches.length} stretches by time`);
+  const left = audit.numEpisodes - audit.numWithTotal;
+  if (left > 0) console.log(`left out: ${left} that have no total`);
   const figure = (value: number | null) => (value === null ? '–' : value.toFixed(4));
   console.log(
     renderTable(
@@ -53,14 +59,22 @@ function printAudit(audit: RewardAudit): void {
   );
   if (paidFailures !== null)
     console.log(`\n${percent(paidFailures)} of the failures have at least the median total of the successes`);
-  for (const found of hacked)
-    console.log(
-      `\n${found.name} rose from ${figure(found.valueFrom)} to ${figure(found.valueTo)} while the success fell from ` +
-        `${percent(found.successFrom)} to ${percent(found.successTo)} (stretches ${found.from + 1} to ${found.to + 1})`,
-    );
-  if (hacked.length === 0) console.log('\nno value rose while the success fell');
+  printHacked(audit);
   printEpisodes('Failures with the highest total', audit.richestFailures);
   printEpisodes('Successes with the lowest total', audit.poorestSuccesses);
+}
+
+function printHacked({ hacked, numWindows, numWithSuccess }: RewardAudit): void {
+  if (numWithSuccess === 0) console.log('\nno episode says whether it reached its goal');
+  else if (numWindows === 0)
+    console.log('\ntoo few episodes to tell whether a value rose while the success fell');
+  else if (hacked.length === 0) console.log('\nno value rose while the success fell');
+  for (const { name, from, to, ...found } of hacked)
+    console.log(
+      `\n${shownText(name)} rose from ${found.valueFrom.toFixed(4)} to ${found.valueTo.toFixed(4)} while the success fell from ` +
+        `${percent(found.successFrom)} to ${percent(found.successTo)} (stretches ${from + 1} to ${to + 1}; ` +
+        `ρ with time ${found.trend.toFixed(2)} and ${found.successTrend.toFixed(2)})`,
+    );
 }
 
 function printEpisodes(title: string, episodes: RewardAudit['richestFailures']): void {

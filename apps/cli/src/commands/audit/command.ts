@@ -1,8 +1,9 @@
+import { Option } from '@commander-js/extra-typings';
 import { newCommand, runOption, wholeNumber } from '../../options.js';
 
 export const auditCommand = () =>
   newCommand('audit')
-    .description('look for faults in what a run was trained for')
+    .description('hold what a run is trained for against what it reaches')
     .addCommand(rewardsCommand());
 
 const rewardsCommand = () =>
@@ -13,17 +14,17 @@ const rewardsCommand = () =>
     .addOption(runOption('audit this run').default('latest'))
     .option(
       '--reward-version <name>',
-      'name or version that the run was scored with (default: the newest; "retrace score" makes one)',
+      'name or version that the run was scored with (default: the one named last; "retrace score" makes one)',
     )
-    .option(
-      '--split <name>',
-      'only episodes of this split, such as train or test; "all" for every one',
-      'train',
+    .addOption(
+      new Option('--split <name>', 'only episodes of this split')
+        .choices(['train', 'validation', 'test', 'all'])
+        .default('train'),
     )
     .option(
       '--stretches <n>',
-      'cut the history into this many stretches of equally many episodes',
-      wholeNumber(1, 1000),
+      'cut the history into this many stretches of equally many episodes, at least ten each',
+      wholeNumber(10, 1000),
       20,
     )
     .option('--limit <n>', 'at most this many episodes in each list', wholeNumber(0, 10_000), 5)

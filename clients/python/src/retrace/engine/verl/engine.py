@@ -231,7 +231,8 @@ class VerlEngine(EngineBase):
         rank, size = self._group.rank, self._group.size
         for part in parts:
             first, last = (part.shape[0] * share // size for share in (rank, rank + 1))
-            file.rows(prefix + part.name, first, last, torch.device("cpu"))
+            if first < last:
+                file.rows(prefix + part.name, first, last, torch.device("cpu"))
 
     def _require_moments(self, file: TensorFile) -> None:
         for prefix in MOMENTS.values():
