@@ -4,6 +4,7 @@ import { openBackend } from '@retrace/compute';
 import type { Recipe } from '@retrace/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InProcessRun } from '../support/in-process-run.js';
+import { expectSameWhenKilled, KILL_POINTS } from './killed-worker.js';
 import { killAll, workersBelow } from './processes.js';
 import { newDirectory, obstacle, onTorch, PYTHON, smallRecipe, Worker } from './torch.js';
 
@@ -81,29 +82,16 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'a run on the torch engine', () =
     await plain.close();
   });
 
-  it.each(['planned', 'filesWritten', 'committed'] as const)(
+  it.each(KILL_POINTS)(
     'goes on to the same weights when its worker is killed at the point "%s" of an update',
     async (point) => {
-      const recipe = onTorch(banditRecipe(3));
-      const whole = await begin(`whole-${point}`, recipe);
-      await whole.work();
-      const run = await begin(`killed-${point}`, recipe);
-      let numKilled = 0;
-      await run.work({
-        onPoint: (reached, updateNumber) => {
-          if (reached === point && updateNumber === 2) numKilled += killAll(workersBelow(process.pid));
-        },
-      });
-      expect(numKilled).toBe(1);
-      expect(await weightsOf(run)).toEqual(await weightsOf(whole));
+      const run = await expectSameWhenKilled(directory, onTorch(banditRecipe(3)), point);
       const { run: folded, refused } = await run.folded();
       expect(folded.updates.numUpdates).toBe(3);
       expect(refused).toEqual([]);
       const [warning] = (await run.warnings()).map(({ message }) => message);
       expect(warning).toMatch(/engine.*starting it again from the last commit, to make update [23] again/);
-      expect(workersBelow(process.pid)).toEqual([]);
       await run.close();
-      await whole.close();
     },
   );
 

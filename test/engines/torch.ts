@@ -108,6 +108,13 @@ export class Worker {
     return TorchEngine.open({ recipe: { ...recipe, engine }, checkpoints, vocabSize, tokenizerHash: '' });
   }
 
+  /** Starts as many; each is lent to one engine at a time. */
+  static async startLent(count: number, processes: number, python = PYTHON): Promise<LentWorkers> {
+    const workers: Worker[] = [];
+    for (let i = 0; i < count; i++) workers.push(await Worker.start(processes, python));
+    return new LentWorkers(workers);
+  }
+
   /** The section of a recipe that names this worker. */
   get section(): EngineRecipe {
     return { kind: 'torch', url: this.url, tokenFile: this.tokenFile };
@@ -120,5 +127,31 @@ export class Worker {
 
   stop(): Promise<void> {
     return this.server.stop();
+  }
+}
+
+/** Workers that engines are opened in one after the other. */
+export class LentWorkers {
+  private readonly idle: Worker[];
+
+  constructor(readonly workers: readonly Worker[]) {
+    this.idle = [...workers];
+  }
+
+  /** Opens an engine in a worker that no other one is open in; the worker is free again when the engine is closed. */
+  async open(openIn: (worker: Worker) => Promise<TorchEngine>): Promise<TorchEngine> {
+    const worker = this.idle.shift();
+    if (!worker) throw new Error('all workers are in use');
+    const engine = await openIn(worker);
+    const close = engine.close.bind(engine);
+    engine.close = async () => {
+      await close();
+      this.idle.push(worker);
+    };
+    return engine;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.workers.map((worker) => worker.stop()));
   }
 }

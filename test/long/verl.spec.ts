@@ -5,9 +5,9 @@ import type { EngineRecipe, Recipe } from '@retrace/config';
 import { CheckpointFiles } from '@retrace/policy';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeUpdateEngine } from '../../apps/trainer/src/engine/update-engine.contract.js';
-import { killAll, workersBelow } from '../engines/processes.js';
+import { expectSameWhenKilled, KILL_POINTS } from '../engines/killed-worker.js';
 import { expectSameUpdates, NUM_UPDATES } from '../engines/same-results.js';
-import { newDirectory, smallRecipe, VOCAB_SIZE, Worker } from '../engines/torch.js';
+import { newDirectory, smallRecipe, VOCAB_SIZE, Worker, type LentWorkers } from '../engines/torch.js';
 import { InProcessRun } from '../support/in-process-run.js';
 import { writeTinyModel } from '../support/tiny-model.mjs';
 import { verlEnvironment } from '../support/verl-environment.mjs';
@@ -67,7 +67,11 @@ describe.skipIf('unavailable' in environment)(
     const { python } = environment;
     const inVerl = (recipe: Recipe): Recipe => ({ ...recipe, engine: { kind: 'torch', python, ...VERL } });
     const begin = (name: string, recipe: Recipe) => InProcessRun.begin(join(directory, name), recipe);
-    const weightsOf = async (run: InProcessRun) => (await run.updates()).map(({ weights }) => weights.sha256);
+    const openIn = (worker: Worker, files: CheckpointFiles) =>
+      worker.open(smallRecipe('bandit-ppo', { assignments: NO_CRITIC }), files, VOCAB_SIZE, {
+        ...worker.section,
+        ...VERL,
+      });
     beforeAll(async () => {
       await openBackend();
     });
@@ -76,30 +80,14 @@ describe.skipIf('unavailable' in environment)(
     });
 
     describe.each([1, 2])('in processes: %i', (processes) => {
-      const idle: Worker[] = [];
-      const workers: Worker[] = [];
+      let pool: LentWorkers;
       beforeAll(async () => {
-        workers.push(await Worker.start(processes, python), await Worker.start(processes, python));
-        idle.push(...workers);
+        pool = await Worker.startLent(2, processes, python);
       });
-      afterAll(async () => {
-        await Promise.all(workers.map((worker) => worker.stop()));
-      });
+      afterAll(() => pool.stop());
 
       describeUpdateEngine(`of verl, processes: ${processes}`, {
-        open: async () => {
-          const worker = idle.shift();
-          if (!worker) throw new Error('both workers are in use');
-          const recipe = smallRecipe('bandit-ppo', { assignments: NO_CRITIC });
-          const section = { ...worker.section, ...VERL };
-          const engine = await worker.open(recipe, new CheckpointFiles(directory), VOCAB_SIZE, section);
-          const close = engine.close.bind(engine);
-          engine.close = async () => {
-            await close();
-            idle.push(worker);
-          };
-          return engine;
-        },
+        open: () => pool.open((worker) => openIn(worker, new CheckpointFiles(directory))),
         vocabSize: VOCAB_SIZE,
         isDeterministic: true,
         lacks: ['gradients', 'critic', 'movingReference', 'skippedSteps'],
@@ -107,8 +95,7 @@ describe.skipIf('unavailable' in environment)(
 
       it('refuses weights that are not finite, and keeps its own', async () => {
         const files = new CheckpointFiles(join(directory, `not-finite-${processes}`));
-        const recipe = smallRecipe('bandit-ppo', { assignments: NO_CRITIC });
-        const engine = await workers[0].open(recipe, files, VOCAB_SIZE, { ...workers[0].section, ...VERL });
+        const engine = await pool.open((worker) => openIn(worker, files));
         const saved = await engine.save();
         const bytes = Uint8Array.from(await files.read(saved.weights));
         // The last number of the last tensor, of which the last rank has the end.
@@ -125,7 +112,7 @@ describe.skipIf('unavailable' in environment)(
           const numUpdates = base.includes('imitation') ? 1 : NUM_UPDATES;
           const options = { algorithm, numUpdates, assignments: [...FEW, ...settings] };
           const path = join(directory, `${name.replaceAll(/\W+/g, '-')}-${processes}`);
-          await expectSameUpdates(path, smallRecipe(base, options), workers.slice(0, 1), VERL);
+          await expectSameUpdates(path, smallRecipe(base, options), pool.workers.slice(0, 1), VERL);
         },
       );
     });
@@ -167,24 +154,11 @@ describe.skipIf('unavailable' in environment)(
       await run.close();
     });
 
-    it.each(['planned', 'filesWritten', 'committed'] as const)(
+    it.each(KILL_POINTS)(
       'goes on to the same weights when its worker is killed at the point "%s" of an update',
       async (point) => {
-        const recipe = inVerl(bandit(3));
-        const whole = await begin(`whole-${point}`, recipe);
-        await whole.work();
-        const run = await begin(`killed-${point}`, recipe);
-        let numKilled = 0;
-        await run.work({
-          onPoint: (reached, updateNumber) => {
-            if (reached === point && updateNumber === 2) numKilled += killAll(workersBelow(process.pid));
-          },
-        });
-        expect(numKilled).toBe(1);
-        expect(await weightsOf(run)).toEqual(await weightsOf(whole));
-        expect(workersBelow(process.pid)).toEqual([]);
+        const run = await expectSameWhenKilled(join(directory, 'kills'), inVerl(bandit(3)), point);
         await run.close();
-        await whole.close();
       },
     );
 

@@ -1,6 +1,7 @@
 import * as tf from '@retrace/compute/tensorflow';
 import { hiddenAtReads, toDevice } from '../model/forward.js';
 import type { Transformer } from '../model/transformer.js';
+import { inTurns } from '../packing/in-turns.js';
 import { predictingPositions } from '../packing/read-mask.js';
 import { packSequences } from '../packing/sequence-pack.js';
 import { requireTokenColumn, validateSequenceBatch } from '../packing/sequence-batch.js';
@@ -58,7 +59,8 @@ export async function evaluateLogprobs(
   const entropies = new Float32Array(numTokens);
   const values = model.config.valueHead ? new Float32Array(numTokens) : null;
   const sumSquaredProbabilities = asksSquares ? new Float32Array(numTokens) : null;
-  for (const pack of packSequences(batch, { readMask, maxTokens: maxTokensPerMicroBatch })) {
+  const packs = packSequences(batch, { readMask, maxTokens: maxTokensPerMicroBatch });
+  for await (const pack of inTurns(packs)) {
     const tokens = pack.readPositions.map((position) => position + 1);
     const scores = tf.tidy(() => {
       const devicePack = toDevice(model, pack);

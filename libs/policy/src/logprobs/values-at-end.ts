@@ -1,6 +1,7 @@
 import * as tf from '@retrace/compute/tensorflow';
 import { toDevice } from '../model/forward.js';
 import type { Transformer } from '../model/transformer.js';
+import { inTurns } from '../packing/in-turns.js';
 import { lastPositions } from '../packing/read-mask.js';
 import { packSequences } from '../packing/sequence-pack.js';
 import { validateSequenceBatch } from '../packing/sequence-batch.js';
@@ -27,10 +28,8 @@ export async function valuesAtEnd(
     throw new PolicyError('INVALID_CONFIG', 'the model has no value head; set valueHead to have values');
   const values = new Float32Array(batch.sequenceOffsets.length - 1);
   const valueAt = new Float32Array(batch.tokenIds.length);
-  for (const pack of packSequences(batch, {
-    readMask: lastPositions(batch),
-    maxTokens: maxTokensPerMicroBatch,
-  })) {
+  const packs = packSequences(batch, { readMask: lastPositions(batch), maxTokens: maxTokensPerMicroBatch });
+  for await (const pack of inTurns(packs)) {
     const rowValues = tf.tidy(() => valuesOf(model, toDevice(model, pack)));
     const read = await rowValues.data();
     rowValues.dispose();

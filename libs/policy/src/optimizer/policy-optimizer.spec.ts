@@ -4,6 +4,7 @@ import { mapLossColumns, type TrainingBatch } from '../losses/training-batch.js'
 import type { NamedTensors } from '../model/named-tensors.js';
 import { Transformer } from '../model/transformer.js';
 import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
+import { valuesAtEnd } from '../logprobs/values-at-end.js';
 import { gradientsOf } from '../testing/gradients-of.js';
 import { CheckpointFiles } from '../checkpoints/checkpoint-files.js';
 import { onEachBackend, temporaryDirectory } from '@retrace/compute/testing';
@@ -56,22 +57,29 @@ await onEachBackend('PolicyOptimizer', () => {
     model.dispose();
   });
 
-  it('gives the event loop a turn between passes, so that the process answers while it computes', async () => {
-    const model = Transformer.initialize(TINY_CONFIG, 1);
-    let [numTurns, isOver] = [0, false];
-    const turn = (): void => {
-      if (isOver) return;
-      numTurns += 1;
+  it.each<[string, (model: Transformer) => Promise<unknown>]>([
+    ['gradients', (model) => lossOf(model, batch, 1)],
+    ['logprobs', (model) => evaluateLogprobs(model, batch, { temperature: 1, maxTokensPerMicroBatch: 1 })],
+    ['values', (model) => valuesAtEnd(model, batch, { maxTokensPerMicroBatch: 1 })],
+  ])(
+    'gives the event loop a turn between passes, so that the process answers meanwhile: %s',
+    async (_, compute) => {
+      const model = Transformer.initialize(TINY_CONFIG, 1);
+      let [numTurns, isOver] = [0, false];
+      const turn = (): void => {
+        if (isOver) return;
+        numTurns += 1;
+        setImmediate(turn);
+      };
       setImmediate(turn);
-    };
-    setImmediate(turn);
-    await lossOf(model, batch, 1);
-    isOver = true;
-    // A sequence of one token predicts nothing, so it has no pass.
-    const numPasses = lengths.filter((length) => length > 1).length;
-    expect(numTurns).toBeGreaterThanOrEqual(numPasses - 1);
-    model.dispose();
-  });
+      await compute(model);
+      isOver = true;
+      // A sequence of one token predicts nothing, so it has no pass.
+      const numPasses = lengths.filter((length) => length > 1).length;
+      expect(numTurns).toBeGreaterThanOrEqual(numPasses - 1);
+      model.dispose();
+    },
+  );
 
   it('has the same gradients from a loss that sees whole sequences as from its twin that sees tokens', async () => {
     const model = Transformer.initialize(TINY_CONFIG, 1);

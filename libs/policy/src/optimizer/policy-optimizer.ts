@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import * as tf from '@retrace/compute/tensorflow';
 import { getPolicyLoss } from '@retrace/algorithms';
 import { readsSynchronously, squaredNorm } from '@retrace/compute';
@@ -17,6 +16,7 @@ import type { TrainingBatch } from '../losses/training-batch.js';
 import { hiddenAtReads, toDevice } from '../model/forward.js';
 import { isOfCritic } from '../model/parameter-layout.js';
 import type { Transformer } from '../model/transformer.js';
+import { inTurns } from '../packing/in-turns.js';
 import { predictingPositions } from '../packing/read-mask.js';
 import { packSequences } from '../packing/sequence-pack.js';
 import type { SequencePack } from '../packing/sequence-pack.js';
@@ -126,11 +126,7 @@ export class PolicyOptimizer {
       const figures = options.recordsTokens === true ? newTokenFigures(batch.tokenIds.length) : null;
       const parts = { options, selected: chosen, foreseen, figures };
       const sums: LossSums[] = [];
-      for (const [p, pack] of packs.entries()) {
-        // A pass blocks the thread, on which this process may also have to read the log or answer requests.
-        if (p > 0) await setImmediate();
-        sums.push(...this.accumulatePack(pack, batch, parts));
-      }
+      for await (const pack of inTurns(packs)) sums.push(...this.accumulatePack(pack, batch, parts));
       const terms = combineSums(sums);
       return figures === null ? terms : { ...terms, figures };
     } catch (error) {
