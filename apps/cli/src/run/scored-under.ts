@@ -14,5 +14,8 @@ export async function scoredUnder(client: StoreClient, versions: readonly string
   );
   const fitting = rows.filter(({ hasAll }) => hasAll === 1);
   const scored = new Set((fitting.length > 0 ? fitting : rows).map(({ runId }) => runId));
-  return { has: ({ runId }) => scored.has(runId), lacking: 'has scores; "retrace score" makes some' };
+  return {
+    has: ({ runId }) => scored.has(runId),
+    lacking: 'has scores; "retrace score" makes some, with --recipe where a run has no recipe',
+  };
 }

@@ -90,7 +90,7 @@ describe('checkLogprobs', () => {
       { policyVersion: 0, numTokens: 12 },
       { policyVersion: 1, numTokens: 8 },
     ]);
-    expect(report.notChecked).toEqual({ otherPolicy: 0, otherwiseSampled: 0, missingLogprob: 0 });
+    expect(report.tokensNotChecked).toEqual({ otherPolicy: 0, otherwiseSampled: 0, missingLogprob: 0 });
   });
 
   it('names the token whose stored logprob is another, and by how much', async () => {
@@ -127,7 +127,7 @@ describe('checkLogprobs', () => {
       ],
       policies.slice(0, 1),
     );
-    expect(report.notChecked).toEqual({ otherPolicy: 11, otherwiseSampled: 9, missingLogprob: 1 });
+    expect(report.tokensNotChecked).toEqual({ otherPolicy: 11, otherwiseSampled: 9, missingLogprob: 1 });
     expect(report).toMatchObject({ numTokens: 7, numBeyond: 0 });
   });
 
@@ -157,6 +157,6 @@ describe('checkLogprobs', () => {
       policies: [...gone, policies[1]],
       columns: columnsFromTokens([episode(0, qwen2.logprobs[0], 0), episode(1, llama.logprobs[1], 1)]),
     });
-    expect(report).toMatchObject({ numTokens: 8, numBeyond: 0, notChecked: { otherPolicy: 11 } });
+    expect(report).toMatchObject({ numTokens: 8, numBeyond: 0, tokensNotChecked: { otherPolicy: 11 } });
   });
 });

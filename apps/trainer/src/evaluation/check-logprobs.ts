@@ -54,7 +54,7 @@ export interface LogprobCheck extends LogprobGap {
   /** Those beyond the bound that differ most, the worst first, at most five. */
   readonly worst: readonly CheckedToken[];
   /** Action tokens that were not checked. */
-  readonly notChecked: {
+  readonly tokensNotChecked: {
     /** Of a policy that was not asked about or is gone, or of none of the run. */
     readonly otherPolicy: number;
     /** Chosen greedily, by top-k or top-p, or at an unknown temperature: what is stored is no logprob of a sample from all tokens. */
@@ -82,7 +82,7 @@ interface Origin {
 export async function checkLogprobs(input: LogprobCheckInput): Promise<LogprobCheck> {
   const { columns, policies, bound, skipsMissing = false } = input;
   const batch = buildTokenBatch(columns);
-  const { origins, notChecked } = originsOf(columns, batch, policies);
+  const { origins, tokensNotChecked } = originsOf(columns, batch, policies);
   const byPolicy: LogprobCheck['byPolicy'][number][] = [];
   const checked: CheckedToken[] = [];
   for (const policy of policies) {
@@ -94,7 +94,7 @@ export async function checkLogprobs(input: LogprobCheckInput): Promise<LogprobCh
       throw error;
     });
     if (model === null) {
-      notChecked.otherPolicy += own.length;
+      tokensNotChecked.otherPolicy += own.length;
       continue;
     }
     try {
@@ -109,7 +109,7 @@ export async function checkLogprobs(input: LogprobCheckInput): Promise<LogprobCh
     .filter((token) => differenceOf(token) > bound)
     .sort((a, b) => differenceOf(b) - differenceOf(a))
     .slice(0, MOST_NAMED);
-  return { ...gapOf(checked, bound), byPolicy, worst, notChecked };
+  return { ...gapOf(checked, bound), byPolicy, worst, tokensNotChecked };
 }
 
 interface Computing extends Pick<LogprobCheckInput, 'columns' | 'maxTokensPerMicroBatch'> {
@@ -147,7 +147,7 @@ function originsOf(
   policies: readonly Pick<PolicyPublished, 'policyVersion'>[],
 ) {
   const origins = new Map<number, Origin[]>(policies.map(({ policyVersion }) => [policyVersion, []]));
-  const notChecked = { otherPolicy: 0, otherwiseSampled: 0, missingLogprob: 0 };
+  const tokensNotChecked = { otherPolicy: 0, otherwiseSampled: 0, missingLogprob: 0 };
   for (let episode = 0; episode < columns.episodeIds.length; episode++) {
     const [from, to] = [batch.episodeActionOffsets[episode], batch.episodeActionOffsets[episode + 1]];
     for (let a = from; a < to; a++) {
@@ -156,13 +156,13 @@ function originsOf(
       const policyVersion = batch.policyVersions[n];
       const temperature = columns.temperatures[row];
       const own = origins.get(policyVersion);
-      if (own === undefined) notChecked.otherPolicy++;
-      else if (columns.greedy[row] === 1 || !(temperature > 0)) notChecked.otherwiseSampled++;
-      else if (Number.isNaN(batch.behaviorLogprobs[n])) notChecked.missingLogprob++;
+      if (own === undefined) tokensNotChecked.otherPolicy++;
+      else if (columns.greedy[row] === 1 || !(temperature > 0)) tokensNotChecked.otherwiseSampled++;
+      else if (Number.isNaN(batch.behaviorLogprobs[n])) tokensNotChecked.missingLogprob++;
       else own.push({ n, row, episode, policyVersion, temperature });
     }
   }
-  return { origins, notChecked };
+  return { origins, tokensNotChecked };
 }
 
 /** Infinite where what is computed now is no number. */

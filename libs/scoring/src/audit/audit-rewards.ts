@@ -121,7 +121,9 @@ async function nothingToAudit(
     return say(`none of the ${counts.numEpisodes} scores${ofSplit} has a total; their faults say why`);
   const others = await new AuditedScores(client, { ...key, split: null }).counts();
   return others.numEpisodes > 0
-    ? say(`no score is of an episode${ofSplit}; ${others.numEpisodes} are of other splits`)
+    ? say(
+        `no score is of an episode${ofSplit}; ${others.numEpisodes} are of other splits, which --split all takes in`,
+      )
     : say('no episode has a score of it; score the run first, with "retrace score"');
 }
 

@@ -48,7 +48,7 @@ function printAudit(audit: RewardAudit): void {
   const figure = (value: number | null) => (value === null ? '–' : value.toFixed(4));
   console.log(
     renderTable(
-      ['value', 'episodes', 'mean', 'of successes', 'of failures', ''],
+      ['value times weight', 'episodes', 'mean', 'of successes', 'of failures', 'finding'],
       values.map((value) => [
         value.name,
         value.numEpisodes,
@@ -60,8 +60,8 @@ function printAudit(audit: RewardAudit): void {
   if (paidFailures !== null)
     console.log(`\n${percent(paidFailures)} of the failures have at least the median total of the successes`);
   printHacked(audit);
-  printEpisodes('Failures with the highest total', audit.richestFailures);
-  printEpisodes('Successes with the lowest total', audit.poorestSuccesses);
+  printEpisodes('Failures with the highest total (components before their weights)', audit.richestFailures);
+  printEpisodes('Successes with the lowest total (components before their weights)', audit.poorestSuccesses);
 }
 
 function printHacked({ hacked, numWindows, numWithSuccess }: RewardAudit): void {

@@ -14,7 +14,7 @@ const rewardsCommand = () =>
     .addOption(runOption('audit this run').default('latest'))
     .option(
       '--reward-version <name>',
-      'name or version that the run was scored with (default: the one named last; "retrace score" makes one)',
+      'name, version or the beginning of one that the run was scored with (default: the one named last; "retrace score" makes one)',
     )
     .addOption(
       new Option('--split <name>', 'only episodes of this split')
@@ -23,7 +23,7 @@ const rewardsCommand = () =>
     )
     .option(
       '--stretches <n>',
-      'cut the history into this many stretches of equally many episodes, at least ten each',
+      'cut the history into this many stretches of equally many episodes, at least ten each (10 to 1000)',
       wholeNumber(10, 1000),
       20,
     )

@@ -28,13 +28,13 @@ const verifyLogprobsCommand = () =>
     )
     .option(
       '--episodes <n>',
-      'check at most this many episodes, drawn at random',
+      'check at most this many episodes, drawn at random, up to 10000',
       wholeNumber(1, 10_000),
       500,
     )
     .option(
       '--bound <nats>',
-      'largest difference of a logprob (default: collection.endpoint.maxLogprobDifference of the recipe, else 0.002)',
+      'largest difference of a logprob, from 0.000001 (default: collection.endpoint.maxLogprobDifference of the recipe, else 0.002)',
       numberFrom(1e-6, 100),
     )
     .option('--seed <n>', 'seed of the draw', wholeNumber(0), 0)

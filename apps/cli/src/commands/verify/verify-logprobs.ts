@@ -33,7 +33,9 @@ interface LogprobReport extends LogprobCheck {
   /** Episodes that were drawn. */
   readonly numEpisodes: number;
   /** Episodes that could not be drawn, by reason. */
-  readonly leftOut: SampledEpisodes['leftOut'];
+  readonly episodesLeftOut: SampledEpisodes['leftOut'];
+  /** The policy that was asked for; null = all whose weights are kept. */
+  readonly policyVersion: number | null;
   readonly bound: number;
 }
 
@@ -72,7 +74,7 @@ async function checkStored(
   const policyVersions = policies.map(({ policyVersion }) => policyVersion);
   const { episodes: maxEpisodes, seed } = request;
   const drawn = await drawSampledEpisodes(client, { runId, policyVersions, maxEpisodes, seed });
-  const { episodeIds, leftOut } = drawn;
+  const { episodeIds, leftOut: episodesLeftOut } = drawn;
   const columns = await new TrajectoryReader(client).readEpisodes(runId, episodeIds);
   await openBackend({ ...matrixProducts(recipe), prefer: request.backend && [request.backend] });
   const bound = request.bound ?? boundOf(recipe);
@@ -80,13 +82,15 @@ async function checkStored(
     ...{ columns, checkpoints, policies, bound, skipsMissing: !asksOne },
     maxTokensPerMicroBatch: recipe.optimizer.maxTokensPerMicroBatch,
   });
-  const report = { runId, numEpisodes: episodeIds.length, leftOut, bound, ...check };
+  const policyVersion = asksOne ? policyVersions[0] : null;
+  const report = { runId, numEpisodes: episodeIds.length, episodesLeftOut, policyVersion, bound, ...check };
   if (check.numTokens > 0) return report;
-  const versions = policyVersions.join(', ');
-  const reasons = notChecked(report).join('; ') || 'no episode of theirs has ended';
+  const reasons = notChecked(report).join('; ') || 'no episode of it has ended';
+  const under = asksOne ? `under policy ${policyVersions[0]}` : 'under any policy whose weights are kept';
+  const next = asksOne ? '; leave --policy out to check all whose weights are kept' : '';
   throw new CliError(
     'NOTHING_TO_CHECK',
-    `no token of run ${runId} can be checked under its policies ${versions}: ${reasons}`,
+    `no token of run ${runId} can be checked ${under}: ${reasons}${next}`,
   );
 }
 
@@ -153,12 +157,17 @@ function printReport(report: LogprobReport): void {
 }
 
 /** Says what was left out, a line for each reason. */
-function notChecked({ leftOut, notChecked: tokens }: LogprobReport): string[] {
+function notChecked({
+  episodesLeftOut: leftOut,
+  tokensNotChecked: tokens,
+  policyVersion,
+}: LogprobReport): string[] {
+  const others = policyVersion === null ? 'policies whose weights are not kept' : 'other policies';
   const counts = [
-    [leftOut.otherPolicy, 'episodes of policies that were not asked for, or whose weights are not kept'],
+    [leftOut.otherPolicy, `episodes of ${others}`],
     [leftOut.otherwiseSampled, 'episodes whose actions were chosen greedily, by top-k or by top-p'],
     [leftOut.beforeTemperature, 'episodes with logprobs before temperature'],
-    [tokens.otherPolicy, 'tokens of such policies in other episodes'],
+    [tokens.otherPolicy, `tokens of ${others} in the episodes that were drawn`],
     [tokens.otherwiseSampled, 'tokens chosen greedily, by top-k or top-p, or at an unknown temperature'],
     [tokens.missingLogprob, 'tokens without a logprob'],
   ] as const;
