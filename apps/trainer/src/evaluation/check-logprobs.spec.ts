@@ -131,6 +131,18 @@ describe('checkLogprobs', () => {
     expect(report).toMatchObject({ numTokens: 7, numBeyond: 0 });
   });
 
+  it('checks more tokens than a call may have arguments', async () => {
+    const episodes = Array.from({ length: 12_000 }, (_, e) => ({
+      ...episode(0, qwen2.logprobs[0], 0),
+      episodeId: `of-many-${e}`,
+    }));
+    const report = await checkLogprobs({
+      ...{ checkpoints, policies, bound: BOUND, maxTokensPerMicroBatch: 16_384 },
+      columns: columnsFromTokens(episodes),
+    });
+    expect(report).toMatchObject({ numTokens: 132_000, numBeyond: 0 });
+  });
+
   it('evaluates at the temperature of each step', async () => {
     const hot = { sampling: { ...sampling, temperature: 2 } };
     const atOne = await check([episode(0, qwen2.logprobs[0], 0, hot)]);

@@ -84,7 +84,7 @@ export async function checkLogprobs(input: LogprobCheckInput): Promise<LogprobCh
   const batch = buildTokenBatch(columns);
   const { origins, tokensNotChecked } = originsOf(columns, batch, policies);
   const byPolicy: LogprobCheck['byPolicy'][number][] = [];
-  const checked: CheckedToken[] = [];
+  let checked: CheckedToken[] = [];
   for (const policy of policies) {
     const { policyVersion } = policy;
     const own = origins.get(policyVersion) ?? [];
@@ -100,7 +100,7 @@ export async function checkLogprobs(input: LogprobCheckInput): Promise<LogprobCh
     try {
       const tokens = await computeAgain(own, { model, batch, ...input });
       byPolicy.push({ policyVersion, ...gapOf(tokens, bound) });
-      checked.push(...tokens);
+      checked = checked.concat(tokens);
     } finally {
       model.dispose();
     }

@@ -1,7 +1,6 @@
 import { auditRewards, newestVersion, type RewardAudit } from '@retrace/scoring';
 import type { CommonOptions } from '../../options.js';
-import { findRun } from '../../run/find-run.js';
-import { scoredUnder } from '../../run/scored-under.js';
+import { findScoredRun } from '../../run/find-scored-run.js';
 import { withStore } from '../../services/store-session.js';
 import { shownText } from '../../terminal/shown-text.js';
 import { renderTable } from '../../terminal/table.js';
@@ -21,17 +20,13 @@ interface AuditOptions extends CommonOptions {
  */
 export async function auditStoredRewards(options: AuditOptions): Promise<void> {
   const { dataDir, json, run, split, stretches: numStretches, limit } = options;
-  const audit = await withStore({ dataDir }, async ({ client, log }) => {
+  const audit = await withStore({ dataDir }, async (store) => {
     const { rewardVersion } = options;
     const versions = rewardVersion === undefined ? [] : [rewardVersion];
-    const { runId } = await findRun(
-      log,
-      run,
-      run === 'latest' ? await scoredUnder(client, versions) : undefined,
-    );
-    const version = rewardVersion ?? (await newestVersion(client, runId));
+    const { runId } = await findScoredRun(store, run, versions);
+    const version = rewardVersion ?? (await newestVersion(store.client, runId));
     return auditRewards({
-      ...{ client, runId, version, numStretches, limit },
+      ...{ client: store.client, runId, version, numStretches, limit },
       split: split === 'all' ? null : split,
     });
   });

@@ -1,7 +1,6 @@
 import { diffScores, type ScoreDiff } from '@retrace/scoring';
 import type { CommonOptions } from '../../options.js';
-import { findRun } from '../../run/find-run.js';
-import { scoredUnder } from '../../run/scored-under.js';
+import { findScoredRun } from '../../run/find-scored-run.js';
 import { withStore } from '../../services/store-session.js';
 import { renderTable } from '../../terminal/table.js';
 
@@ -17,13 +16,9 @@ export async function diff(
   b: string,
   { dataDir, json, run, split, limit }: DiffOptions,
 ): Promise<void> {
-  const found = await withStore({ dataDir }, async ({ client, log }) => {
-    const { runId } = await findRun(
-      log,
-      run,
-      run === 'latest' ? await scoredUnder(client, [a, b]) : undefined,
-    );
-    return diffScores({ client, runId, a, b, split, limit });
+  const found = await withStore({ dataDir }, async (store) => {
+    const { runId } = await findScoredRun(store, run, [a, b]);
+    return diffScores({ client: store.client, runId, a, b, split, limit });
   });
   if (json === true) console.log(JSON.stringify(found, null, 2));
   else printDiff(found);
