@@ -13,6 +13,7 @@ import { MetricsModule } from './metrics/metrics.module.js';
 import { PlaysModule } from './plays/plays.module.js';
 import { PoliciesModule } from './policies/policies.module.js';
 import { PrometheusModule } from './prometheus/prometheus.module.js';
+import { RewardsModule } from './rewards/rewards.module.js';
 import { RunControl } from './run-queue/run-control.js';
 import { RunQueueModule } from './run-queue/run-queue.module.js';
 import { RunsModule } from './runs/runs.module.js';
@@ -64,6 +65,7 @@ export class AppModule {
         WarningsModule,
         SamplingModule,
         ValidationsModule,
+        RewardsModule,
         DatasetsModule,
         PlaysModule,
         SqlModule,

@@ -47,6 +47,10 @@ export function createRouter() {
             { path: 'updates/:updateNumber', element: <UpdatePage /> },
             { path: 'what-ifs', element: <WhatIfsPage /> },
             { path: 'what-ifs/:whatIfId', element: <WhatIfPage /> },
+            {
+              path: 'rewards',
+              lazy: async () => ({ Component: (await import('./pages/run-rewards-page')).RunRewardsPage }),
+            },
             { path: 'recipe', element: <RecipePage /> },
           ],
         },

@@ -14,6 +14,7 @@ export { auditRewards, type RewardAudit } from './audit/audit-rewards.js';
 export { diffScores, type ScoreDiff, type ScoreDiffOptions } from './diff/diff-scores.js';
 export {
   findVersion,
+  listVersions,
   newestVersion,
   readScores,
   type NamedVersion,

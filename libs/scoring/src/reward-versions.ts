@@ -1,9 +1,20 @@
-import type { StoreClient } from '@retrace/store';
+import type { StoreReader } from '@retrace/store';
 import { ScoringError } from './scoring-error.js';
 
 export interface NamedVersion {
   readonly version: string;
   readonly name: string;
+  /** As the store writes times. */
+  readonly namedAt: string;
+}
+
+/** The reward versions that a run has scores of, with each of their names; that which was named last first. */
+export function listVersions(client: StoreReader, runId: string): Promise<NamedVersion[]> {
+  return client.queryRows<NamedVersion>(
+    `SELECT reward_version AS version, name, named_at AS namedAt FROM reward_versions WHERE run_id = {runId:String}
+     ORDER BY named_at DESC, reward_version, name`,
+    { params: { runId } },
+  );
 }
 
 /**
@@ -11,11 +22,8 @@ export interface NamedVersion {
  *
  * @throws ScoringError `VERSION_UNKNOWN`, naming the known ones
  */
-export async function findVersion(client: StoreClient, runId: string, wanted: string): Promise<NamedVersion> {
-  const known = await client.queryRows<NamedVersion>(
-    'SELECT reward_version AS version, name FROM reward_versions WHERE run_id = {runId:String} ORDER BY named_at DESC',
-    { params: { runId } },
-  );
+export async function findVersion(client: StoreReader, runId: string, wanted: string): Promise<NamedVersion> {
+  const known = await listVersions(client, runId);
   const named = known.find(({ name }) => name === wanted);
   if (named !== undefined) return named;
   const starting = known.filter(({ version }) => wanted.length >= 4 && version.startsWith(wanted));
@@ -34,12 +42,9 @@ export async function findVersion(client: StoreClient, runId: string, wanted: st
  *
  * @throws ScoringError `VERSION_UNKNOWN` where it has none
  */
-export async function newestVersion(client: StoreClient, runId: string): Promise<string> {
-  const rows = await client.queryRows<{ readonly version: string }>(
-    'SELECT reward_version AS version FROM reward_versions WHERE run_id = {runId:String} ORDER BY named_at DESC, reward_version LIMIT 1',
-    { params: { runId } },
-  );
-  if (rows.length > 0) return rows[0].version;
+export async function newestVersion(client: StoreReader, runId: string): Promise<string> {
+  const known = await listVersions(client, runId);
+  if (known.length > 0) return known[0].version;
   throw new ScoringError(
     'VERSION_UNKNOWN',
     `run ${runId} has no scores; score it first, with "retrace score"`,
@@ -53,7 +58,7 @@ export interface StoredScore {
 
 /** Reads scores by episode; those without a total are absent. */
 export async function readScores(
-  client: StoreClient,
+  client: StoreReader,
   {
     runId,
     version,

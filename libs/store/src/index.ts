@@ -3,6 +3,7 @@ export {
   type ResultTable,
   type StatementOptions,
   type StoreClient,
+  type StoreReader,
 } from './client/store-client.js';
 export { StoreError } from './client/store-error.js';
 export { listDeadLetters } from './dead-letters/dead-letters.js';

@@ -42,10 +42,7 @@ export class PlaysService {
 
   /** @throws ProblemError `NOT_FOUND` */
   async get(playId: string): Promise<PlayDetail> {
-    const report = await readPlay(
-      { queryRows: (sql, { params = {} } = {}) => this.store.queryRows(sql, params) },
-      playId,
-    );
+    const report = await readPlay(this.store.reader, playId);
     if (report === null) throw new ProblemError('NOT_FOUND', `Play ${playId} not found`);
     return report;
   }

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { createStoreClient, migrate, StoreError, type StoreClient } from '@retrace/store';
+import { createStoreClient, migrate, StoreError, type StoreClient, type StoreReader } from '@retrace/store';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiConfig } from '../config/api-config.js';
 import { ProblemError } from '../problems/problem.js';
@@ -67,9 +67,14 @@ export class StoreService implements OnApplicationShutdown {
 
   /** Rows of a parameterised query, with columns in camelCase. `params` fill the `{name:Type}` placeholders. */
   async queryRows<Row>(sql: string, params: Readonly<Record<string, unknown>>): Promise<Row[]> {
-    this.requireReady();
-    const rows = await this.client.queryRows<object>(sql, { params });
+    const rows = await this.reader.queryRows<object>(sql, { params });
     return rows.map((row) => camelCased(row) as Row);
+  }
+
+  /** For the questions of libraries. @throws ProblemError `STORE_STARTING` */
+  get reader(): StoreReader {
+    this.requireReady();
+    return this.client;
   }
 
   /** Whether the store answers now. */

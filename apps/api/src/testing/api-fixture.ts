@@ -21,7 +21,8 @@ export class ApiFixture {
     readonly log: EventLog,
     readonly store: StoreServer,
     readonly api: ApiServer,
-    private readonly client: StoreClient,
+    /** Of the user with full access. */
+    readonly client: StoreClient,
   ) {}
 
   static async start(environment: Readonly<Record<string, string>> = {}): Promise<ApiFixture> {

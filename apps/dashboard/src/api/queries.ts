@@ -77,6 +77,7 @@ export const keys = {
   warnings: (runId: string) => ['runs', runId, 'warnings'] as const,
   samplingBlocks: (runId: string) => ['runs', runId, 'sampling-blocks'] as const,
   validations: (runId: string) => ['runs', runId, 'validations'] as const,
+  rewardVersions: (runId: string) => ['runs', runId, 'reward-versions'] as const,
   whatIfs: (runId: string) => ['runs', runId, 'what-ifs'] as const,
   targets: (runId: string) => ['runs', runId, 'targets'] as const,
   recipeDifferences: (runId: string, otherRunId: string) =>

@@ -566,6 +566,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{runId}/reward-versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the reward versions that a run has scores of, named last first */
+        get: operations["RewardsController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{runId}/reward-versions/{version}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Holds a reward version against the success of the episodes: what pays failures, and what rose while the success fell */
+        get: operations["RewardsController_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{runId}/reward-versions/{version}/differences/{otherVersion}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Compares two reward versions over the episodes that both have scored */
+        get: operations["RewardsController_compare"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/datasets": {
         parameters: {
             query?: never;
@@ -1829,6 +1880,139 @@ export interface components {
             /** Format: date-time */
             validatedAt: string;
         };
+        RewardVersionItem: {
+            /** @description SHA-256 of everything that the reward depends on */
+            version: string;
+            /** @description The name that was given to it; a version with several names is there with each */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it got this name
+             */
+            namedAt: string;
+        };
+        RewardVersionList: {
+            versions: components["schemas"]["RewardVersionItem"][];
+        };
+        AuditedStretch: {
+            numEpisodes: number;
+            /** @description Share that reached their goal; null where no episode of the stretch says whether it did */
+            success: number | null;
+        };
+        AuditedRewardValue: {
+            /** @enum {string} */
+            kind: "total" | "component";
+            /** @description `total`, or the name of a component, whose values count times its weight */
+            name: string;
+            /** @description Episodes that have a total and the value */
+            numEpisodes: number;
+            mean: number;
+            /** @description Null where no success has the value */
+            meanOfSuccesses: number | null;
+            /** @description Null where no failure has the value */
+            meanOfFailures: number | null;
+            /** @description Whether failures got more of it than successes */
+            paysFailures: boolean;
+            /** @description Mean in each stretch; null where no episode of it has the value */
+            byStretch: (number | null)[];
+        };
+        HackedRewardValue: {
+            name: string;
+            /** @description First of ten stretches in a row, counted from 0 */
+            from: number;
+            /** @description Last of them */
+            to: number;
+            /** @description Spearman’s ρ of the value with time */
+            trend: number;
+            /** @description Spearman’s ρ of the success with time */
+            successTrend: number;
+            /** @description Mean of the first three of these stretches */
+            valueFrom: number;
+            /** @description Mean of the last three of them */
+            valueTo: number;
+            successFrom: number;
+            successTo: number;
+        };
+        EpisodeToRead: {
+            episodeId: string;
+            total: number;
+            /** @description By name, before their weights; null where a component has no value */
+            components: {
+                [key: string]: number | null;
+            };
+        };
+        RewardAuditReport: {
+            runId: string;
+            version: string;
+            name: string;
+            /** @description Episodes that the version has scored */
+            numEpisodes: number;
+            /** @description Episodes with a total; those without are part of no other figure */
+            numWithTotal: number;
+            /** @description Episodes with a total that say whether they reached their goal */
+            numWithSuccess: number;
+            /** @description By time, of equally many episodes */
+            stretches: components["schemas"]["AuditedStretch"][];
+            /** @description The total first, then the components by name */
+            values: components["schemas"]["AuditedRewardValue"][];
+            /** @description Times of ten stretches over which the success is known; 0: nothing can be said about hacking */
+            numWindows: number;
+            /** @description Values that rose while the success fell (both ρ beyond 0.6), each at its worst */
+            hacked: components["schemas"]["HackedRewardValue"][];
+            /** @description Share of the failures with at least the median total of the successes; null where either is missing */
+            paidFailures: number | null;
+            /** @description Failures with the highest totals */
+            richestFailures: components["schemas"]["EpisodeToRead"][];
+            /** @description Successes with the lowest totals */
+            poorestSuccesses: components["schemas"]["EpisodeToRead"][];
+        };
+        RewardValueDifference: {
+            /** @description `total`, or the name of a component */
+            name: string;
+            /** @description Episodes that have a value under both versions */
+            numCompared: number;
+            numOnlyA: number;
+            numOnlyB: number;
+            numChanged: number;
+            /** @description Null where nothing is compared */
+            meanA: number | null;
+            meanB: number | null;
+            meanAbsoluteChange: number | null;
+            maxAbsoluteChange: number;
+            /** @description Spearman’s ρ; null where either side is constant */
+            spearman: number | null;
+            /** @description Kendall’s τ-b; null in the same cases */
+            kendall: number | null;
+        };
+        EpisodeRewardChange: {
+            episodeId: string;
+            groupId: string;
+            totalA: number;
+            totalB: number;
+        };
+        FlippedGroup: {
+            groupId: string;
+            numEpisodes: number;
+            /** @description Members above the mean of the group under one version and below it under the other */
+            numFlipped: number;
+        };
+        RewardDifferences: {
+            runId: string;
+            versionA: string;
+            versionB: string;
+            nameA: string;
+            nameB: string;
+            /** @description The total first, then the components by name */
+            values: components["schemas"]["RewardValueDifference"][];
+            /** @description The largest change of the total first */
+            mostChanged: components["schemas"]["EpisodeRewardChange"][];
+            /** @description Groups with members that both versions have scored */
+            numGroups: number;
+            /** @description Groups with members whose advantage changes its sign */
+            numGroupsFlipped: number;
+            /** @description Those with the most such members */
+            mostFlipped: components["schemas"]["FlippedGroup"][];
+        };
         DatasetListItem: {
             name: string;
             /** @description What a row is, such as `sft` */
@@ -2636,6 +2820,17 @@ export type RunWarning = components['schemas']['RunWarning'];
 export type SamplingBlock = components['schemas']['SamplingBlock'];
 export type ValidationPass = components['schemas']['ValidationPass'];
 export type ValidationFigures = components['schemas']['ValidationFigures'];
+export type RewardVersionItem = components['schemas']['RewardVersionItem'];
+export type RewardVersionList = components['schemas']['RewardVersionList'];
+export type AuditedStretch = components['schemas']['AuditedStretch'];
+export type AuditedRewardValue = components['schemas']['AuditedRewardValue'];
+export type HackedRewardValue = components['schemas']['HackedRewardValue'];
+export type EpisodeToRead = components['schemas']['EpisodeToRead'];
+export type RewardAuditReport = components['schemas']['RewardAuditReport'];
+export type RewardValueDifference = components['schemas']['RewardValueDifference'];
+export type EpisodeRewardChange = components['schemas']['EpisodeRewardChange'];
+export type FlippedGroup = components['schemas']['FlippedGroup'];
+export type RewardDifferences = components['schemas']['RewardDifferences'];
 export type DatasetListItem = components['schemas']['DatasetListItem'];
 export type DatasetSplit = components['schemas']['DatasetSplit'];
 export type DatasetRun = components['schemas']['DatasetRun'];
@@ -4189,6 +4384,117 @@ export interface operations {
                         /** @description null on the last page */
                         nextCursor: string | null;
                     };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    RewardsController_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RewardVersionList"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    RewardsController_audit: {
+        parameters: {
+            query?: {
+                /** @description Only episodes of this split; all without it */
+                split?: "train" | "validation" | "test";
+                /** @description Most episodes, or groups, in each list */
+                limit?: number;
+                /** @description Stretches of equally many episodes that the history is cut into; each has ten at least */
+                stretches?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+                /** @description Name of the reward version (the latest with that name), or the beginning of it */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RewardAuditReport"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    RewardsController_compare: {
+        parameters: {
+            query?: {
+                /** @description Only episodes of this split; all without it */
+                split?: "train" | "validation" | "test";
+                /** @description Most episodes, or groups, in each list */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+                /** @description Name of the reward version (the latest with that name), or the beginning of it */
+                version: string;
+                /** @description The other reward version, named likewise */
+                otherVersion: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RewardDifferences"];
                 };
             };
             /** @description An error */

@@ -61,6 +61,7 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
         {hasUpdates && <NavLink to="metrics">Metrics</NavLink>}
         <NavLink to="episodes">Episodes</NavLink>
         {hasUpdates && <NavLink to="updates">Updates</NavLink>}
+        <NavLink to="rewards">Rewards</NavLink>
         {run.data.kind === 'trained' && (
           <>
             <NavLink to="what-ifs">What if</NavLink>

@@ -1,5 +1,5 @@
 import { rankCorrelation } from '@retrace/algorithms';
-import type { StoreClient } from '@retrace/store';
+import type { StoreReader } from '@retrace/store';
 import { findVersion } from '../reward-versions.js';
 import { ScoringError } from '../scoring-error.js';
 import {
@@ -22,7 +22,7 @@ const END = 3;
 const ROUNDING = 1e-9;
 
 export interface RewardAuditOptions {
-  readonly client: StoreClient;
+  readonly client: StoreReader;
   readonly runId: string;
   /** A name of a reward version, the version, or the first characters of one. */
   readonly version: string;
@@ -109,7 +109,7 @@ export async function auditRewards(options: RewardAuditOptions): Promise<RewardA
 }
 
 async function nothingToAudit(
-  client: StoreClient,
+  client: StoreReader,
   name: string,
   { key, counts }: { readonly key: AuditedScoresKey; readonly counts: AuditedCounts },
 ): Promise<ScoringError> {

@@ -1,4 +1,4 @@
-import type { StoreClient } from '@retrace/store';
+import type { StoreReader } from '@retrace/store';
 import { ALL_SCORES } from '../diff/score-pairs.js';
 
 export interface AuditedScoresKey {
@@ -48,7 +48,7 @@ export interface StretchRow extends NamedValue {
 /** The episodes of a run that a reward version has scored, as relations in the store, where queries about them are computed. */
 export class AuditedScores {
   constructor(
-    private readonly client: StoreClient,
+    private readonly client: StoreReader,
     private readonly key: AuditedScoresKey,
   ) {}
 

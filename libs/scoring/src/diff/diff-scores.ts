@@ -1,12 +1,12 @@
 import type { RankCorrelation } from '@retrace/algorithms';
-import type { StoreClient } from '@retrace/store';
+import type { StoreReader } from '@retrace/store';
 import { findVersion } from '../reward-versions.js';
 import { ScoringError } from '../scoring-error.js';
 import { rankAgreement } from './rank-agreement.js';
 import { ScorePairs, type ScoredValue } from './score-pairs.js';
 
 export interface ScoreDiffOptions {
-  readonly client: StoreClient;
+  readonly client: StoreReader;
   readonly runId: string;
   /** A name, a reward version, or the first characters of one. */
   readonly a: string;

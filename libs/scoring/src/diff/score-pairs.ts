@@ -1,4 +1,4 @@
-import type { StoreClient } from '@retrace/store';
+import type { StoreReader } from '@retrace/store';
 
 export interface ScorePairsKey {
   readonly runId: string;
@@ -22,7 +22,7 @@ export const ALL_SCORES = {
 /** The episodes that two reward versions have scored, as a relation in the store, where queries about them are computed. */
 export class ScorePairs {
   constructor(
-    private readonly client: StoreClient,
+    private readonly client: StoreReader,
     private readonly key: ScorePairsKey,
   ) {}
 

@@ -76,6 +76,9 @@ export interface StoreClient {
   close(): Promise<void>;
 }
 
+/** For code that reads rows only. */
+export type StoreReader = Pick<StoreClient, 'queryRows'>;
+
 /** The end of a result that ended in an exception: mark, tag, text, length and tag, mark. */
 const EXCEPTION_AT_END = /__exception__\r?\n\w+\r?\n(Code: [\s\S]*?)\r?\n\d+ \w+\r?\n__exception__\r?\n$/;
 const MAX_EXCEPTION_CHARACTERS = 20_000;

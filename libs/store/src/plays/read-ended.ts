@@ -1,5 +1,5 @@
 import type { Json, Split } from '@retrace/trajectory';
-import type { StoreClient } from '../client/store-client.js';
+import type { StoreReader } from '../client/store-client.js';
 import { playTag, type PlayRecord } from './read-play.js';
 
 /** One attempt at a task, among those of a policy in an environment. */
@@ -43,10 +43,7 @@ const ENDED = `
   WHERE run_id IN {runIds:Array(String)} AND sealed AND end_reason != 'abandoned'`;
 
 /** Reads which attempts of a play have ended; null where the store has no run of it. */
-export async function readStartedPlay(
-  client: Pick<StoreClient, 'queryRows'>,
-  playId: string,
-): Promise<StartedPlay | null> {
+export async function readStartedPlay(client: StoreReader, playId: string): Promise<StartedPlay | null> {
   const found = await client.queryRows<{ runId: string; environment: string; play: string }>(RUNS, {
     params: { tag: playTag(playId) },
   });

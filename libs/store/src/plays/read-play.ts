@@ -1,5 +1,5 @@
 import type { Json, Split } from '@retrace/trajectory';
-import type { StoreClient } from '../client/store-client.js';
+import type { StoreReader } from '../client/store-client.js';
 import type { PlayedRun, PlayPrice, PlayReport } from './play-report.js';
 import { comparePolicies, summarizePlay, type PlayedEpisode } from './summarize-play.js';
 
@@ -87,10 +87,7 @@ export function playTag(playId: string): string {
 }
 
 /** Reads what a play has so far; null where the store has no run of it. */
-export async function readPlay(
-  client: Pick<StoreClient, 'queryRows'>,
-  playId: string,
-): Promise<PlayReport | null> {
+export async function readPlay(client: StoreReader, playId: string): Promise<PlayReport | null> {
   const found = await client.queryRows<RunRow>(RUNS_OF_PLAY, { params: { tag: playTag(playId) } });
   if (found.length === 0) return null;
   const records = new Map(

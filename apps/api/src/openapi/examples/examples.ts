@@ -4,6 +4,7 @@ import type { Examples } from './example.js';
 import { EPISODES_EXAMPLES } from './episodes.js';
 import { QUEUE_EXAMPLES } from './queue.js';
 import { RECORDING_EXAMPLES } from './recording.js';
+import { REWARDS_EXAMPLES } from './rewards.js';
 import { RUNS_EXAMPLES } from './runs.js';
 import { SERVER_EXAMPLES } from './server.js';
 import { TRAINING_EXAMPLES } from './training.js';
@@ -14,6 +15,7 @@ export const EXAMPLES: Examples = {
   ...RUNS_EXAMPLES,
   ...EPISODES_EXAMPLES,
   ...TRAINING_EXAMPLES,
+  ...REWARDS_EXAMPLES,
   ...UPDATE_QUESTION_EXAMPLES,
   ...QUEUE_EXAMPLES,
   ...SERVER_EXAMPLES,

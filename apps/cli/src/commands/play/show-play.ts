@@ -1,4 +1,4 @@
-import { readPlay, type StoreClient } from '@retrace/store';
+import { readPlay, type StoreReader } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
 import { withStore } from '../../services/store-session.js';
@@ -25,7 +25,7 @@ export async function showPlay(play: string, options: CommonOptions): Promise<vo
 }
 
 /** Returns the id of a play, which may be named `latest`. */
-export async function wholePlayId(client: Pick<StoreClient, 'queryRows'>, play: string): Promise<string> {
+export async function wholePlayId(client: StoreReader, play: string): Promise<string> {
   if (play !== 'latest') return play;
   const [newest] = await client.queryRows<{ playId: string } | undefined>(NEWEST);
   return newest?.playId ?? play;

@@ -1,0 +1,18 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { ApiText, ApiTime } from '../openapi/properties.js';
+
+export class RewardVersionItem {
+  @ApiText('SHA-256 of everything that the reward depends on')
+  readonly version!: string;
+
+  @ApiText('The name that was given to it; a version with several names is there with each')
+  readonly name!: string;
+
+  @ApiTime('When it got this name')
+  readonly namedAt!: string;
+}
+
+export class RewardVersionList {
+  @ApiProperty({ type: [RewardVersionItem] })
+  readonly versions!: readonly RewardVersionItem[];
+}
