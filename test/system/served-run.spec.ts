@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -11,7 +11,7 @@ import type { Replay } from '../../apps/api/src/replays/replays.dto.js';
 import { findBrowser } from '../../scripts/find-browser.mjs';
 import { photographEpisode, photographRun, photographSql } from '../../scripts/photographs.mjs';
 import { makeDataDirectory, root, runRetrace, startRetrace } from '../support/cli.mjs';
-import { DashboardBrowser } from '../support/dashboard-browser.mjs';
+import { DashboardBrowser, PHONE_WIDTH } from '../support/dashboard-browser.mjs';
 import { contextsOf, type Step } from '../support/step-contexts.js';
 
 /**
@@ -515,6 +515,48 @@ describe('a run whose collector and trainer work at the same time', () => {
       );
       await page.reload();
       await line.waitFor();
+    });
+
+    it('holds a reward version against success, and against another, on the page of rewards', async () => {
+      const { page } = browser;
+      const [{ runId, recipe }] = await sql<{ runId: string; recipe: string }>(
+        "SELECT run_id AS runId, recipe FROM runs WHERE name = 'memory-bandit-grpo'",
+      );
+      await page.goto(`${url}/runs/${runId}`);
+      await page.getByRole('link', { name: 'Rewards' }).click();
+      await page.getByRole('heading', { name: 'Not scored yet' }).waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      const turned = join(data.path, 'turned.json');
+      const reward = {
+        ...{ allocation: 'perStep', allocationGamma: 1 },
+        components: [{ reward: 'goal', weight: -1 }],
+      };
+      writeFileSync(turned, JSON.stringify({ ...(JSON.parse(recipe) as object), reward }));
+      for (const version of [['plain'], ['turned', '--recipe', turned]])
+        expect(
+          await runRetrace(['score', '--run', runId, '--data-dir', data.path, '--name', ...version]),
+        ).toMatchObject({ code: 0 });
+      await page.reload();
+      await page.getByRole('combobox', { name: 'Version' }).selectOption('plain');
+      const values = page.getByRole('region', { name: 'Values of the reward' });
+      await values.getByRole('row').nth(1).getByText('total').waitFor();
+      expect(await values.getByText('failures get more').count()).toBe(0);
+      await page.getByRole('combobox', { name: 'Version' }).selectOption('turned');
+      await values.getByText('failures get more').first().waitFor();
+      await page.getByRole('combobox', { name: 'Against' }).selectOption('plain');
+      await page.getByRole('heading', { name: 'turned against plain' }).waitFor();
+      const compared = page.getByRole('region', { name: 'Values compared' }).getByRole('row').nth(1);
+      expect(await compared.innerText()).toMatch(/^total\s.*\s−[\d.]+\s+−[\d.]+$/s);
+      await page.reload();
+      await compared.waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      expect(await browser.widthOnPhone()).toBeLessThanOrEqual(PHONE_WIDTH);
+      await page
+        .getByRole('region', { name: 'Failures with the highest totals' })
+        .getByRole('link')
+        .first()
+        .click();
+      await page.waitForURL(/\/episodes\/[0-9a-f-]{36}$/);
     });
 
     it('reports no error or warning in the console of the browser', () => {

@@ -70,7 +70,7 @@ function Hacked({ audit: { hacked, numWindows, numWithSuccess } }: { readonly au
     return (
       <ul className={page.stack}>
         {hacked.map((found) => (
-          <li key={found.name} role="alert">
+          <li key={found.name}>
             <Badge tone="bad">hacked</Badge> {sentenceOf(found)}
           </li>
         ))}
