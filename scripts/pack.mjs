@@ -41,7 +41,7 @@ const NOT_OF_OTHERS = /\.map$|\.[cm]?ts$|\.md$|^node_modules$/i;
 
 const lock = readJson(join(root, 'package-lock.json')).packages;
 const destination = resolve(process.argv[2] ?? '.');
-await runTool('type check and build', 'node_modules/typescript/bin/tsc', ['-b']);
+await runTool('type check and build', 'node_modules/typescript-7/bin/tsc', ['-b']);
 await buildIfStale();
 const temporary = mkdtempSync(join(tmpdir(), 'retrace-pack-'));
 /** Named as npm wants the folder in an archive to be. */

@@ -21,7 +21,7 @@ if ('unavailable' in prepared) {
   console.log(`Agent frameworks: skipped, because ${prepared.unavailable}`);
 } else {
   const { node } = prepared;
-  await runTool('types', 'node_modules/typescript/bin/tsc', ['-b', 'test/frameworks']);
+  await runTool('types', 'node_modules/typescript-7/bin/tsc', ['-b', 'test/frameworks']);
   await buildIfStale();
   const args = ['run', 'test/frameworks', ...process.argv.slice(2)];
   process.exitCode = await runTool('tests', 'node_modules/vitest/vitest.mjs', args, {

@@ -8,7 +8,7 @@ import { runSpecs } from './run-specs.mjs';
 import { runTool } from './run-tool.mjs';
 
 exitIfNodeTooOld();
-await runTool('type check and build', 'node_modules/typescript/bin/tsc', ['-b']);
+await runTool('type check and build', 'node_modules/typescript-7/bin/tsc', ['-b']);
 await buildIfStale();
 const installation = await runTool('compute backend', 'apps/cli/bin/retrace.mjs', ['backend', 'install'], {
   mayFail: true,
