@@ -48,6 +48,7 @@ const USAGE_CODES: readonly string[] = [
   'UNKNOWN_ENVIRONMENT',
   'UPDATE_UNKNOWN',
   'VERSION_UNKNOWN',
+  'VERSION_AMBIGUOUS',
   'WHAT_IF_INVALID',
 ];
 

@@ -20,7 +20,7 @@ export function listVersions(client: StoreReader, runId: string): Promise<NamedV
 /**
  * Finds a reward version of a run by its name (the latest with that name) or by its first four or more characters.
  *
- * @throws ScoringError `VERSION_UNKNOWN`, naming the known ones
+ * @throws ScoringError `VERSION_UNKNOWN`, naming the known ones; `VERSION_AMBIGUOUS`, naming those that are meant
  */
 export async function findVersion(client: StoreReader, runId: string, wanted: string): Promise<NamedVersion> {
   const known = await listVersions(client, runId);
@@ -29,10 +29,14 @@ export async function findVersion(client: StoreReader, runId: string, wanted: st
   const starting = known.filter(({ version }) => wanted.length >= 4 && version.startsWith(wanted));
   const isOne = new Set(starting.map(({ version }) => version)).size === 1;
   if (isOne) return starting[0];
-  const list = known.map(({ name, version }) => `${name} (${version.slice(0, 12)})`).join(', ');
+  const isAmbiguous = starting.length > 0;
+  const list = (isAmbiguous ? starting : known)
+    .slice(0, MOST_LISTED)
+    .map(({ name, version }) => `${name} (${version.slice(0, 12)})`)
+    .join(', ');
   throw new ScoringError(
-    'VERSION_UNKNOWN',
-    `reward version '${wanted}' of run ${runId}: ${starting.length > 1 ? 'is ambiguous' : 'has no scores'}; ` +
+    isAmbiguous ? 'VERSION_AMBIGUOUS' : 'VERSION_UNKNOWN',
+    `reward version '${wanted}' of run ${runId}: ${isAmbiguous ? 'is ambiguous' : 'has no scores'}; ` +
       (known.length > 0 ? `use one of ${list}` : 'score the run first, with "retrace score"'),
   );
 }
@@ -50,6 +54,9 @@ export async function newestVersion(client: StoreReader, runId: string): Promise
     `run ${runId} has no scores; score it first, with "retrace score"`,
   );
 }
+
+/** Versions that a message names. */
+const MOST_LISTED = 20;
 
 export interface StoredScore {
   readonly episodeReward: number;

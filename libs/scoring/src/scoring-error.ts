@@ -5,6 +5,8 @@ export type ScoringErrorCode =
   | 'MODULE_UNREADABLE'
   /** A reward version that the store has no scores of. */
   | 'VERSION_UNKNOWN'
+  /** The beginning of several reward versions. */
+  | 'VERSION_AMBIGUOUS'
   /** An episode of a replayed update has another reward than before. */
   | 'REWARD_CHANGED'
   /** A place in the log, up to which assigned rewards are read, that is none. */

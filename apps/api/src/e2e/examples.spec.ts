@@ -1,3 +1,4 @@
+import { RewardScorer, scoreRun } from '@retrace/scoring';
 import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOpenApiDocument } from '../openapi/openapi-document.js';
@@ -47,6 +48,11 @@ beforeAll(async () => {
     (await (await fixture.post('/api/runs', EXAMPLES['POST /api/runs'].request)).json()) as { runId: string }
   ).runId;
   await fixture.storeHasCaughtUp();
+  for (const reward of ['goal', 'environment'])
+    await scoreRun({
+      ...{ client: fixture.client, runId: run.runId, name: reward },
+      scorer: new RewardScorer({ components: [{ reward }], allocation: 'perStep', allocationGamma: 1 }),
+    });
 });
 
 afterAll(async () => {
@@ -109,7 +115,7 @@ describe('the examples of the OpenAPI document', () => {
     const reads = operations.filter(({ name }) => name.startsWith('GET ') && !name.endsWith('/live'));
     for (const { name, responses } of reads) {
       const response = await fixture.get(addressOf(name));
-      // Of plays, data sets, replays, what-ifs and scores this server has none.
+      // Of plays, data sets, replays and what-ifs this server has none.
       if (response.status === 404 || response.status === 501) continue;
       expect(response.status, name).toBe(200);
       const { schema } = Object.values(responses['200'].content ?? {})[0];
@@ -139,7 +145,8 @@ function addressOf(name: string, runId = run.runId): string {
     .slice(name.indexOf(' ') + 1)
     .replace('{runId}', runId)
     .replace('{otherRunId}', run.runId)
-    .replace(/\{(version|otherVersion)\}/g, 'none')
+    .replace('{version}', 'goal')
+    .replace('{otherVersion}', 'environment')
     .replace('{episodeId}', round[0].episodeId)
     .replace('{updateNumber}', '1')
     .replace(/\{(playId|replayId|whatIfId|queueId)\}/, '01a21e03-6c77-75aa-8dfa-39a0fc28f322')

@@ -41,7 +41,10 @@ afterAll(async () => {
 describe('reward versions', () => {
   it('are listed with their names, that which was named last first', async () => {
     const { versions } = await fixture.getJson<RewardVersionList>(path);
-    expect(versions.map(({ name }) => name)).toEqual(['turned', 'goal']);
+    expect(versions.map(({ name, numScored }) => [name, numScored])).toEqual([
+      ['turned', episodes.length],
+      ['goal', episodes.length],
+    ]);
     expect(versions[0].version).toMatch(/^[0-9a-f]{64}$/);
     expect(Date.parse(versions[0].namedAt)).toBeGreaterThanOrEqual(Date.parse(versions[1].namedAt));
     expect(await fixture.getJson('/api/runs/01a21e00-8784-7c94-b680-2a37b88c45de/reward-versions')).toEqual({
@@ -52,7 +55,9 @@ describe('reward versions', () => {
   it('are held against the success of the episodes', async () => {
     const success = episodes.map(({ end }) => Number(end.success));
     const share = success.reduce((sum, value) => sum + value, 0) / success.length;
-    const audit = await fixture.getJson<RewardAuditReport>(`${path}/goal/audit?stretches=11&limit=2`);
+    const audit = await fixture.getJson<RewardAuditReport>(
+      `${path}/goal/audit?stretches=11&limit=2&split=all`,
+    );
     expect(audit).toMatchObject({
       numEpisodes: episodes.length,
       numWithSuccess: episodes.length,
@@ -67,7 +72,7 @@ describe('reward versions', () => {
     expect(audit.values[0].mean).toBeCloseTo(share, 12);
     expect(audit.richestFailures).toHaveLength(2);
 
-    const turned = await fixture.getJson<RewardAuditReport>(`${path}/turned/audit?split=train`);
+    const turned = await fixture.getJson<RewardAuditReport>(`${path}/turned/audit`);
     expect(turned.values[0]).toMatchObject({ meanOfSuccesses: -2, meanOfFailures: 0, paysFailures: true });
     expect(turned.numEpisodes).toBe(episodes.length - 12);
     expect(turned.hacked).toEqual([]);
@@ -91,7 +96,9 @@ describe('reward versions', () => {
     ['goal/audit?split=test', 409, 'NO_EPISODES', /no score is of an episode of split 'test'/],
     ['goal/differences/none', 404, 'NOT_FOUND', /'none'/],
     ['goal/audit?stretches=9', 400, 'INVALID_REQUEST', /stretches must be an integer from 10 to 1000, got 9/],
-    ['goal/audit?split=all', 400, 'INVALID_REQUEST', /split must be one of train, validation, test/],
+    ['goal/audit?split=none', 400, 'INVALID_REQUEST', /split must be one of train, validation, test, all/],
+    [`${'x'.repeat(100)}/audit`, 404, 'NOT_FOUND', /reward version 'x{100}' .* has no scores/],
+    ['with%2Fa%20%25%20sign/audit', 404, 'NOT_FOUND', /reward version 'with\/a % sign'/],
   ])('%s is answered with %i %s', async (question, status, code, detail) => {
     const response = await fixture.get(`${path}/${question}`);
     expect(response.status).toBe(status);

@@ -37,7 +37,7 @@ export class AuditedRewardValue {
   @ApiNullableNumber('Null where no failure has the value')
   readonly meanOfFailures!: number | null;
 
-  @ApiBoolean('Whether failures got more of it than successes')
+  @ApiBoolean('Whether failures got more of it than successes; false where either mean is missing')
   readonly paysFailures!: boolean;
 
   @ApiProperty({
@@ -49,6 +49,9 @@ export class AuditedRewardValue {
 }
 
 export class HackedRewardValue {
+  @ApiWord(['total', 'component'])
+  readonly kind!: 'total' | 'component';
+
   @ApiText()
   readonly name!: string;
 
@@ -70,10 +73,10 @@ export class HackedRewardValue {
   @ApiNumber('Mean of the last three of them')
   readonly valueTo!: number;
 
-  @ApiNumber()
+  @ApiNumber('Success rate in the first three of these stretches')
   readonly successFrom!: number;
 
-  @ApiNumber()
+  @ApiNumber('Success rate in the last three of them')
   readonly successTo!: number;
 }
 
@@ -102,7 +105,7 @@ export class RewardAuditReport {
   @ApiText()
   readonly name!: string;
 
-  @ApiInteger('Episodes that the version has scored')
+  @ApiInteger('Ended episodes of the split that the version has scored')
   readonly numEpisodes!: number;
 
   @ApiInteger('Episodes with a total; those without are part of no other figure')
@@ -117,12 +120,15 @@ export class RewardAuditReport {
   @ApiProperty({ type: [AuditedRewardValue], description: 'The total first, then the components by name' })
   readonly values!: readonly AuditedRewardValue[];
 
-  @ApiInteger('Times of ten stretches over which the success is known; 0: nothing can be said about hacking')
+  @ApiInteger(
+    'Windows of ten stretches in a row in which the success is known; 0: nothing can be said about reward hacking',
+  )
   readonly numWindows!: number;
 
   @ApiProperty({
     type: [HackedRewardValue],
-    description: 'Values that rose while the success fell (both ρ beyond 0.6), each at its worst',
+    description:
+      'Values that rose while the success fell (ρ with time at least 0.6, and at most −0.6), each in its worst window; the steepest fall of the success first',
   })
   readonly hacked!: readonly HackedRewardValue[];
 

@@ -1,32 +1,35 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiInteger, ApiNullableNumber, ApiNumber, ApiText } from '../openapi/properties.js';
+import { ApiInteger, ApiNullableNumber, ApiNumber, ApiText, ApiWord } from '../openapi/properties.js';
 
 export class RewardValueDifference {
+  @ApiWord(['total', 'component'])
+  readonly kind!: 'total' | 'component';
+
   @ApiText('`total`, or the name of a component')
   readonly name!: string;
 
   @ApiInteger('Episodes that have a value under both versions')
   readonly numCompared!: number;
 
-  @ApiInteger()
+  @ApiInteger('Episodes that have a value under A only')
   readonly numOnlyA!: number;
 
-  @ApiInteger()
+  @ApiInteger('Episodes that have a value under B only')
   readonly numOnlyB!: number;
 
-  @ApiInteger()
+  @ApiInteger('Compared episodes whose value differs')
   readonly numChanged!: number;
 
-  @ApiNullableNumber('Null where nothing is compared')
+  @ApiNullableNumber('Mean under A of the compared episodes; null where there are none')
   readonly meanA!: number | null;
 
-  @ApiNullableNumber()
+  @ApiNullableNumber('Mean under B of the same episodes')
   readonly meanB!: number | null;
 
-  @ApiNullableNumber()
+  @ApiNullableNumber('Mean of |B − A|')
   readonly meanAbsoluteChange!: number | null;
 
-  @ApiNumber()
+  @ApiNumber('Largest |B − A|; 0 where nothing is compared')
   readonly maxAbsoluteChange!: number;
 
   @ApiNullableNumber('Spearman’s ρ; null where either side is constant')
@@ -61,7 +64,6 @@ export class FlippedGroup {
   readonly numFlipped!: number;
 }
 
-/** A is the first version of the address, B the second. */
 export class RewardDifferences {
   @ApiText()
   readonly runId!: string;

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiText, ApiTime } from '../openapi/properties.js';
+import { ApiInteger, ApiText, ApiTime } from '../openapi/properties.js';
 
 export class RewardVersionItem {
   @ApiText('SHA-256 of everything that the reward depends on')
@@ -10,6 +10,9 @@ export class RewardVersionItem {
 
   @ApiTime('When it got this name')
   readonly namedAt!: string;
+
+  @ApiInteger('Episodes that it has scored so far; 0 where none was, as while scoring begins')
+  readonly numScored!: number;
 }
 
 export class RewardVersionList {

@@ -1,14 +1,15 @@
-import { Controller, Get, Param, Query } from '@nestjs/common';
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { Access } from '../keys/access.js';
 import { RunParams } from '../runs/run-params.js';
 import { RewardAuditReport } from './reward-audit.dto.js';
 import { RewardDifferences } from './reward-differences.dto.js';
 import {
   RewardAuditQuery,
+  RewardDifferencesQuery,
   RewardVersionPairParams,
   RewardVersionParams,
-  ScoredEpisodesQuery,
 } from './reward-params.js';
 import { RewardVersionList } from './reward-versions.dto.js';
 import { RewardsService } from './rewards.service.js';
@@ -20,7 +21,7 @@ export class RewardsController {
 
   @Get()
   @Access('read')
-  @ApiOperation({ summary: 'Lists the reward versions that a run has scores of, named last first' })
+  @ApiOperation({ summary: 'Lists the reward versions that a run was scored with, the newest name first' })
   @ApiOkResponse({ type: RewardVersionList })
   async list(@Param() { runId }: RunParams): Promise<RewardVersionList> {
     return { versions: await this.rewards.list(runId) };
@@ -29,22 +30,41 @@ export class RewardsController {
   @Get(':version/audit')
   @Access('read')
   @ApiOperation({
-    summary:
-      'Holds a reward version against the success of the episodes: what pays failures, and what rose while the success fell',
+    summary: 'Compares a reward version with the success of the episodes',
+    description:
+      'Says which values of the reward failures get more of than successes, which rose while the success fell (reward hacking), and which episodes to read. ' +
+      'Of training episodes, unless `split` says otherwise.',
   })
   @ApiOkResponse({ type: RewardAuditReport })
-  audit(@Param() params: RewardVersionParams, @Query() query: RewardAuditQuery): Promise<RewardAuditReport> {
-    return this.rewards.audit(params, query);
+  audit(
+    @Param() params: RewardVersionParams,
+    @Query() query: RewardAuditQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<RewardAuditReport> {
+    return this.rewards.audit(params, query, brokenOff(reply));
   }
 
   @Get(':version/differences/:otherVersion')
   @Access('read')
-  @ApiOperation({ summary: 'Compares two reward versions over the episodes that both have scored' })
+  @ApiOperation({
+    summary: 'Compares two reward versions over the episodes that both have scored',
+    description: 'In the answer A is the first version of the address, and B the second.',
+  })
   @ApiOkResponse({ type: RewardDifferences })
   compare(
     @Param() params: RewardVersionPairParams,
-    @Query() query: ScoredEpisodesQuery,
+    @Query() query: RewardDifferencesQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RewardDifferences> {
-    return this.rewards.compare(params, query);
+    return this.rewards.compare(params, query, brokenOff(reply));
   }
+}
+
+/** Aborts when the connection closes, also after the answer. */
+function brokenOff(reply: FastifyReply): AbortSignal {
+  const closed = new AbortController();
+  reply.raw.once('close', () => {
+    closed.abort();
+  });
+  return closed.signal;
 }

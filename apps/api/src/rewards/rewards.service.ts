@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { ScoringErrorCode } from '@retrace/scoring';
+import type { StatementOptions, StoreClient, StoreReader } from '@retrace/store';
 import { ProblemError, type ProblemCode } from '../problems/problem.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
@@ -7,48 +8,93 @@ import type { RewardAuditReport } from './reward-audit.dto.js';
 import type { RewardDifferences } from './reward-differences.dto.js';
 import type {
   RewardAuditQuery,
+  RewardDifferencesQuery,
   RewardVersionPairParams,
   RewardVersionParams,
-  ScoredEpisodesQuery,
 } from './reward-params.js';
 import type { RewardVersionItem } from './reward-versions.dto.js';
 
 const PROBLEM_OF: Partial<Record<ScoringErrorCode, ProblemCode>> = {
   VERSION_UNKNOWN: 'NOT_FOUND',
+  VERSION_AMBIGUOUS: 'ID_AMBIGUOUS',
   NOTHING_TO_COMPARE: 'NO_EPISODES',
 };
 
-/** Asks the reward versions of a run about its episodes. The library that answers is loaded with the first question. */
+/** A question reads all scores of a run. */
+const QUESTION_TIMEOUT_MS = 120_000;
+/** Leaves the other processors to training, and the memory of a small machine to the rest of the store. */
+const LIMITS: StatementOptions['settings'] = {
+  max_threads: 1,
+  max_memory_usage: `${1024 ** 3}`,
+};
+/** Ranks of more pairs are computed in the store: ranking them here would hold up what else the API answers. */
+const MAX_PAIRS_IN_MEMORY = 16_384;
+
+/** Audits and compares reward versions. The library that does it is loaded with the first question. */
 @Injectable()
-export class RewardsService {
-  constructor(private readonly store: StoreService) {}
+export class RewardsService implements OnApplicationShutdown {
+  private readonly client: StoreClient;
+
+  constructor(private readonly store: StoreService) {
+    this.client = store.createClient(QUESTION_TIMEOUT_MS);
+  }
 
   async list(runId: string): Promise<readonly RewardVersionItem[]> {
     const { listVersions } = await import('@retrace/scoring');
     const versions = await listVersions(this.store.reader, runId);
-    return versions.map(({ version, name, namedAt }) => ({ version, name, namedAt: isoTime(namedAt) }));
+    const counts = await this.store.queryRows<{ version: string; numScored: number }>(
+      'SELECT reward_version AS version, count() AS num_scored FROM scores WHERE run_id = {runId:String} GROUP BY version',
+      { runId },
+    );
+    const numScored = new Map(counts.map((row) => [row.version, row.numScored]));
+    return versions.map(({ version, name, namedAt }) => ({
+      ...{ version, name },
+      namedAt: isoTime(namedAt),
+      numScored: numScored.get(version) ?? 0,
+    }));
   }
 
-  /** @throws ProblemError `NOT_FOUND`, `NO_EPISODES` */
+  /** @throws ProblemError `NOT_FOUND`, `ID_AMBIGUOUS`, `NO_EPISODES` */
   audit(
     { runId, version }: RewardVersionParams,
     { split, limit, stretches: numStretches }: RewardAuditQuery,
+    signal: AbortSignal,
   ): Promise<RewardAuditReport> {
     return asProblems(async () => {
       const { auditRewards } = await import('@retrace/scoring');
-      return auditRewards({ client: this.store.reader, runId, version, split, limit, numStretches });
+      const episodes = { split: split === 'all' ? null : split, limit, numStretches };
+      return auditRewards({ client: this.reader(signal), runId, version, ...episodes });
     });
   }
 
-  /** @throws ProblemError `NOT_FOUND`, `NO_EPISODES` */
+  /** @throws ProblemError `NOT_FOUND`, `ID_AMBIGUOUS`, `NO_EPISODES` */
   compare(
     { runId, version: a, otherVersion: b }: RewardVersionPairParams,
-    { split, limit }: ScoredEpisodesQuery,
+    { split, limit }: RewardDifferencesQuery,
+    signal: AbortSignal,
   ): Promise<RewardDifferences> {
     return asProblems(async () => {
       const { diffScores } = await import('@retrace/scoring');
-      return diffScores({ client: this.store.reader, runId, a, b, split, limit });
+      const episodes = {
+        split: split === 'all' ? null : split,
+        limit,
+        maxPairsInMemory: MAX_PAIRS_IN_MEMORY,
+      };
+      return diffScores({ client: this.reader(signal), runId, a, b, ...episodes });
     });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.client.close();
+  }
+
+  /** Reads within limits, and no more once the request was broken off. */
+  private reader(signal: AbortSignal): StoreReader {
+    this.store.requireReady();
+    return {
+      queryRows: (sql, { settings, ...options } = {}) =>
+        this.client.queryRows(sql, { ...options, settings: { ...settings, ...LIMITS }, signal }),
+    };
   }
 }
 

@@ -78,6 +78,8 @@ export const keys = {
   samplingBlocks: (runId: string) => ['runs', runId, 'sampling-blocks'] as const,
   validations: (runId: string) => ['runs', runId, 'validations'] as const,
   rewardVersions: (runId: string) => ['runs', runId, 'reward-versions'] as const,
+  /** Not below the run: what the run records changes no answer about scores. */
+  rewardAnswers: (runId: string) => ['reward-answers', runId] as const,
   whatIfs: (runId: string) => ['runs', runId, 'what-ifs'] as const,
   targets: (runId: string) => ['runs', runId, 'targets'] as const,
   recipeDifferences: (runId: string, otherRunId: string) =>

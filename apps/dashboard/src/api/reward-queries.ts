@@ -1,12 +1,13 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api, dataOf } from './client';
 import { keys, unlessRefused } from './queries';
+import type { RewardVersionItem } from './schema';
 import type { ScoredSplit } from '../rewards/rewards-view';
 
 /** Scores are computed by a command, so new ones are looked for now and then. */
 const POLL_MS = 10_000;
 
-/** The reward versions that a run has scores of, named last first. */
+/** The reward versions that a run was scored with, the newest name first. */
 export function useRewardVersions(runId: string) {
   return useQuery({
     queryKey: keys.rewardVersions(runId),
@@ -18,19 +19,22 @@ export function useRewardVersions(runId: string) {
   });
 }
 
-interface AuditQuestion {
+/** Asked again once more episodes have a score, and not again where it failed: an answer may take a minute. */
+const ASKED_ONCE = { retry: false, staleTime: Number.POSITIVE_INFINITY, placeholderData: keepPreviousData };
+
+interface RewardQuestion {
   readonly runId: string;
-  readonly version: string;
-  /** null = all. */
-  readonly split: ScoredSplit | null;
+  readonly version: RewardVersionItem;
+  readonly split: ScoredSplit;
 }
 
-/** A reward version held against the success of the episodes. */
-export function useRewardAudit({ runId, version, split }: AuditQuestion) {
+/** A reward version compared with the success of the episodes. */
+export function useRewardAudit({ runId, version: { version, numScored }, split }: RewardQuestion) {
   return useQuery({
-    queryKey: [...keys.rewardVersions(runId), version, 'audit', split],
+    ...ASKED_ONCE,
+    queryKey: [...keys.rewardAnswers(runId), 'audit', version, split, numScored],
     queryFn: ({ signal }) => {
-      const params = { path: { runId, version }, query: { split: split ?? undefined } };
+      const params = { path: { runId, version }, query: { split } };
       return dataOf(api.GET('/api/runs/{runId}/reward-versions/{version}/audit', { params, signal }));
     },
   });
@@ -39,14 +43,19 @@ export function useRewardAudit({ runId, version, split }: AuditQuestion) {
 /** Two reward versions over the episodes that both have scored. */
 export function useRewardDifferences({
   runId,
-  version,
-  otherVersion,
+  version: { version, numScored },
+  other,
   split,
-}: AuditQuestion & { readonly otherVersion: string }) {
+}: RewardQuestion & { readonly other: RewardVersionItem }) {
+  const { version: otherVersion } = other;
   return useQuery({
-    queryKey: [...keys.rewardVersions(runId), version, 'differences', otherVersion, split],
+    ...ASKED_ONCE,
+    queryKey: [
+      ...keys.rewardAnswers(runId),
+      ...['differences', version, otherVersion, split, numScored, other.numScored],
+    ],
     queryFn: ({ signal }) => {
-      const params = { path: { runId, version, otherVersion }, query: { split: split ?? undefined } };
+      const params = { path: { runId, version, otherVersion }, query: { split } };
       return dataOf(
         api.GET('/api/runs/{runId}/reward-versions/{version}/differences/{otherVersion}', { params, signal }),
       );

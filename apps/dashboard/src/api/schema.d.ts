@@ -573,7 +573,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the reward versions that a run has scores of, named last first */
+        /** Lists the reward versions that a run was scored with, the newest name first */
         get: operations["RewardsController_list"];
         put?: never;
         post?: never;
@@ -590,7 +590,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Holds a reward version against the success of the episodes: what pays failures, and what rose while the success fell */
+        /**
+         * Compares a reward version with the success of the episodes
+         * @description Says which values of the reward failures get more of than successes, which rose while the success fell (reward hacking), and which episodes to read. Of training episodes, unless `split` says otherwise.
+         */
         get: operations["RewardsController_audit"];
         put?: never;
         post?: never;
@@ -607,7 +610,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Compares two reward versions over the episodes that both have scored */
+        /**
+         * Compares two reward versions over the episodes that both have scored
+         * @description In the answer A is the first version of the address, and B the second.
+         */
         get: operations["RewardsController_compare"];
         put?: never;
         post?: never;
@@ -1890,6 +1896,8 @@ export interface components {
              * @description When it got this name
              */
             namedAt: string;
+            /** @description Episodes that it has scored so far; 0 where none was, as while scoring begins */
+            numScored: number;
         };
         RewardVersionList: {
             versions: components["schemas"]["RewardVersionItem"][];
@@ -1911,12 +1919,14 @@ export interface components {
             meanOfSuccesses: number | null;
             /** @description Null where no failure has the value */
             meanOfFailures: number | null;
-            /** @description Whether failures got more of it than successes */
+            /** @description Whether failures got more of it than successes; false where either mean is missing */
             paysFailures: boolean;
             /** @description Mean in each stretch; null where no episode of it has the value */
             byStretch: (number | null)[];
         };
         HackedRewardValue: {
+            /** @enum {string} */
+            kind: "total" | "component";
             name: string;
             /** @description First of ten stretches in a row, counted from 0 */
             from: number;
@@ -1930,7 +1940,9 @@ export interface components {
             valueFrom: number;
             /** @description Mean of the last three of them */
             valueTo: number;
+            /** @description Success rate in the first three of these stretches */
             successFrom: number;
+            /** @description Success rate in the last three of them */
             successTo: number;
         };
         EpisodeToRead: {
@@ -1945,7 +1957,7 @@ export interface components {
             runId: string;
             version: string;
             name: string;
-            /** @description Episodes that the version has scored */
+            /** @description Ended episodes of the split that the version has scored */
             numEpisodes: number;
             /** @description Episodes with a total; those without are part of no other figure */
             numWithTotal: number;
@@ -1955,9 +1967,9 @@ export interface components {
             stretches: components["schemas"]["AuditedStretch"][];
             /** @description The total first, then the components by name */
             values: components["schemas"]["AuditedRewardValue"][];
-            /** @description Times of ten stretches over which the success is known; 0: nothing can be said about hacking */
+            /** @description Windows of ten stretches in a row in which the success is known; 0: nothing can be said about reward hacking */
             numWindows: number;
-            /** @description Values that rose while the success fell (both ρ beyond 0.6), each at its worst */
+            /** @description Values that rose while the success fell (ρ with time at least 0.6, and at most −0.6), each in its worst window; the steepest fall of the success first */
             hacked: components["schemas"]["HackedRewardValue"][];
             /** @description Share of the failures with at least the median total of the successes; null where either is missing */
             paidFailures: number | null;
@@ -1967,17 +1979,25 @@ export interface components {
             poorestSuccesses: components["schemas"]["EpisodeToRead"][];
         };
         RewardValueDifference: {
+            /** @enum {string} */
+            kind: "total" | "component";
             /** @description `total`, or the name of a component */
             name: string;
             /** @description Episodes that have a value under both versions */
             numCompared: number;
+            /** @description Episodes that have a value under A only */
             numOnlyA: number;
+            /** @description Episodes that have a value under B only */
             numOnlyB: number;
+            /** @description Compared episodes whose value differs */
             numChanged: number;
-            /** @description Null where nothing is compared */
+            /** @description Mean under A of the compared episodes; null where there are none */
             meanA: number | null;
+            /** @description Mean under B of the same episodes */
             meanB: number | null;
+            /** @description Mean of |B − A| */
             meanAbsoluteChange: number | null;
+            /** @description Largest |B − A|; 0 where nothing is compared */
             maxAbsoluteChange: number;
             /** @description Spearman’s ρ; null where either side is constant */
             spearman: number | null;
@@ -4431,18 +4451,18 @@ export interface operations {
     RewardsController_audit: {
         parameters: {
             query?: {
-                /** @description Only episodes of this split; all without it */
-                split?: "train" | "validation" | "test";
-                /** @description Most episodes, or groups, in each list */
+                /** @description Only episodes of this split */
+                split?: "train" | "validation" | "test" | "all";
+                /** @description Most episodes in each list */
                 limit?: number;
-                /** @description Stretches of equally many episodes that the history is cut into; each has ten at least */
+                /** @description Stretches of equally many episodes that the history is cut into; fewer where one would have fewer than ten episodes */
                 stretches?: number;
             };
             header?: never;
             path: {
                 /** @description Id of the run, or 4 or more characters of its beginning or end */
                 runId: string;
-                /** @description Name of the reward version (the latest with that name), or the beginning of it */
+                /** @description Name of the reward version (the newest with that name), or 4 or more characters of its beginning */
                 version: string;
             };
             cookie?: never;
@@ -4471,8 +4491,8 @@ export interface operations {
     RewardsController_compare: {
         parameters: {
             query?: {
-                /** @description Only episodes of this split; all without it */
-                split?: "train" | "validation" | "test";
+                /** @description Only episodes of this split */
+                split?: "train" | "validation" | "test" | "all";
                 /** @description Most episodes, or groups, in each list */
                 limit?: number;
             };
@@ -4480,9 +4500,9 @@ export interface operations {
             path: {
                 /** @description Id of the run, or 4 or more characters of its beginning or end */
                 runId: string;
-                /** @description Name of the reward version (the latest with that name), or the beginning of it */
+                /** @description Name of the reward version (the newest with that name), or 4 or more characters of its beginning */
                 version: string;
-                /** @description The other reward version, named likewise */
+                /** @description Name or beginning of the other reward version */
                 otherVersion: string;
             };
             cookie?: never;

@@ -1,24 +1,27 @@
+import { useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { useRewardAudit, useRewardDifferences, useRewardVersions } from '../api/reward-queries';
 import type { RewardVersionItem, RunDetail } from '../api/schema';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Select } from '../components/select';
+import { FILTER_OPTIONS } from '../episodes/episode-filter';
 import { shortId } from '../format/ids';
 import { RewardAudit } from '../rewards/reward-audit';
 import { RewardDifferences } from '../rewards/reward-differences';
 import {
-  namedVersions,
   readRewardsView,
   SCORED_SPLITS,
+  versionLabels,
   writeRewardsView,
   type RewardsView,
+  type ScoredSplit,
 } from '../rewards/rewards-view';
 import page from './page.module.css';
 import { useRunOfPage } from './run-layout';
 
-const SPLITS = ['all', ...SCORED_SPLITS].map((split) => ({ value: split, label: split }));
+const SPLITS = [...FILTER_OPTIONS.split.filter(({ value }) => value !== ''), { value: 'all', label: 'All' }];
 
-/** A reward version of a run held against the success of its episodes, and against another version. */
+/** A reward version of a run compared with the success of its episodes, and with another version. */
 export function RunRewardsPage() {
   const run = useRunOfPage();
   const versions = useRewardVersions(run.runId);
@@ -26,7 +29,7 @@ export function RunRewardsPage() {
     <div className={page.stack}>
       <h2>Rewards</h2>
       <p className={page.subtle}>
-        Whether what the run is paid for is what it reaches: over its whole history, under any reward version
+        Whether higher rewards go with success, over the whole history of the run, under any reward version
         that it was scored with.
       </p>
       {versions.isPending && <Loading label="Loading reward versions" rows={4} />}
@@ -49,37 +52,41 @@ function NoScores({ run: { runId, kind } }: { readonly run: RunDetail }) {
   );
 }
 
-function Rewards({
-  runId,
-  versions,
-}: {
+interface RewardsProps {
   readonly runId: string;
   readonly versions: readonly RewardVersionItem[];
-}) {
+}
+
+function Rewards({ runId, versions }: RewardsProps) {
   const [search, setSearch] = useSearchParams();
-  const view = readRewardsView(search, versions);
+  // A version that gets its name while the page is read does not take its place.
+  const [first] = useState(versions[0].version);
+  const view = readRewardsView(search, versions, first);
   const show = (change: Partial<RewardsView>) => {
     setSearch(writeRewardsView({ ...view, ...change }), { replace: true });
   };
-  const named = namedVersions(versions).map(({ version, label }) => ({ value: version, label }));
-  const others = named.filter(({ value }) => value !== view.version);
+  const labels = versionLabels(versions);
+  const options = [...labels].map(([version, label]) => ({ value: version, label }));
+  const others = options.filter(({ value }) => value !== view.version);
+  const itemOf = (wanted: string | null) => versions.find(({ version }) => version === wanted);
+  const [version, other] = [itemOf(view.version), itemOf(view.otherVersion)];
   return (
     <>
       <div className={page.filters}>
         <Select
           label="Version"
           value={view.version}
-          options={named}
-          onChange={(version) => {
-            show({ version });
+          options={options}
+          onChange={(chosen) => {
+            show({ version: chosen });
           }}
         />
         <Select
-          label="Episodes"
-          value={view.split ?? 'all'}
+          label="Split"
+          value={view.split}
           options={SPLITS}
           onChange={(word) => {
-            show({ split: SCORED_SPLITS.find((split) => split === word) ?? null });
+            show({ split: SCORED_SPLITS.find((split) => split === word) });
           }}
         />
         {others.length > 0 && (
@@ -87,30 +94,52 @@ function Rewards({
             label="Against"
             value={view.otherVersion ?? ''}
             options={[{ value: '', label: 'none' }, ...others]}
-            onChange={(version) => {
-              show({ otherVersion: version === '' ? null : version });
+            onChange={(chosen) => {
+              show({ otherVersion: chosen === '' ? null : chosen });
             }}
           />
         )}
       </div>
-      <Audited runId={runId} {...view} />
-      {view.otherVersion !== null && <Compared runId={runId} {...view} otherVersion={view.otherVersion} />}
+      {version && <Audited runId={runId} version={version} split={view.split} />}
+      {version && other && (
+        <Compared runId={runId} version={version} other={other} split={view.split} labels={labels} />
+      )}
     </>
   );
 }
 
-type Question = RewardsView & { readonly runId: string };
+interface Question {
+  readonly runId: string;
+  readonly version: RewardVersionItem;
+  readonly split: ScoredSplit;
+}
 
 function Audited(question: Question) {
   const { data, error, isPending, refetch } = useRewardAudit(question);
   if (isPending) return <Loading label="Loading the audit" />;
-  if (!data) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  return <RewardAudit audit={data} />;
+  return (
+    <>
+      {error && <ErrorState error={error} onRetry={() => void refetch()} />}
+      {data && <RewardAudit audit={data} />}
+    </>
+  );
 }
 
-function Compared(question: Question & { readonly otherVersion: string }) {
+interface ComparedProps extends Question {
+  readonly other: RewardVersionItem;
+  readonly labels: ReadonlyMap<string, string>;
+}
+
+function Compared({ labels, ...question }: ComparedProps) {
   const { data, error, isPending, refetch } = useRewardDifferences(question);
   if (isPending) return <Loading label="Loading the comparison" rows={4} />;
-  if (!data) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  return <RewardDifferences found={data} />;
+  const labelOf = (version: string) => labels.get(version) ?? version;
+  return (
+    <>
+      {error && <ErrorState error={error} onRetry={() => void refetch()} />}
+      {data && (
+        <RewardDifferences found={data} labelA={labelOf(data.versionA)} labelB={labelOf(data.versionB)} />
+      )}
+    </>
+  );
 }

@@ -42,7 +42,9 @@ export function RewardAudit({ audit }: { readonly audit: RewardAuditReport }) {
           {formatPercent(paidFailures)}
         </Stat>
         <Stat label="Values that pay failures more">
-          {formatCount(values.filter(({ paysFailures }) => paysFailures).length)}
+          {values.some(hasBothMeans)
+            ? formatCount(values.filter(({ paysFailures }) => paysFailures).length)
+            : '–'}
         </Stat>
       </StatRow>
       <Hacked audit={audit} />
@@ -55,8 +57,8 @@ export function RewardAudit({ audit }: { readonly audit: RewardAuditReport }) {
       <StretchCharts audit={audit} />
       {hacked.length === 0 && audit.numWindows > 0 && (
         <p className={page.subtle}>
-          Looked for over {formatCount(audit.numWindows)} times of ten stretches: a value that rises (ρ with
-          time of .6 or more) while the success falls as clearly.
+          Checked {formatCount(audit.numWindows)} windows of ten stretches in a row for a value that rises (ρ
+          with time at least 0.6) while the success falls (at most −0.6).
         </p>
       )}
       <EpisodesToRead title="Failures with the highest totals" episodes={audit.richestFailures} />
@@ -65,13 +67,21 @@ export function RewardAudit({ audit }: { readonly audit: RewardAuditReport }) {
   );
 }
 
-function Hacked({ audit: { hacked, numWindows, numWithSuccess } }: { readonly audit: RewardAuditReport }) {
+function hasBothMeans({ meanOfSuccesses, meanOfFailures }: AuditedRewardValue): boolean {
+  return meanOfSuccesses !== null && meanOfFailures !== null;
+}
+
+function Hacked({
+  audit: { hacked, numWindows, numWithSuccess, stretches },
+}: {
+  readonly audit: RewardAuditReport;
+}) {
   if (hacked.length > 0)
     return (
       <ul className={page.stack}>
         {hacked.map((found) => (
-          <li key={found.name}>
-            <Badge tone="bad">hacked</Badge> {sentenceOf(found)}
+          <li key={`${found.kind} ${found.name}`}>
+            <Badge tone="bad">possible reward hacking</Badge> {sentenceOf(found)}
           </li>
         ))}
       </ul>
@@ -79,9 +89,11 @@ function Hacked({ audit: { hacked, numWindows, numWithSuccess } }: { readonly au
   if (numWithSuccess === 0) return <p>No episode says whether it reached its goal.</p>;
   return (
     <p>
-      {numWindows === 0
-        ? 'Too few episodes to tell whether a value rose while the success fell.'
-        : 'No value rose while the success fell.'}
+      {numWindows > 0
+        ? 'No value rose while the success fell.'
+        : stretches.length < 10
+          ? 'Too few episodes to tell whether a value rose while the success fell.'
+          : 'Success is unknown in too many stretches to tell whether a value rose while it fell.'}
     </p>
   );
 }

@@ -24,19 +24,24 @@ const FLIP_COLUMNS: readonly TableColumn<FlippedGroup>[] = [
   { label: 'Advantage changes sign', isNumeric: true, cell: ({ numFlipped }) => formatCount(numFlipped) },
 ];
 
+interface Labels {
+  readonly labelA: string;
+  readonly labelB: string;
+}
+
 /** Where two reward versions differ. */
-export function RewardDifferences({ found }: { readonly found: Differences }) {
-  const { nameA, nameB, values, mostChanged, numGroups, numGroupsFlipped, mostFlipped } = found;
+export function RewardDifferences({ found, ...labels }: { readonly found: Differences } & Labels) {
+  const { values, mostChanged, numGroups, numGroupsFlipped, mostFlipped } = found;
   return (
     <>
       <h2>
-        {nameA} against {nameB}
+        {labels.labelA} against {labels.labelB}
       </h2>
       <DataTable
         label="Values compared"
-        columns={valueColumns(found)}
+        columns={valueColumns(labels)}
         rows={values}
-        keyOf={({ name }) => name}
+        keyOf={({ kind, name }) => `${kind} ${name}`}
       />
       <p className={page.subtle}>
         {formatCount(numGroupsFlipped)} of {formatCount(numGroups)} groups have members whose advantage
@@ -47,7 +52,7 @@ export function RewardDifferences({ found }: { readonly found: Differences }) {
           <h2>Episodes that changed most</h2>
           <DataTable
             label="Episodes that changed most"
-            columns={changeColumns(found)}
+            columns={changeColumns(labels)}
             rows={mostChanged}
             keyOf={({ episodeId }) => episodeId}
           />
@@ -68,30 +73,26 @@ export function RewardDifferences({ found }: { readonly found: Differences }) {
   );
 }
 
-type Names = Pick<Differences, 'nameA' | 'nameB'>;
-
-function valueColumns({ nameA, nameB }: Names): readonly TableColumn<RewardValueDifference>[] {
+function valueColumns({ labelA, labelB }: Labels): readonly TableColumn<RewardValueDifference>[] {
   return [
-    {
-      label: 'Value',
-      cell: ({ name, numCompared, numOnlyA }) =>
-        numCompared > 0 ? name : `${name} (only ${numOnlyA > 0 ? nameA : nameB})`,
-    },
-    { label: 'Episodes', isNumeric: true, cell: ({ numCompared }) => formatCount(numCompared) },
+    { label: 'Value', cell: ({ kind, name }) => (kind === 'total' ? <b>total</b> : name) },
+    { label: 'Compared', isNumeric: true, cell: ({ numCompared }) => formatCount(numCompared) },
+    { label: `Only ${labelA}`, isNumeric: true, cell: ({ numOnlyA }) => formatCount(numOnlyA) },
+    { label: `Only ${labelB}`, isNumeric: true, cell: ({ numOnlyB }) => formatCount(numOnlyB) },
     { label: 'Changed', isNumeric: true, cell: ({ numChanged }) => formatCount(numChanged) },
-    { label: nameA, title: 'Mean', isNumeric: true, cell: ({ meanA }) => formatNumber(meanA) },
-    { label: nameB, title: 'Mean', isNumeric: true, cell: ({ meanB }) => formatNumber(meanB) },
+    { label: `Mean, ${labelA}`, isNumeric: true, cell: ({ meanA }) => formatNumber(meanA) },
+    { label: `Mean, ${labelB}`, isNumeric: true, cell: ({ meanB }) => formatNumber(meanB) },
     {
       label: 'Largest change',
       isNumeric: true,
       cell: ({ maxAbsoluteChange }) => formatNumber(maxAbsoluteChange),
     },
-    { label: 'ρ', title: 'Spearman', isNumeric: true, cell: ({ spearman }) => formatNumber(spearman) },
-    { label: 'τ', title: 'Kendall’s τ-b', isNumeric: true, cell: ({ kendall }) => formatNumber(kendall) },
+    { label: 'Spearman’s ρ', isNumeric: true, cell: ({ spearman }) => formatNumber(spearman) },
+    { label: 'Kendall’s τ-b', isNumeric: true, cell: ({ kendall }) => formatNumber(kendall) },
   ];
 }
 
-function changeColumns({ nameA, nameB }: Names): readonly TableColumn<EpisodeRewardChange>[] {
+function changeColumns({ labelA, labelB }: Labels): readonly TableColumn<EpisodeRewardChange>[] {
   return [
     {
       label: 'Episode',
@@ -101,7 +102,7 @@ function changeColumns({ nameA, nameB }: Names): readonly TableColumn<EpisodeRew
         </Link>
       ),
     },
-    { label: nameA, isNumeric: true, cell: ({ totalA }) => formatNumber(totalA) },
-    { label: nameB, isNumeric: true, cell: ({ totalB }) => formatNumber(totalB) },
+    { label: `Total, ${labelA}`, isNumeric: true, cell: ({ totalA }) => formatNumber(totalA) },
+    { label: `Total, ${labelB}`, isNumeric: true, cell: ({ totalB }) => formatNumber(totalB) },
   ];
 }

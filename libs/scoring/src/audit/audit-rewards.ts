@@ -43,8 +43,7 @@ export interface AuditedValue extends ValueRow {
 }
 
 /** A time in which a value rose while the success fell. Where it began and ended are means of three stretches. */
-export interface HackedStretches {
-  readonly name: string;
+export interface HackedStretches extends Pick<ValueRow, 'kind' | 'name'> {
   /** The first and the last stretch. */
   readonly from: number;
   readonly to: number;
@@ -79,7 +78,7 @@ export interface RewardAudit extends AuditedCounts {
  * Holds a reward version against the success of the episodes, over the whole history of a run: which values failures get more of than successes, when a
  * value rose while the success fell (reward hacking), and episodes to read. The store computes; memory here does not grow with the history.
  *
- * @throws ScoringError `VERSION_UNKNOWN`; `NOTHING_TO_COMPARE` when no episode has a total
+ * @throws ScoringError `VERSION_UNKNOWN`, `VERSION_AMBIGUOUS`; `NOTHING_TO_COMPARE` when no episode has a total
  */
 export async function auditRewards(options: RewardAuditOptions): Promise<RewardAudit> {
   const { client, runId, split = null, limit = 5 } = options;
@@ -122,7 +121,7 @@ async function nothingToAudit(
   const others = await new AuditedScores(client, { ...key, split: null }).counts();
   return others.numEpisodes > 0
     ? say(
-        `no score is of an episode${ofSplit}; ${others.numEpisodes} are of other splits, which --split all takes in`,
+        `no score is of an episode${ofSplit}; ${others.numEpisodes} are of other splits, which split all takes in`,
       )
     : say('no episode has a score of it; score the run first, with "retrace score"');
 }
@@ -173,7 +172,7 @@ function hackedStretches(
       if (!(trend >= RISING)) continue;
       const [successFrom, successTo] = endsOf(successes);
       const [valueFrom, valueTo] = endsOf(series);
-      const window = { name, from, to: from + WINDOW - 1, trend, successTrend };
+      const window = { kind, name, from, to: from + WINDOW - 1, trend, successTrend };
       const found = { ...window, valueFrom, valueTo, successFrom, successTo };
       const before = worst.get(`${kind} ${name}`);
       if (before === undefined || fallOf(found) > fallOf(before)) worst.set(`${kind} ${name}`, found);

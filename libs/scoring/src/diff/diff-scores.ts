@@ -21,6 +21,8 @@ export interface ScoreDiffOptions {
 
 /** One quantity under both versions, over the episodes that have a value of it under both. */
 export interface ValueDiff extends RankCorrelation {
+  readonly kind: ScoredValue['kind'];
+  /** `total`, or the name of the component. */
   readonly name: string;
   readonly numCompared: number;
   readonly numOnlyA: number;
@@ -66,25 +68,24 @@ const TOTAL: ScoredValue = { kind: 'total' };
  * Compares two reward versions of a run, over the episodes that both have scored. The store computes; memory here is bounded,
  * whatever the history.
  *
- * @throws ScoringError `VERSION_UNKNOWN` when the run has no such version or the prefix is ambiguous, `NOTHING_TO_COMPARE` when no
- * episode has a score of both
+ * @throws ScoringError `VERSION_UNKNOWN`, `VERSION_AMBIGUOUS`; `NOTHING_TO_COMPARE` when no episode has a score of both
  */
 export async function diffScores(options: ScoreDiffOptions): Promise<ScoreDiff> {
   const { client, runId, split = null, limit = 10, maxPairsInMemory = 262_144 } = options;
   const a = await findVersion(client, runId, options.a);
   const b = await findVersion(client, runId, options.b);
   const pairs = new ScorePairs(client, { runId, a: a.version, b: b.version, split });
-  const total = await diffValue(pairs, 'total', TOTAL, maxPairsInMemory);
+  const total = await diffValue(pairs, TOTAL, maxPairsInMemory);
   if (total === null) {
     const ofSplit = split === null ? '' : ` of split '${split}'`;
     throw new ScoringError(
       'NOTHING_TO_COMPARE',
-      `run ${runId}: no episode${ofSplit} has a score of ${options.a} and of ${options.b}; score the run under both first`,
+      `run ${runId}: no episode${ofSplit} has a score of ${a.name} and of ${b.name}`,
     );
   }
   const values = [total];
   for (const name of await pairs.componentNames()) {
-    const value = await diffValue(pairs, name, { kind: 'component', name }, maxPairsInMemory);
+    const value = await diffValue(pairs, { kind: 'component', name }, maxPairsInMemory);
     if (value !== null) values.push(value);
   }
   return {
@@ -100,12 +101,7 @@ export async function diffScores(options: ScoreDiffOptions): Promise<ScoreDiff> 
 }
 
 /** null when there is no episode at all. */
-async function diffValue(
-  pairs: ScorePairs,
-  name: string,
-  value: ScoredValue,
-  maxPairs: number,
-): Promise<ValueDiff | null> {
+async function diffValue(pairs: ScorePairs, value: ScoredValue, maxPairs: number): Promise<ValueDiff | null> {
   type Figures = Record<'meanA' | 'meanB' | 'meanAbsoluteChange' | 'maxAbsoluteChange', number | null>;
   type Counts = Record<'numEpisodes' | 'numCompared' | 'numOnlyA' | 'numOnlyB' | 'numChanged', number>;
   const [{ numEpisodes, numCompared, numOnlyA, numOnlyB, numChanged, ...figures }] = await pairs.query<
@@ -126,7 +122,8 @@ async function diffValue(
   if (numEpisodes === 0) return null;
   const { meanA, meanB, meanAbsoluteChange, maxAbsoluteChange } = figures;
   return {
-    name,
+    kind: value.kind,
+    name: value.kind === 'total' ? value.kind : value.name,
     numCompared,
     numOnlyA,
     numOnlyB,

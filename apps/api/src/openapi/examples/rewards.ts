@@ -9,8 +9,8 @@ export const REWARDS_EXAMPLES: Examples = {
   'GET /api/runs/{runId}/reward-versions': {
     response: {
       versions: [
-        { version: SHAPED, name: 'with-length', namedAt: '2026-11-27T17:21:08.120000Z' },
-        { version: PLAIN, name: 'plain', namedAt: '2026-11-27T17:20:31.004000Z' },
+        { version: SHAPED, name: 'with-length', namedAt: '2026-11-27T17:21:08.120000Z', numScored: 200 },
+        { version: PLAIN, name: 'plain', namedAt: '2026-11-27T17:20:31.004000Z', numScored: 200 },
       ],
     },
   },
@@ -28,28 +28,49 @@ export const REWARDS_EXAMPLES: Examples = {
           kind: 'total',
           name: 'total',
           numEpisodes: 200,
-          mean: 0.62,
-          meanOfSuccesses: 0.58,
-          meanOfFailures: 0.67,
+          mean: 0.75,
+          meanOfSuccesses: 1.1,
+          meanOfFailures: 0.46,
+          paysFailures: false,
+          byStretch: Array.from({ length: 10 }, (_, i) => Number((0.84 - i / 50).toFixed(2))),
+        },
+        {
+          kind: 'component',
+          name: 'goal',
+          numEpisodes: 200,
+          mean: 0.45,
+          meanOfSuccesses: 1,
+          meanOfFailures: 0,
+          paysFailures: false,
+          byStretch: Array.from({ length: 10 }, (_, i) => (9 - i) / 10),
+        },
+        {
+          kind: 'component',
+          name: 'length',
+          numEpisodes: 200,
+          mean: 0.3,
+          meanOfSuccesses: 0.1,
+          meanOfFailures: 0.46,
           paysFailures: true,
-          byStretch: Array.from({ length: 10 }, (_, i) => 0.5 + i / 40),
+          byStretch: Array.from({ length: 10 }, (_, i) => Number((0.03 + (i * 3) / 50).toFixed(2))),
         },
       ],
       numWindows: 1,
       hacked: [
         {
-          name: 'total',
+          kind: 'component',
+          name: 'length',
           from: 0,
           to: 9,
           trend: 1,
           successTrend: -1,
-          valueFrom: 0.525,
-          valueTo: 0.7,
+          valueFrom: 0.09,
+          valueTo: 0.51,
           successFrom: 0.8,
           successTo: 0.1,
         },
       ],
-      paidFailures: 0.71,
+      paidFailures: 0,
       richestFailures: [
         {
           episodeId: '01a21e00-8c38-8b4c-b33e-56b1a8b3dbb4',
@@ -57,7 +78,13 @@ export const REWARDS_EXAMPLES: Examples = {
           components: { goal: 0, length: 0.94 },
         },
       ],
-      poorestSuccesses: [],
+      poorestSuccesses: [
+        {
+          episodeId: '01a21e00-9a10-8f2e-a1c4-0d6a51f0e7aa',
+          total: 1.02,
+          components: { goal: 1, length: 0.02 },
+        },
+      ],
     },
   },
   'GET /api/runs/{runId}/reward-versions/{version}/differences/{otherVersion}': {
@@ -69,6 +96,7 @@ export const REWARDS_EXAMPLES: Examples = {
       nameB: 'with-length',
       values: [
         {
+          kind: 'total',
           name: 'total',
           numCompared: 200,
           numOnlyA: 0,
