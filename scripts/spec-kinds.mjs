@@ -29,6 +29,7 @@ const RELEASE_SPECS = [
   'test/system/monitors.spec.ts',
   'test/system/played-policies.spec.ts',
   'test/system/resumed-play.spec.ts',
+  'test/alertmanager.spec.ts',
   'test/update-questions-api.spec.ts',
   /^test\/clients\//,
   // Learning over many updates; what the proxy and serve record, and what is trained on, are specs of a landing.

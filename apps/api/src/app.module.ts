@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ApiConfig } from './config/api-config.js';
+import { AlarmsModule } from './alarms/alarms.module.js';
 import { DatasetsModule } from './datasets/datasets.module.js';
 import { DeletionModule } from './deletion/deletion.module.js';
 import { EpisodesModule } from './episodes/episodes.module.js';
@@ -63,6 +64,7 @@ export class AppModule {
         ReplaysModule,
         PoliciesModule,
         WarningsModule,
+        AlarmsModule,
         SamplingModule,
         ValidationsModule,
         RewardsModule,

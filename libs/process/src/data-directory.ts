@@ -60,6 +60,8 @@ export class DataDirectory {
   readonly keys: string;
   /** Spans of traces that are still open. */
   readonly traces: string;
+  /** Which alarms were sent. */
+  readonly alarms: string;
   private readonly credentialsFile: string;
   private readonly storageFile: string;
   private readonly serverFile: string;
@@ -78,6 +80,7 @@ export class DataDirectory {
     this.spool = join(this.root, 'spool');
     this.keys = join(this.root, 'keys');
     this.traces = join(this.root, 'traces');
+    this.alarms = join(this.root, 'alarms');
     this.credentialsFile = join(this.root, 'credentials.json');
     this.storageFile = join(this.root, 'checkpoint-storage.json');
     this.serverFile = join(this.root, 'server.json');

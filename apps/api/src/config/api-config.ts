@@ -36,6 +36,15 @@ export class ApiConfig {
   readonly rateLimit!: number;
   /** File of rules that hide what may not be stored of records; null: nothing is hidden. */
   readonly redactionRules!: string | null;
+  /** Where alarms are sent. */
+  readonly alarms!: {
+    readonly webhookUrl: string | null;
+    readonly alertmanagerUrl: string | null;
+    /** Keeps which were sent; null: it is not kept. */
+    readonly directory: string | null;
+    /** Address of the pages, for links; null: there are none. */
+    readonly pageUrl: string | null;
+  };
   /** Directory of traces that are still open; null: spans are not taken. */
   readonly traceDirectory!: string | null;
   /** Time without a new span after which a trace without ended root counts as complete. */
@@ -73,6 +82,10 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
       'RETRACE_API_FIRST_KEY_FILE',
       'RETRACE_API_RATE_LIMIT',
       'RETRACE_REDACTION_RULES',
+      'RETRACE_ALARM_WEBHOOK',
+      'RETRACE_ALERTMANAGER_URL',
+      'RETRACE_ALARM_DIRECTORY',
+      'RETRACE_PAGE_URL',
       'RETRACE_TRACE_DIRECTORY',
       'RETRACE_TRACE_IDLE_SECONDS',
       'RETRACE_RETENTION_SECONDS',
@@ -101,6 +114,12 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
     firstKeyFile: pathOf(variables.RETRACE_API_FIRST_KEY_FILE),
     rateLimit: variables.RETRACE_API_RATE_LIMIT ?? DEFAULT_RATE_LIMIT,
     redactionRules: pathOf(variables.RETRACE_REDACTION_RULES),
+    alarms: {
+      webhookUrl: variables.RETRACE_ALARM_WEBHOOK ?? null,
+      alertmanagerUrl: variables.RETRACE_ALERTMANAGER_URL ?? null,
+      directory: pathOf(variables.RETRACE_ALARM_DIRECTORY),
+      pageUrl: variables.RETRACE_PAGE_URL ?? null,
+    },
     traceDirectory: pathOf(variables.RETRACE_TRACE_DIRECTORY),
     traceIdleMs: (variables.RETRACE_TRACE_IDLE_SECONDS ?? DEFAULT_TRACE_IDLE_SECONDS) * 1000,
     retentionIntervalMs: (variables.RETRACE_RETENTION_SECONDS ?? DEFAULT_RETENTION_SECONDS) * 1000,

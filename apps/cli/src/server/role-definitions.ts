@@ -117,6 +117,7 @@ export function apiRole({
         RETRACE_API_HOST: LOOPBACK,
         RETRACE_API_KEYS_DIRECTORY: keyDirectoryOf(directory),
         RETRACE_TRACE_DIRECTORY: directory.traces,
+        RETRACE_ALARM_DIRECTORY: directory.alarms,
         RETRACE_API_PORT: Number(portOf(firstReady) ?? port),
         RETRACE_QUESTIONS_SCRIPT: installation.program('questions'),
         RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,

@@ -89,6 +89,7 @@ export async function runRoleInProcess(
     RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
     RETRACE_API_KEYS_DIRECTORY: directory.keys,
     RETRACE_TRACE_DIRECTORY: directory.traces,
+    RETRACE_ALARM_DIRECTORY: directory.alarms,
     ...commandEnvironment,
     RETRACE_STORE_USER: user,
     RETRACE_STORE_PASSWORD: password,

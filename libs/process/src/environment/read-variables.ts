@@ -23,7 +23,7 @@ interface VariablesToRead<Required extends VariableName> {
  * Parses the variables that a process reads, all at once. Any other variable may have any value.
  *
  * @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID` naming every variable that is missing, unknown or wrong, with its value and the
- *   rule; the value of a password is never printed
+ *   rule; the value of a secret is never printed
  */
 export function readVariables<Required extends VariableName = never>(
   environment: NodeJS.ProcessEnv,
@@ -61,9 +61,12 @@ function requiredLogVariables(environment: NodeJS.ProcessEnv): VariableName[] {
   return usesSasl ? ['RETRACE_KAFKA_USERNAME', 'RETRACE_KAFKA_PASSWORD'] : [];
 }
 
+/** Variables whose values are not shown: passwords, and addresses that let everybody write to a channel. */
+const SECRET = /_(PASSWORD|WEBHOOK)$/;
+
 function describe({ property: name, constraints = {} }: ValidationError, value: string | undefined): string {
   if ('whitelistValidation' in constraints) return `${name}: unknown variable`;
-  const shown = name.endsWith('_PASSWORD') ? '(hidden)' : JSON.stringify(value);
+  const shown = SECRET.test(name) ? '(hidden)' : JSON.stringify(value);
   const rules = new Set(Object.values(constraints).map((rule) => rule.replace(`${name} `, '')));
   return `${name}: got ${shown}, ${[...rules].join(' and ')}`;
 }

@@ -1,0 +1,189 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EventLog } from '@retrace/log';
+import { openLmdbLog } from '@retrace/log/lmdb';
+import { appendEvents } from '@retrace/log/testing';
+import { newRunId } from '@retrace/trajectory';
+import { controlEvent } from '@retrace/trajectory/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AlarmDelivery } from './alarm-delivery.js';
+import { alertmanagerReceiver, webhookReceiver } from './alarm-receiver.js';
+import { DeliveredPosition } from './delivered-position.js';
+
+const RAISED_AT_US = Date.UTC(2026, 10, 29, 12) * 1000;
+const RETRY_MS = 5;
+
+let directory: string;
+let log: EventLog;
+let server: Server;
+let url: string;
+/** Answers of the receiver, in order; then 200. */
+let statuses: number[];
+let received: unknown[];
+let warnings: string[];
+const runId = newRunId();
+const running: AlarmDelivery[] = [];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'retrace-alarms-'));
+  log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'test', numTrajectoryPartitions: 1 });
+  [statuses, received, warnings] = [[], [], []];
+  server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      const status = statuses.shift() ?? 200;
+      if (status === 200) received.push(JSON.parse(body));
+      response.writeHead(status).end(status === 200 ? 'ok' : 'no_service');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret`;
+});
+
+afterEach(async () => {
+  for (const delivery of running.splice(0)) await delivery.stop();
+  await new Promise((resolve) => server.close(resolve));
+  await log.close();
+  await rm(directory, { recursive: true });
+});
+
+async function deliver(receiver = webhookReceiver(url)): Promise<AlarmDelivery> {
+  const delivery = new AlarmDelivery({
+    ...{ log, receiver, retryMs: RETRY_MS },
+    position: new DeliveredPosition(join(directory, 'alarms', 'webhook.json'), log.logId),
+    contextOf: () => Promise.resolve({ runName: 'lake', page: `http://page/runs/${runId}` }),
+    warn: (message) => warnings.push(message),
+  });
+  await delivery.start();
+  running.push(delivery);
+  return delivery;
+}
+
+const raise = (message: string, fields: object = {}) =>
+  appendEvents(log, [
+    {
+      ...controlEvent({ logId: log.logId, runId }, 'WarningRaised', {
+        ...{ severity: 'alarm', source: 'trainer', step: 7, message, numTimes: 1 },
+        ...{ rule: 'entropyCollapse', advice: 'Raise the entropy bonus.', episodeIds: [], ...fields },
+      }),
+      occurredAtUs: RAISED_AT_US,
+    },
+  ]);
+
+const textsOf = (bodies: readonly unknown[]) =>
+  bodies.map((body) => (body as { text: string }).text.split('\n')[0]);
+
+describe('AlarmDelivery', () => {
+  it('sends what is raised from its start on, and neither warnings nor what was before', async () => {
+    await raise('before');
+    await deliver();
+    await raise('only a warning', { severity: 'warning' });
+    await raise('<!channel> entropy & more', { numTimes: 4 });
+    await expect
+      .poll(() => received)
+      .toEqual([
+        {
+          text: [
+            ':rotating_light: entropyCollapse: &lt;!channel&gt; entropy &amp; more (4 times)',
+            `run lake (${runId.slice(-8)}) · trainer · step 7 · 2026-11-29T12:00:00.000Z`,
+            'Raise the entropy bonus.',
+            `http://page/runs/${runId}`,
+          ].join('\n'),
+        },
+      ]);
+  });
+
+  it('sends that a run failed', async () => {
+    await deliver();
+    await appendEvents(log, [
+      controlEvent({ logId: log.logId, runId }, 'RunEnded', {
+        reason: 'failed',
+        detail: 'disk full',
+        numUpdates: 3,
+      }),
+    ]);
+    await expect
+      .poll(() => textsOf(received))
+      .toEqual([':rotating_light: runFailed: the run failed: disk full']);
+  });
+
+  it('tries again until it is taken, in order, and skips what is refused for good', async () => {
+    statuses = [503, 429, 200, 404];
+    await deliver();
+    for (const message of ['first', 'refused', 'last']) await raise(message);
+    await expect
+      .poll(() => textsOf(received))
+      .toEqual([':rotating_light: entropyCollapse: first', ':rotating_light: entropyCollapse: last']);
+    expect(warnings).toEqual([
+      'webhook did not take an alarm, again in 0.005 s: status 503, no_service',
+      'webhook did not take an alarm, again in 0.01 s: status 429, no_service',
+      'webhook refused the alarm "entropyCollapse": status 404, no_service',
+    ]);
+  });
+
+  it('goes on after a restart where it was, with what was raised meanwhile', async () => {
+    const first = await deliver();
+    await raise('sent');
+    await expect.poll(() => received.length).toBe(1);
+    await first.stop();
+    await raise('meanwhile');
+    await deliver();
+    await raise('after');
+    await expect
+      .poll(() => textsOf(received).map((text) => text.split(': ').at(-1)))
+      .toEqual(['sent', 'meanwhile', 'after']);
+  });
+
+  it('sends again what was not taken when it was stopped', async () => {
+    statuses = Array.from({ length: 10_000 }, () => 500);
+    const first = await deliver();
+    await raise('kept');
+    await expect.poll(() => warnings.length).toBeGreaterThan(1);
+    await first.stop();
+    statuses = [];
+    await deliver();
+    await expect.poll(() => textsOf(received)).toEqual([':rotating_light: entropyCollapse: kept']);
+  });
+
+  it('begins at the end of another log than the one of its position', async () => {
+    await raise('before');
+    new DeliveredPosition(join(directory, 'alarms', 'webhook.json'), 'another').write(0);
+    await deliver();
+    await raise('after');
+    await expect.poll(() => textsOf(received)).toEqual([':rotating_light: entropyCollapse: after']);
+  });
+
+  it('names the address of a receiver that is not there in no warning', async () => {
+    const closed = url;
+    await new Promise((resolve) => server.close(resolve));
+    await deliver(webhookReceiver(closed));
+    await raise('unheard');
+    await expect
+      .poll(() => warnings[0])
+      .toBe('webhook did not take an alarm, again in 0.005 s: ECONNREFUSED');
+    server.listen(0);
+  });
+
+  it('gives Alertmanager labels that are the same for the same alarm', async () => {
+    await deliver(alertmanagerReceiver(`${url}/`));
+    await raise('low');
+    const labels = { alertname: 'entropyCollapse', severity: 'critical', job: 'retrace', source: 'trainer' };
+    await expect
+      .poll(() => received)
+      .toEqual([
+        [
+          {
+            labels: { ...labels, run_id: runId, run: 'lake' },
+            annotations: { summary: 'low', step: '7', description: 'Raise the entropy bonus.' },
+            startsAt: '2026-11-29T12:00:00.000Z',
+            endsAt: '2026-11-29T13:00:00.000Z',
+            generatorURL: `http://page/runs/${runId}`,
+          },
+        ],
+      ]);
+  });
+});
