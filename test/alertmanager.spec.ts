@@ -94,7 +94,7 @@ describe.skipIf(PROGRAM === undefined)(`alarms in a real Alertmanager${skipped}`
         run: 'frozen-lake-ppo',
         severity: 'critical',
       },
-      annotations: { step: '8' },
+      annotations: { step: '8', run: 'frozen-lake-ppo' },
       generatorURL: `http://pages.example/runs/${run.runId}`,
       status: { state: 'active' },
     });

@@ -81,7 +81,7 @@ async function faultOf([program, ...args]: readonly string[]): Promise<string | 
       return refusalOf(args);
     case 'npx':
       if (args[0] === 'retrace') return refusalOf(args.slice(1));
-      return ['tsc', 'vitest'].includes(args[0]) ? null : 'no program of this repository';
+      return args[0] === 'vitest' ? null : 'no program of this repository';
     case 'npm':
       if (args[0] === 'start') return refusalOf(['up', ...args.slice(2)]);
       return args[0] === 'run' && !Object.hasOwn(scripts, args[1]) ? 'no such script' : null;

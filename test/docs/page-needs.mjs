@@ -295,7 +295,7 @@ export const PAGE_NEEDS = {
           `(npx retrace recipes bandit-ppo; echo "{$($PRINT_BLOCK '"name": "bandit-short"')}") | jq -s '.[0] * .[1]' > mine.json`,
         ],
       },
-      'npx tsc -b': {
+      'npm run typecheck': {
         prepare: [
           'mkdir libs/environments/src/larger-number',
           `$PRINT_BLOCK "import type { Environment, Observation, ResetOptions, StepResult }" > libs/environments/src/larger-number/larger-number.ts`,

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -51,10 +51,15 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
+const positionOf = (logId: string) =>
+  new DeliveredPosition(join(directory, 'alarms', 'webhook.json'), logId, (message) =>
+    warnings.push(message),
+  );
+
 async function deliver(receiver = webhookReceiver(url)): Promise<AlarmDelivery> {
   const delivery = new AlarmDelivery({
     ...{ log, receiver, retryMs: RETRY_MS },
-    position: new DeliveredPosition(join(directory, 'alarms', 'webhook.json'), log.logId),
+    position: positionOf(log.logId),
     contextOf: () => Promise.resolve({ runName: 'lake', page: `http://page/runs/${runId}` }),
     warn: (message) => warnings.push(message),
   });
@@ -119,9 +124,9 @@ describe('AlarmDelivery', () => {
       .poll(() => textsOf(received))
       .toEqual([':rotating_light: entropyCollapse: first', ':rotating_light: entropyCollapse: last']);
     expect(warnings).toEqual([
-      'webhook did not take an alarm, again in 0.005 s: status 503, no_service',
-      'webhook did not take an alarm, again in 0.01 s: status 429, no_service',
-      'webhook refused the alarm "entropyCollapse": status 404, no_service',
+      'the alarm "entropyCollapse" did not reach the webhook (status 503); next try in 0.005 s',
+      'the alarm "entropyCollapse" did not reach the webhook (status 429); next try in 0.01 s',
+      'the webhook refused the alarm "entropyCollapse" (status 404), which is not sent again; check its address',
     ]);
   });
 
@@ -151,20 +156,20 @@ describe('AlarmDelivery', () => {
 
   it('begins at the end of another log than the one of its position', async () => {
     await raise('before');
-    new DeliveredPosition(join(directory, 'alarms', 'webhook.json'), 'another').write(0);
+    positionOf('another').write(0);
     await deliver();
     await raise('after');
     await expect.poll(() => textsOf(received)).toEqual([':rotating_light: entropyCollapse: after']);
   });
 
-  it('names the address of a receiver that is not there in no warning', async () => {
+  it('does not name the address of a receiver that is not there', async () => {
     const closed = url;
     await new Promise((resolve) => server.close(resolve));
     await deliver(webhookReceiver(closed));
     await raise('unheard');
     await expect
       .poll(() => warnings[0])
-      .toBe('webhook did not take an alarm, again in 0.005 s: ECONNREFUSED');
+      .toBe('the alarm "entropyCollapse" did not reach the webhook (ECONNREFUSED); next try in 0.005 s');
     server.listen(0);
   });
 
@@ -177,13 +182,48 @@ describe('AlarmDelivery', () => {
       .toEqual([
         [
           {
-            labels: { ...labels, run_id: runId, run: 'lake' },
-            annotations: { summary: 'low', step: '7', description: 'Raise the entropy bonus.' },
+            labels: { ...labels, run_id: runId },
+            annotations: {
+              ...{ summary: 'low', run: 'lake', step: '7' },
+              description: 'Raise the entropy bonus.',
+            },
             startsAt: '2026-11-29T12:00:00.000Z',
-            endsAt: '2026-11-29T13:00:00.000Z',
+            endsAt: expect.any(String) as string,
             generatorURL: `http://page/runs/${runId}`,
           },
         ],
       ]);
+    // However late it is sent, it is not over when it arrives.
+    const [[{ endsAt }]] = received as { endsAt: string }[][];
+    expect(Date.parse(endsAt)).toBeGreaterThan(Date.now());
+  });
+
+  it('sends an event once that is in the log twice, and goes on where the position can not be written', async () => {
+    await writeFile(join(directory, 'alarms'), 'a file');
+    await deliver();
+    const event = {
+      ...controlEvent({ logId: log.logId, runId }, 'WarningRaised', {
+        ...{ severity: 'alarm', message: 'twice', numTimes: 1 },
+      }),
+      occurredAtUs: RAISED_AT_US,
+    };
+    await appendEvents(log, [event]);
+    await appendEvents(log, [event]);
+    await raise('after');
+    await expect
+      .poll(() => textsOf(received).map((text) => text.split(': ').at(-1)))
+      .toEqual(['twice', 'after']);
+    expect(warnings).toEqual([
+      expect.stringContaining('alarms may be sent twice or not at all after a restart'),
+    ]);
+  });
+
+  it('cuts what is long, and calls nobody', async () => {
+    await deliver();
+    await raise(`@all ${'x'.repeat(3_000)}`, { advice: 'y'.repeat(3_000) });
+    await expect.poll(() => received.length).toBe(1);
+    const [{ text }] = received as { text: string }[];
+    expect(text.length).toBeLessThan(2_000);
+    expect(text).not.toContain('@all');
   });
 });

@@ -1,126 +1,130 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventLog } from '@retrace/log';
-import { decodeEvent } from '@retrace/trajectory/codec';
-import { alarmOf, type Alarm } from './alarm.js';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import type { EventLog, LogRecord } from '@retrace/log';
+import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
+import { LRUCache } from 'lru-cache';
+import { ALARM_KINDS, alarmOf, type Alarm } from './alarm.js';
 import type { AlarmContext, AlarmReceiver } from './alarm-receiver.js';
 import type { DeliveredPosition } from './delivered-position.js';
+import { postJson } from './post-json.js';
 
 export interface AlarmDeliveryParts {
   readonly log: EventLog;
   readonly receiver: AlarmReceiver;
   readonly position: DeliveredPosition;
-  readonly contextOf: (alarm: Alarm) => Promise<AlarmContext>;
+  readonly contextOf: (alarm: Alarm, signal: AbortSignal) => Promise<AlarmContext>;
   readonly warn: (message: string) => void;
   /** Between the first two tries (default 1 s); twice as long each time, at most five minutes. */
   readonly retryMs?: number;
 }
 
-const REQUEST_TIMEOUT_MS = 10_000;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 300_000;
 const MAX_RECORDS = 500;
-/** Statuses of a request that may be taken later; of other 4xx it never will be. */
-const TRANSIENT = new Set([408, 425, 429]);
+/** The position is also written where nothing is sent, so that little is read again after a crash. */
+const POSITION_INTERVAL_MS = 60_000;
+/** An append to Kafka may land twice, the second time soon after the first. */
+const MAX_RECENT = 1_000;
 
 /**
- * Sends the alarms of the log to one receiver, in their order and each at least once: the log is the queue, and the position in it moves on
- * when an alarm was taken, or refused for good. Without a position it begins at the end of the log.
+ * Sends the alarms of the log to one receiver, in their order and until each is taken, or refused for good: the log is the queue, and the position in
+ * it moves on after each. Without a position it begins at the end of the log.
  */
 export class AlarmDelivery {
   private readonly stopping = new AbortController();
+  private readonly recent = new LRUCache<string, true>({ max: MAX_RECENT });
   private running: Promise<void> = Promise.resolve();
+  private nextOffset = 0;
+  private writtenAtMs = performance.now();
 
   constructor(private readonly parts: AlarmDeliveryParts) {}
 
   async start(): Promise<void> {
     const { log, position } = this.parts;
-    const [first, end] = [await log.startOffset('control', 0), await log.endOffset('control', 0)];
+    const end = await log.endOffset('control', 0);
     const kept = position.read();
-    const from = kept === null || kept > end ? end : Math.max(kept, first);
-    position.write(from);
-    this.running = this.follow(from);
+    this.nextOffset = kept === null || kept > end ? end : Math.max(kept, await log.startOffset('control', 0));
+    position.write(this.nextOffset);
+    this.running = this.follow();
   }
 
   /** Breaks off what is being sent; it is sent again after the next start. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;
+    this.parts.position.write(this.nextOffset);
   }
 
-  private async follow(from: number): Promise<void> {
-    const { log, position, warn } = this.parts;
+  private async follow(): Promise<void> {
+    const { log, warn } = this.parts;
     const { signal } = this.stopping;
-    let nextOffset = from;
     while (!signal.aborted) {
       try {
-        const reading = log.follow('control', 0, nextOffset, { signal, maxRecords: MAX_RECORDS });
-        for await (const records of reading) {
-          for (const { offset, bytes } of records) {
-            const decoded = decodeEvent(bytes);
-            const alarm = decoded.ok ? alarmOf(decoded.event) : null;
-            if (alarm !== null && !(await this.deliver(alarm))) return;
-            nextOffset = offset + 1;
-            if (alarm !== null) position.write(nextOffset);
-          }
-        }
+        const options = { signal, maxRecords: MAX_RECORDS };
+        for await (const records of log.follow('control', 0, this.nextOffset, options))
+          await this.pass(records);
       } catch (error) {
-        if (signal.aborted) break;
-        warn(`reading alarms failed, retrying: ${reasonOf(error)}`);
+        if (signal.aborted) return;
+        warn(`reading alarms failed, retrying: ${(error as Error).message}`);
         await this.pause();
+        // The log may have let go of what was to be read next.
+        const first = await log.startOffset('control', 0).catch(() => 0);
+        this.nextOffset = Math.max(this.nextOffset, first);
       }
     }
-    position.write(nextOffset);
+  }
+
+  /** Sends the alarms among records; the position is behind the last one that was passed. */
+  private async pass(records: readonly LogRecord[]): Promise<void> {
+    const { position } = this.parts;
+    for (const { offset, bytes } of records) {
+      const alarm = this.newAlarmOf(bytes);
+      if (alarm !== null && !(await this.deliver(alarm))) return;
+      this.nextOffset = offset + 1;
+      if (alarm === null && performance.now() - this.writtenAtMs < POSITION_INTERVAL_MS) continue;
+      position.write(this.nextOffset);
+      this.writtenAtMs = performance.now();
+    }
+    // Reading an LMDB log waits for nothing, and a log may be long.
+    await turn();
+  }
+
+  private newAlarmOf(bytes: Uint8Array): Alarm | null {
+    const envelope = peekEnvelope(bytes);
+    if (envelope === null || !ALARM_KINDS.has(envelope.kind)) return null;
+    const decoded = decodeEvent(bytes);
+    const alarm = decoded.ok ? alarmOf(decoded.event) : null;
+    if (alarm === null || this.recent.has(envelope.eventId)) return null;
+    this.recent.set(envelope.eventId, true);
+    return alarm;
   }
 
   /** Resolves with true once the receiver took the alarm or refused it for good, with false when this stops. */
   private async deliver(alarm: Alarm): Promise<boolean> {
     const { receiver, contextOf, warn } = this.parts;
-    const body = JSON.stringify(receiver.body(alarm, await contextOf(alarm)));
+    const { signal } = this.stopping;
     for (
       let pauseMs = this.parts.retryMs ?? FIRST_RETRY_MS;
       ;
       pauseMs = Math.min(2 * pauseMs, MAX_RETRY_MS)
     ) {
-      const answer = await this.post(body);
-      if (this.stopping.signal.aborted) return false;
-      if (answer.isTaken) return true;
-      if (answer.isFinal) {
-        warn(`${receiver.name} refused the alarm "${alarm.name}": ${answer.reason}`);
+      const body = receiver.body(alarm, await contextOf(alarm, signal), Date.now());
+      const { outcome, reason } = await postJson(receiver.url, body, signal);
+      if (outcome === 'taken') return true;
+      if (signal.aborted) return false;
+      if (outcome === 'refused') {
+        warn(
+          `the ${receiver.name} refused the alarm "${alarm.name}" (${reason}), which is not sent again; check its address`,
+        );
         return true;
       }
-      warn(`${receiver.name} did not take an alarm, again in ${pauseMs / 1000} s: ${answer.reason}`);
+      warn(
+        `the alarm "${alarm.name}" did not reach the ${receiver.name} (${reason}); next try in ${pauseMs / 1000} s`,
+      );
       await this.pause(pauseMs);
-      if (this.stopping.signal.aborted) return false;
-    }
-  }
-
-  /** Reasons name no address: that of a webhook is a secret. */
-  private async post(
-    body: string,
-  ): Promise<{ readonly isTaken: boolean; readonly isFinal: boolean; readonly reason: string }> {
-    try {
-      const response = await fetch(this.parts.receiver.url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body,
-        redirect: 'error',
-        signal: AbortSignal.any([this.stopping.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
-      });
-      const said = (await response.text()).slice(0, 200);
-      const { ok, status } = response;
-      const isFinal = !ok && status < 500 && !TRANSIENT.has(status);
-      return { isTaken: ok, isFinal, reason: `status ${status}${said === '' ? '' : `, ${said}`}` };
-    } catch (error) {
-      const { cause } = error as { readonly cause?: { readonly code?: string } };
-      return { isTaken: false, isFinal: false, reason: cause?.code ?? reasonOf(error) };
     }
   }
 
   private pause(ms = this.parts.retryMs ?? FIRST_RETRY_MS): Promise<void> {
     return sleep(ms, undefined, { signal: this.stopping.signal }).catch(() => undefined);
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

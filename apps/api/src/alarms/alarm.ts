@@ -1,6 +1,6 @@
 import type { AnyEvent, WarningRaised } from '@retrace/trajectory';
 
-/** Something that a person should look at: an alarm, or that a run failed. */
+/** An alarm, or that a run failed: a person should look at it. */
 export interface Alarm extends Pick<WarningRaised, 'source' | 'step' | 'message' | 'numTimes' | 'advice'> {
   /** Null: of a process that belongs to no run. */
   readonly runId: string | null;
@@ -8,6 +8,9 @@ export interface Alarm extends Pick<WarningRaised, 'source' | 'step' | 'message'
   readonly name: string;
   readonly raisedAtMs: number;
 }
+
+/** Kinds of the events that may raise an alarm. */
+export const ALARM_KINDS: ReadonlySet<string> = new Set<AnyEvent['kind']>(['WarningRaised', 'RunEnded']);
 
 /** The alarm that an event raises; null for the others. */
 export function alarmOf(event: AnyEvent): Alarm | null {
@@ -17,18 +20,11 @@ export function alarmOf(event: AnyEvent): Alarm | null {
     const { source, step, message, numTimes, rule, advice } = event.payload;
     return { ...common, name: rule === '' ? 'alarm' : rule, source, step, message, numTimes, advice };
   }
+  // Of plays and recorded runs; where a run is trained, its supervisor raises the alarm.
   if (event.kind === 'RunEnded' && event.payload.reason === 'failed') {
-    const { detail, numUpdates } = event.payload;
+    const { detail } = event.payload;
     const message = detail === '' ? 'the run failed' : `the run failed: ${detail}`;
-    return {
-      ...common,
-      name: 'runFailed',
-      source: 'system',
-      step: numUpdates,
-      message,
-      numTimes: 1,
-      advice: '',
-    };
+    return { ...common, name: 'runFailed', source: 'system', step: null, message, numTimes: 1, advice: '' };
   }
   return null;
 }

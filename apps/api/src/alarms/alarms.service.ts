@@ -9,6 +9,8 @@ import { AlarmDelivery } from './alarm-delivery.js';
 import { alertmanagerReceiver, webhookReceiver, type AlarmContext } from './alarm-receiver.js';
 import { DeliveredPosition } from './delivered-position.js';
 
+const NAME_TIMEOUT_MS = 2_000;
+
 /** Sends alarms to the receivers that the environment names. */
 @Injectable()
 export class AlarmsService implements OnApplicationBootstrap, OnModuleDestroy {
@@ -27,15 +29,16 @@ export class AlarmsService implements OnApplicationBootstrap, OnModuleDestroy {
       ...(webhookUrl === null ? [] : [webhookReceiver(webhookUrl)]),
       ...(alertmanagerUrl === null ? [] : [alertmanagerReceiver(alertmanagerUrl)]),
     ];
+    const warn = (message: string) => {
+      this.logger.warn(message);
+    };
     this.deliveries = receivers.map((receiver) => {
       const path = directory === null ? null : join(directory, `${receiver.name}.json`);
       return new AlarmDelivery({
         ...{ log: this.log, receiver },
-        position: new DeliveredPosition(path, this.log.logId),
-        contextOf: (alarm) => this.contextOf(alarm),
-        warn: (message) => {
-          this.logger.warn(message);
-        },
+        position: new DeliveredPosition(path, this.log.logId, warn),
+        contextOf: (alarm, signal) => this.contextOf(alarm, signal),
+        warn,
       });
     });
     for (const delivery of this.deliveries) await delivery.start();
@@ -45,21 +48,21 @@ export class AlarmsService implements OnApplicationBootstrap, OnModuleDestroy {
     await Promise.all(this.deliveries.map((delivery) => delivery.stop()));
   }
 
-  private async contextOf({ runId }: Alarm): Promise<AlarmContext> {
+  private async contextOf({ runId }: Alarm, signal: AbortSignal): Promise<AlarmContext> {
     if (runId === null) return { runName: null, page: null };
     const { pageUrl } = this.config.alarms;
     return {
-      runName: await this.nameOf(runId),
+      runName: await this.nameOf(runId, signal),
       page: pageUrl === null ? null : `${pageUrl.replace(/\/$/, '')}/runs/${runId}`,
     };
   }
 
-  /** An alarm does not wait for a store that is not there. */
-  private async nameOf(runId: string): Promise<string | null> {
+  /** An alarm does not wait long for a store that is not there. */
+  private async nameOf(runId: string, signal: AbortSignal): Promise<string | null> {
     try {
-      const rows = await this.store.queryRows<{ readonly name: string }>(
+      const rows = await this.store.reader.queryRows<{ readonly name: string }>(
         'SELECT name FROM runs WHERE run_id = {runId:String}',
-        { runId },
+        { params: { runId }, signal: AbortSignal.any([signal, AbortSignal.timeout(NAME_TIMEOUT_MS)]) },
       );
       return rows.length === 0 ? null : rows[0].name;
     } catch {

@@ -44,7 +44,7 @@ let store: StoreServer;
 const roles: Role[] = [];
 
 beforeAll(async () => {
-  expect(existsSync(MAIN), 'build first: npx tsc -b apps/api').toBe(true);
+  expect(existsSync(MAIN), 'build first: npm run typecheck').toBe(true);
   directory = await mkdtemp(join(tmpdir(), 'retrace-api-process-'));
   store = await startStoreServer({
     dataDirectory: join(directory, 'store'),

@@ -23,8 +23,11 @@ export class RewardsController {
   @Access('read')
   @ApiOperation({ summary: 'Lists the reward versions that a run was scored with, the newest name first' })
   @ApiOkResponse({ type: RewardVersionList })
-  async list(@Param() { runId }: RunParams): Promise<RewardVersionList> {
-    return { versions: await this.rewards.list(runId) };
+  async list(
+    @Param() { runId }: RunParams,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<RewardVersionList> {
+    return { versions: await this.rewards.list(runId, brokenOff(reply)) };
   }
 
   @Get(':version/audit')

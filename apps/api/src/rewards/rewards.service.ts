@@ -39,12 +39,13 @@ export class RewardsService implements OnApplicationShutdown {
     this.client = store.createClient(QUESTION_TIMEOUT_MS);
   }
 
-  async list(runId: string): Promise<readonly RewardVersionItem[]> {
+  async list(runId: string, signal: AbortSignal): Promise<readonly RewardVersionItem[]> {
     const { listVersions } = await import('@retrace/scoring');
-    const versions = await listVersions(this.store.reader, runId);
-    const counts = await this.store.queryRows<{ version: string; numScored: number }>(
-      'SELECT reward_version AS version, count() AS num_scored FROM scores WHERE run_id = {runId:String} GROUP BY version',
-      { runId },
+    const reader = this.reader(signal);
+    const versions = await listVersions(reader, runId);
+    const counts = await reader.queryRows<{ version: string; numScored: number }>(
+      'SELECT reward_version AS version, count() AS numScored FROM scores WHERE run_id = {runId:String} GROUP BY version',
+      { params: { runId } },
     );
     const numScored = new Map(counts.map((row) => [row.version, row.numScored]));
     return versions.map(({ version, name, namedAt }) => ({

@@ -82,6 +82,12 @@ export class Training {
       await this.metricsExport.end();
       if (!this.isStopping) await this.parts.storeSide?.followEndedRun();
       return summarizeRun(runOf(this.state, this.runId));
+    } catch (error) {
+      this.warnings?.raise({
+        ...{ source: 'system', severity: 'alarm', rule: 'runFailed' },
+        message: `the run failed: ${(error as Error).message}`,
+      });
+      throw error;
     } finally {
       await this.stop();
     }

@@ -1,7 +1,7 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { api, dataOf } from './client';
 import { keys, unlessRefused } from './queries';
-import type { RewardVersionItem } from './schema';
+import type { RewardAuditReport, RewardDifferences, RewardVersionItem } from './schema';
 import type { ScoredSplit } from '../rewards/rewards-view';
 
 /** Scores are computed by a command, so new ones are looked for now and then. */
@@ -19,8 +19,14 @@ export function useRewardVersions(runId: string) {
   });
 }
 
-/** Asked again once more episodes have a score, and not again where it failed: an answer may take a minute. */
-const ASKED_ONCE = { retry: false, staleTime: Number.POSITIVE_INFINITY, placeholderData: keepPreviousData };
+/** Asked once and not again where it failed: an answer may take a minute. */
+const ASKED_ONCE = { retry: false, staleTime: Number.POSITIVE_INFINITY };
+
+/** An answer, and how many episodes had a score when it was asked for: with more it can be asked for again. */
+interface AnswerOfScores<Answer> {
+  readonly answer: Answer;
+  readonly numScored: number;
+}
 
 interface RewardQuestion {
   readonly runId: string;
@@ -32,10 +38,11 @@ interface RewardQuestion {
 export function useRewardAudit({ runId, version: { version, numScored }, split }: RewardQuestion) {
   return useQuery({
     ...ASKED_ONCE,
-    queryKey: [...keys.rewardAnswers(runId), 'audit', version, split, numScored],
-    queryFn: ({ signal }) => {
+    queryKey: [...keys.rewardAnswers(runId), 'audit', version, split],
+    queryFn: async ({ signal }): Promise<AnswerOfScores<RewardAuditReport>> => {
       const params = { path: { runId, version }, query: { split } };
-      return dataOf(api.GET('/api/runs/{runId}/reward-versions/{version}/audit', { params, signal }));
+      const path = '/api/runs/{runId}/reward-versions/{version}/audit';
+      return { answer: await dataOf(api.GET(path, { params, signal })), numScored };
     },
   });
 }
@@ -50,15 +57,12 @@ export function useRewardDifferences({
   const { version: otherVersion } = other;
   return useQuery({
     ...ASKED_ONCE,
-    queryKey: [
-      ...keys.rewardAnswers(runId),
-      ...['differences', version, otherVersion, split, numScored, other.numScored],
-    ],
-    queryFn: ({ signal }) => {
+    queryKey: [...keys.rewardAnswers(runId), 'differences', version, otherVersion, split],
+    queryFn: async ({ signal }): Promise<AnswerOfScores<RewardDifferences>> => {
       const params = { path: { runId, version, otherVersion }, query: { split } };
-      return dataOf(
-        api.GET('/api/runs/{runId}/reward-versions/{version}/differences/{otherVersion}', { params, signal }),
-      );
+      const path = '/api/runs/{runId}/reward-versions/{version}/differences/{otherVersion}';
+      const answer = await dataOf(api.GET(path, { params, signal }));
+      return { answer, numScored: numScored + other.numScored };
     },
   });
 }

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { useRewardAudit, useRewardDifferences, useRewardVersions } from '../api/reward-queries';
 import type { RewardVersionItem, RunDetail } from '../api/schema';
+import controls from '../components/controls.module.css';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Select } from '../components/select';
 import { FILTER_OPTIONS } from '../episodes/episode-filter';
@@ -115,13 +116,28 @@ interface Question {
 }
 
 function Audited(question: Question) {
-  const { data, error, isPending, refetch } = useRewardAudit(question);
+  const { data, error, isPending, isFetching, refetch } = useRewardAudit(question);
   if (isPending) return <Loading label="Loading the audit" />;
+  const ask = () => void refetch();
   return (
     <>
-      {error && <ErrorState error={error} onRetry={() => void refetch()} />}
-      {data && <RewardAudit audit={data} />}
+      {error && <ErrorState error={error} onRetry={ask} />}
+      {data && data.numScored !== question.version.numScored && (
+        <MoreScores isAsked={isFetching} onAsk={ask} />
+      )}
+      {data && <RewardAudit audit={data.answer} />}
     </>
+  );
+}
+
+function MoreScores({ isAsked, onAsk }: { readonly isAsked: boolean; readonly onAsk: () => void }) {
+  return (
+    <p>
+      Other episodes have a score by now.{' '}
+      <button type="button" className={controls.button} disabled={isAsked} onClick={onAsk}>
+        Include them
+      </button>
+    </p>
   );
 }
 
@@ -131,14 +147,23 @@ interface ComparedProps extends Question {
 }
 
 function Compared({ labels, ...question }: ComparedProps) {
-  const { data, error, isPending, refetch } = useRewardDifferences(question);
+  const { data, error, isPending, isFetching, refetch } = useRewardDifferences(question);
   if (isPending) return <Loading label="Loading the comparison" rows={4} />;
   const labelOf = (version: string) => labels.get(version) ?? version;
+  const { version, other } = question;
+  const ask = () => void refetch();
   return (
     <>
-      {error && <ErrorState error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorState error={error} onRetry={ask} />}
+      {data && data.numScored !== version.numScored + other.numScored && (
+        <MoreScores isAsked={isFetching} onAsk={ask} />
+      )}
       {data && (
-        <RewardDifferences found={data} labelA={labelOf(data.versionA)} labelB={labelOf(data.versionB)} />
+        <RewardDifferences
+          found={data.answer}
+          labelA={labelOf(data.answer.versionA)}
+          labelB={labelOf(data.answer.versionB)}
+        />
       )}
     </>
   );

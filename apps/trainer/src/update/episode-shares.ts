@@ -65,7 +65,7 @@ export function episodeShares(
 /** Those of the positions that a mask marks; themselves where it marks all. */
 function marked(positions: Int32Array, mask: Uint8Array): Int32Array {
   let count = 0;
-  // eslint-disable-next-line @typescript-eslint/prefer-for-of -- an iterator takes several times as long
+  // oxlint-disable-next-line typescript/prefer-for-of -- an iterator takes several times as long
   for (let i = 0; i < positions.length; i++) count += mask[positions[i]];
   return count === positions.length ? positions : positions.filter((n) => mask[n] === 1);
 }
@@ -73,14 +73,14 @@ function marked(positions: Int32Array, mask: Uint8Array): Int32Array {
 /** Without −0, which JSON does not keep. */
 function mean(values: Float32Array, positions: Int32Array): number {
   let sum = 0;
-  // eslint-disable-next-line @typescript-eslint/prefer-for-of -- an iterator takes several times as long
+  // oxlint-disable-next-line typescript/prefer-for-of -- an iterator takes several times as long
   for (let i = 0; i < positions.length; i++) sum += values[positions[i]];
   return sum / positions.length + 0;
 }
 
 function spread(values: Float32Array, positions: Int32Array, center: number) {
   let [squares, least, most] = [0, Infinity, -Infinity];
-  // eslint-disable-next-line @typescript-eslint/prefer-for-of -- an iterator takes several times as long
+  // oxlint-disable-next-line typescript/prefer-for-of -- an iterator takes several times as long
   for (let i = 0; i < positions.length; i++) {
     const value = values[positions[i]];
     squares += (value - center) ** 2;

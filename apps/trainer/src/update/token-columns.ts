@@ -101,7 +101,7 @@ export function without(mask: Uint8Array, other: Uint8Array): Uint8Array {
 /** How many elements the mask marks. */
 export function countMarked(mask: Uint8Array): number {
   let count = 0;
-  // eslint-disable-next-line @typescript-eslint/prefer-for-of -- an iterator takes several times as long
+  // oxlint-disable-next-line typescript/prefer-for-of -- an iterator takes several times as long
   for (let n = 0; n < mask.length; n++) count += mask[n];
   return count;
 }

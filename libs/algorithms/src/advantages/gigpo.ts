@@ -185,7 +185,7 @@ function numberByMap({ episodeSteps, groupIds, anchors }: GigpoInput, numAnchors
 /** −1 for none. */
 function largestOf(numbers: Int32Array): number {
   let largest = -1;
-  // eslint-disable-next-line @typescript-eslint/prefer-for-of -- an iterator takes several times as long
+  // oxlint-disable-next-line typescript/prefer-for-of -- an iterator takes several times as long
   for (let i = 0; i < numbers.length; i++) if (numbers[i] > largest) largest = numbers[i];
   return largest;
 }

@@ -59,7 +59,7 @@ export function rowSums(
     }
   }
   let total = 0;
-  // eslint-disable-next-line @typescript-eslint/prefer-for-of -- an iterator takes several times as long
+  // oxlint-disable-next-line typescript/prefer-for-of -- an iterator takes several times as long
   for (let row = 0; row < sums.length; row++) total += sums[row];
   if (!Number.isFinite(total)) checkFinite({ [name]: values });
   return sums;

@@ -5,7 +5,7 @@ import type { Household } from './household-task.js';
 export type HouseholdDialect = 'move' | 'put';
 
 /** Everything that actions change. Receptacles and things are named by their index; a type, not an interface, so that it is JSON. */
-// eslint-disable-next-line @typescript-eslint/consistent-type-definitions -- an interface is not assignable to Json
+// oxlint-disable-next-line typescript/consistent-type-definitions -- an interface is not assignable to Json
 export type HouseholdState = {
   /** Receptacle that the agent stands at; −1 in the middle of the room. */
   readonly at: number;

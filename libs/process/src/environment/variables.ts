@@ -27,9 +27,12 @@ export const BACKEND_NAMES = [
 
 const SHARE = /^(\d{1,4})\/(\d{1,4})$/;
 const SHARE_RULE = { message: 'must be <number>/<count>, such as 1/3 for the first of three' };
-const ADDRESS_RULE = { message: 'must be an address that begins with http:// or https://' };
+const ADDRESS_RULE = {
+  message: 'must be an address that begins with http:// or https://, without a user name',
+};
 const URL_RULE = { message: 'must be http://host:port or https://host:port' };
 const HTTP_URL = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
+const WITHOUT_USER = { ...HTTP_URL, disallow_auth: true };
 const SWITCH = ['on', 'off'] as const;
 type Switch = (typeof SWITCH)[number];
 
@@ -160,14 +163,14 @@ export class EnvironmentVariables {
   @WholeNumber({ min: 0 }) RETRACE_API_RATE_LIMIT?: number;
   /** File of rules that hide what may not be stored of records; without it nothing is hidden. */
   @IsOptional() @IsString() RETRACE_REDACTION_RULES?: string;
-  /** Incoming webhook of Slack, or of what takes the same body, which an API sends alarms to; a secret. */
-  @IsOptional() @IsUrl(HTTP_URL, ADDRESS_RULE) RETRACE_ALARM_WEBHOOK?: string;
+  /** Incoming webhook of Slack, or of a service that accepts the same body, which an API sends alarms to; a secret. */
+  @IsOptional() @IsUrl(WITHOUT_USER, ADDRESS_RULE) RETRACE_ALARM_WEBHOOK?: string;
   /** Prometheus Alertmanager that an API sends alarms to. */
-  @IsOptional() @IsUrl(HTTP_URL, ADDRESS_RULE) RETRACE_ALERTMANAGER_URL?: string;
+  @IsOptional() @IsUrl(WITHOUT_USER, ADDRESS_RULE) RETRACE_ALERTMANAGER_URL?: string;
   /** Where an API keeps which alarms it has sent; without it, it sends those that are raised while it runs. */
   @IsOptional() @IsString() RETRACE_ALARM_DIRECTORY?: string;
   /** Address at which people open the pages, for links in alarms. */
-  @IsOptional() @IsUrl(HTTP_URL, ADDRESS_RULE) RETRACE_PAGE_URL?: string;
+  @IsOptional() @IsUrl(WITHOUT_USER, ADDRESS_RULE) RETRACE_PAGE_URL?: string;
   /** Directory of traces that are still open, of one API; without it the API takes no spans. */
   @IsOptional() @IsString() RETRACE_TRACE_DIRECTORY?: string;
   /** Time without a new span after which a trace whose root has not ended is complete. */
