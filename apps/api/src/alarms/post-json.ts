@@ -2,7 +2,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 /** Statuses of a request that may be taken later; of other 4xx it never will be. */
 const TRANSIENT = new Set([408, 425, 429]);
 
-export interface Answer {
+interface Answer {
   readonly outcome: 'taken' | 'refused' | 'failed';
   /** Has neither the address nor what the server said, which may repeat it: the address of a webhook is a secret. */
   readonly reason: string;
