@@ -117,7 +117,7 @@ describe('a server without a training run, into which an agent records', () => {
       await page.goto(`${url}/runs/${runId}`);
       await page.getByText('Mean return').waitFor();
       const tabs = page.getByRole('navigation', { name: 'Run' }).getByRole('link');
-      expect(await tabs.allInnerTexts()).toEqual(['Overview', 'Episodes']);
+      expect(await tabs.allInnerTexts()).toEqual(['Overview', 'Episodes', 'Rewards']);
       const figure = (name: string) =>
         page.getByText(name, { exact: true }).locator('xpath=following-sibling::dd');
       expect(await figure('Success').innerText()).toBe('50.0%');
