@@ -75,8 +75,6 @@ export const STAGES = [
   {
     name: 'tests',
     command: ['npm', 'test', '--silent', '--', '--project', '!plain'],
-    // What they wait for leaves the processors idle for a sixth of the time with four.
-    environment: { RETRACE_TEST_WORKERS: '6' },
     after: [...SERVICES, PAGE.name],
   },
   { name: 'python client', command: npm('test:python'), after: [PAGE.name] },

@@ -101,12 +101,18 @@ function Rewards({ runId, versions }: RewardsProps) {
           />
         )}
       </div>
-      {version && <Audited runId={runId} version={version} split={view.split} />}
-      {version && other && (
+      {version && !isScored(version) && <p>No episode has a score of this version yet.</p>}
+      {version && isScored(version) && <Audited runId={runId} version={version} split={view.split} />}
+      {version && other && isScored(version) && isScored(other) && (
         <Compared runId={runId} version={version} other={other} split={view.split} labels={labels} />
       )}
     </>
   );
+}
+
+/** A version has its name before its first scores. */
+function isScored({ numScored }: RewardVersionItem): boolean {
+  return numScored > 0;
 }
 
 interface Question {
