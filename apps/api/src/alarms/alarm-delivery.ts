@@ -44,14 +44,15 @@ export class AlarmDelivery {
     const kept = position.read();
     this.nextOffset = kept === null || kept > end ? end : Math.max(kept, await log.startOffset('control', 0));
     position.write(this.nextOffset);
-    this.running = this.follow();
+    this.running = this.follow().finally(() => {
+      position.write(this.nextOffset);
+    });
   }
 
   /** Breaks off what is being sent; it is sent again after the next start. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;
-    this.parts.position.write(this.nextOffset);
   }
 
   private async follow(): Promise<void> {

@@ -1,6 +1,7 @@
 import { Body, Controller, HttpCode, Param, Post, Res, StreamableFile } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { brokenOff } from '../http/broken-off.js';
 import { Access } from '../keys/access.js';
 import { RunParams } from '../runs/run-params.js';
 import { ARROW_STREAM } from '../sql/sql.dto.js';
@@ -32,11 +33,7 @@ export class BatchesController {
     @Body() request: BatchRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamableFile> {
-    const brokenOff = new AbortController();
-    reply.raw.once('close', () => {
-      brokenOff.abort();
-    });
-    const { rows, numBytes } = await this.batches.make(runId, request, brokenOff.signal);
+    const { rows, numBytes } = await this.batches.make(runId, request, brokenOff(reply));
     return new StreamableFile(rows, { type: ARROW_STREAM, length: numBytes });
   }
 }

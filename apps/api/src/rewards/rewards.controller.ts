@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { brokenOff } from '../http/broken-off.js';
 import { Access } from '../keys/access.js';
 import { RunParams } from '../runs/run-params.js';
 import { RewardAuditReport } from './reward-audit.dto.js';
@@ -61,13 +62,4 @@ export class RewardsController {
   ): Promise<RewardDifferences> {
     return this.rewards.compare(params, query, brokenOff(reply));
   }
-}
-
-/** Aborts when the connection closes, also after the answer. */
-function brokenOff(reply: FastifyReply): AbortSignal {
-  const closed = new AbortController();
-  reply.raw.once('close', () => {
-    closed.abort();
-  });
-  return closed.signal;
 }

@@ -83,10 +83,12 @@ export class Training {
       if (!this.isStopping) await this.parts.storeSide?.followEndedRun();
       return summarizeRun(runOf(this.state, this.runId));
     } catch (error) {
-      this.warnings?.raise({
-        ...{ source: 'system', severity: 'alarm', rule: 'runFailed' },
-        message: `the run failed: ${(error as Error).message}`,
-      });
+      // What breaks while it is stopped is no failure of the run.
+      if (!this.isStopping)
+        this.warnings?.raise({
+          ...{ source: 'system', severity: 'alarm', rule: 'runFailed' },
+          message: `the run failed: ${(error as Error).message}`,
+        });
       throw error;
     } finally {
       await this.stop();
