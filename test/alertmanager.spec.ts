@@ -91,7 +91,6 @@ describe.skipIf(PROGRAM === undefined)(`alarms in a real Alertmanager${skipped}`
       labels: {
         alertname: 'entropyCollapse',
         run_id: run.runId,
-        run: 'frozen-lake-ppo',
         severity: 'critical',
       },
       annotations: { step: '8', run: 'frozen-lake-ppo' },
