@@ -5,7 +5,7 @@ import { readProcessorTime } from './processor-time.mjs';
 const before = readProcessorTime();
 
 // Hooks end in the reverse of their order, so this one is the last of the file.
-// eslint-disable-next-line no-empty-pattern -- vitest reads the names of fixtures from the first parameter
+// oxlint-disable-next-line no-empty-pattern -- vitest reads the names of fixtures from the first parameter
 afterAll(({}, suite) => {
   const after = readProcessorTime();
   if (before === null || after === null) return;

@@ -4,7 +4,7 @@ import { takeSize } from '../meter.js';
 const SPACES = new Set(
   '\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
 );
-// eslint-disable-next-line no-control-regex -- Python's line ends are control characters
+// oxlint-disable-next-line no-control-regex -- Python's line ends are control characters
 const LINE_END = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/g;
 const SURROGATE = /[\uD800-\uDFFF]/;
 

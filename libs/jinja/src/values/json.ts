@@ -76,7 +76,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\b': '\\b',
 };
 
-// eslint-disable-next-line no-control-regex -- JSON escapes control characters
+// oxlint-disable-next-line no-control-regex -- JSON escapes control characters
 const CONTROL = /["\\\u0000-\u001f]/g;
 
 function dumpText(text: string, isAscii: boolean): string {

@@ -1,5 +1,5 @@
 /** Space as Python's `str.split` defines it: besides Unicode's spaces the separators U+001C … U+001F. */
-// eslint-disable-next-line no-control-regex -- intended
+// oxlint-disable-next-line no-control-regex -- intended
 const PYTHON_SPACES = /[\p{White_Space}\u001c-\u001f]+/u;
 
 /**

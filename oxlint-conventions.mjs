@@ -1,4 +1,8 @@
-/** The conventions of this repository that no published rule checks; `eslint.config.mjs` switches them on. */
+/** Rules of this repository that oxlint has not, a plugin of it; `.oxlintrc.json` switches them on. */
+
+import { readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { builtinRules } from 'eslint/use-at-your-own-risk';
 
 const UPPER_CASE = /^[A-Z][A-Z0-9_]*$/;
 
@@ -41,6 +45,47 @@ const constantCase = {
   }),
 };
 
+/** Tools that the tests of all workspaces share; they may be imported anywhere. */
+const SHARED_TOOLS = ['vitest', 'vite', 'fast-check'];
+
+const declaredIn = new Map();
+
+/** Names of the packages and workspaces that a workspace may import, its own among them: what its package.json declares. */
+function declaredNames(workspace) {
+  const known = declaredIn.get(workspace);
+  if (known !== undefined) return known;
+  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, workspace, 'package.json'), 'utf8'));
+  const kinds = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];
+  const names = kinds.flatMap((kind) => Object.keys(manifest[kind] ?? {}));
+  const declared = new Set([...names, manifest.name, ...SHARED_TOOLS]);
+  declaredIn.set(workspace, declared);
+  return declared;
+}
+
+const declaredImport = {
+  meta: {
+    type: 'problem',
+    messages: { undeclared: 'Declare "{{name}}", which is imported, in {{workspace}}/package.json.' },
+  },
+  create(context) {
+    const [folder, name] = relative(import.meta.dirname, context.filename).split(sep);
+    if (!['libs', 'apps', 'clients'].includes(folder)) return {};
+    const workspace = `${folder}/${name}`;
+    const check = ({ source }) => {
+      const imported = /^(?!node:)(?:@[\w.-]+\/)?\w[\w.-]*/.exec(source?.value ?? '')?.[0];
+      if (imported === undefined || declaredNames(workspace).has(imported)) return;
+      context.report({ node: source, messageId: 'undeclared', data: { name: imported, workspace } });
+    };
+    return {
+      ImportDeclaration: check,
+      ExportNamedDeclaration: check,
+      ExportAllDeclaration: check,
+      ImportExpression: check,
+      TSImportType: check,
+    };
+  },
+};
+
 const docstring = {
   meta: {
     type: 'suggestion',
@@ -81,9 +126,13 @@ const privateKeyword = {
 };
 
 export default {
+  meta: { name: 'conventions' },
   rules: {
     'constant-case': constantCase,
+    'declared-import': declaredImport,
     docstring,
+    // That of oxlint finds assignments useless that the next turn of a loop reads.
+    'no-useless-assignment': builtinRules.get('no-useless-assignment'),
     'plain-template': plainTemplate,
     'private-keyword': privateKeyword,
   },
