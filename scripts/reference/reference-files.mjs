@@ -1,6 +1,7 @@
 /** Makes the generated files of docs/reference. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 import { root } from '../run-tool.mjs';
 import { readRecipeClasses } from './recipe-classes.mjs';
 import { recipePage } from './recipe-page.mjs';
@@ -13,10 +14,12 @@ export async function referenceFiles() {
     'recipe.md': recipePage(classes),
     'recipe.schema.json': JSON.stringify(recipeSchema(classes)),
   };
+  const options = JSON.parse(readFileSync(join(root, '.oxfmtrc.json'), 'utf8'));
   return Promise.all(
     Object.entries(texts).map(async ([name, text]) => {
       const path = join(root, 'docs/reference', name);
-      return { path, text: await format(text, { ...(await resolveConfig(path)), filepath: path }) };
+      const { code } = await format(name, text, options);
+      return { path, text: code };
     }),
   );
 }

@@ -143,7 +143,7 @@ async function playByFamily({ family, kind }, model, url) {
   );
   const families = new Set(report.rows.flatMap(({ family: name }) => (name ? [name] : [])));
   const least = family === 'webshop' ? 0 : 2;
-  table.add(`${family} (${kind}): kinds of tasks in a report of play`, families.size, '', { least }, { required: true }); // prettier-ignore
+  table.add(`${family} (${kind}): kinds of tasks in a report of play`, families.size, '', { least }, { required: true }); // oxfmt-ignore
 }
 
 try {

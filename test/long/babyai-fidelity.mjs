@@ -74,7 +74,7 @@ function playHere(index, task) {
   const answers = [{ text: observation.text, reward: 0, terminated: false, isCarriedOut: true }];
   const actions = [];
   while (actions.length < MOST_ACTIONS) {
-    const action = change(agent.act(world, observation, () => random.nextFloat()), random); // prettier-ignore
+    const action = change(agent.act(world, observation, () => random.nextFloat()), random); // oxfmt-ignore
     const isCarriedOut = world.situation.movesByAction.get(action.toLowerCase())?.length > 0;
     const result = world.step(action);
     actions.push(action);
@@ -124,7 +124,7 @@ function compare(how, { episodes, tasks, played }, table) {
       console.log(index, tasks[index].family, actions[differs - 1], answers[differs], played[index][differs]);
   }
   const unit = `of ${episodes.length}`;
-  table.add(`${how}: episodes with every answer equal`, numEqualEpisodes, unit, { least: episodes.length }, { required: true }); // prettier-ignore
+  table.add(`${how}: episodes with every answer equal`, numEqualEpisodes, unit, { least: episodes.length }, { required: true }); // oxfmt-ignore
   table.add(`${how}: answers compared`, numAnswers, '');
   table.add(`${how}: answers equal`, numEqual, '', { least: numAnswers }, { required: true });
 }

@@ -186,7 +186,7 @@ function compare(how, episodes, table) {
     else console.log(index, actions[differs - 1], answers[differs], played[differs]);
   }
   const unit = `of ${episodes.length}`;
-  table.add(`${how}: episodes with every answer equal`, numEqualEpisodes, unit, { least: NUM_TASKS }, { required: true }); // prettier-ignore
+  table.add(`${how}: episodes with every answer equal`, numEqualEpisodes, unit, { least: NUM_TASKS }, { required: true }); // oxfmt-ignore
   table.add(`${how}: answers compared`, numAnswers, '');
   table.add(`${how}: answers equal`, numEqual, '', { least: numAnswers }, { required: true });
 }

@@ -45,11 +45,11 @@ export class SmallShop {
     const { at } = this.view;
     if (at === 'search') return ['WebShop', this.instruction, 'Search'].join(SEPARATOR);
     if (at === 'end')
-      return ['Thank you for shopping with us!', 'Your code:', 'None', 'Paste it in your MTurk interface.'].join(SEPARATOR); // prettier-ignore
+      return ['Thank you for shopping with us!', 'Your code:', 'None', 'Paste it in your MTurk interface.'].join(SEPARATOR); // oxfmt-ignore
     if (at === 'results') return this.resultsPage;
     const { title, price } = this.view.product;
     const options = ['color', ...COLORS, 'size', ...SIZES];
-    return [this.instruction, 'Back to Search', '< Prev', ...options, title, `Price: $${price}.0`, `Rating: N.A.`, 'Description', 'Features', 'Reviews', 'Buy Now'].join(SEPARATOR); // prettier-ignore
+    return [this.instruction, 'Back to Search', '< Prev', ...options, title, `Price: $${price}.0`, `Rating: N.A.`, 'Description', 'Features', 'Reviews', 'Buy Now'].join(SEPARATOR); // oxfmt-ignore
   }
 
   get resultsPage() {

@@ -1,6 +1,10 @@
 /** Faults of the caller's data: an event, an id or token columns. */
 export type TrajectoryErrorCode =
-  'INVALID_ID' | 'INVALID_EVENT' | 'INVALID_ARGUMENT' | 'INCONSISTENT_COLUMNS' | 'UNKNOWN_RUN';
+  | 'INVALID_ID'
+  | 'INVALID_EVENT'
+  | 'INVALID_ARGUMENT'
+  | 'INCONSISTENT_COLUMNS'
+  | 'UNKNOWN_RUN';
 
 export interface TrajectoryErrorOptions {
   /** Whether the same call may succeed later without a change by the caller (default false). */

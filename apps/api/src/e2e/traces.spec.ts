@@ -212,25 +212,22 @@ describe('POST /v1/traces', () => {
     expect((await send(request(traces[0], [[1, null]]), { 'x-retrace-run': newRunId() })).status).toBe(404);
   });
 
-  it.concurrent(
-    'records spans once that are sent again, and late ones as an episode whose parent is the trace’s',
-    async () => {
-      const traceId = newTraceId();
-      const first = request(traceId, [
-        [1, null],
-        [2, 1, 'one'],
-      ]);
-      await send(first);
-      await send(gzipSync(first), { 'content-encoding': 'gzip' });
-      expect(await storedSteps(traceId, 1)).toMatchObject([{ action: 'one', end: 'terminated' }]);
-      await send(first);
-      await send(request(traceId, [[3, 1, 'late']]));
-      expect(await storedSteps(traceId, 2)).toMatchObject([
-        { episode: traceId, action: 'one' },
-        { episode: `${traceId}/late-0000000000000003`, parent: traceId, action: 'late', end: 'truncated' },
-      ]);
-    },
-  );
+  it.concurrent('records spans once that are sent again, and late ones as an episode whose parent is the trace’s', async () => {
+    const traceId = newTraceId();
+    const first = request(traceId, [
+      [1, null],
+      [2, 1, 'one'],
+    ]);
+    await send(first);
+    await send(gzipSync(first), { 'content-encoding': 'gzip' });
+    expect(await storedSteps(traceId, 1)).toMatchObject([{ action: 'one', end: 'terminated' }]);
+    await send(first);
+    await send(request(traceId, [[3, 1, 'late']]));
+    expect(await storedSteps(traceId, 2)).toMatchObject([
+      { episode: traceId, action: 'one' },
+      { episode: `${traceId}/late-0000000000000003`, parent: traceId, action: 'late', end: 'truncated' },
+    ]);
+  });
 
   it.concurrent('tells how many spans it did not take, and why, in the form of the request', async () => {
     const bad = request(newTraceId(), [

@@ -40,7 +40,12 @@ export interface TrainingOptions extends CommonOptions, SourceOptions, MetricsOp
 
 /** Options that say what computes the gradients. */
 export type EngineOption =
-  'engine' | 'nproc' | 'engineBackend' | 'enginePython' | 'engineUrl' | 'engineTokenFile';
+  | 'engine'
+  | 'nproc'
+  | 'engineBackend'
+  | 'enginePython'
+  | 'engineUrl'
+  | 'engineTokenFile';
 
 /** Options that change a recipe. */
 type OverrideOption = 'updates' | 'seed' | 'set' | 'algorithm' | 'initFrom' | 'overrides' | EngineOption;

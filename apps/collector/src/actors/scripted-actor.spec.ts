@@ -55,7 +55,7 @@ describe('ScriptedActor', () => {
     expect([...turn.tokenIds]).toEqual(ids);
     expect([...turn.logprobs]).toEqual(ids.map(() => Number.NaN));
     expect([...turn.policyVersions]).toEqual(ids.map(() => -1));
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 });
 
 const config: TransformerConfig = {

@@ -3,7 +3,14 @@ import type { EpisodeFilter } from '../api/queries';
 import controls from '../components/controls.module.css';
 
 type SearchName =
-  'text' | 'tag' | 'minReturn' | 'maxReturn' | 'minCostUsd' | 'maxCostUsd' | 'startedFrom' | 'startedBefore';
+  | 'text'
+  | 'tag'
+  | 'minReturn'
+  | 'maxReturn'
+  | 'minCostUsd'
+  | 'maxCostUsd'
+  | 'startedFrom'
+  | 'startedBefore';
 
 interface SearchFieldsProps {
   readonly filter: EpisodeFilter;

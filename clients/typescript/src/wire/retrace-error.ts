@@ -17,7 +17,14 @@ export interface FieldError {
  * - `UNSUPPORTED`: this place lacks what the call needs.
  */
 export type RetraceErrorCode =
-  'UNREACHABLE' | 'BUSY' | 'UNAUTHORIZED' | 'REFUSED' | 'POORER' | 'DROPPED' | 'SPOOL_FAILED' | 'UNSUPPORTED';
+  | 'UNREACHABLE'
+  | 'BUSY'
+  | 'UNAUTHORIZED'
+  | 'REFUSED'
+  | 'POORER'
+  | 'DROPPED'
+  | 'SPOOL_FAILED'
+  | 'UNSUPPORTED';
 
 interface RetraceErrorDetails {
   readonly cause?: unknown;

@@ -25,7 +25,8 @@ interface Tool {
 
 /** A call with the environment's action for it, or a sentence that tells the agent why there is none. */
 export type ResolvedCall =
-  { readonly call: ToolCall; readonly action: string } | { readonly problem: string };
+  | { readonly call: ToolCall; readonly action: string }
+  | { readonly problem: string };
 
 /** The tools of a run: checks calls against their schemas, and makes them the environment's actions. */
 export class Toolbox {

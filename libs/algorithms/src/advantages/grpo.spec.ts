@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   drGrpo, gpg, grpo, grpoPassK, maxRl, numberGroups, opo, rae, rloo, type GroupInput,
-} from '../index.js'; // prettier-ignore
+} from '../index.js'; // oxfmt-ignore
 import { expectClose } from '../testing/expect-close.js';
 import { faultOf } from '../testing/invalid.js';
 

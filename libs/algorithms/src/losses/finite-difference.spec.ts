@@ -62,7 +62,7 @@ describe('gradients of policy losses are the derivatives of their values', () =>
   it('covers every loss that has no stop-gradient', () => {
     expect(differentiable).toEqual([
       'clipCov', 'crossEntropy', 'decoupledPpo', 'dro', 'gmpo', 'gpg', 'klCov', 'm2po', 'opsm', 'ppo', 'sapo',
-    ]); // prettier-ignore
+    ]); // oxfmt-ignore
   });
 
   it.each(differentiable)('%s', (name) => {

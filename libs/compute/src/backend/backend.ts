@@ -6,7 +6,13 @@
  * `wasm`: WebAssembly, which every machine has; `cpu`: plain JavaScript, an oracle for tests, used only when it is named.
  */
 export type BackendName =
-  'tensorflow-cuda' | 'tfjs-node-gpu' | 'tensorflow' | 'tfjs-node' | 'webgpu' | 'wasm' | 'cpu';
+  | 'tensorflow-cuda'
+  | 'tfjs-node-gpu'
+  | 'tensorflow'
+  | 'tfjs-node'
+  | 'webgpu'
+  | 'wasm'
+  | 'cpu';
 
 /** The backend that runs in this process. */
 export interface Backend {

@@ -56,7 +56,8 @@ export class RolloutCorrectionRecipe {
   readonly rejection?: readonly RejectionRuleRecipe[];
   /** A sequence with one token whose ρ is below this is not trained; null is off. @defaultValue null */
   @IsOptional() @IsNumberFrom(0, 1, { why: 'above 1 it drops what is on policy' }) readonly vetoBelow?:
-    number | null;
+    | number
+    | null;
   /** Tokens in the denominators of the aggregation: `all`, or only those `kept` by the rules, as in verl. @defaultValue "all" */
   @IsOptional() @IsIn(['all', 'kept']) readonly denominator?: 'all' | 'kept';
 }
@@ -127,7 +128,8 @@ export class LossRecipe {
   @IsNumberFrom(0, 100, TERM) readonly valueCoefficient!: number;
   /** Largest change of a value within an update that the critic's loss rewards; null is no clipping. @defaultValue null */
   @IsOptional() @IsNumberFrom(0, 1e6, { why: 'a larger bound clips nothing' }) readonly valueClip!:
-    number | null;
+    | number
+    | null;
   /** Weight of KL(current ‖ reference), the reference being the first policy after imitation; 0 is off. */
   @IsNumberFrom(0, 100, TERM) readonly klCoefficient!: number;
   /** Where the KL counts: in the `loss`, for the current policy, or in the `reward`, for the policy before the update. @defaultValue "loss" */

@@ -13,7 +13,8 @@ export class MonitorsRecipe {
   @IsOptional() @IsWholeNumberFrom(1, 64, UPDATES) readonly equalRewardUpdates?: number | null;
   /** Least |Spearman's ρ| with the order of the last ten updates at which a rising reward and a falling success are reward hacking. @defaultValue 0.6 */
   @IsOptional() @IsNumberFrom(0, 1, { why: 'it is a correlation' }) readonly hackingCorrelation?:
-    number | null;
+    | number
+    | null;
   /**
    * Least entropy of a policy whose success does not rise while it has over half of its first failures, as a fraction of the mean of the first five updates, or
    * of the entropy of an even choice of the legal actions where that is less. @defaultValue 0.05
@@ -29,7 +30,8 @@ export class MonitorsRecipe {
   @IsOptional() @IsNumberFrom(1, 1e6, FACTOR) readonly gradientNormFactor?: number | null;
   /** Largest |ratio − 1| of tokens that the current policy sampled, between trainer and collector; with `engine.precision` `bfloat16` none unless it is given, as single tokens are off by rounding there. @defaultValue 0.00005 */
   @IsOptional() @IsNumberFrom(0, 1, { why: 'a larger one ends the run already' }) readonly ratioDeviation?:
-    number | null;
+    | number
+    | null;
   /** Largest fraction of steps that repeat the step before. @defaultValue 0.5 */
   @IsOptional() @IsNumberFrom(0, 1, FRACTION) readonly repeatedStepFraction?: number | null;
   /** Updates in a row before each of which groups were thrown away as too stale. @defaultValue 3 */

@@ -280,7 +280,7 @@ function actionsOf(text: string, listed: unknown): readonly string[] | null {
 function shopActions(told: unknown): readonly string[] {
   const { has_search_bar: canSearch, clickables } = isFields(told) ? told : ({} as Fields);
   if (typeof canSearch !== 'boolean' || !Array.isArray(clickables))
-    throw violation(`available_actions answered ${JSON.stringify(told)}, must have has_search_bar and clickables`); // prettier-ignore
+    throw violation(`available_actions answered ${JSON.stringify(told)}, must have has_search_bar and clickables`); // oxfmt-ignore
   const buttons = clickables.filter((button): button is string => typeof button === 'string');
   const clicks = buttons.filter((button) => button !== 'search').map((button) => `click[${button}]`);
   return canSearch ? [SEARCH, ...clicks] : clicks;

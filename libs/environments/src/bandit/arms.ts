@@ -4,12 +4,12 @@ import { EnvironmentError } from '../errors.js';
 /** Names that only arms with the high average have. */
 export const HIGH_ARM_NAMES: readonly string[] = [
   'dragon', 'tiger', 'comet', 'rocket', 'volcano', 'pirate', 'gambler', 'storm',
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 /** Names that only arms with the low average have. */
 export const LOW_ARM_NAMES: readonly string[] = [
   'phoenix', 'turtle', 'librarian', 'harbor', 'garden', 'monk', 'banker', 'snow',
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 export const ARM_NAMES: readonly string[] = [...HIGH_ARM_NAMES, ...LOW_ARM_NAMES];
 

@@ -123,7 +123,7 @@ describe('parseExpression', () => {
     (text) => {
       expect(parseExpression(text)).toBeNull();
     },
-  ); // prettier-ignore
+  ); // oxfmt-ignore
 
   it('refuses more than 100 tokens, so nothing nests too deep', () => {
     expect(parseExpression(`${'('.repeat(49)}1${')'.repeat(49)}`)?.value).toBe(1);

@@ -12,12 +12,12 @@ export interface ItemNames {
 const MATERIALS: readonly string[] = [
   'ash', 'birch', 'cedar', 'clay', 'copper', 'ember', 'flint', 'frost',
   'glass', 'iron', 'jade', 'marble', 'moss', 'pearl', 'silver', 'tin',
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 const FORMS: readonly string[] = [
   'bead', 'beam', 'bolt', 'chain', 'cord', 'disk', 'frame', 'hinge',
   'lamp', 'lens', 'mesh', 'panel', 'peg', 'plate', 'rod', 'tile',
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 /** Name of the tag of all items of a form that share it. */
 export function tagOf(form: string): string {

@@ -37,7 +37,7 @@ describe('crafting', () => {
     expect(first.text).toBe(`Crafting commands:\n${TASK.recipes.join('\n')}\n\nGoal: craft tin lamp.`);
     expect(first.legalActions).toEqual([
       'inventory', 'get 1 flint bead', 'get 3 flint bead', 'get 1 ash beam', 'get 1 iron bolt', 'get 2 iron bolt',
-    ]); // prettier-ignore
+    ]); // oxfmt-ignore
   });
 
   // Expected answers are those of agentenv_textcraft 3ef9235 for the same recipes (test/long/world-fidelity).
@@ -45,7 +45,7 @@ describe('crafting', () => {
     const results = answers(
       'inventory', 'get 1 ash beam', 'get 2 flint bead', 'craft 1 ash rod using 1 ash beam', 'inventory',
       'craft 1 tin lamp using 2 ash rod, 1 flint bead',
-    ); // prettier-ignore
+    ); // oxfmt-ignore
     expect(textsOf(results)).toEqual([
       'Inventory: You are not carrying anything.',
       'Got 1 ash beam',
@@ -81,7 +81,7 @@ describe('crafting', () => {
       'craft 3 iron rod using 3 iron bolt',
       'craft 3 iron rod using 2 iron bolt, 1 flint bead',
       'craft 1 iron rod using 2 iron bolt',
-    ); // prettier-ignore
+    ); // oxfmt-ignore
     expect(few.observation.text).toBe(
       "Could not find a valid recipe for ItemTagWithCount(item_tag=ItemTag(tag=None, item_id='minecraft:iron_rod'), count=3)",
     );

@@ -68,7 +68,7 @@ describe('household', () => {
     expect(legalActions).toEqual([
       'go to cabinet 1', 'go to cabinet 2', 'go to countertop 1', 'go to desk 1', 'go to diningtable 1', 'go to drawer 1', 'go to fridge 1',
       'go to microwave 1', 'go to sinkbasin 1', 'help', 'inventory', 'look',
-    ]); // prettier-ignore
+    ]); // oxfmt-ignore
   });
 
   it.each([
@@ -95,7 +95,7 @@ describe('household', () => {
       'look', 'inventory', 'go to countertop 1', 'look', 'take apple 1 from countertop 1', 'inventory', 'examine apple 1', 'go to fridge 1',
       'cool apple 1 with fridge 1', 'examine apple 1', 'open fridge 1', 'examine fridge 1', 'close fridge 1', 'go to diningtable 1',
       'move apple 1 to diningtable 1',
-    ); // prettier-ignore
+    ); // oxfmt-ignore
     expect(textsOf(results)).toEqual([
       'You are in the middle of a room. Looking quickly around you, you see nothing.',
       'You are not carrying anything.',
@@ -126,7 +126,7 @@ describe('household', () => {
     const results = answers(
       { dialect: 'put', task: { family: 'place', target: 'desk', thing: 'mug' } },
       'help', 'go to countertop 1', 'take mug 1 from countertop 1', 'move mug 1 to countertop 1', 'go to desk 1', 'put mug 1 in/on desk 1',
-    ); // prettier-ignore
+    ); // oxfmt-ignore
     expect(textsOf(results)).toEqual([
       'Nothing happens.',
       'You arrive at loc 3. On the countertop 1, you see a apple 1, and a mug 1.',
@@ -145,7 +145,7 @@ describe('household', () => {
       'slice mug 1 with knife 1', 'slice apple 1 with knife 1', 'move knife 1 to countertop 1', 'take apple 1 from countertop 1',
       'examine apple 1', 'go to fridge 1', 'cool apple 1 with fridge 1', 'go to sinkbasin 1', 'clean apple 1 with sinkbasin 1',
       'examine apple 1', 'go to microwave 1', 'heat apple 1 with microwave 1', 'examine apple 1',
-    ); // prettier-ignore
+    ); // oxfmt-ignore
     expect(results.flatMap(({ actionValid }, i) => (actionValid ? [] : [i]))).toEqual([1, 5]);
     expect([6, 9, 14, 17].map((i) => results[i].observation.text)).toEqual([
       'You sliced the apple 1 with the knife 1.',
@@ -178,7 +178,7 @@ describe('household', () => {
   it('wants two things in one receptacle for place-two', () => {
     const carry = (apple: string, from: string, cabinet: string): string[] => [
       `go to ${from}`, `take ${apple} from ${from}`, `go to ${cabinet}`, `open ${cabinet}`, `move ${apple} to ${cabinet}`,
-    ]; // prettier-ignore
+    ]; // oxfmt-ignore
     const task = {
       family: 'place-two',
       thing: 'mug',

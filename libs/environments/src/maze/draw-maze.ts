@@ -47,7 +47,7 @@ function drawWalls(random: Pcg32, { side, loopProbability }: DrawnMazeRules): Ui
     const [row, column] = [Math.floor(cell / side), cell % side];
     const steps = ([[-1, 0], [1, 0], [0, -1], [0, 1]] as const).filter(([dr, dc]) =>
       isRoom(row + 2 * dr, column + 2 * dc) && walls[(row + 2 * dr) * side + column + 2 * dc] === 1,
-    ); // prettier-ignore
+    ); // oxfmt-ignore
     if (steps.length === 0) {
       way.pop();
       continue;

@@ -35,7 +35,7 @@ export function assess(level: Level, state: GridState): Situation {
     addNumbered(objects.filter(({ name }) => !name.endsWith('door')), 'pickup', (seen) => {
       const path = pathTo(seen, false);
       return path === null ? null : [...path, PICK_UP];
-    }, { moves, refusals }); // prettier-ignore
+    }, { moves, refusals }); // oxfmt-ignore
     refusals.set('drop', 'You cannot drop the object, as you are not carrying anything.');
   } else {
     const front = frontOf(state);

@@ -45,7 +45,7 @@ export const GRID_FAMILIES: readonly GridFamilyName[] = [
   'put-next-local-s6n4', 'put-next-s7n4-carrying', 'unlock', 'unlock-local-dist', 'key-in-box', 'unlock-pickup-dist',
   'blocked-unlock-pickup', 'unlock-to-unlock', 'action-obj-door', 'find-obj-s7', 'key-corridor-s6r3', 'one-room-s20',
   'move-two-across-s8n9', 'synth-s5r2', 'synth-loc', 'synth-seq', 'mini-boss-level', 'boss-level', 'boss-level-no-unlock',
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 /** Draws a level of a family by BabyAI's rules. Whether it can be solved is for the caller to check. */
 export function drawLevel(random: Pcg32, name: GridFamilyName): LevelTask {

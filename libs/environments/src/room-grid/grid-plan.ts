@@ -177,4 +177,4 @@ class ClausePlan {
 }
 
 /** Steps to the eight cells around a cell, in their order. */
-const RING = [[-1, -1], [0, -1], [1, -1], [1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0]] as const; // prettier-ignore
+const RING = [[-1, -1], [0, -1], [1, -1], [1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0]] as const; // oxfmt-ignore

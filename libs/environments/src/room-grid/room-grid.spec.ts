@@ -100,7 +100,7 @@ describe('grid', () => {
     const { world, results: rest } = play(
       level,
       'turn right', 'turn right', 'pickup blue key 1', 'turn right', 'turn right', 'toggle and go through blue locked door 1',
-    ); // prettier-ignore
+    ); // oxfmt-ignore
     expect(rest.length).toBe(6);
     expect(world.gridState.carrying).toBe(1);
   });
@@ -179,7 +179,7 @@ describe('rules that end a task', () => {
     const theirs = play({ ...changes, rules: 'agentgym' }, 'go to red ball 1').results[0];
     expect(theirs).toMatchObject({ terminated: false, success: null, reward: 1 - (0.9 * 2) / 3 });
     expect(theirs.observation.text).toContain('The task is completed.');
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   it('fails a strict task by the wrong door, and by the right doors one after the other only under the rules of AgentGym', () => {
     const turnRound = ['turn left', 'turn left'];

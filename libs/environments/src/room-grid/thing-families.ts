@@ -26,7 +26,7 @@ function pickUpNamed(builder: LevelBuilder): DrawnMission {
 /** Two rooms made into one, with things in both. The agent carries what is to be put beside a thing of the other room. */
 function putNextCarrying(builder: LevelBuilder): DrawnMission {
   builder.placeAgent([0, 0]);
-  const sides = ([[0, 0], [1, 0]] as const).map((room) => builder.addThings(4, { room, areUnique: true })); // prettier-ignore
+  const sides = ([[0, 0], [1, 0]] as const).map((room) => builder.addThings(4, { room, areUnique: true })); // oxfmt-ignore
   builder.removeWall([0, 0], 0);
   const [left, right] = sides.map((things) => builder.pick(things));
   const [moved, fixed] = builder.chance() ? [right, left] : [left, right];
@@ -38,7 +38,7 @@ function putNextCarrying(builder: LevelBuilder): DrawnMission {
 
 function moveTwoAcross(builder: LevelBuilder): DrawnMission {
   builder.placeAgent([0, 0]);
-  const sides = ([[0, 0], [1, 0]] as const).map((room) => builder.addThings(9, { room, areUnique: true })); // prettier-ignore
+  const sides = ([[0, 0], [1, 0]] as const).map((room) => builder.addThings(9, { room, areUnique: true })); // oxfmt-ignore
   builder.removeWall([0, 0], 0);
   const [[a, d], [b, c]] = sides.map((things) => builder.pickSome(things, 2));
   const parts = [[clause('put', a, b)], [clause('put', c, d)]];

@@ -21,7 +21,7 @@ const STAMPS: readonly (readonly (readonly [number, number])[])[] = [
   [[0, -1], [0, 0], [1, 0]],
   [[0, -1], [0, 0], [1, -1], [1, 0]],
   [[0, 0], [0, 1], [1, 0]],
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 const TURN_PROBABILITY = 0.35;
 
@@ -63,7 +63,7 @@ function drawWalls(random: Pcg32, side: number): Uint8Array {
   const clamp = (x: number): number => Math.min(side - 2, Math.max(1, x));
   let row = 1 + random.nextBelow(side - 2);
   let column = 1 + random.nextBelow(side - 2);
-  const steps = [[-1, 0], [1, 0], [0, -1], [0, 1]] as const; // prettier-ignore
+  const steps = [[-1, 0], [1, 0], [0, -1], [0, 1]] as const; // oxfmt-ignore
   let direction = random.nextBelow(steps.length);
   for (let step = 0; step < Math.floor(STEPS_PER_SIDE * 2 * side); step++) {
     if (random.nextFloat() < TURN_PROBABILITY) direction = random.nextBelow(steps.length);

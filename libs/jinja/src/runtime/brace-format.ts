@@ -82,7 +82,8 @@ export function formatValue(value: Value, rule: string): Text {
   const parsed = RULE.exec(rule);
   if (!parsed) return fail('ValueError', `Invalid format specifier '${rule}'`);
   const [, fillBy, align, sign, alternate, zero, width, grouping, precision, kind] = parsed as readonly (
-    string | undefined
+    | string
+    | undefined
   )[];
   const number = isText(value) ? null : numberOf(value);
   const exact = precision === undefined ? null : Number(precision);

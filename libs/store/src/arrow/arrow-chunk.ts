@@ -3,7 +3,14 @@ import { type Data, DataType } from './apache-arrow.js';
 
 /** Flat numbers; 64-bit integers are converted to float64, exact within ±2⁵³. */
 export type FlatNumbers =
-  Uint8Array | Int8Array | Uint16Array | Int16Array | Uint32Array | Int32Array | Float32Array | Float64Array;
+  | Uint8Array
+  | Int8Array
+  | Uint16Array
+  | Int16Array
+  | Uint32Array
+  | Int32Array
+  | Float32Array
+  | Float64Array;
 
 /** Returns the values without the buffer's padding. */
 export function flatNumbers(chunk: Data): FlatNumbers {

@@ -5,7 +5,10 @@ import type { DroppedRecord, UndecidedRecord } from '../admission/admission-resu
  * deleted; or it is not taken yet (`retry`).
  */
 export type AppendResult =
-  { readonly kind: 'accepted' } | { readonly kind: 'deadLetter' } | DroppedRecord | UndecidedRecord;
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'deadLetter' }
+  | DroppedRecord
+  | UndecidedRecord;
 
 /** Shared, because these results come with every record and carry nothing. */
 export const ACCEPTED: AppendResult = Object.freeze({ kind: 'accepted' });

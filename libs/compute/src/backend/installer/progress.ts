@@ -1,5 +1,11 @@
 export type InstallStage =
-  'waiting' | 'checking' | 'downloading' | 'unpacking' | 'compiling' | 'testing' | 'installed';
+  | 'waiting'
+  | 'checking'
+  | 'downloading'
+  | 'unpacking'
+  | 'compiling'
+  | 'testing'
+  | 'installed';
 
 export interface InstallProgress {
   readonly stage: InstallStage;

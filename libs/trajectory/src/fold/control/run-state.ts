@@ -29,7 +29,8 @@ export interface LatestMetric {
 
 /** Whether an event changed the state, and the reason if it did not. */
 export type Applied =
-  { readonly applied: true } | { readonly applied: false; readonly reason: LedgerRefusal | 'unknownRun' };
+  | { readonly applied: true }
+  | { readonly applied: false; readonly reason: LedgerRefusal | 'unknownRun' };
 
 export interface RunStateOptions {
   /** The number of plans after which a group of that run is used up (default 1). */
