@@ -44,17 +44,15 @@ function episodesOf({ episodes }: Recording, i: number): EpisodeFigures {
   };
 }
 
-/** Their imitation takes a quarter of an hour and more before the first update that monitors see; `record-runs.mjs` can record them, too. */
-const NOT_RECORDED = ['grid-imitation', 'household-imitation'];
 /** The worlds of AgentGym are servers, with models of their own, which no test starts. */
 const wanted = listRecipes()
   .filter(({ description }) => !description.startsWith('AgentGym'))
   .map(({ name }) => name);
 
 describe('the monitors of a healthy run', () => {
-  it('are tested with a recording of each built-in recipe that needs no server, except those that begin with long imitation', () => {
+  it('are tested with a recording of each built-in recipe that needs no server', () => {
     const names = recordings.map(({ recipe }) => recipe);
-    expect(wanted.filter((name) => !names.includes(name) && !NOT_RECORDED.includes(name))).toEqual([]);
+    expect(wanted.filter((name) => !names.includes(name))).toEqual([]);
   });
 
   it.each(recordings)('are silent: $recipe, $numUpdates updates', (recording) => {
