@@ -1,5 +1,5 @@
 /**
- * Bundles the programs that `retrace` starts with the packages that they load into a few files: Node takes a third of the time to load them that it takes for a
+ * Bundles the command and the programs that it starts with the packages that they load into a few files: Node takes a third of the time to load them that it takes for a
  * thousand. The bundle names the files that it was made of, so that it is used only while none of them is newer (`apps/cli/src/bundle.ts`).
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -17,8 +17,9 @@ const CLI = fileURLToPath(new URL('..', import.meta.url));
 const COLLECTOR = directoryOf('collector');
 const TRAINER = directoryOf('trainer');
 
-/** Where each program begins that `retrace` starts. */
+/** Where the command itself begins, and each program that it starts. */
 export const PROGRAMS = {
+  command: join(CLI, 'dist', 'main.js'),
   store: join(directoryOf('store-process'), 'dist', 'main.js'),
   sink: join(directoryOf('sink'), 'dist', 'main.js'),
   api: join(directoryOf('api'), 'dist', 'main.js'),
