@@ -27,6 +27,7 @@ const QUIET_URL_MS = { first: 15_000, later: 10_000 };
 /** Other work on the machine may take most of it. */
 const PATIENCE = 10;
 const RUN_WITHIN_MS = 240_000 * PATIENCE;
+const STORE_UNAVAILABLE = 503;
 
 const directory = makeDataDirectory();
 const tree = makeDataDirectory();
@@ -118,11 +119,12 @@ async function browse(url, runId) {
   step(`SQL counts ${counted.rows[0][0]} steps`);
 }
 
-/** Waits for an item of a list that fits: the store follows a run, which does not wait for it. */
+/** Waits for an item of a list that fits: the store follows a run, which does not wait for it, nor for its start. */
 async function listed(address, fits) {
   for (const deadline = Date.now() + RUN_WITHIN_MS; ; await sleep(500)) {
-    const { items } = await getJson(address);
-    const found = items.find(fits);
+    const response = await fetch(address);
+    expect(response.ok || response.status === STORE_UNAVAILABLE, `GET ${address} answers ${response.status}`);
+    const found = response.ok ? (await response.json()).items.find(fits) : undefined;
     if (found !== undefined) return found;
     expect(Date.now() < deadline, `GET ${address} lists nothing that fits`);
   }
