@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { uuidV7, type RetraceError, type RunRecord } from '@retrace/client';
 import { startProxy, type RunningProxy } from '@retrace/proxy';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { RecordedRuns } from './support/recorded-run.js';
 
 let runs: RecordedRuns;
@@ -93,7 +93,7 @@ async function endOf(name: string, run = RUN): Promise<number> {
 }
 
 async function everythingStored(): Promise<void> {
-  await expect.poll(async () => (await healthOf()).retrace.numPending, { timeout: 100_000 }).toBe(0);
+  await vi.waitFor(async () => expect((await healthOf()).retrace.numPending).toBe(0), { timeout: 100_000 });
   await runs.api.storeHasCaughtUp();
 }
 
@@ -138,46 +138,57 @@ function nested(depth: number): unknown {
   return Array.from({ length: depth }).reduce<unknown>((inner) => ({ a: inner }), 1);
 }
 
+/** The second message of a conversation, what else its calls have, and why its step can't be trained on. */
+const GIVEN: readonly (readonly [title: string, message: unknown, more: object, reason: RegExp])[] = [
+  ['half an emoji', user('tool output cut \ud83d'), {}, /half a character/],
+  ['5 MB', user('x'.repeat(5_000_000)), {}, /^no token ids$/],
+  ['20 MB', user('x'.repeat(20_000_000)), {}, /messages: it was cut/],
+  [
+    'deep tools',
+    user('x'),
+    { tools: [{ type: 'function', function: { parameters: nested(250) } }] },
+    /nested/,
+  ],
+  ['very deep tools', user('x'), { tools: [{ function: { parameters: 'very deep' } }] }, /nested/],
+  [
+    'impossible usage',
+    user('x'),
+    { answer: { usage: { prompt_tokens: -1, completion_tokens: 2.5 } } },
+    /usage/,
+  ],
+  [
+    'impossible sampling',
+    user('x'),
+    { temperature: -5, top_p: 9, seed: 1e30, max_tokens: -1, n: 0 },
+    /sampling/,
+  ],
+  [
+    'a long model',
+    user('x'),
+    { model: 'm'.repeat(300), metadata: { a: 'b'.repeat(5000) } },
+    /model: it was cut/,
+  ],
+  ['an empty role', { role: '', content: 5 }, {}, /chat message/],
+  ['nothing', { role: 'user', content: null }, {}, /^no token ids$/],
+  ['null parts', user([null, 5, { type: 7, text: 1 }]), {}, /^no token ids$/],
+];
+
+const nameOf = (title: string) => `given-${title.replaceAll(' ', '-')}`;
+
 describe('a proxied conversation', () => {
-  it.each([
-    ['half an emoji', user('tool output cut \ud83d'), {}, /half a character/],
-    ['5 MB', user('x'.repeat(5_000_000)), {}, /^no token ids$/],
-    ['20 MB', user('x'.repeat(20_000_000)), {}, /messages: it was cut/],
-    [
-      'deep tools',
-      user('x'),
-      { tools: [{ type: 'function', function: { parameters: nested(250) } }] },
-      /nested/,
-    ],
-    ['very deep tools', user('x'), { tools: [{ function: { parameters: 'very deep' } }] }, /nested/],
-    [
-      'impossible usage',
-      user('x'),
-      { answer: { usage: { prompt_tokens: -1, completion_tokens: 2.5 } } },
-      /usage/,
-    ],
-    [
-      'impossible sampling',
-      user('x'),
-      { temperature: -5, top_p: 9, seed: 1e30, max_tokens: -1, n: 0 },
-      /sampling/,
-    ],
-    [
-      'a long model',
-      user('x'),
-      { model: 'm'.repeat(300), metadata: { a: 'b'.repeat(5000) } },
-      /model: it was cut/,
-    ],
-    ['an empty role', { role: '', content: 5 }, {}, /chat message/],
-    ['nothing', { role: 'user', content: null }, {}, /^no token ids$/],
-    ['null parts', user([null, 5, { type: 7, text: 1 }]), {}, /^no token ids$/],
-  ])('with %s is stored with all its calls and its end', async (title, message, more, reason) => {
-    const name = `given-${title.replaceAll(' ', '-')}`;
-    await converse(name, message, more);
-    const [episode] = await storedEpisodes(name);
+  const stored = new Map<string, StoredEpisode>();
+
+  // All of them before they are looked at, so that the store is waited for once.
+  beforeAll(async () => {
+    for (const [title, message, more] of GIVEN) await converse(nameOf(title), message, more);
+    for (const episode of await storedEpisodes('given-')) stored.set(episode.external_id, episode);
+  });
+
+  it.each(GIVEN)('with %s is stored with all its calls and its end', (title, _message, _more, reason) => {
+    const episode = stored.get(nameOf(title));
     expect(episode).toMatchObject({ num_steps: 3, end_reason: 'terminated', success: true });
     // Tools are a part of the step in which they come first.
-    expect(episode.untrainable.some((reasons) => reason.test(reasons))).toBe(true);
+    expect(episode?.untrainable.some((reasons) => reason.test(reasons))).toBe(true);
   });
 
   it('with token ids and logprobs that are impossible keeps its numbering and its later tokens', async () => {
