@@ -72,39 +72,43 @@ describe('a run that learns from the policy of another run', () => {
 });
 
 describe('a run that a server teaches', () => {
-  it('learns what it learns from the weights, and its updates are made again without the server', async () => {
-    const { log, checkpoints } = run.source;
-    const warnings: string[] = [];
-    const warn = (message: string) => warnings.push(message);
-    const supply = await openRunSupply({ log, checkpoints, ...teacher, warn });
-    const server = await startServer(
-      {
-        ...{ host: '127.0.0.1', port: 0, allowedHosts: [], keyDirectory: null, concurrency: 16 },
-        ...{ maxQueued: 64, contextLength: null, maxBodyBytes: 1e6, logprobsMode: 'raw_logprobs' },
-      },
-      supply,
-      { version: 'test', warn },
-    );
-    const endpoint = { kind: 'vllm', url: server.url, model: supply.name };
-    try {
-      run = await run.beginAnother(recipeOf(6, ...STUDENT, taughtBy({ endpoint })));
-      await run.work();
-    } finally {
-      await server.close();
-    }
-    const servedKls = await teacherKls();
-    // Equal weights and episodes; later, rounding lets a token be sampled otherwise.
-    expect(servedKls[0]).toBeCloseTo(kls[0], 5);
-    servedKls.forEach((kl, i) => {
-      expect(kl, `update ${i + 1}`).toBeCloseTo(kls[i], 1);
-    });
-    expect(await run.replay(3)).toMatchObject({ sameWeights: true, lossDifference: 0, sameTokens: true });
-    expect(await run.replayAll()).toMatchObject({ numUpdates: 6, differing: [] });
-    const { updates } = await run.whatIf({ from: 2 }, 'distillation.coefficient=2');
-    const [{ gradient, sameWeights }] = updates;
-    expect(sameWeights).toBe(true);
-    expect(gradient.cosine).toBeCloseTo(1, 5);
-    expect(gradient.changedNorm / gradient.recordedNorm).toBeCloseTo(2, 4);
-    expect(warnings).toEqual([]);
-  });
+  it(
+    'learns what it learns from the weights, and its updates are made again without the server',
+    { tags: 'release' },
+    async () => {
+      const { log, checkpoints } = run.source;
+      const warnings: string[] = [];
+      const warn = (message: string) => warnings.push(message);
+      const supply = await openRunSupply({ log, checkpoints, ...teacher, warn });
+      const server = await startServer(
+        {
+          ...{ host: '127.0.0.1', port: 0, allowedHosts: [], keyDirectory: null, concurrency: 16 },
+          ...{ maxQueued: 64, contextLength: null, maxBodyBytes: 1e6, logprobsMode: 'raw_logprobs' },
+        },
+        supply,
+        { version: 'test', warn },
+      );
+      const endpoint = { kind: 'vllm', url: server.url, model: supply.name };
+      try {
+        run = await run.beginAnother(recipeOf(6, ...STUDENT, taughtBy({ endpoint })));
+        await run.work();
+      } finally {
+        await server.close();
+      }
+      const servedKls = await teacherKls();
+      // Equal weights and episodes; later, rounding lets a token be sampled otherwise.
+      expect(servedKls[0]).toBeCloseTo(kls[0], 5);
+      servedKls.forEach((kl, i) => {
+        expect(kl, `update ${i + 1}`).toBeCloseTo(kls[i], 1);
+      });
+      expect(await run.replay(3)).toMatchObject({ sameWeights: true, lossDifference: 0, sameTokens: true });
+      expect(await run.replayAll()).toMatchObject({ numUpdates: 6, differing: [] });
+      const { updates } = await run.whatIf({ from: 2 }, 'distillation.coefficient=2');
+      const [{ gradient, sameWeights }] = updates;
+      expect(sameWeights).toBe(true);
+      expect(gradient.cosine).toBeCloseTo(1, 5);
+      expect(gradient.changedNorm / gradient.recordedNorm).toBeCloseTo(2, 4);
+      expect(warnings).toEqual([]);
+    },
+  );
 });

@@ -39,7 +39,8 @@ async function train(name: string, numUpdates: number, ...settings: string[]) {
 const BANDIT = ['environment=bandit'];
 
 describe('a recipe with preference', () => {
-  it.each(['dpo', 'ipo'])('trains, reports its pairs and replays to the same bits: %s', async (loss) => {
+  const trainsPairs = 'trains, reports its pairs and replays to the same bits: %s';
+  const trains = async (loss: string) => {
     const { run, updates } = await train(loss, 3, `preference.loss=${loss}`);
     expect(updates).toHaveLength(3);
     for (const metrics of updates) {
@@ -59,7 +60,9 @@ describe('a recipe with preference', () => {
     expect(updates[2].get('preference/accuracy')).toBeGreaterThan(0.5);
     expect(updates[2].get('preference/margin')).toBeGreaterThan(0);
     expect(await run.replay(3)).toMatchObject({ lossDifference: 0, sameWeights: true });
-  });
+  };
+  it.each(['dpo'])(trainsPairs, trains);
+  it.each(['ipo'])(trainsPairs, { tags: 'release' }, trains);
 
   it('depends neither on micro-batches nor on shards, however they part the episodes of a pair', async () => {
     const whole = await train('whole', 2);

@@ -101,8 +101,8 @@ describe('training on the history of another run', () => {
     expect((await killed.plans()).map(({ groupRows }) => [...(groupRows ?? [])])).toEqual(rows);
     expect(await finalWeights(killed)).toBe(weights);
   };
-  it.each(['fifo', 'prioritized'])(sameAfterKill, endsAlike);
-  it.each(['newest', 'uniform'])(sameAfterKill, { tags: 'release' }, endsAlike);
+  it.each(['prioritized'])(sameAfterKill, endsAlike);
+  it.each(['fifo', 'newest', 'uniform'])(sameAfterKill, { tags: 'release' }, endsAlike);
 
   it('draws by the priorities that commits record, with importance weights of at most 1', async () => {
     const run = await begin(4, [stored()], 'sampler.rule=prioritized', 'sampler.importanceExponent=1');
