@@ -8,9 +8,24 @@ export interface RunActivity {
   readonly successCurve: readonly number[];
   readonly latest: Readonly<Record<string, number>>;
   readonly policyVersion: number | null;
+  readonly updates: {
+    /** Newest one whose metrics are stored; 0 before the first. */
+    readonly updateNumber: number;
+    /** Median time from one of the last updates to the next; null before the second. */
+    readonly medianS: number | null;
+  };
 }
 
-const NO_ACTIVITY: RunActivity = { lastActivityAt: null, successCurve: [], latest: {}, policyVersion: null };
+const NO_UPDATES: RunActivity['updates'] = { updateNumber: 0, medianS: null };
+const NO_ACTIVITY: RunActivity = {
+  lastActivityAt: null,
+  successCurve: [],
+  latest: {},
+  policyVersion: null,
+  updates: NO_UPDATES,
+};
+/** The last updates whose times tell how long the others will take. */
+const TIMED_UPDATES = 20;
 const MAX_CURVE_POINTS = 60;
 
 const LAST_ACTIVITY = `
@@ -30,6 +45,24 @@ const LATEST_VALUES = `
   FROM metrics
   WHERE run_id IN {runIds:Array(String)} AND isFinite(value)
   GROUP BY run_id, name`;
+
+// The median, since a run that was stopped and resumed has one long pause among them.
+const UPDATES = `
+  SELECT run_id, max(step) AS update_number,
+    if(count() < 2, NULL, quantileExactIf(0.5)(seconds, step > first_step)) AS median_s
+  FROM (
+    SELECT run_id, step, min(step) OVER (PARTITION BY run_id) AS first_step,
+      at - lagInFrame(at) OVER (PARTITION BY run_id ORDER BY step ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS seconds
+    FROM (
+      SELECT run_id, metric_step AS step, toUnixTimestamp64Micro(min(occurred_at)) / 1e6 AS at
+      FROM events
+      WHERE episode_id = '' AND kind = 'MetricsLogged' AND source = 'trainer' AND run_id IN {runIds:Array(String)}
+      GROUP BY run_id, step
+      ORDER BY run_id, step DESC
+      LIMIT {timedUpdates:UInt64} BY run_id
+    )
+  )
+  GROUP BY run_id`;
 
 /** The mean of each of at most `maxPoints` equal stretches of a run's rounds. */
 const SUCCESS_CURVES = `
@@ -54,16 +87,18 @@ export class RunActivityReader {
 
   async read(runIds: readonly string[]): Promise<(runId: string) => RunActivity> {
     if (runIds.length === 0) return () => NO_ACTIVITY;
-    const params = { runIds, maxPoints: MAX_CURVE_POINTS };
-    const [lastActivities, versions, latestValues, curves] = await Promise.all([
+    const params = { runIds, maxPoints: MAX_CURVE_POINTS, timedUpdates: TIMED_UPDATES + 1 };
+    const [lastActivities, versions, latestValues, curves, updates] = await Promise.all([
       this.store.queryRows<{ runId: string; lastActivityAt: string }>(LAST_ACTIVITY, params),
       this.store.queryRows<{ runId: string; newestVersion: number }>(POLICY_VERSIONS, params),
       this.store.queryRows<{ runId: string; name: string; latest: number }>(LATEST_VALUES, params),
       this.store.queryRows<{ runId: string; curve: number[] }>(SUCCESS_CURVES, params),
+      this.store.queryRows<{ runId: string } & RunActivity['updates']>(UPDATES, params),
     ]);
     const lastActivityOf = new Map(lastActivities.map((row) => [row.runId, isoTime(row.lastActivityAt)]));
     const versionOf = new Map(versions.map((row) => [row.runId, row.newestVersion]));
     const curveOf = new Map(curves.map((row) => [row.runId, row.curve]));
+    const updatesOf = new Map(updates.map(({ runId, ...figures }) => [runId, figures]));
     const latestOf = new Map<string, Record<string, number>>();
     for (const { runId, name, latest } of latestValues) {
       latestOf.set(runId, { ...latestOf.get(runId), [name]: latest });
@@ -73,6 +108,7 @@ export class RunActivityReader {
       successCurve: curveOf.get(runId) ?? [],
       latest: latestOf.get(runId) ?? {},
       policyVersion: versionOf.get(runId) ?? null,
+      updates: updatesOf.get(runId) ?? NO_UPDATES,
     });
   }
 }

@@ -1,12 +1,13 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access } from '../keys/access.js';
-import { PageQuery, type Page } from '../paging/page.js';
+import type { Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
 import { RecipeDifferences } from './recipe-differences.dto.js';
 import { RunPairParams, RunParams } from './run-params.js';
 import { RunTotals } from './run-totals.dto.js';
 import { RunTotalsService } from './run-totals.service.js';
+import { RunsQuery } from './runs-query.dto.js';
 import { RunDetail, RunListItem } from './runs.dto.js';
 import { RunsService } from './runs.service.js';
 
@@ -20,9 +21,9 @@ export class RunsController {
 
   @Get()
   @Access('read')
-  @ApiOperation({ summary: 'Lists runs, newest first' })
+  @ApiOperation({ summary: 'Lists runs, newest first unless another order is asked for' })
   @ApiPage(RunListItem)
-  list(@Query() query: PageQuery): Promise<Page<RunListItem>> {
+  list(@Query() query: RunsQuery): Promise<Page<RunListItem>> {
     return this.runs.list(query);
   }
 

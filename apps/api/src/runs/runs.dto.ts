@@ -5,6 +5,7 @@ import { SPLITS } from '../episodes/splits.js';
 import {
   ApiInteger,
   ApiNullableInteger,
+  ApiNullableNumber,
   ApiNullableTime,
   ApiNumber,
   ApiText,
@@ -12,11 +13,25 @@ import {
   ApiWord,
 } from '../openapi/properties.js';
 
-const RUN_STATUSES = ['running', 'idle', 'finished', 'stopped', 'failed'] as const;
+export const RUN_STATUSES = ['running', 'idle', 'finished', 'stopped', 'failed'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-const RUN_KINDS = ['trained', 'recorded'] as const;
-type RunKind = (typeof RUN_KINDS)[number];
+export const RUN_KINDS = ['trained', 'recorded'] as const;
+export type RunKind = (typeof RUN_KINDS)[number];
+
+/** How far a trained run came. */
+export class UpdateProgress {
+  @ApiInteger('Newest update whose metrics are stored; 0 before the first')
+  readonly updateNumber!: number;
+
+  @ApiInteger('Updates that the recipe asks for, those of imitation included')
+  readonly numUpdates!: number;
+
+  @ApiNullableNumber(
+    'Seconds until the last update if those that are left take as long as the median of the last twenty; null where fewer than two were made, and in a run that has ended',
+  )
+  readonly secondsLeft!: number | null;
+}
 
 export class RunListItem {
   @ApiProperty({ type: String, format: 'uuid' })
@@ -68,6 +83,9 @@ export class RunListItem {
 
   @ApiNullableInteger('Newest published policy version')
   readonly policyVersion!: number | null;
+
+  @ApiProperty({ type: UpdateProgress, nullable: true, description: 'null in recorded runs' })
+  readonly progress!: UpdateProgress | null;
 }
 
 export class RunBaseline {

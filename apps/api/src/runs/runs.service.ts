@@ -1,17 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { recipeDifferences } from '@retrace/config';
 import type { Json } from '@retrace/trajectory';
-import { decodeCursor } from '../paging/cursor.js';
-import { pageOf, type Page, type PageQuery } from '../paging/page.js';
+import { pageOf, type Page } from '../paging/page.js';
 import { ProblemError } from '../problems/problem.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 import { RunActivityReader, type RunActivity } from './run-activity.js';
 import type { DifferingRecipeField } from './recipe-differences.dto.js';
-import type { RunBaseline, RunDetail, RunStatus, RunListItem } from './runs.dto.js';
+import { listStatement, RUN_COLUMNS, RUNNING_WITHIN_MS } from './run-list.js';
+import type { RunsQuery } from './runs-query.dto.js';
+import type { RunBaseline, RunDetail, RunListItem, RunStatus, UpdateProgress } from './runs.dto.js';
 
-interface RunRow extends Omit<RunListItem, 'status' | keyof RunActivity> {
+interface RunRow extends Omit<RunListItem, 'status' | 'progress' | keyof RunActivity> {
   readonly endReason: RunStatus | null;
+  /** That the recipe asks for; 0 in recorded runs. */
+  readonly numUpdates: number;
 }
 
 interface RunDetailRow extends RunRow {
@@ -20,20 +23,6 @@ interface RunDetailRow extends RunRow {
   readonly baselines: string;
   readonly codeVersion: string;
 }
-
-/** A run that has not ended is `running` while its newest event is younger than this, then `idle`. */
-const RUNNING_WITHIN_MS = 30_000;
-
-const RUN_COLUMNS =
-  'run_id, name, kind, tags, environment, seed, recipe_hash, started_at, ended_at, end_reason';
-
-// Run ids are UUIDv7: they sort by start.
-const LIST_RUNS = `
-  SELECT ${RUN_COLUMNS}
-  FROM runs
-  WHERE {before:String} = '' OR run_id < {before:String}
-  ORDER BY run_id DESC
-  LIMIT {limit:UInt32}`;
 
 const GET_RUN = `
   SELECT ${RUN_COLUMNS}, recipe, metadata, baselines, code_version
@@ -49,13 +38,15 @@ export class RunsService {
     private readonly activities: RunActivityReader,
   ) {}
 
-  async list({ limit, cursor }: PageQuery): Promise<Page<RunListItem>> {
-    const [before] = cursor ? decodeCursor(cursor, ['string']) : [''];
-    const rows = await this.store.queryRows<RunRow>(LIST_RUNS, { before, limit: limit + 1 });
+  /** @throws ProblemError `INVALID_REQUEST` */
+  async list(asked: RunsQuery): Promise<Page<RunListItem>> {
+    const { limit } = asked;
+    const { query, params, keyAfter } = listStatement(asked, Date.now());
+    const rows = await this.store.queryRows<RunRow>(query, params);
     const activityOf = await this.activities.read(rows.slice(0, limit).map(({ runId }) => runId));
     return pageOf(rows, limit, {
       toItem: (row) => toListItem(row, activityOf(row.runId)),
-      keyOf: (row) => [row.runId],
+      keyOf: ({ runId }) => keyAfter(runId),
     });
   }
 
@@ -93,14 +84,27 @@ export class RunsService {
   }
 }
 
-function toListItem({ endReason, ...run }: RunRow, activity: RunActivity): RunListItem {
+function toListItem(
+  { endReason, numUpdates, ...run }: RunRow,
+  { updates, ...activity }: RunActivity,
+): RunListItem {
   return {
     ...run,
+    progress: run.kind === 'recorded' ? null : progressOf(updates, numUpdates, endReason !== null),
     status: endReason ?? statusOf(activity.lastActivityAt ?? isoTime(run.startedAt)),
     startedAt: isoTime(run.startedAt),
     endedAt: isoTimeOrNull(run.endedAt),
     ...activity,
   };
+}
+
+function progressOf(
+  { updateNumber, medianS }: RunActivity['updates'],
+  numUpdates: number,
+  hasEnded: boolean,
+): UpdateProgress {
+  const numLeft = Math.max(numUpdates - updateNumber, 0);
+  return { updateNumber, numUpdates, secondsLeft: hasEnded || medianS === null ? null : medianS * numLeft };
 }
 
 function statusOf(lastActivityAt: string): RunStatus {

@@ -9,6 +9,7 @@ import {
   ApiText,
   ApiWord,
 } from '../openapi/properties.js';
+import { ORDERS, type Order } from '../paging/order.js';
 import { PageQuery } from '../paging/page.js';
 import { RunParams } from '../runs/run-params.js';
 
@@ -42,14 +43,12 @@ export const DISTRIBUTED = [
   'tokens',
 ] as const satisfies readonly (keyof typeof INPUT_SORTS)[];
 
-const ORDERS = ['ascending', 'descending'] as const;
-
 export class UpdateInputsQuery extends PageQuery {
   @QueryWord(Object.keys(INPUT_SORTS), 'What to sort by; episodes without a value come last', 'batch')
   readonly sort: keyof typeof INPUT_SORTS = 'batch';
 
   @QueryWord(ORDERS, 'Order of the sort', 'ascending')
-  readonly order: (typeof ORDERS)[number] = 'ascending';
+  readonly order: Order = 'ascending';
 
   @QueryBoolean('true: only episodes that succeeded; false: only episodes that failed')
   readonly success?: boolean;

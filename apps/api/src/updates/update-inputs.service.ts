@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { decodeCursor, foreignCursor } from '../paging/cursor.js';
+import { sqlOrder } from '../paging/order.js';
 import { pageOf, type Page } from '../paging/page.js';
 import { StoreService } from '../store/store.service.js';
 import type { TrainedTokenColumns, UpdateInputParams } from './trained-tokens.dto.js';
@@ -112,11 +113,10 @@ export class UpdateInputsService {
   ): Promise<Page<UpdateInput>> {
     const asked = [sort, order, String(success ?? null)];
     const from = cursor ? placeIn(cursor, asked) : 0;
-    const direction = order === 'ascending' ? 'ASC' : 'DESC';
     // An update never gets other inputs, so pages are told apart by where they begin.
     const query = `${INPUTS}
       WHERE {success:Nullable(Bool)} IS NULL OR success = {success:Nullable(Bool)}
-      ORDER BY ${INPUT_SORTS[sort]} ${direction} NULLS LAST, place
+      ORDER BY ${INPUT_SORTS[sort]} ${sqlOrder(order)}, place
       LIMIT {limit:UInt32} OFFSET {from:UInt64}`;
     const params = { runId, updateNumber, success: success ?? null, from, limit: limit + 1 };
     const rows = await this.store.queryRows<UpdateInput>(query, params);

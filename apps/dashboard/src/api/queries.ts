@@ -69,6 +69,7 @@ export function isRefusal(error: unknown): boolean {
 export const keys = {
   session: ['session'] as const,
   runs: ['runs'] as const,
+  runList: (filter: RunFilter) => ['runs', 'list', filter] as const,
   run: (runId: string) => ['runs', runId] as const,
   metrics: (runId: string) => ['runs', runId, 'metrics'] as const,
   allMetrics: (runId: string) => ['runs', runId, 'all-metrics'] as const,
@@ -123,11 +124,20 @@ export function useHealth() {
   });
 }
 
-export function useRuns() {
+/** Which runs, and in which order. */
+export type RunFilter = Omit<
+  NonNullable<paths['/api/runs']['get']['parameters']['query']>,
+  'limit' | 'cursor'
+>;
+
+export function useRuns(filter: RunFilter = {}) {
   return useInfiniteQuery({
-    queryKey: keys.runs,
-    queryFn: ({ signal, pageParam: cursor }) =>
-      dataOf(api.GET('/api/runs', { params: { query: { limit: RUNS_PAGE_SIZE, cursor } }, signal })),
+    queryKey: keys.runList(filter),
+    queryFn: ({ signal, pageParam: cursor }) => {
+      const query = { ...filter, limit: RUNS_PAGE_SIZE, cursor };
+      return dataOf(api.GET('/api/runs', { params: { query }, signal }));
+    },
+    placeholderData: keepPreviousData,
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextCursor,
     refetchInterval: unlessRefused(4_000),

@@ -61,7 +61,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists runs, newest first */
+        /** Lists runs, newest first unless another order is asked for */
         get: operations["RunsController_list"];
         put?: never;
         /** Starts a run that agents outside of Retrace record */
@@ -860,6 +860,14 @@ export interface components {
             log: components["schemas"]["LogHealth"];
             sink: components["schemas"]["SinkHealth"];
         };
+        UpdateProgress: {
+            /** @description Newest update whose metrics are stored; 0 before the first */
+            updateNumber: number;
+            /** @description Updates that the recipe asks for, those of imitation included */
+            numUpdates: number;
+            /** @description Seconds until the last update if those that are left take as long as the median of the last twenty; null where fewer than two were made, and in a run that has ended */
+            secondsLeft: number | null;
+        };
         RunListItem: {
             /** Format: uuid */
             runId: string;
@@ -900,6 +908,8 @@ export interface components {
             };
             /** @description Newest published policy version */
             policyVersion: number | null;
+            /** @description null in recorded runs */
+            progress: components["schemas"]["UpdateProgress"] | null;
         };
         RunBaseline: {
             name: string;
@@ -949,6 +959,8 @@ export interface components {
             };
             /** @description Newest published policy version */
             policyVersion: number | null;
+            /** @description null in recorded runs */
+            progress: components["schemas"]["UpdateProgress"] | null;
             /** @description The recipe that was saved with the run; null in recorded runs */
             recipe: unknown;
             baselines: components["schemas"]["RunBaseline"][];
@@ -2777,6 +2789,7 @@ export type StoreHealth = components['schemas']['StoreHealth'];
 export type LogHealth = components['schemas']['LogHealth'];
 export type SinkHealth = components['schemas']['SinkHealth'];
 export type Health = components['schemas']['Health'];
+export type UpdateProgress = components['schemas']['UpdateProgress'];
 export type RunListItem = components['schemas']['RunListItem'];
 export type RunBaseline = components['schemas']['RunBaseline'];
 export type RunDetail = components['schemas']['RunDetail'];
@@ -3054,6 +3067,20 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
+                /** @description Only runs of which the name, the environment, a tag or the id has each of these words, whatever their case */
+                search?: string;
+                /** @description Only runs with this status */
+                status?: "running" | "idle" | "finished" | "stopped" | "failed";
+                /** @description Only runs of this kind */
+                kind?: "trained" | "recorded";
+                /** @description Only runs with this tag */
+                tag?: string;
+                /** @description What to sort by: the start, the name, or the newest value of `metric` */
+                sort?: "started" | "name" | "metric";
+                /** @description Name of the metric to sort by; runs without a finite value come last */
+                metric?: string;
+                /** @description Order of the sort */
+                order?: "ascending" | "descending";
             };
             header?: never;
             path?: never;

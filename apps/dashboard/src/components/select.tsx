@@ -30,3 +30,11 @@ export function Select({ label, value, options, onChange }: SelectProps) {
     </label>
   );
 }
+
+/** The text where it is the value of an option. */
+export function offered<Value extends string>(
+  options: readonly { readonly value: Value }[],
+  text: string | null | undefined,
+): Value | undefined {
+  return options.find(({ value }) => value === text)?.value;
+}

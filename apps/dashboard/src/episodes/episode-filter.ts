@@ -1,5 +1,6 @@
 import { useSearchParams } from 'react-router';
 import type { EpisodeFilter } from '../api/queries';
+import { offered } from '../components/select';
 
 const ANY = { value: '', label: 'Any' } as const;
 
@@ -81,11 +82,4 @@ export function readFilter(search: URLSearchParams): EpisodeFilter {
     startedBefore: text('startedBefore'),
     sort: offered(FILTER_OPTIONS.sort, text('sort')) ?? 'newest',
   };
-}
-
-function offered<Value extends string>(
-  options: readonly { readonly value: Value }[],
-  text: string | undefined,
-): Value | undefined {
-  return options.find(({ value }) => value === text)?.value;
 }

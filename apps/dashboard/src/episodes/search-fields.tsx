@@ -1,6 +1,5 @@
-import { useState } from 'react';
 import type { EpisodeFilter } from '../api/queries';
-import controls from '../components/controls.module.css';
+import { SearchField, type FieldState } from '../components/search-field';
 
 type SearchName =
   | 'text'
@@ -39,11 +38,6 @@ export function SearchFields({ filter, setFilter }: SearchFieldsProps) {
   );
 }
 
-interface FieldState {
-  readonly value: string;
-  readonly onCommit: (value: string) => void;
-}
-
 /** The address has the time with its zone, and the field shows it in the reader's own. */
 function timeField({ value, onCommit }: FieldState): FieldState {
   return {
@@ -57,36 +51,4 @@ function timeField({ value, onCommit }: FieldState): FieldState {
 function localTime(time: Date): string {
   const shifted = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
   return shifted.toISOString().slice(0, 16);
-}
-
-interface SearchFieldProps extends FieldState {
-  readonly label: string;
-  readonly type: 'search' | 'number' | 'datetime-local';
-}
-
-function SearchField({ label, type, value, onCommit }: SearchFieldProps) {
-  const [typed, setTyped] = useState<string | null>(null);
-  const commit = (): void => {
-    if (typed !== null && typed !== value) onCommit(typed);
-    setTyped(null);
-  };
-  return (
-    <label className={controls.field}>
-      {label}
-      <input
-        className={controls.input}
-        type={type}
-        step="any"
-        maxLength={200}
-        value={typed ?? value}
-        onChange={(event) => {
-          setTyped(event.target.value);
-        }}
-        onBlur={commit}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter') commit();
-        }}
-      />
-    </label>
-  );
 }

@@ -85,11 +85,11 @@ export function ExplorerToolbar({ run, others, view, onChange }: ExplorerToolbar
 
 /** Adds runs to the charts, and takes them away. */
 function OtherRuns({ run, others, view, onChange }: ExplorerToolbarProps) {
-  const { data } = useRuns();
+  const { data } = useRuns({ kind: 'trained' });
   const shown = new Set([run.runId, ...view.others]);
   const options = (data?.pages ?? [])
     .flatMap(({ items }) => items)
-    .filter(({ runId, kind }) => !shown.has(runId) && kind === 'trained')
+    .filter(({ runId }) => !shown.has(runId))
     .map(({ runId, name, startedAt }) => ({ value: runId, label: `${name} · ${formatMoment(startedAt)}` }));
   return (
     <>

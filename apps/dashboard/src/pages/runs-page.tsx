@@ -1,27 +1,36 @@
-import { Link } from 'react-router';
 import { useRuns } from '../api/queries';
 import { useTrainingQueue } from '../api/queue-queries';
-import type { RunListItem } from '../api/schema';
-import { Sparkline } from '../charts/sparkline';
-import { StatusBadge } from '../components/badge';
 import controls from '../components/controls.module.css';
-import { DataTable, type TableColumn } from '../components/data-table';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
-import table from '../components/table.module.css';
-import { useNow } from '../components/use-now';
+import { SearchField } from '../components/search-field';
+import { Select } from '../components/select';
 import { useTitle } from '../components/use-title';
-import { formatCount, formatPercent } from '../format/numbers';
-import { runDurationMs } from '../format/run-state';
-import { formatAgo, formatDuration, formatMoment } from '../format/times';
 import { QueueCard } from '../queue/run-queue';
 import { StartRun } from '../queue/start-run';
+import { leavesOut, RUN_FILTER_OPTIONS, sortOf, useRunFilter } from '../runs/run-filter';
+import { RunTable } from '../runs/run-table';
 import page from './page.module.css';
 
-/** All runs, newest first. */
+/** All runs, newest first unless the address says otherwise. */
 export function RunsPage() {
   useTitle('Runs');
-  const runs = useRuns();
+  const { filter, setFilter, setSort } = useRunFilter();
+  const runs = useRuns(filter);
   const { data: queue } = useTrainingQueue();
+  const items = runs.data?.pages.flatMap((one) => one.items) ?? [];
+  const select = (name: 'status' | 'kind') => ({
+    options: RUN_FILTER_OPTIONS[name],
+    value: filter[name] ?? '',
+    onChange: (value: string) => {
+      setFilter(name, value);
+    },
+  });
+  const field = (name: 'search' | 'tag') => ({
+    value: filter[name] ?? '',
+    onCommit: (value: string) => {
+      setFilter(name, value.trim());
+    },
+  });
 
   return (
     <>
@@ -31,9 +40,26 @@ export function RunsPage() {
         {queue?.isAvailable === true && <StartRun />}
       </div>
       {queue && <QueueCard queue={queue} />}
+      <div className={page.filters}>
+        <SearchField label="Search" type="search" {...field('search')} />
+        <Select label="Status" {...select('status')} />
+        <Select label="Kind" {...select('kind')} />
+        <SearchField label="Tag" type="search" {...field('tag')} />
+      </div>
       {runs.isPending && <Loading label="Loading runs" />}
       {runs.isError && !runs.data && <ErrorState error={runs.error} onRetry={() => void runs.refetch()} />}
-      {runs.data && <RunTable runs={runs.data.pages.flatMap(({ items }) => items)} />}
+      {runs.data && items.length === 0 && <NoRuns isFiltered={leavesOut(filter)} />}
+      {items.length > 0 && (
+        <RunTable
+          runs={items}
+          sort={sortOf(filter)}
+          onSort={setSort}
+          onTag={(tag) => {
+            setFilter('tag', tag);
+          }}
+          isStale={runs.isPlaceholderData}
+        />
+      )}
       {runs.hasNextPage && (
         <p className={page.more}>
           <button
@@ -42,7 +68,7 @@ export function RunsPage() {
             disabled={runs.isFetchingNextPage}
             onClick={() => void runs.fetchNextPage()}
           >
-            Load older runs
+            Load more runs
           </button>
         </p>
       )}
@@ -50,50 +76,12 @@ export function RunsPage() {
   );
 }
 
-function RunTable({ runs }: { readonly runs: readonly RunListItem[] }) {
-  const nowMs = useNow(5_000);
-  if (runs.length === 0) {
-    return (
-      <EmptyState title="No runs yet">
-        Start one with <code>npm start</code> or <code>retrace train --recipe frozen-lake-ppo</code>; it
-        appears here.
-      </EmptyState>
-    );
-  }
-  return <DataTable label="Runs" columns={columnsAt(nowMs)} rows={runs} keyOf={({ runId }) => runId} />;
-}
-
-function columnsAt(nowMs: number): readonly TableColumn<RunListItem>[] {
-  return [
-    {
-      label: 'Run',
-      cell: ({ runId, name }) => (
-        <Link className={table.link} to={`/runs/${runId}`}>
-          {name}
-        </Link>
-      ),
-    },
-    { label: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-    { label: 'Environment', cell: ({ environment }) => environment },
-    {
-      label: 'Success rate',
-      cell: ({ successCurve, name }) => (
-        <Sparkline values={successCurve} label={`Success rate of ${name} over its rounds`} />
-      ),
-    },
-    { label: 'Rollout', isNumeric: true, cell: ({ latest }) => formatPercent(latest['rollout/success']) },
-    {
-      label: 'Validation',
-      isNumeric: true,
-      cell: ({ latest }) => formatPercent(latest['validation/success']),
-    },
-    { label: 'Policy version', isNumeric: true, cell: ({ policyVersion }) => formatCount(policyVersion) },
-    {
-      label: 'Started',
-      isMuted: true,
-      cell: ({ startedAt }) => <span title={formatMoment(startedAt)}>{formatAgo(startedAt, nowMs)}</span>,
-    },
-    { label: 'Duration', isMuted: true, cell: (run) => formatDuration(runDurationMs(run, nowMs)) },
-    { label: 'Seed', isNumeric: true, cell: ({ seed }) => seed },
-  ];
+function NoRuns({ isFiltered }: { readonly isFiltered: boolean }) {
+  if (isFiltered) return <EmptyState title="No such runs">No run matches these filters.</EmptyState>;
+  return (
+    <EmptyState title="No runs yet">
+      Start one with <code>npm start</code> or <code>retrace train --recipe frozen-lake-ppo</code>; it appears
+      here.
+    </EmptyState>
+  );
 }

@@ -19,6 +19,7 @@ const RUN = {
     'train/loss': -0.02322,
   },
   policyVersion: 3,
+  progress: { updateNumber: 3, numUpdates: 3, secondsLeft: null },
 };
 
 /** Examples of runs, and of what is said about them. */

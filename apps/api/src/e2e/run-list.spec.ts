@@ -1,0 +1,183 @@
+import { appendEvents } from '@retrace/log/testing';
+import { newRunId, type PayloadOf } from '@retrace/trajectory';
+import { controlEvent } from '@retrace/trajectory/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from '../paging/page.js';
+import type { ProblemBody } from '../problems/problem.js';
+import type { RunDetail, RunListItem } from '../runs/runs.dto.js';
+import { ApiFixture } from '../testing/api-fixture.js';
+
+const NOW_US = Date.now() * 1000;
+const HOUR_US = 3_600_000_000;
+const SECOND_US = 1_000_000;
+
+let fixture: ApiFixture;
+const ids = new Map<string, string>();
+
+interface Given {
+  readonly started?: Partial<PayloadOf<'RunStarted'>>;
+  readonly startedAtUs: number;
+  /** When each update logged its metrics, and what. */
+  readonly updates?: readonly (readonly [atUs: number, metrics: Readonly<Record<string, number>>])[];
+  readonly ended?: 'finished' | 'failed';
+}
+
+async function record(name: string, { started, startedAtUs, updates = [], ended }: Given): Promise<void> {
+  const runId = newRunId();
+  ids.set(name, runId);
+  const event = (
+    ...[kind, payload]: Parameters<typeof controlEvent> extends [unknown, ...infer Rest] ? Rest : never
+  ) => controlEvent({ logId: fixture.log.logId, runId }, kind, payload);
+  await appendEvents(fixture.log, [
+    { ...event('RunStarted', { name, tags: [], ...started }), occurredAtUs: startedAtUs },
+    ...updates.map(([occurredAtUs, metrics], i) => ({
+      ...event('MetricsLogged', {
+        ...{ source: 'trainer', step: i + 1, names: Object.keys(metrics) },
+        values: Float64Array.from(Object.values(metrics)),
+      }),
+      occurredAtUs,
+    })),
+    ...(ended === undefined
+      ? []
+      : [event('RunEnded', { reason: ended, detail: '', numUpdates: updates.length })]),
+  ] as never);
+}
+
+const recipe = { numUpdates: 40, imitation: { numUpdates: 10 } } as never;
+
+beforeAll(async () => {
+  fixture = await ApiFixture.start();
+  await record('Lake, first try', {
+    ...{
+      started: { environment: 'frozen-lake', recipe },
+      startedAtUs: NOW_US - 50 * HOUR_US,
+      ended: 'failed',
+    },
+    updates: [
+      [NOW_US - 50 * HOUR_US, { 'validation/success': 0.9, 'train/loss': NaN }],
+      [NOW_US - 49 * HOUR_US, { 'validation/success': 0.25 }],
+    ],
+  });
+  await record('arms', {
+    started: { environment: 'bandit', recipe, tags: ['nightly', 'paper'] },
+    startedAtUs: NOW_US - 30 * HOUR_US,
+    // Every ten seconds, with one pause of a day; the last ones in the future, so that it runs however long this takes.
+    updates: Array.from({ length: 6 }, (_, i) => [
+      NOW_US + (i < 3 ? -24 : 1) * HOUR_US + i * 10 * SECOND_US,
+      { 'validation/success': 0.1 * i, 'train/loss': 1 },
+    ]),
+  });
+  await record('lake, second try', {
+    ...{ started: { environment: 'frozen-lake', recipe }, startedAtUs: NOW_US - 3 * HOUR_US },
+    updates: [[NOW_US - 2 * HOUR_US, { 'validation/success': 0.75, 'train/loss': 2 }]],
+  });
+  await record('support agent', {
+    started: { runKind: 'recorded', recipe: null, recipeHash: '', environment: '', tags: ['prod'] },
+    startedAtUs: NOW_US - HOUR_US,
+  });
+  await fixture.storeHasCaughtUp();
+});
+
+afterAll(async () => {
+  await fixture?.close();
+});
+
+const pageOf = (query: string) => fixture.getJson<Page<RunListItem>>(`/api/runs?${query}`);
+const namesOf = async (query: string) => (await pageOf(query)).items.map(({ name }) => name);
+const ALL = ['support agent', 'lake, second try', 'arms', 'Lake, first try'];
+
+describe('the list of runs', () => {
+  it('is sorted by start, by name, or by the newest value of a metric', async () => {
+    expect(await namesOf('')).toEqual(ALL);
+    expect(await namesOf('order=ascending')).toEqual(ALL.toReversed());
+    expect(await namesOf('sort=name&order=ascending')).toEqual([
+      'arms',
+      'Lake, first try',
+      'lake, second try',
+      'support agent',
+    ]);
+    const byValidation = ['lake, second try', 'arms', 'Lake, first try', 'support agent'];
+    expect(await namesOf('sort=metric&metric=validation/success')).toEqual(byValidation);
+    expect(await namesOf('sort=metric&metric=validation/success&order=ascending')).toEqual([
+      ...byValidation.slice(0, 3).toReversed(),
+      'support agent',
+    ]);
+    // What is not finite is no value.
+    expect(await namesOf('sort=metric&metric=train/loss&order=ascending')).toEqual([
+      'arms',
+      'lake, second try',
+      'support agent',
+      'Lake, first try',
+    ]);
+  });
+
+  it.each([
+    ['search=lake', ['lake, second try', 'Lake, first try']],
+    ['search=TRY%20%20frozen%20first', ['Lake, first try']],
+    ['search=paper', ['arms']],
+    ['search=100%25', []],
+    ['tag=prod', ['support agent']],
+    ['kind=trained', ALL.slice(1)],
+    ['status=running', ['arms']],
+    ['status=idle', ['support agent', 'lake, second try']],
+    ['status=failed', ['Lake, first try']],
+    ['status=idle&kind=trained&search=lake&sort=name', ['lake, second try']],
+  ])('has what is asked for: %s', async (query, names) => {
+    const { items } = await pageOf(query);
+    expect(items.map(({ name }) => name)).toEqual(names);
+    const status = new URLSearchParams(query).get('status');
+    for (const item of items) if (status !== null) expect(item.status).toBe(status);
+  });
+
+  it('finds a run by a part of its id', async () => {
+    expect(await namesOf(`search=${ids.get('arms')?.slice(-12)}`)).toEqual(['arms']);
+  });
+
+  it.each([
+    'sort=name&order=ascending',
+    'sort=metric&metric=validation/success',
+    'order=ascending',
+    'search=a',
+  ])('has pages: %s', async (query) => {
+    const whole = await namesOf(query);
+    const paged: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page = await pageOf(`${query}&limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      paged.push(...page.items.map(({ name }) => name));
+      cursor = page.nextCursor;
+    }
+    expect(paged).toEqual(whole);
+  });
+
+  it('says how far trained runs came, and how long the rest takes', async () => {
+    const { items } = await pageOf('');
+    expect(items.map(({ progress }) => progress)).toEqual([
+      null,
+      { updateNumber: 1, numUpdates: 50, secondsLeft: null },
+      // The median of five times, one of them a pause.
+      { updateNumber: 6, numUpdates: 50, secondsLeft: 440 },
+      // It ended.
+      { updateNumber: 2, numUpdates: 50, secondsLeft: null },
+    ]);
+    const detail = await fixture.getJson<RunDetail>(`/api/runs/${ids.get('arms')}`);
+    expect(detail.progress).toEqual(items[2].progress);
+  });
+
+  it.each([
+    ['sort=metric', 'metric', 'must name a metric where sort is metric'],
+    ['metric=a/b', 'metric', 'is only for lists whose sort is metric'],
+    ['status=done', 'status', 'must be one of running, idle, finished, stopped, failed'],
+    ['cursor=WzBd', 'cursor', 'must be the nextCursor of an earlier page of this list'],
+  ])('refuses %s', async (query, field, rule) => {
+    const response = await fixture.get(`/api/runs?${query}`);
+    expect(response.status).toBe(400);
+    const { errors } = (await response.json()) as ProblemBody;
+    expect(errors).toEqual([expect.objectContaining({ field })]);
+    expect(errors?.[0].rule).toContain(rule);
+  });
+
+  it('refuses the cursor of another list', async () => {
+    const { nextCursor } = await pageOf('limit=1&sort=name');
+    expect((await fixture.get(`/api/runs?limit=1&cursor=${nextCursor}`)).status).toBe(400);
+  });
+});

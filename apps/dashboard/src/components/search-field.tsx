@@ -1,0 +1,40 @@
+import { useState } from 'react';
+import controls from './controls.module.css';
+
+export interface FieldState {
+  readonly value: string;
+  readonly onCommit: (value: string) => void;
+}
+
+interface SearchFieldProps extends FieldState {
+  readonly label: string;
+  readonly type: 'search' | 'number' | 'datetime-local';
+}
+
+/** A field that takes what is typed, once it loses the focus, or on Enter. */
+export function SearchField({ label, type, value, onCommit }: SearchFieldProps) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const commit = (): void => {
+    if (typed !== null && typed !== value) onCommit(typed);
+    setTyped(null);
+  };
+  return (
+    <label className={controls.field}>
+      {label}
+      <input
+        className={controls.input}
+        type={type}
+        step="any"
+        maxLength={200}
+        value={typed ?? value}
+        onChange={(event) => {
+          setTyped(event.target.value);
+        }}
+        onBlur={commit}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') commit();
+        }}
+      />
+    </label>
+  );
+}

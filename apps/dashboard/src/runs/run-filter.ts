@@ -1,0 +1,80 @@
+import { useSearchParams } from 'react-router';
+import type { RunFilter } from '../api/queries';
+import type { TableSort } from '../components/data-table';
+import { offered } from '../components/select';
+
+const ANY = { value: '', label: 'Any' } as const;
+
+/** The choices of each filter of the list of runs. */
+export const RUN_FILTER_OPTIONS = {
+  status: [
+    ANY,
+    { value: 'running', label: 'Running' },
+    { value: 'idle', label: 'Idle' },
+    { value: 'finished', label: 'Finished' },
+    { value: 'stopped', label: 'Stopped' },
+    { value: 'failed', label: 'Failed' },
+  ],
+  kind: [ANY, { value: 'trained', label: 'Trained' }, { value: 'recorded', label: 'Recorded' }],
+} as const;
+
+/** Before the name of a metric, in the key of a sort. */
+const METRIC = 'metric:';
+
+/** The filter in the address of the page, so that a filtered list can be shared and the back button returns to it. */
+export function useRunFilter() {
+  const [search, setSearch] = useSearchParams();
+  const change = (changes: Readonly<Record<string, string>>): void => {
+    setSearch(
+      (current) => {
+        for (const [name, value] of Object.entries(changes)) {
+          if (value === '') current.delete(name);
+          else current.set(name, value);
+        }
+        return current;
+      },
+      { replace: true },
+    );
+  };
+  return {
+    filter: readRunFilter(search),
+    setFilter: (name: 'search' | 'status' | 'kind' | 'tag', value: string) => {
+      change({ [name]: value });
+    },
+    setSort: ({ key, order }: TableSort) => {
+      const metric = key.startsWith(METRIC) ? key.slice(METRIC.length) : '';
+      change({ sort: metric === '' ? key : 'metric', metric, order });
+    },
+  };
+}
+
+/** Reads the filter of an address; a value that its filter does not offer counts as "Any". */
+export function readRunFilter(search: URLSearchParams): RunFilter {
+  const text = (name: string): string | undefined => search.get(name) || undefined;
+  const metric = text('metric');
+  const isByMetric = search.get('sort') === 'metric' && metric !== undefined;
+  return {
+    search: text('search'),
+    status: offered(RUN_FILTER_OPTIONS.status, text('status')) || undefined,
+    kind: offered(RUN_FILTER_OPTIONS.kind, text('kind')) || undefined,
+    tag: text('tag'),
+    sort: isByMetric ? 'metric' : search.get('sort') === 'name' ? 'name' : 'started',
+    metric: isByMetric ? metric : undefined,
+    order: search.get('order') === 'ascending' ? 'ascending' : 'descending',
+  };
+}
+
+/** How the table shows the sort of a filter. */
+export function sortOf({ sort = 'started', metric = '', order = 'descending' }: RunFilter): TableSort {
+  return { key: sort === 'metric' ? metricSort(metric) : sort, order };
+}
+
+/** Key of the sort by the newest value of a metric. */
+export function metricSort(metric: string): string {
+  return `${METRIC}${metric}`;
+}
+
+/** Whether some runs are left out. */
+export function leavesOut({ search, status, kind, tag }: RunFilter): boolean {
+  return [search, status, kind, tag].some((value) => value !== undefined);
+}

@@ -1,0 +1,102 @@
+import { Link } from 'react-router';
+import type { RunListItem } from '../api/schema';
+import { Sparkline } from '../charts/sparkline';
+import { Badge, StatusBadge } from '../components/badge';
+import { DataTable, type TableColumn, type TableSort } from '../components/data-table';
+import table from '../components/table.module.css';
+import { useNow } from '../components/use-now';
+import { formatCount, formatPercent } from '../format/numbers';
+import { runDurationMs } from '../format/run-state';
+import { formatAgo, formatDuration, formatMoment } from '../format/times';
+import { metricSort } from './run-filter';
+
+interface RunTableProps {
+  readonly runs: readonly RunListItem[];
+  readonly sort: TableSort;
+  readonly onSort: (sort: TableSort) => void;
+  readonly onTag: (tag: string) => void;
+  /** Dims runs that are about to be replaced. */
+  readonly isStale: boolean;
+}
+
+export function RunTable({ runs, onTag, ...shown }: RunTableProps) {
+  const nowMs = useNow(5_000);
+  return (
+    <DataTable
+      label="Runs"
+      columns={columnsAt(nowMs, onTag)}
+      rows={runs}
+      keyOf={({ runId }) => runId}
+      {...shown}
+    />
+  );
+}
+
+function columnsAt(nowMs: number, onTag: (tag: string) => void): readonly TableColumn<RunListItem>[] {
+  return [
+    {
+      label: 'Run',
+      sortKey: 'name',
+      cell: ({ runId, name }) => (
+        <Link className={table.link} to={`/runs/${runId}`}>
+          {name}
+        </Link>
+      ),
+    },
+    { label: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+    { label: 'Progress', cell: ({ progress }) => formatProgress(progress) },
+    { label: 'Environment', cell: ({ environment }) => environment },
+    {
+      label: 'Success rate',
+      cell: ({ successCurve, name }) => (
+        <Sparkline values={successCurve} label={`Success rate of ${name} over its rounds`} />
+      ),
+    },
+    latestColumn('Rollout', 'rollout/success'),
+    latestColumn('Validation', 'validation/success'),
+    { label: 'Policy version', isNumeric: true, cell: ({ policyVersion }) => formatCount(policyVersion) },
+    {
+      label: 'Started',
+      isMuted: true,
+      sortKey: 'started',
+      cell: ({ startedAt }) => <span title={formatMoment(startedAt)}>{formatAgo(startedAt, nowMs)}</span>,
+    },
+    { label: 'Duration', isMuted: true, cell: (run) => formatDuration(runDurationMs(run, nowMs)) },
+    { label: 'Seed', isNumeric: true, cell: ({ seed }) => seed },
+    {
+      label: 'Tags',
+      cell: ({ tags }) =>
+        tags.map((tag) => (
+          <button
+            key={tag}
+            type="button"
+            className={table.sort}
+            title={`Show only runs with the tag ${tag}`}
+            onClick={() => {
+              onTag(tag);
+            }}
+          >
+            <Badge>{tag}</Badge>
+          </button>
+        )),
+    },
+  ];
+}
+
+/** The newest value of a success rate, by which the list can be sorted. */
+function latestColumn(label: string, metric: string): TableColumn<RunListItem> {
+  return {
+    ...{ label, isNumeric: true, sortKey: metricSort(metric), title: metric },
+    cell: ({ latest }) => formatPercent(latest[metric]),
+  };
+}
+
+/** Says how far a run came: `62 of 150, 8m 12s left`. */
+export function formatProgress(progress: RunListItem['progress']): string {
+  if (progress === null) return '–';
+  const { updateNumber, numUpdates, secondsLeft } = progress;
+  const place = `${formatCount(updateNumber)} of ${formatCount(numUpdates)}`;
+  return secondsLeft === null || secondsLeft === 0
+    ? place
+    : `${place}, ${formatDuration(Math.max(1, Math.round(secondsLeft)) * 1000)} left`;
+}
