@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../apps/api/src/testing/api-fixture.js';
 import { RunRecorder } from '../../apps/api/src/testing/run-recorder.js';
+import { EXAMPLES } from '../../apps/dashboard/src/sql/examples.js';
 import { placeOf, readBlocks } from './blocks.mjs';
 
 let fixture: ApiFixture;
@@ -26,5 +27,17 @@ describe('queries of the pages', () => {
   it.each(queries)('$place runs as it is printed', async ({ query }) => {
     const response = await fixture.post('/api/sql', { query });
     expect(await response.json()).toHaveProperty('columns');
+  });
+});
+
+describe('ready-made queries of the page for SQL', () => {
+  /** What the recorded run has none of. */
+  const without = ['Actions that were not understood', 'Parts of the reward, by success', 'Warnings'];
+
+  it.each(EXAMPLES.flatMap(({ queries }) => queries))('$title', async ({ title, query }) => {
+    const response = await fixture.post('/api/sql', { query });
+    const answer = (await response.json()) as { rows?: readonly unknown[] };
+    expect(answer).toHaveProperty('columns');
+    if (!without.includes(title)) expect(answer.rows?.length, 'rows').toBeGreaterThan(0);
   });
 });

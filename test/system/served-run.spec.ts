@@ -249,6 +249,34 @@ describe('a run whose collector and trainer work at the same time', () => {
       expect(await result.getByRole('cell').allInnerTexts()).toEqual(['train', String(n)]);
     });
 
+    it('draws the result of a ready-made query, and keeps query, chart and history over a reload', async () => {
+      const { page } = browser;
+      await page.getByText('Does it learn?').click();
+      await page.getByRole('button', { name: 'Success of the last ten runs' }).click();
+      await page.getByRole('button', { name: 'Chart', exact: true }).click();
+      const chart = page.getByRole('figure', { name: 'success by round' });
+      await chart.waitFor();
+      await page.getByLabel('A line for each').selectOption({ label: 'run' });
+      const [{ run }] = await sql<{ run: string }>(
+        "SELECT concat(name, ' ', substring(run_id, -8)) AS run FROM runs ORDER BY run_id LIMIT 1",
+      );
+      await chart.getByText(new RegExp(`^${run} `)).waitFor();
+      await page.getByLabel('Name of the query').fill('of my runs');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      // Who opens the address sees the result.
+      await page.reload();
+      await chart.waitFor();
+      const history = page.getByRole('region', { name: 'History' });
+      await expect.poll(() => history.getByRole('listitem').count()).toBe(2);
+      await history.getByRole('button', { name: /FROM episodes GROUP BY split/ }).click();
+      await page.getByText('A chart needs a column').waitFor();
+      await page.getByRole('button', { name: 'of my runs', exact: true }).click();
+      await chart.waitFor();
+      await page.getByRole('button', { name: 'Forget of my runs' }).click();
+      expect(await page.getByRole('button', { name: 'of my runs', exact: true }).count()).toBe(0);
+    });
+
     it('can take every picture of the pages, as `npm run screenshots` does', async () => {
       const { page } = browser;
       const [{ run_id, episode_id }] = await sql<{ run_id: string; episode_id: string }>(
@@ -473,6 +501,29 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.getByRole('button', { name: 'Resume' }).click();
       await page.getByRole('button', { name: 'Stop' }).click();
       await page.getByRole('button', { name: 'Resume' }).waitFor();
+    });
+
+    it('finds runs by words and status, sorts them, and keeps that in the address', async () => {
+      const { page } = browser;
+      const table = page.getByRole('region', { name: 'Runs' });
+      const names = async () => (await table.getByRole('link').allInnerTexts()).toSorted();
+      await page.goto(`${url}/runs?search=BANDIT%20grpo`);
+      await expect.poll(names).toEqual(['memory-bandit-grpo']);
+      await page.getByLabel('Search').fill('no run is named so');
+      await page.getByLabel('Search').press('Enter');
+      await page.getByText('No run matches these filters.').waitFor();
+      await page.getByLabel('Search').fill('');
+      await page.getByLabel('Search').press('Enter');
+      await page.getByLabel('Status').selectOption('finished');
+      await expect.poll(names).toEqual(['memory-bandit-grpo']);
+      await page.getByLabel('Status').selectOption('');
+      await table.getByRole('cell', { name: /^[\d,]+ of 100,000\b/ }).waitFor();
+      await page.getByRole('button', { name: 'Rollout' }).click();
+      await page.locator('th[aria-sort="descending"]', { hasText: 'Rollout' }).waitFor();
+      await expect.poll(names).toEqual(['bandit-ppo', 'memory-bandit-grpo']);
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await page.reload();
+      await page.locator('th[aria-sort="descending"]', { hasText: 'Rollout' }).waitFor();
     });
 
     it('lays every metric of a run over that of another, finds it by words, and saves what it shows', async () => {

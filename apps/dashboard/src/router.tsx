@@ -1,4 +1,4 @@
-import { createBrowserRouter, Navigate } from 'react-router';
+import { createBrowserRouter, redirect } from 'react-router';
 import { Loading } from './components/notice';
 import { Shell } from './components/shell';
 import { DatasetPage } from './pages/dataset-page';
@@ -26,7 +26,7 @@ export function createRouter() {
       hydrateFallbackElement: <Loading label="Loading the page" />,
       children: [
         { index: true, element: <RunsPage /> },
-        { path: 'runs', element: <Navigate to="/" replace /> },
+        { path: 'runs', loader: ({ request }) => redirect(`/${new URL(request.url).search}`) },
         { path: 'live', element: <LatestRunPage /> },
         {
           path: 'runs/:runId',

@@ -1,37 +1,34 @@
 import type { SqlTable } from '../api/schema';
 import page from '../pages/page.module.css';
-import { EXAMPLES } from './examples';
+import { EXAMPLES, type ExampleQuery } from './examples';
+import { KeptQueries } from './kept-query-lists';
+import type { useKeptQueries } from './kept-queries';
 import styles from './sql-sidebar.module.css';
 
 interface SqlSidebarProps {
   readonly tables: readonly SqlTable[];
   /** Why the tables could not be read. */
   readonly error: Error | null;
-  readonly onExample: (query: string) => void;
+  readonly kept: ReturnType<typeof useKeptQueries>;
+  /** The query that is in the editor. */
+  readonly query: string;
+  readonly onPick: (query: string) => void;
 }
 
-/** Example queries, and the tables with their columns. */
-export function SqlSidebar({ tables, error, onExample }: SqlSidebarProps) {
+/** Ready-made queries, those that this browser keeps, and the tables with their columns. */
+export function SqlSidebar({ tables, error, kept, query, onPick }: SqlSidebarProps) {
   return (
     <aside className={page.stack}>
-      <section className={page.card} aria-label="Examples">
-        <h2>Examples</h2>
-        <ul className={styles.list}>
-          {EXAMPLES.map(({ title, query }) => (
-            <li key={title}>
-              <button
-                type="button"
-                className={styles.item}
-                onClick={() => {
-                  onExample(query);
-                }}
-              >
-                {title}
-              </button>
-            </li>
-          ))}
-        </ul>
+      <section className={page.card} aria-label="Questions">
+        <h2>Questions</h2>
+        {EXAMPLES.map(({ title, queries }) => (
+          <details key={title} className={styles.group}>
+            <summary>{title}</summary>
+            <QueryList queries={queries} onPick={onPick} />
+          </details>
+        ))}
       </section>
+      <KeptQueries kept={kept} query={query} onPick={onPick} />
       <section className={page.card} aria-label="Tables">
         <h2>Tables</h2>
         {error && <p className={page.subtle}>{error.message}</p>}
@@ -49,5 +46,30 @@ export function SqlSidebar({ tables, error, onExample }: SqlSidebarProps) {
         ))}
       </section>
     </aside>
+  );
+}
+
+interface QueryListProps {
+  readonly queries: readonly ExampleQuery[];
+  readonly onPick: (query: string) => void;
+}
+
+function QueryList({ queries, onPick }: QueryListProps) {
+  return (
+    <ul className={styles.list}>
+      {queries.map(({ title, query }) => (
+        <li key={title}>
+          <button
+            type="button"
+            className={styles.item}
+            onClick={() => {
+              onPick(query);
+            }}
+          >
+            {title}
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }

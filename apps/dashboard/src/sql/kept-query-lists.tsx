@@ -1,0 +1,146 @@
+import { useState } from 'react';
+import controls from '../components/controls.module.css';
+import { useNow } from '../components/use-now';
+import { formatCount } from '../format/numbers';
+import { formatAgo } from '../format/times';
+import page from '../pages/page.module.css';
+import type { RanQuery, SavedQuery, useKeptQueries } from './kept-queries';
+import styles from './sql-sidebar.module.css';
+
+const MAX_NAME_LENGTH = 100;
+const SHOWN_OF_HISTORY = 12;
+const SHOWN_CHARACTERS = 70;
+
+interface KeptQueriesProps {
+  readonly kept: ReturnType<typeof useKeptQueries>;
+  /** The query that is in the editor. */
+  readonly query: string;
+  readonly onPick: (query: string) => void;
+}
+
+/** The queries that this browser keeps: those that were saved, and the last ones that ran. */
+export function KeptQueries({ kept, query, onPick }: KeptQueriesProps) {
+  return (
+    <>
+      <section className={page.card} aria-label="Saved queries">
+        <h2>Saved</h2>
+        <ul className={styles.list}>
+          {kept.saved.map((one) => (
+            <Saved key={one.name} one={one} onPick={onPick} onForget={kept.forget} />
+          ))}
+        </ul>
+        <SaveQuery
+          onSave={(name) => {
+            kept.save({ name, query });
+          }}
+          isEmpty={query.trim() === ''}
+        />
+      </section>
+      {kept.history.length > 0 && (
+        <section className={page.card} aria-label="History">
+          <h2>History</h2>
+          <ul className={styles.list}>
+            {kept.history.slice(0, SHOWN_OF_HISTORY).map((ran) => (
+              <Ran key={ran.query} ran={ran} onPick={onPick} />
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Saved({
+  one: { name, query },
+  onPick,
+  onForget,
+}: {
+  readonly one: SavedQuery;
+  readonly onPick: (query: string) => void;
+  readonly onForget: (name: string) => void;
+}) {
+  return (
+    <li className={styles.saved}>
+      <button
+        type="button"
+        className={styles.item}
+        title={query}
+        onClick={() => {
+          onPick(query);
+        }}
+      >
+        {name}
+      </button>
+      <button
+        type="button"
+        className={styles.forget}
+        aria-label={`Forget ${name}`}
+        onClick={() => {
+          onForget(name);
+        }}
+      >
+        ×
+      </button>
+    </li>
+  );
+}
+
+function Ran({ ran, onPick }: { readonly ran: RanQuery; readonly onPick: (query: string) => void }) {
+  const nowMs = useNow(30_000);
+  const { query, at, numRows } = ran;
+  const text = query.trim().replaceAll(/\s+/g, ' ');
+  return (
+    <li>
+      <button
+        type="button"
+        className={styles.item}
+        title={query}
+        onClick={() => {
+          onPick(query);
+        }}
+      >
+        <code className={styles.ran}>
+          {text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text}
+        </code>
+        <span className={page.subtle}>
+          {formatAgo(at, nowMs)} · {formatCount(numRows)} {numRows === 1 ? 'row' : 'rows'}
+        </span>
+      </button>
+    </li>
+  );
+}
+
+/** A name for the query in the editor; a name that is there already takes this query in place of its own. */
+function SaveQuery({
+  onSave,
+  isEmpty,
+}: {
+  readonly onSave: (name: string) => void;
+  readonly isEmpty: boolean;
+}) {
+  const [name, setName] = useState('');
+  return (
+    <form
+      className={styles.save}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSave(name.trim());
+        setName('');
+      }}
+    >
+      <input
+        className={controls.input}
+        aria-label="Name of the query"
+        placeholder="Name of the query"
+        maxLength={MAX_NAME_LENGTH}
+        value={name}
+        onChange={({ target }) => {
+          setName(target.value);
+        }}
+      />
+      <button type="submit" className={controls.button} disabled={isEmpty || name.trim() === ''}>
+        Save
+      </button>
+    </form>
+  );
+}
