@@ -42,8 +42,8 @@ export async function photographEpisode(page, address, images) {
  */
 export async function photographSql(page, url, images) {
   await page.goto(`${url}/sql`);
+  await page.getByText('Does it learn?').click();
   await page.getByRole('button', { name: 'Success by policy version' }).click();
-  await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.getByRole('region', { name: 'Query result' }).waitFor();
   await photograph(page, {
     path: join(images, 'sql.png'),

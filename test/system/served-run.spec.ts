@@ -521,6 +521,8 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.getByRole('button', { name: 'Rollout' }).click();
       await page.locator('th[aria-sort="descending"]', { hasText: 'Rollout' }).waitFor();
       await expect.poll(names).toEqual(['bandit-ppo', 'memory-bandit-grpo']);
+      // Rows that are about to be replaced are dim.
+      await expect.poll(() => table.evaluate((frame) => getComputedStyle(frame).opacity)).toBe('1');
       expect(await browser.accessibilityFaults()).toEqual([]);
       await page.reload();
       await page.locator('th[aria-sort="descending"]', { hasText: 'Rollout' }).waitFor();
