@@ -6,15 +6,18 @@ import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } f
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** Packages with a binary, those that are rarely loaded, and those that a part of the bundle requires late, of which there must be one copy. */
+/** Packages with a binary or that read files beside them, those that are rarely loaded, and those that a part of the bundle requires late, of which there must be one copy. */
 const OUTSIDE =
-  /^(node:.*|lmdb|chdb|msgpackr|lz4-napi|kafkajs|typescript|ajv|class-validator|class-transformer|reflect-metadata|@tensorflow\/.*|@clickhouse\/.*|apache-arrow)(\/.*)?$/;
+  /^(node:.*|lmdb|chdb|msgpackr|lz4-napi|kafkajs|typescript|@bokuweb\/zstd-wasm|ajv|class-validator|class-transformer|reflect-metadata|@tensorflow\/.*|@clickhouse\/.*|apache-arrow)(\/.*)?$/;
 /** Packages that Nest uses where they are installed. */
 const OPTIONAL =
   /^@nestjs\/(microservices|websockets|platform-express|platform-socket\.io)|^@fastify\/(view|cors)/;
 
-/** How long files of an earlier bundle stay. */
+/** How long files of bundles before the last one stay. */
 const KEPT_MS = 24 * 3600_000;
+
+/** Files of one bundle are written within this time. */
+const WRITTEN_WITHIN_MS = 60_000;
 
 /** Changes with each installation of npm in a checkout. */
 const INSTALLED = fileURLToPath(new URL('../node_modules/.package-lock.json', import.meta.url));
@@ -57,18 +60,21 @@ async function bundleProgram(cli, path, directory) {
 }
 
 /**
- * Moves a new bundle to where the one before it lies. What that one had stays for a day, since a process that runs may load parts of it yet.
+ * Moves a new bundle to where the one before it lies. What that one had stays, since a process that runs may load parts of it yet; what older ones had stays
+ * for a day.
  */
 function replaceFiles(directory, arriving) {
   const names = readdirSync(arriving);
   mkdirSync(directory, { recursive: true });
+  const writtenMs = statSync(join(directory, 'main.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const leftMs = Math.min(writtenMs - WRITTEN_WITHIN_MS, Date.now() - KEPT_MS);
   // The file with which it begins comes last, since it names others.
   for (const name of names.toSorted((a, b) => Number(a === 'main.js') - Number(b === 'main.js')))
     renameSync(join(arriving, name), join(directory, name));
   rmSync(arriving, { recursive: true });
   for (const name of readdirSync(directory)) {
     const path = join(directory, name);
-    if (!names.includes(name) && statSync(path).mtimeMs < Date.now() - KEPT_MS) rmSync(path);
+    if (!names.includes(name) && statSync(path).mtimeMs < leftMs) rmSync(path);
   }
 }
 

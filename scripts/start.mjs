@@ -10,5 +10,6 @@ try {
   console.error(`retrace: the build failed: ${error.message}${hint}`);
   process.exit(1);
 }
-const { runCli } = await import('../apps/cli/dist/main.js');
+const { commandModule } = await import('../apps/cli/dist/bundle.js');
+const { runCli } = await import(commandModule());
 process.exitCode = await runCli(['up', ...process.argv.slice(2)]);

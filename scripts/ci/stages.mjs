@@ -9,7 +9,7 @@ const node = (/** @type {readonly string[]} */ ...args) => /** @type {const} */ 
 const npm = (/** @type {string} */ script, /** @type {readonly string[]} */ ...args) =>
   /** @type {const} */ (['npm', 'run', '--silent', script, ...(args.length > 0 ? ['--', ...args] : [])]);
 
-/** Prettier takes the markers in a README for prose. */
+/** The formatter takes the markers in a README for prose. */
 const NO_CONFLICT_MARKERS = "! git grep -nE '^(<{7}|>{7}|(> ){7})( |$|[0-9a-f])'";
 
 /** Installs a package of Debian where its program is missing; where it can't be had, the tests that need it are skipped, and say so. */

@@ -31,7 +31,7 @@ describe('queries of the pages', () => {
 });
 
 describe('ready-made queries of the page for SQL', () => {
-  /** What the recorded run has none of. */
+  /** About something that the recorded run has none of. */
   const without = ['Actions that were not understood', 'Parts of the reward, by success', 'Warnings'];
 
   it.each(EXAMPLES.flatMap(({ queries }) => queries))('$title', async ({ title, query }) => {

@@ -1,7 +1,5 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { exitIfNodeTooOld, exitWith } from './check-node.mjs';
 
 /** As if SIGPIPE had ended the process. */
@@ -22,7 +20,6 @@ if (!existsSync(main)) {
     'not built yet; run "npm run build" in the repository, or "npm start", which builds.',
   );
 }
-const { BUNDLE_DIRECTORY, startsFromBundle } = await import('../dist/bundle.js');
-const bundled = pathToFileURL(join(BUNDLE_DIRECTORY, 'command', 'main.js'));
-const { runCli } = await import((startsFromBundle() ? bundled : main).href);
+const { commandModule } = await import('../dist/bundle.js');
+const { runCli } = await import(commandModule());
 process.exitCode = await runCli(process.argv.slice(2));

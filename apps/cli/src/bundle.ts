@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
  * Where the programs that `retrace` starts lie as a few files in place of a thousand, which Node loads in a third of the time (`scripts/bundle-programs.mjs`): each in `<name>/main.js`.
@@ -10,6 +10,13 @@ export const BUNDLE_DIRECTORY = join(dirname(fileURLToPath(import.meta.url)), '.
 /** Whether programs start from the bundle: where it is current, unless `RETRACE_BUNDLE` is `no`, with which a debugger shows the modules as they were written. */
 export function startsFromBundle(environment: NodeJS.ProcessEnv = process.env): boolean {
   return environment.RETRACE_BUNDLE !== 'no' && isBundleCurrent(BUNDLE_DIRECTORY);
+}
+
+/** Address of the module that runs a command line. */
+export function commandModule(): string {
+  return startsFromBundle()
+    ? pathToFileURL(join(BUNDLE_DIRECTORY, 'command', 'main.js')).href
+    : new URL('./main.js', import.meta.url).href;
 }
 
 /** Whether a bundle is there, and no file that it was made of is newer or gone. */

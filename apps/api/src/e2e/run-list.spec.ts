@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { appendEvents } from '@retrace/log/testing';
 import { newRunId, type PayloadOf } from '@retrace/trajectory';
 import { controlEvent } from '@retrace/trajectory/testing';
@@ -23,7 +24,7 @@ interface Given {
 }
 
 async function record(name: string, { started, startedAtUs, updates = [], ended }: Given): Promise<void> {
-  const runId = newRunId();
+  const runId = newRunId({ nowMs: () => startedAtUs / 1000, randomBytes });
   ids.set(name, runId);
   const event = (
     ...[kind, payload]: Parameters<typeof controlEvent> extends [unknown, ...infer Rest] ? Rest : never
@@ -64,7 +65,7 @@ beforeAll(async () => {
     // Every ten seconds, with one pause of a day; the last ones in the future, so that it runs however long this takes.
     updates: Array.from({ length: 6 }, (_, i) => [
       NOW_US + (i < 3 ? -24 : 1) * HOUR_US + i * 10 * SECOND_US,
-      { 'validation/success': 0.1 * i, 'train/loss': 1 },
+      { 'validation/success': ((0.1 + 0.2) * i) / 5, 'train/loss': 1 },
     ]),
   });
   await record('lake, second try', {
@@ -174,6 +175,14 @@ describe('the list of runs', () => {
     const { errors } = (await response.json()) as ProblemBody;
     expect(errors).toEqual([expect.objectContaining({ field })]);
     expect(errors?.[0].rule).toContain(rule);
+  });
+
+  it('has pages whatever is asked for', async () => {
+    const words = `search=${'e'.repeat(199)}%20&tag=${encodeURIComponent('漢'.repeat(200))}`;
+    expect(await namesOf(words)).toEqual([]);
+    const long = `sort=metric&metric=${'m'.repeat(200)}`;
+    const { nextCursor } = await pageOf(`${long}&limit=1`);
+    expect((await pageOf(`${long}&limit=1&cursor=${nextCursor}`)).items).toHaveLength(1);
   });
 
   it('refuses the cursor of another list', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { ProblemError } from '../problems/problem.js';
 
 /**
@@ -29,8 +30,30 @@ export function decodeCursor<const Shape extends readonly ('string' | 'number')[
   return key as never;
 }
 
+/** Marks the cursors of one list: the same for the same filters and sort, short however long those are. */
+export function listMark(asked: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(asked)).digest('base64url').slice(0, 16);
+}
+
+/**
+ * Decodes a cursor that begins with the mark of its list.
+ *
+ * @param mark of the list that is asked for
+ * @param shape the types of what follows the mark, in order
+ * @throws ProblemError `INVALID_REQUEST` for the cursor of another list
+ */
+export function decodeListCursor<const Shape extends readonly ('string' | 'number')[]>(
+  cursor: string,
+  mark: string,
+  shape: Shape,
+): { [I in keyof Shape]: Shape[I] extends 'string' ? string : number } {
+  const key = decodeCursor(cursor, ['string', ...shape]) as readonly (string | number)[];
+  if (key[0] !== mark) throw foreignCursor(cursor);
+  return key.slice(1) as never;
+}
+
 /** The error for a text that no page of the list had as its cursor. */
-export function foreignCursor(cursor: string): ProblemError {
+function foreignCursor(cursor: string): ProblemError {
   const rule = 'cursor must be the nextCursor of an earlier page of this list';
   return new ProblemError('INVALID_REQUEST', rule, [{ field: 'cursor', value: cursor.slice(0, 200), rule }]);
 }

@@ -1,4 +1,4 @@
-import { decodeCursor, foreignCursor, type CursorKey } from '../paging/cursor.js';
+import { decodeListCursor, listMark, type CursorKey } from '../paging/cursor.js';
 import { sqlOrder } from '../paging/order.js';
 import { ProblemError } from '../problems/problem.js';
 import type { RunsQuery } from './runs-query.dto.js';
@@ -9,29 +9,19 @@ export const RUNNING_WITHIN_MS = 30_000;
 export const RUN_COLUMNS = `run_id, name, kind, tags, environment, seed, recipe_hash, started_at, ended_at, end_reason,
   JSONExtractUInt(recipe, 'numUpdates') + JSONExtractUInt(recipe, 'imitation', 'numUpdates') AS num_updates`;
 
-/** Where a page begins: how many runs come before it, or, where they are sorted by their start, after which one. */
-interface PageStart {
-  readonly from: number;
-  readonly after: string;
-}
-
 interface ListStatement {
   readonly query: string;
   readonly params: Readonly<Record<string, unknown>>;
   /** Cursor of the page after one that ends with this run. */
-  readonly keyAfter: (runId: string) => CursorKey;
+  readonly keyAfter: (last: LastRun) => CursorKey;
 }
 
-/** Newest values of a metric. Records that came twice are equal. */
-const NEWEST_FIGURES = `
-  SELECT run_id, argMax(figure, (metric_step, occurred_at)) AS newest
-  FROM (
-    SELECT run_id, metric_step, occurred_at, metric_values[indexOf(metric_names, {metric:String})] AS figure
-    FROM events
-    WHERE episode_id = '' AND kind = 'MetricsLogged' AND has(metric_names, {metric:String})
-  )
-  WHERE isFinite(figure)
-  GROUP BY run_id`;
+/** The last run of the page before the one that is asked for. */
+interface LastRun {
+  readonly runId: string;
+  /** By which the list is sorted, as text; null: the run has no value of it. */
+  readonly sortKey: string | null;
+}
 
 const CONDITIONS = {
   search: `arrayAll(
@@ -54,43 +44,84 @@ const STATUS_CONDITIONS = {
   failed: "end_reason = 'failed'",
 } as const satisfies Record<NonNullable<RunsQuery['status']>, string>;
 
+/** Expressions by which lists are sorted. */
+const SORT_KEYS = { started: 'run_id', name: 'lowerUTF8(name)', metric: 'newest' } as const;
+
 /**
  * Makes the statement that lists runs, one more than the page has.
  *
- * @throws ProblemError `INVALID_REQUEST` for a foreign cursor, a metric without the sort by it, and the other way round
+ * @throws ProblemError `INVALID_REQUEST` for the cursor of another list, a metric without the sort by it, and the other way round
  */
 export function listStatement(query: RunsQuery, nowMs: number): ListStatement {
-  const { limit, search, status, kind, tag, sort, metric, order } = query;
+  const { limit, cursor, search, status, kind, tag, sort, metric, order } = query;
   checkMetric(query);
-  const asked = [search, status, kind, tag, sort, metric, order].map((value) => value ?? '');
-  const start = startOf(query.cursor, asked);
+  const mark = listMark([search, status, kind, tag, sort, metric, order]);
+  const last = cursor === undefined ? null : lastOf(decodeListCursor(cursor, mark, ['string', 'string']));
   const conditions = [
     ...(search === undefined ? [] : [CONDITIONS.search]),
     ...(status === undefined ? [] : [STATUS_CONDITIONS[status]]),
     ...(kind === undefined ? [] : [CONDITIONS.kind]),
     ...(tag === undefined ? [] : [CONDITIONS.tag]),
   ];
-  const isByStart = sort === 'started';
-  // Run ids are UUIDv7: they sort by start.
-  const further = start.after === '' ? [] : [`run_id ${order === 'ascending' ? '>' : '<'} {after:String}`];
+  const isPlain = sort === 'started' && conditions.length === 0;
+  const further = last === null ? [] : [comesAfter(last, query)];
   // Of all runs, which the page of runs asks for again and again, only the first ones are read as a whole.
-  const among = isByStart && conditions.length === 0 ? [firstRuns(order, further)] : further;
-  const key = { started: 'run_id', name: 'lowerUTF8(name)', metric: 'newest' }[sort];
+  const among = isPlain ? [firstRuns(order, further)] : further;
   return {
     query: `
-      SELECT ${RUN_COLUMNS}
-      FROM runs ${sort === 'metric' ? `LEFT JOIN (${NEWEST_FIGURES}) AS figures USING (run_id)` : ''}
+      SELECT ${RUN_COLUMNS}, toString(${SORT_KEYS[sort]}) AS sort_key
+      FROM runs ${sort === 'metric' ? `LEFT JOIN (${newestFigures(conditions)}) AS figures USING (run_id)` : ''}
       ${whereAll([...conditions, ...among])}
-      ORDER BY ${key} ${sqlOrder(order)}${isByStart ? '' : ', run_id DESC'}
-      LIMIT {limit:UInt32} OFFSET {from:UInt64}
+      ORDER BY ${SORT_KEYS[sort]} ${sqlOrder(order)}, run_id DESC
+      LIMIT {limit:UInt32}
       SETTINGS join_use_nulls = 1`,
     params: {
-      ...{ ...start, limit: limit + 1, kind: kind ?? '', tag: tag ?? '', metric: metric ?? '' },
+      ...{ limit: limit + 1, kind: kind ?? '', tag: tag ?? '', metric: metric ?? '' },
+      ...{ lastId: last?.runId ?? '', lastKey: last?.sortKey ?? '' },
       words: (search ?? '').split(/\s+/).filter((word) => word !== ''),
       runningSince: nowMs - RUNNING_WITHIN_MS,
     },
-    keyAfter: (runId) => [isByStart ? 0 : start.from + limit, isByStart ? runId : '', ...asked],
+    keyAfter: ({ runId, sortKey }) => [mark, sortKey === null ? NO_KEY : `${HAS_KEY}${sortKey}`, runId],
   };
+}
+
+/** Before the key in a cursor. */
+const HAS_KEY = '=';
+const NO_KEY = '';
+
+function lastOf([key, runId]: readonly [string, string]): LastRun {
+  return { runId, sortKey: key === NO_KEY ? null : key.slice(HAS_KEY.length) };
+}
+
+/** The runs after the last one of a page: those without a value come last, and run ids, which are UUIDv7 and sort by start, decide among equals. */
+function comesAfter({ sortKey }: LastRun, { sort, order }: RunsQuery): string {
+  const key = SORT_KEYS[sort];
+  const sameKey = sortKey === null ? `${key} IS NULL` : `${key} = ${LAST_KEYS[sort]}`;
+  const same = `(${sameKey} AND run_id < {lastId:String})`;
+  if (sortKey === null) return same;
+  const further = `${key} ${order === 'ascending' ? '>' : '<'} ${LAST_KEYS[sort]}`;
+  return `(${further} OR ${same}${sort === 'metric' ? ` OR ${key} IS NULL` : ''})`;
+}
+
+const LAST_KEYS = {
+  started: '{lastKey:String}',
+  name: '{lastKey:String}',
+  metric: 'toFloat64OrZero({lastKey:String})',
+} as const;
+
+/** Newest values of a metric of runs that fit. Records that came twice are equal. */
+function newestFigures(conditions: readonly string[]): string {
+  const logged = ["episode_id = ''", "kind = 'MetricsLogged'", 'has(metric_names, {metric:String})'];
+  const fits = conditions.length === 0 ? [] : [`run_id IN (SELECT run_id FROM runs ${whereAll(conditions)})`];
+  return `
+    SELECT run_id, argMax(figure, (metric_step, occurred_at)) AS newest
+    FROM (
+      SELECT run_id, metric_step, occurred_at, metric_values[indexOf(metric_names, {metric:String})] AS figure
+      FROM events
+      ${whereAll([...logged, ...fits])}
+    )
+    WHERE isFinite(figure)
+    GROUP BY run_id`;
 }
 
 /** Which runs come first by their start. */
@@ -113,17 +144,4 @@ function checkMetric({ sort, metric }: RunsQuery): void {
   throw new ProblemError('INVALID_REQUEST', `metric ${rule}`, [
     { field: 'metric', value: metric ?? null, rule },
   ]);
-}
-
-/** @param asked what the list is of, as words, which the cursor must be of */
-function startOf(cursor: string | undefined, asked: readonly string[]): PageStart {
-  if (cursor === undefined) return { from: 0, after: '' };
-  const words = asked.map(() => 'string' as const);
-  const [from, after, ...of] = decodeCursor(cursor, ['number', 'string', ...words]) as [
-    number,
-    string,
-    ...string[],
-  ];
-  if (of.some((word, i) => word !== asked[i])) throw foreignCursor(cursor);
-  return { from, after };
 }

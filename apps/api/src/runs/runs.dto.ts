@@ -28,7 +28,7 @@ export class UpdateProgress {
   readonly numUpdates!: number;
 
   @ApiNullableNumber(
-    'Seconds until the last update if those that are left take as long as the median of the last twenty; null where fewer than two were made, and in a run that has ended',
+    'Seconds until the last update if those that are left take as long as the median of the last twenty; null where fewer than two were made, and in a run that is not `running`',
   )
   readonly secondsLeft!: number | null;
 }
@@ -84,7 +84,7 @@ export class RunListItem {
   @ApiNullableInteger('Newest published policy version')
   readonly policyVersion!: number | null;
 
-  @ApiProperty({ type: UpdateProgress, nullable: true, description: 'null in recorded runs' })
+  @ApiProperty({ type: UpdateProgress, nullable: true, description: 'null where nothing is trained' })
   readonly progress!: UpdateProgress | null;
 }
 

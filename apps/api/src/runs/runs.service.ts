@@ -13,7 +13,7 @@ import type { RunBaseline, RunDetail, RunListItem, RunStatus, UpdateProgress } f
 
 interface RunRow extends Omit<RunListItem, 'status' | 'progress' | keyof RunActivity> {
   readonly endReason: RunStatus | null;
-  /** That the recipe asks for; 0 in recorded runs. */
+  /** That the recipe asks for; 0 where nothing is trained. */
   readonly numUpdates: number;
 }
 
@@ -42,11 +42,11 @@ export class RunsService {
   async list(asked: RunsQuery): Promise<Page<RunListItem>> {
     const { limit } = asked;
     const { query, params, keyAfter } = listStatement(asked, Date.now());
-    const rows = await this.store.queryRows<RunRow>(query, params);
+    const rows = await this.store.queryRows<RunRow & { readonly sortKey: string | null }>(query, params);
     const activityOf = await this.activities.read(rows.slice(0, limit).map(({ runId }) => runId));
     return pageOf(rows, limit, {
-      toItem: (row) => toListItem(row, activityOf(row.runId)),
-      keyOf: ({ runId }) => keyAfter(runId),
+      toItem: ({ sortKey: _, ...row }) => toListItem(row, activityOf(row.runId)),
+      keyOf: keyAfter,
     });
   }
 
@@ -88,10 +88,11 @@ function toListItem(
   { endReason, numUpdates, ...run }: RunRow,
   { updates, ...activity }: RunActivity,
 ): RunListItem {
+  const status = endReason ?? statusOf(activity.lastActivityAt ?? isoTime(run.startedAt));
   return {
     ...run,
-    progress: run.kind === 'recorded' ? null : progressOf(updates, numUpdates, endReason !== null),
-    status: endReason ?? statusOf(activity.lastActivityAt ?? isoTime(run.startedAt)),
+    progress: numUpdates === 0 ? null : progressOf(updates, numUpdates, status === 'running'),
+    status,
     startedAt: isoTime(run.startedAt),
     endedAt: isoTimeOrNull(run.endedAt),
     ...activity,
@@ -101,10 +102,10 @@ function toListItem(
 function progressOf(
   { updateNumber, medianS }: RunActivity['updates'],
   numUpdates: number,
-  hasEnded: boolean,
+  isRunning: boolean,
 ): UpdateProgress {
   const numLeft = Math.max(numUpdates - updateNumber, 0);
-  return { updateNumber, numUpdates, secondsLeft: hasEnded || medianS === null ? null : medianS * numLeft };
+  return { updateNumber, numUpdates, secondsLeft: isRunning && medianS !== null ? medianS * numLeft : null };
 }
 
 function statusOf(lastActivityAt: string): RunStatus {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { decodeCursor, foreignCursor } from '../paging/cursor.js';
+import { decodeListCursor, listMark } from '../paging/cursor.js';
 import { sqlOrder } from '../paging/order.js';
 import { pageOf, type Page } from '../paging/page.js';
 import { StoreService } from '../store/store.service.js';
@@ -111,8 +111,8 @@ export class UpdateInputsService {
     { runId, updateNumber }: UpdateParams,
     { limit, cursor, sort, order, success }: UpdateInputsQuery,
   ): Promise<Page<UpdateInput>> {
-    const asked = [sort, order, String(success ?? null)];
-    const from = cursor ? placeIn(cursor, asked) : 0;
+    const mark = listMark([runId, updateNumber, sort, order, success ?? null]);
+    const [from] = cursor ? decodeListCursor(cursor, mark, ['number']) : [0];
     // An update never gets other inputs, so pages are told apart by where they begin.
     const query = `${INPUTS}
       WHERE {success:Nullable(Bool)} IS NULL OR success = {success:Nullable(Bool)}
@@ -120,18 +120,6 @@ export class UpdateInputsService {
       LIMIT {limit:UInt32} OFFSET {from:UInt64}`;
     const params = { runId, updateNumber, success: success ?? null, from, limit: limit + 1 };
     const rows = await this.store.queryRows<UpdateInput>(query, params);
-    return pageOf(rows, limit, { toItem: (row) => row, keyOf: () => [from + limit, ...asked] });
+    return pageOf(rows, limit, { toItem: (row) => row, keyOf: () => [mark, from + limit] });
   }
-}
-
-/**
- * Where a page of the episodes of an update begins.
- *
- * @param asked sort, order and filter, as words, which the cursor must be of
- * @throws ProblemError `INVALID_REQUEST`
- */
-function placeIn(cursor: string, asked: readonly string[]): number {
-  const [from, ...of] = decodeCursor(cursor, ['number', 'string', 'string', 'string']);
-  if (of.some((word, i) => word !== asked[i])) throw foreignCursor(cursor);
-  return from;
 }

@@ -140,7 +140,8 @@ export function useRuns(filter: RunFilter = {}) {
     placeholderData: keepPreviousData,
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextCursor,
-    refetchInterval: unlessRefused(4_000),
+    // A sort by a metric reads that of every run.
+    refetchInterval: unlessRefused(filter.sort === 'metric' ? 15_000 : 4_000),
   });
 }
 

@@ -865,7 +865,7 @@ export interface components {
             updateNumber: number;
             /** @description Updates that the recipe asks for, those of imitation included */
             numUpdates: number;
-            /** @description Seconds until the last update if those that are left take as long as the median of the last twenty; null where fewer than two were made, and in a run that has ended */
+            /** @description Seconds until the last update if those that are left take as long as the median of the last twenty; null where fewer than two were made, and in a run that is not `running` */
             secondsLeft: number | null;
         };
         RunListItem: {
@@ -908,7 +908,7 @@ export interface components {
             };
             /** @description Newest published policy version */
             policyVersion: number | null;
-            /** @description null in recorded runs */
+            /** @description null where nothing is trained */
             progress: components["schemas"]["UpdateProgress"] | null;
         };
         RunBaseline: {
@@ -959,7 +959,7 @@ export interface components {
             };
             /** @description Newest published policy version */
             policyVersion: number | null;
-            /** @description null in recorded runs */
+            /** @description null where nothing is trained */
             progress: components["schemas"]["UpdateProgress"] | null;
             /** @description The recipe that was saved with the run; null in recorded runs */
             recipe: unknown;

@@ -6,12 +6,15 @@ import { AXIS_FONT, baselineLabelWidth, drawBaselines, labelsFitBeside, widestTe
 import type { ChartColors } from './chart-colors';
 import type { ChartAxis } from './chart-data';
 
+/** Unit of the x-axis of a plot: that of a chart of metrics, or any numbers. */
+export type PlotAxis = ChartAxis | 'number';
+
 /** Notation of a chart's values. */
 export type ValueFormat = 'number' | 'fraction' | 'compact';
 
 export interface ChartOptionsInput {
   readonly labels: readonly string[];
-  readonly axis: ChartAxis;
+  readonly axis: PlotAxis;
   readonly format: ValueFormat;
   /** Fixed range of the y-axis; null = the range of the data. */
   readonly range: readonly [number, number] | null;
@@ -33,8 +36,11 @@ export interface ChartOptionsInput {
 const CURSOR_GROUP = 'run';
 /** Distances between ticks on an axis of updates, and of counts. */
 const ROUND_NUMBERS = Array.from({ length: 9 }, (_, i) => [1, 2, 5].map((digit) => digit * 10 ** i)).flat();
-/** Distances between ticks on an axis of time, in seconds: up to a week. */
-const ROUND_SECONDS = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 604_800];
+/** Distances between ticks on an axis of time, in seconds: up to a year. */
+const ROUND_SECONDS = [
+  ...[1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200],
+  ...[1, 7, 30, 90, 365].map((days) => days * 86_400),
+];
 const MAX_VALUES_WITH_POINTS = 24;
 /** Pixels right of the plot: half of the widest label of the x-axis (`12h 30m`), which is centered on its tick. */
 const LABEL_OVERHANG = 22;
@@ -67,7 +73,7 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
       axisStyle(colors, {
         size: 28,
         gap: 8,
-        incrs: axis === 'time' ? ROUND_SECONDS : ROUND_NUMBERS,
+        incrs: { time: ROUND_SECONDS, update: ROUND_NUMBERS, number: undefined }[axis],
         values: (_, ticks) => ticks.map((tick) => (axis === 'time' ? formatTick(tick) : formatCompact(tick))),
       }),
       axisStyle(colors, {

@@ -4,8 +4,8 @@ import 'uplot/dist/uPlot.min.css';
 import type { RunBaseline } from '../api/schema';
 import { useTheme } from '../theme/use-theme';
 import { readChartColors, type ChartColors } from './chart-colors';
-import { lastValue, type ChartAxis, type ChartColumns } from './chart-data';
-import { chartOptions, type ChartOptionsInput, type ValueFormat } from './chart-options';
+import { lastValue, type ChartColumns } from './chart-data';
+import { chartOptions, type ChartOptionsInput, type PlotAxis, type ValueFormat } from './chart-options';
 import styles from './chart.module.css';
 
 const DEFAULT_HEIGHT = 170;
@@ -14,7 +14,7 @@ export interface PlotProps {
   /** One for each series. */
   readonly labels: readonly string[];
   readonly columns: ChartColumns;
-  readonly axis: ChartAxis;
+  readonly axis: PlotAxis;
   readonly format: ValueFormat;
   /** Range of the y-axis; without it, the range of the data. */
   readonly range?: readonly [number, number];

@@ -1,6 +1,6 @@
-import { useSearchParams } from 'react-router';
 import type { EpisodeFilter } from '../api/queries';
 import { offered } from '../components/select';
+import { useAddressFields } from '../components/use-address-fields';
 
 const ANY = { value: '', label: 'Any' } as const;
 
@@ -37,16 +37,9 @@ type FilterName = keyof EpisodeFilter;
 
 /** The filter in the address of the page, so that a filtered list can be shared and the back button returns to it. */
 export function useEpisodeFilter() {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useAddressFields();
   const setFilter = (name: FilterName, value: string): void => {
-    setSearch(
-      (current) => {
-        if (value === '') current.delete(name);
-        else current.set(name, value);
-        return current;
-      },
-      { replace: true },
-    );
+    change({ [name]: value });
   };
   return { filter: readFilter(search), setFilter };
 }

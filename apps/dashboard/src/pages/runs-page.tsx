@@ -2,12 +2,11 @@ import { useRuns } from '../api/queries';
 import { useTrainingQueue } from '../api/queue-queries';
 import controls from '../components/controls.module.css';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
-import { SearchField } from '../components/search-field';
-import { Select } from '../components/select';
 import { useTitle } from '../components/use-title';
 import { QueueCard } from '../queue/run-queue';
 import { StartRun } from '../queue/start-run';
-import { leavesOut, RUN_FILTER_OPTIONS, sortOf, useRunFilter } from '../runs/run-filter';
+import { leavesOut, sortOf, useRunFilter } from '../runs/run-filter';
+import { RunFilters } from '../runs/run-filters';
 import { RunTable } from '../runs/run-table';
 import page from './page.module.css';
 
@@ -18,20 +17,6 @@ export function RunsPage() {
   const runs = useRuns(filter);
   const { data: queue } = useTrainingQueue();
   const items = runs.data?.pages.flatMap((one) => one.items) ?? [];
-  const select = (name: 'status' | 'kind') => ({
-    options: RUN_FILTER_OPTIONS[name],
-    value: filter[name] ?? '',
-    onChange: (value: string) => {
-      setFilter(name, value);
-    },
-  });
-  const field = (name: 'search' | 'tag') => ({
-    value: filter[name] ?? '',
-    onCommit: (value: string) => {
-      setFilter(name, value.trim());
-    },
-  });
-
   return (
     <>
       <div className={page.head}>
@@ -40,12 +25,7 @@ export function RunsPage() {
         {queue?.isAvailable === true && <StartRun />}
       </div>
       {queue && <QueueCard queue={queue} />}
-      <div className={page.filters}>
-        <SearchField label="Search" type="search" {...field('search')} />
-        <Select label="Status" {...select('status')} />
-        <Select label="Kind" {...select('kind')} />
-        <SearchField label="Tag" type="search" {...field('tag')} />
-      </div>
+      <RunFilters filter={filter} setFilter={setFilter} />
       {runs.isPending && <Loading label="Loading runs" />}
       {runs.isError && !runs.data && <ErrorState error={runs.error} onRetry={() => void runs.refetch()} />}
       {runs.data && items.length === 0 && <NoRuns isFiltered={leavesOut(filter)} />}

@@ -14,10 +14,8 @@ const PARAMETER = 'with';
 export function RecipeComparison({ runId }: { readonly runId: string }) {
   const [search, setSearch] = useSearchParams();
   const otherRunId = search.get(PARAMETER) ?? '';
-  const { data } = useRuns();
-  const others = (data?.pages ?? [])
-    .flatMap(({ items }) => items)
-    .filter((run) => run.runId !== runId && run.kind === 'trained');
+  const { data } = useRuns({ kind: 'trained' });
+  const others = (data?.pages ?? []).flatMap(({ items }) => items).filter((run) => run.runId !== runId);
   if (others.length === 0 && otherRunId === '') return null;
   const options = others.map((run) => ({
     value: run.runId,

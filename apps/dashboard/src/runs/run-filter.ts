@@ -1,7 +1,7 @@
-import { useSearchParams } from 'react-router';
 import type { RunFilter } from '../api/queries';
 import type { TableSort } from '../components/data-table';
 import { offered } from '../components/select';
+import { useAddressFields } from '../components/use-address-fields';
 
 const ANY = { value: '', label: 'Any' } as const;
 
@@ -18,27 +18,17 @@ export const RUN_FILTER_OPTIONS = {
   kind: [ANY, { value: 'trained', label: 'Trained' }, { value: 'recorded', label: 'Recorded' }],
 } as const;
 
+export type RunFilterName = 'search' | 'status' | 'kind' | 'tag';
+
 /** Before the name of a metric, in the key of a sort. */
 const METRIC = 'metric:';
 
 /** The filter in the address of the page, so that a filtered list can be shared and the back button returns to it. */
 export function useRunFilter() {
-  const [search, setSearch] = useSearchParams();
-  const change = (changes: Readonly<Record<string, string>>): void => {
-    setSearch(
-      (current) => {
-        for (const [name, value] of Object.entries(changes)) {
-          if (value === '') current.delete(name);
-          else current.set(name, value);
-        }
-        return current;
-      },
-      { replace: true },
-    );
-  };
+  const [search, change] = useAddressFields();
   return {
     filter: readRunFilter(search),
-    setFilter: (name: 'search' | 'status' | 'kind' | 'tag', value: string) => {
+    setFilter: (name: RunFilterName, value: string) => {
       change({ [name]: value });
     },
     setSort: ({ key, order }: TableSort) => {

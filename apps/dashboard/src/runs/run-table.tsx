@@ -70,7 +70,7 @@ function columnsAt(nowMs: number, onTag: (tag: string) => void): readonly TableC
           <button
             key={tag}
             type="button"
-            className={table.sort}
+            className={table.tag}
             title={`Show only runs with the tag ${tag}`}
             onClick={() => {
               onTag(tag);

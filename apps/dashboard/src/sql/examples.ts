@@ -28,11 +28,16 @@ ORDER BY policy_version`,
     },
     {
       title: 'Success of the last ten runs',
-      query: `SELECT m.step AS round, m.value AS success,
-       concat(r.name, ' ', substring(r.run_id, -8)) AS run
-FROM metrics AS m
-INNER JOIN (SELECT run_id, name FROM runs ORDER BY run_id DESC LIMIT 10) AS r ON r.run_id = m.run_id
-WHERE m.name = 'rollout/success'
+      query: `SELECT max(step) AS round, round(avg(value), 4) AS success, run
+FROM (
+  SELECT m.step AS step, m.value AS value,
+         concat(r.name, ' ', substring(r.run_id, -8)) AS run,
+         intDiv(step * 80, max(step) OVER (PARTITION BY run) + 1) AS part
+  FROM metrics AS m
+  INNER JOIN (SELECT run_id, name FROM runs ORDER BY run_id DESC LIMIT 10) AS r ON r.run_id = m.run_id
+  WHERE m.name = 'rollout/success'
+)
+GROUP BY run, part
 ORDER BY run, round`,
     },
     {
@@ -115,7 +120,16 @@ ORDER BY update_number`,
       query: `SELECT t.episode_run_id AS run_id, t.episode_id AS episode_id, t.step AS step, s.action AS action,
        s.token_ids[t.position] AS token_id, t.ratio AS ratio, t.advantage AS advantage, t.clipped AS clipped
 FROM update_tokens AS t
-INNER JOIN steps AS s ON s.run_id = t.episode_run_id AND s.episode_id = t.episode_id AND s.step = t.step
+INNER JOIN (
+  SELECT run_id, episode_id, step, action, token_ids
+  FROM steps
+  WHERE (run_id, episode_id) IN (
+    SELECT episode_run_id, episode_id
+    FROM update_inputs
+    WHERE ${RUN}
+      AND update_number = (SELECT max(update_number) FROM update_tokens WHERE ${RUN})
+  )
+) AS s ON s.run_id = t.episode_run_id AND s.episode_id = t.episode_id AND s.step = t.step
 WHERE t.${RUN}
   AND t.update_number = (SELECT max(update_number) FROM update_tokens WHERE ${RUN})
 ORDER BY abs(log(t.ratio)) DESC

@@ -45,18 +45,10 @@ export function readKept<Item>(
   return Array.isArray(list) ? list.filter(isItem) : [];
 }
 
-/** The queries that ran in this browser, newest first, and those that were saved in it. */
+/** The queries that ran in this browser, newest first, and those that were saved in it. Other tabs keep theirs in the same place. */
 export function useKeptQueries() {
-  const [history, setHistory] = useState(() =>
-    readKept<RanQuery>(localStorage.getItem(HISTORY_KEY), {
-      query: 'string',
-      at: 'string',
-      numRows: 'number',
-    }),
-  );
-  const [saved, setSaved] = useState(() =>
-    readKept<SavedQuery>(localStorage.getItem(SAVED_KEY), { name: 'string', query: 'string' }),
-  );
+  const [history, setHistory] = useState(readHistory);
+  const [saved, setSaved] = useState(readSaved);
   const keepSaved = (queries: readonly SavedQuery[]): void => {
     keep(SAVED_KEY, queries);
     setSaved(queries);
@@ -64,20 +56,36 @@ export function useKeptQueries() {
   return {
     ...{ history, saved },
     addRan: (ran: RanQuery) => {
-      const queries = withRan(history, ran);
+      const queries = withRan(readHistory(), ran);
       keep(HISTORY_KEY, queries);
       setHistory(queries);
     },
     save: (one: SavedQuery) => {
-      keepSaved(withSaved(saved, one));
+      keepSaved(withSaved(readSaved(), one));
     },
     forget: (name: string) => {
-      keepSaved(saved.filter((one) => one.name !== name));
+      keepSaved(readSaved().filter((one) => one.name !== name));
     },
   };
 }
 
-/** A browser that is full or keeps nothing still runs queries. */
+function readHistory(): readonly RanQuery[] {
+  return readKept<RanQuery>(kept(HISTORY_KEY), { query: 'string', at: 'string', numRows: 'number' });
+}
+
+function readSaved(): readonly SavedQuery[] {
+  return readKept<SavedQuery>(kept(SAVED_KEY), { name: 'string', query: 'string' });
+}
+
+/** A browser that keeps nothing still runs queries. */
+function kept(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
 function keep(key: string, queries: readonly unknown[]): void {
   try {
     localStorage.setItem(key, JSON.stringify(queries));

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useRef, useState, type RefObject } from 'react';
 import controls from '../components/controls.module.css';
 import { useNow } from '../components/use-now';
 import { formatCount } from '../format/numbers';
@@ -8,28 +8,38 @@ import type { RanQuery, SavedQuery, useKeptQueries } from './kept-queries';
 import styles from './sql-sidebar.module.css';
 
 const MAX_NAME_LENGTH = 100;
-const SHOWN_OF_HISTORY = 12;
 const SHOWN_CHARACTERS = 70;
 
 interface KeptQueriesProps {
   readonly kept: ReturnType<typeof useKeptQueries>;
   /** The query that is in the editor. */
   readonly query: string;
+  /** A query runs, and the next one waits for it. */
+  readonly isBusy: boolean;
   readonly onPick: (query: string) => void;
 }
 
 /** The queries that this browser keeps: those that were saved, and the last ones that ran. */
-export function KeptQueries({ kept, query, onPick }: KeptQueriesProps) {
+export function KeptQueries({ kept, query, isBusy, onPick }: KeptQueriesProps) {
+  const nameField = useRef<HTMLInputElement>(null);
   return (
     <>
       <section className={page.card} aria-label="Saved queries">
         <h2>Saved</h2>
         <ul className={styles.list}>
           {kept.saved.map((one) => (
-            <Saved key={one.name} one={one} onPick={onPick} onForget={kept.forget} />
+            <Saved
+              key={one.name}
+              {...{ one, isBusy, onPick }}
+              onForget={(name) => {
+                kept.forget(name);
+                nameField.current?.focus();
+              }}
+            />
           ))}
         </ul>
         <SaveQuery
+          field={nameField}
           onSave={(name) => {
             kept.save({ name, query });
           }}
@@ -39,9 +49,9 @@ export function KeptQueries({ kept, query, onPick }: KeptQueriesProps) {
       {kept.history.length > 0 && (
         <section className={page.card} aria-label="History">
           <h2>History</h2>
-          <ul className={styles.list}>
-            {kept.history.slice(0, SHOWN_OF_HISTORY).map((ran) => (
-              <Ran key={ran.query} ran={ran} onPick={onPick} />
+          <ul className={`${styles.list} ${styles.history}`} tabIndex={0} aria-label="Queries that ran">
+            {kept.history.map((ran) => (
+              <Ran key={ran.query} {...{ ran, isBusy, onPick }} />
             ))}
           </ul>
         </section>
@@ -52,10 +62,12 @@ export function KeptQueries({ kept, query, onPick }: KeptQueriesProps) {
 
 function Saved({
   one: { name, query },
+  isBusy,
   onPick,
   onForget,
 }: {
   readonly one: SavedQuery;
+  readonly isBusy: boolean;
   readonly onPick: (query: string) => void;
   readonly onForget: (name: string) => void;
 }) {
@@ -65,6 +77,7 @@ function Saved({
         type="button"
         className={styles.item}
         title={query}
+        disabled={isBusy}
         onClick={() => {
           onPick(query);
         }}
@@ -85,7 +98,13 @@ function Saved({
   );
 }
 
-function Ran({ ran, onPick }: { readonly ran: RanQuery; readonly onPick: (query: string) => void }) {
+interface RanProps {
+  readonly ran: RanQuery;
+  readonly isBusy: boolean;
+  readonly onPick: (query: string) => void;
+}
+
+function Ran({ ran, isBusy, onPick }: RanProps) {
   const nowMs = useNow(30_000);
   const { query, at, numRows } = ran;
   const text = query.trim().replaceAll(/\s+/g, ' ');
@@ -95,6 +114,7 @@ function Ran({ ran, onPick }: { readonly ran: RanQuery; readonly onPick: (query:
         type="button"
         className={styles.item}
         title={query}
+        disabled={isBusy}
         onClick={() => {
           onPick(query);
         }}
@@ -112,9 +132,11 @@ function Ran({ ran, onPick }: { readonly ran: RanQuery; readonly onPick: (query:
 
 /** A name for the query in the editor; a name that is there already takes this query in place of its own. */
 function SaveQuery({
+  field,
   onSave,
   isEmpty,
 }: {
+  readonly field: RefObject<HTMLInputElement | null>;
   readonly onSave: (name: string) => void;
   readonly isEmpty: boolean;
 }) {
@@ -129,6 +151,7 @@ function SaveQuery({
       }}
     >
       <input
+        ref={field}
         className={controls.input}
         aria-label="Name of the query"
         placeholder="Name of the query"

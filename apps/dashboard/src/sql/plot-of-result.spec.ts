@@ -22,7 +22,7 @@ describe('the chart of a result', () => {
         [null, 0.25, 0.5],
         [4, 5, 9007199254740992],
       ],
-      axis: 'update',
+      axis: 'number',
       numLeftOut: 0,
     });
   });

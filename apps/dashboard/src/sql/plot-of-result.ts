@@ -1,6 +1,8 @@
 import type { SqlResult } from '../api/schema';
-import type { ChartAxis, ChartColumns } from '../charts/chart-data';
+import type { ChartColumns } from '../charts/chart-data';
+import type { PlotAxis } from '../charts/chart-options';
 import { fieldText } from '../format/csv';
+import { isNumericType, isTimeType } from './column-types';
 
 /** Which columns of a result a chart shows, by their places. */
 export interface PlotChoice {
@@ -13,23 +15,21 @@ export interface PlotChoice {
 export interface ResultPlot {
   readonly labels: readonly string[];
   readonly columns: ChartColumns;
-  readonly axis: ChartAxis;
+  readonly axis: PlotAxis;
   /** Lines that are left out, since a chart shows so many. */
   readonly numLeftOut: number;
 }
 
 export const MAX_LINES = 12;
-const NUMERIC_TYPE = /^(Nullable\(|LowCardinality\()*(U?Int|Float|Decimal|Bool)/;
-const TIME_TYPE = /^(Nullable\(|LowCardinality\()*Date/;
 
 /** Places of the columns whose values are numbers. */
 export function numericColumns({ columns }: SqlResult): readonly number[] {
-  return columns.flatMap(({ type }, c) => (NUMERIC_TYPE.test(type) ? [c] : []));
+  return columns.flatMap(({ type }, c) => (isNumericType(type) ? [c] : []));
 }
 
 /** Places of the columns that an x-axis can have: numbers and times. */
 export function axisColumns({ columns }: SqlResult): readonly number[] {
-  return columns.flatMap(({ type }, c) => (NUMERIC_TYPE.test(type) || TIME_TYPE.test(type) ? [c] : []));
+  return columns.flatMap(({ type }, c) => (isNumericType(type) || isTimeType(type) ? [c] : []));
 }
 
 /** Places of the columns by which rows can be told apart. */
@@ -52,7 +52,7 @@ export function defaultPlot(result: SqlResult): PlotChoice | null {
 
 /** Lines over one ascending x-axis. Rows at the same place of the same line count as their mean; a time counts in seconds from the first. */
 export function plotOfResult(result: SqlResult, { x, ys, by }: PlotChoice): ResultPlot {
-  const isTime = TIME_TYPE.test(result.columns[x].type);
+  const isTime = isTimeType(result.columns[x].type);
   const placed = result.rows.flatMap((row) => {
     const place = isTime ? timeOf(row[x]) : numberOf(row[x]);
     return place === null ? [] : [{ row, place }];
@@ -79,7 +79,7 @@ export function plotOfResult(result: SqlResult, { x, ys, by }: PlotChoice): Resu
   return {
     labels: shown.map(([label]) => label),
     columns: [xs, ...shown.map(([, points]) => xs.map((place) => meanAt(points, place)))],
-    axis: isTime ? 'time' : 'update',
+    axis: isTime ? 'time' : 'number',
     numLeftOut: lines.size - shown.length,
   };
 }

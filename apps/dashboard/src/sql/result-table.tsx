@@ -5,11 +5,11 @@ import { EmptyState } from '../components/notice';
 import table from '../components/table.module.css';
 import { formatCount } from '../format/numbers';
 import { fieldText } from '../format/csv';
+import { isNumericType } from './column-types';
 import styles from './result-table.module.css';
 
 const MAX_SHOWN_ROWS = 1_000;
 const MAX_SHOWN_CHARACTERS = 300;
-const NUMERIC_TYPE = /^(Nullable\()?(LowCardinality\()?(Nullable\()?(U?Int|Float|Decimal)/;
 
 /** Rows of a query; long results and long values are cut. */
 export function ResultTable({ result }: { readonly result: SqlResult }) {
@@ -19,7 +19,7 @@ export function ResultTable({ result }: { readonly result: SqlResult }) {
   const columns = result.columns.map(({ name, type }, c): TableColumn<readonly unknown[]> => ({
     label: name,
     title: type,
-    isNumeric: NUMERIC_TYPE.test(type),
+    isNumeric: isNumericType(type),
     cell: (row) => <Value value={row[c]} to={addressOf(result, row, c)} />,
   }));
   return (

@@ -12,11 +12,13 @@ interface SqlSidebarProps {
   readonly kept: ReturnType<typeof useKeptQueries>;
   /** The query that is in the editor. */
   readonly query: string;
+  /** A query runs, and the next one waits for it. */
+  readonly isBusy: boolean;
   readonly onPick: (query: string) => void;
 }
 
 /** Ready-made queries, those that this browser keeps, and the tables with their columns. */
-export function SqlSidebar({ tables, error, kept, query, onPick }: SqlSidebarProps) {
+export function SqlSidebar({ tables, error, kept, query, isBusy, onPick }: SqlSidebarProps) {
   return (
     <aside className={page.stack}>
       <section className={page.card} aria-label="Questions">
@@ -24,11 +26,11 @@ export function SqlSidebar({ tables, error, kept, query, onPick }: SqlSidebarPro
         {EXAMPLES.map(({ title, queries }) => (
           <details key={title} className={styles.group}>
             <summary>{title}</summary>
-            <QueryList queries={queries} onPick={onPick} />
+            <QueryList queries={queries} isBusy={isBusy} onPick={onPick} />
           </details>
         ))}
       </section>
-      <KeptQueries kept={kept} query={query} onPick={onPick} />
+      <KeptQueries kept={kept} query={query} isBusy={isBusy} onPick={onPick} />
       <section className={page.card} aria-label="Tables">
         <h2>Tables</h2>
         {error && <p className={page.subtle}>{error.message}</p>}
@@ -51,10 +53,11 @@ export function SqlSidebar({ tables, error, kept, query, onPick }: SqlSidebarPro
 
 interface QueryListProps {
   readonly queries: readonly ExampleQuery[];
+  readonly isBusy: boolean;
   readonly onPick: (query: string) => void;
 }
 
-function QueryList({ queries, onPick }: QueryListProps) {
+function QueryList({ queries, isBusy, onPick }: QueryListProps) {
   return (
     <ul className={styles.list}>
       {queries.map(({ title, query }) => (
@@ -62,6 +65,7 @@ function QueryList({ queries, onPick }: QueryListProps) {
           <button
             type="button"
             className={styles.item}
+            disabled={isBusy}
             onClick={() => {
               onPick(query);
             }}

@@ -1,0 +1,60 @@
+import { useEffect, useRef, useState } from 'react';
+import { useSearchParams } from 'react-router';
+import { useSql } from '../api/queries';
+import { offered } from '../components/select';
+import { FIRST_QUERY } from './examples';
+import { useKeptQueries } from './kept-queries';
+
+/** How a result is shown. */
+export const RESULT_VIEWS = [
+  { value: 'table', label: 'Table' },
+  { value: 'chart', label: 'Chart' },
+] as const;
+
+export type ResultView = (typeof RESULT_VIEWS)[number]['value'];
+
+/**
+ * The query in the editor, what ran last, and how its result is shown; the last two are kept in the address, so that they can be shared. What ran in this
+ * browser before runs again when its address is opened; any other query waits for the button, since a page of somebody else may have the link.
+ */
+export function useSqlSession() {
+  const [search, setSearch] = useSearchParams();
+  const kept = useKeptQueries();
+  const [query, setQuery] = useState(() => search.get('query') ?? kept.history.at(0)?.query ?? FIRST_QUERY);
+  const [maxRows, setMaxRows] = useState('1000');
+  const sql = useSql();
+  const view = offered(RESULT_VIEWS, search.get('view')) ?? 'table';
+
+  const keepInAddress = (ran: string, shown: ResultView): void => {
+    setSearch(
+      { ...(ran !== '' && { query: ran }), ...(shown === 'chart' && { view: 'chart' }) },
+      { replace: true },
+    );
+  };
+  const run = (asked: string): void => {
+    keepInAddress(asked, view);
+    const onSuccess = ({ numRows }: { readonly numRows: number }) => {
+      kept.addRan({ query: asked, at: new Date().toISOString(), numRows });
+    };
+    sql.mutate({ query: asked, maxRows: Number(maxRows) }, { onSuccess });
+  };
+
+  const opened = useRef(kept.history.find((ran) => ran.query === search.get('query'))?.query ?? null);
+  const runOpened = useRef(run);
+  useEffect(() => {
+    if (opened.current !== null) runOpened.current(opened.current);
+    opened.current = null;
+  }, []);
+
+  return {
+    ...{ query, setQuery, maxRows, setMaxRows, sql, kept, view, run },
+    setView: (shown: ResultView) => {
+      keepInAddress(search.get('query') ?? '', shown);
+    },
+    /** Puts a query into the editor, and runs it. */
+    pick: (picked: string) => {
+      setQuery(picked);
+      run(picked);
+    },
+  };
+}
