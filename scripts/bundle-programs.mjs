@@ -35,7 +35,9 @@ export async function bundlePrograms(cli, { mayChange = true } = {}) {
     Object.entries(PROGRAMS).map(([name, path]) => bundleProgram(cli, path, join(BUNDLE_DIRECTORY, name))),
   );
   const own = [...new Set(inputs.flat())].filter((path) => !path.includes('node_modules'));
-  const named = mayChange ? [...own, INSTALLED, fileURLToPath(import.meta.url)].map((path) => relative(BUNDLE_DIRECTORY, path)) : [];
+  const named = mayChange
+    ? [...own, INSTALLED, fileURLToPath(import.meta.url)].map((path) => relative(BUNDLE_DIRECTORY, path))
+    : [];
   writeFileSync(join(BUNDLE_DIRECTORY, 'inputs.json'), JSON.stringify(named));
 }
 
