@@ -1,4 +1,4 @@
-/** Rules of this repository that oxlint has not, a plugin of it; `.oxlintrc.json` switches them on. */
+/** A plugin for oxlint with the rules of this repository that it lacks; `.oxlintrc.json` switches them on. */
 
 import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';

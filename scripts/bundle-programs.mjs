@@ -13,7 +13,7 @@ const OUTSIDE =
 const OPTIONAL =
   /^@nestjs\/(microservices|websockets|platform-express|platform-socket\.io)|^@fastify\/(view|cors)/;
 
-/** How long files of bundles before the last one stay. */
+/** How long files of bundles stay that were replaced before the last one was. */
 const KEPT_MS = 24 * 3600_000;
 
 /** Files of one bundle are written within this time. */
@@ -38,7 +38,10 @@ export async function bundlePrograms(cli, { mayChange = true } = {}) {
   const named = mayChange
     ? [...own, INSTALLED, fileURLToPath(import.meta.url)].map((path) => relative(BUNDLE_DIRECTORY, path))
     : [];
-  writeFileSync(join(BUNDLE_DIRECTORY, 'inputs.json'), JSON.stringify(named));
+  // Renamed once it is complete, since commands that begin meanwhile read it.
+  const inputsFile = join(BUNDLE_DIRECTORY, 'inputs.json');
+  writeFileSync(`${inputsFile}.part`, JSON.stringify(named));
+  renameSync(`${inputsFile}.part`, inputsFile);
 }
 
 /** @returns {Promise<readonly string[]>} the files that it is made of */
@@ -62,8 +65,8 @@ async function bundleProgram(cli, path, directory) {
 }
 
 /**
- * Moves a new bundle to where the one before it lies. What that one had stays, since a process that runs may load parts of it yet; what older ones had stays
- * for a day.
+ * Moves a new bundle to where the one before it lies. Files of the one that is replaced stay, since a process that runs may load parts of it yet; those of
+ * older ones stay a day.
  */
 function replaceFiles(directory, arriving) {
   const names = readdirSync(arriving);

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
- * Where the programs that `retrace` starts lie as a few files in place of a thousand, which Node loads in a third of the time (`scripts/bundle-programs.mjs`): each in `<name>/main.js`.
+ * Where the command and the programs that it starts lie as a few files in place of a thousand, which Node loads in a third of the time (`scripts/bundle-programs.mjs`): each in `<name>/main.js`.
  */
 export const BUNDLE_DIRECTORY = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist', 'bundle');
 

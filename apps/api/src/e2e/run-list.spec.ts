@@ -14,6 +14,7 @@ const SECOND_US = 1_000_000;
 
 let fixture: ApiFixture;
 const ids = new Map<string, string>();
+const LONG = '漢'.repeat(256);
 
 interface Given {
   readonly started?: Partial<PayloadOf<'RunStarted'>>;
@@ -76,6 +77,8 @@ beforeAll(async () => {
     started: { runKind: 'recorded', recipe: null, recipeHash: '', environment: '', tags: ['prod'] },
     startedAtUs: NOW_US - HOUR_US,
   });
+  const nameless = { started: { environment: LONG, recipe: {} as never }, ended: 'finished' } as const;
+  await record(LONG, { ...nameless, startedAtUs: NOW_US - 60 * HOUR_US });
   await fixture.storeHasCaughtUp();
 });
 
@@ -85,7 +88,7 @@ afterAll(async () => {
 
 const pageOf = (query: string) => fixture.getJson<Page<RunListItem>>(`/api/runs?${query}`);
 const namesOf = async (query: string) => (await pageOf(query)).items.map(({ name }) => name);
-const ALL = ['support agent', 'lake, second try', 'arms', 'Lake, first try'];
+const ALL = ['support agent', 'lake, second try', 'arms', 'Lake, first try', LONG];
 
 describe('the list of runs', () => {
   it('is sorted by start, by name, or by the newest value of a metric', async () => {
@@ -96,12 +99,14 @@ describe('the list of runs', () => {
       'Lake, first try',
       'lake, second try',
       'support agent',
+      LONG,
     ]);
-    const byValidation = ['lake, second try', 'arms', 'Lake, first try', 'support agent'];
+    const byValidation = ['lake, second try', 'arms', 'Lake, first try', 'support agent', LONG];
     expect(await namesOf('sort=metric&metric=validation/success')).toEqual(byValidation);
     expect(await namesOf('sort=metric&metric=validation/success&order=ascending')).toEqual([
       ...byValidation.slice(0, 3).toReversed(),
       'support agent',
+      LONG,
     ]);
     // What is not finite is no value.
     expect(await namesOf('sort=metric&metric=train/loss&order=ascending')).toEqual([
@@ -109,6 +114,7 @@ describe('the list of runs', () => {
       'lake, second try',
       'support agent',
       'Lake, first try',
+      LONG,
     ]);
   });
 
@@ -119,6 +125,12 @@ describe('the list of runs', () => {
     ['search=100%25', []],
     ['tag=prod', ['support agent']],
     ['kind=trained', ALL.slice(1)],
+    [
+      'kind=trained&search=y&sort=metric&metric=validation/success',
+      ['lake, second try', 'arms', 'Lake, first try'],
+    ],
+    ['status=idle&sort=metric&metric=train/loss', ['lake, second try', 'support agent']],
+    ['tag=paper&status=running&sort=metric&metric=none/such', ['arms']],
     ['status=running', ['arms']],
     ['status=idle', ['support agent', 'lake, second try']],
     ['status=failed', ['Lake, first try']],
@@ -135,8 +147,13 @@ describe('the list of runs', () => {
   });
 
   it.each([
+    'sort=name',
     'sort=name&order=ascending',
     'sort=metric&metric=validation/success',
+    'sort=metric&metric=validation/success&order=ascending&kind=trained&search=r',
+    // Without a value: two of them, and all of them.
+    'sort=metric&metric=train/loss&order=ascending',
+    'sort=metric&metric=none/such',
     'order=ascending',
     'search=a',
   ])('has pages: %s', async (query) => {
@@ -159,6 +176,8 @@ describe('the list of runs', () => {
       { updateNumber: 6, numUpdates: 50, secondsLeft: 440 },
       // It ended.
       { updateNumber: 2, numUpdates: 50, secondsLeft: null },
+      // Nothing is trained in it.
+      null,
     ]);
     const detail = await fixture.getJson<RunDetail>(`/api/runs/${ids.get('arms')}`);
     expect(detail.progress).toEqual(items[2].progress);

@@ -3,6 +3,9 @@ import { IsOptional, IsString, MaxLength } from '@retrace/validation';
 import { encodeCursor, type CursorKey } from './cursor.js';
 import { QueryInteger } from '../http/query-decorators.js';
 
+/** Longer than that of any list: one by names has a name of up to 256 characters, each of up to six bytes in JSON. */
+const MAX_CURSOR_LENGTH = 2_500;
+
 /** Query parameters of every list. */
 export class PageQuery {
   @QueryInteger({ min: 1, max: 500, default: 50, description: 'Maximum number of items' })
@@ -10,13 +13,13 @@ export class PageQuery {
 
   @ApiPropertyOptional({
     type: String,
-    maxLength: 500,
+    maxLength: MAX_CURSOR_LENGTH,
     pattern: '^[A-Za-z0-9_-]*$',
     description: '`nextCursor` of the previous page',
   })
   @IsOptional()
   @IsString()
-  @MaxLength(500)
+  @MaxLength(MAX_CURSOR_LENGTH)
   readonly cursor?: string;
 }
 

@@ -24,7 +24,7 @@ const NO_ACTIVITY: RunActivity = {
   policyVersion: null,
   updates: NO_UPDATES,
 };
-/** The last updates whose times tell how long the others will take. */
+/** How many of the last updates tell how long the others will take. */
 const TIMED_UPDATES = 20;
 const MAX_CURVE_POINTS = 60;
 

@@ -47,6 +47,9 @@ const STATUS_CONDITIONS = {
 /** Expressions by which lists are sorted. */
 const SORT_KEYS = { started: 'run_id', name: 'lowerUTF8(name)', metric: 'newest' } as const;
 
+/** Their values as text; that of a float by its bits, since not every version of the store reads decimals exactly. */
+const SORT_KEY_TEXTS = { ...SORT_KEYS, metric: 'newest_bits' } as const;
+
 /**
  * Makes the statement that lists runs, one more than the page has.
  *
@@ -69,12 +72,11 @@ export function listStatement(query: RunsQuery, nowMs: number): ListStatement {
   const among = isPlain ? [firstRuns(order, further)] : further;
   return {
     query: `
-      SELECT ${RUN_COLUMNS}, toString(${SORT_KEYS[sort]}) AS sort_key
+      SELECT ${RUN_COLUMNS}, ${SORT_KEY_TEXTS[sort]} AS sort_key
       FROM runs ${sort === 'metric' ? `LEFT JOIN (${newestFigures(conditions)}) AS figures USING (run_id)` : ''}
       ${whereAll([...conditions, ...among])}
       ORDER BY ${SORT_KEYS[sort]} ${sqlOrder(order)}, run_id DESC
-      LIMIT {limit:UInt32}
-      SETTINGS join_use_nulls = 1`,
+      LIMIT {limit:UInt32}`,
     params: {
       ...{ limit: limit + 1, kind: kind ?? '', tag: tag ?? '', metric: metric ?? '' },
       ...{ lastId: last?.runId ?? '', lastKey: last?.sortKey ?? '' },
@@ -106,7 +108,7 @@ function comesAfter({ sortKey }: LastRun, { sort, order }: RunsQuery): string {
 const LAST_KEYS = {
   started: '{lastKey:String}',
   name: '{lastKey:String}',
-  metric: 'toFloat64OrZero({lastKey:String})',
+  metric: 'reinterpretAsFloat64(toUInt64OrZero({lastKey:String}))',
 } as const;
 
 /** Newest values of a metric of runs that fit. Records that came twice are equal. */
@@ -114,7 +116,8 @@ function newestFigures(conditions: readonly string[]): string {
   const logged = ["episode_id = ''", "kind = 'MetricsLogged'", 'has(metric_names, {metric:String})'];
   const fits = conditions.length === 0 ? [] : [`run_id IN (SELECT run_id FROM runs ${whereAll(conditions)})`];
   return `
-    SELECT run_id, argMax(figure, (metric_step, occurred_at)) AS newest
+    SELECT run_id, toNullable(argMax(figure, (metric_step, occurred_at))) AS newest,
+      toNullable(toString(reinterpretAsUInt64(argMax(figure, (metric_step, occurred_at))))) AS newest_bits
     FROM (
       SELECT run_id, metric_step, occurred_at, metric_values[indexOf(metric_names, {metric:String})] AS figure
       FROM events

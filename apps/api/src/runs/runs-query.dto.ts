@@ -18,7 +18,7 @@ export class RunsQuery extends PageQuery {
   @QueryWord(RUN_KINDS, 'Only runs of this kind')
   readonly kind?: RunKind;
 
-  @QueryText(200, 'Only runs with this tag')
+  @QueryText(256, 'Only runs with this tag')
   readonly tag?: string;
 
   @QueryWord(SORTS, 'What to sort by: the start, the name, or the newest value of `metric`', 'started')

@@ -41,11 +41,12 @@ export class RunsService {
   /** @throws ProblemError `INVALID_REQUEST` */
   async list(asked: RunsQuery): Promise<Page<RunListItem>> {
     const { limit } = asked;
-    const { query, params, keyAfter } = listStatement(asked, Date.now());
+    const nowMs = Date.now();
+    const { query, params, keyAfter } = listStatement(asked, nowMs);
     const rows = await this.store.queryRows<RunRow & { readonly sortKey: string | null }>(query, params);
     const activityOf = await this.activities.read(rows.slice(0, limit).map(({ runId }) => runId));
     return pageOf(rows, limit, {
-      toItem: ({ sortKey: _, ...row }) => toListItem(row, activityOf(row.runId)),
+      toItem: ({ sortKey: _, ...row }) => toListItem(row, activityOf(row.runId), nowMs),
       keyOf: keyAfter,
     });
   }
@@ -59,7 +60,7 @@ export class RunsService {
     if (!row) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
     const { recipe, metadata, baselines, codeVersion, ...run } = row;
     return {
-      ...toListItem(run, activityOf(runId)),
+      ...toListItem(run, activityOf(runId), Date.now()),
       recipe: JSON.parse(recipe) as Json,
       baselines: JSON.parse(baselines) as RunBaseline[],
       codeVersion,
@@ -87,8 +88,9 @@ export class RunsService {
 function toListItem(
   { endReason, numUpdates, ...run }: RunRow,
   { updates, ...activity }: RunActivity,
+  nowMs: number,
 ): RunListItem {
-  const status = endReason ?? statusOf(activity.lastActivityAt ?? isoTime(run.startedAt));
+  const status = endReason ?? statusOf(activity.lastActivityAt ?? isoTime(run.startedAt), nowMs);
   return {
     ...run,
     progress: numUpdates === 0 ? null : progressOf(updates, numUpdates, status === 'running'),
@@ -108,6 +110,6 @@ function progressOf(
   return { updateNumber, numUpdates, secondsLeft: isRunning && medianS !== null ? medianS * numLeft : null };
 }
 
-function statusOf(lastActivityAt: string): RunStatus {
-  return Date.now() - Date.parse(lastActivityAt) < RUNNING_WITHIN_MS ? 'running' : 'idle';
+function statusOf(lastActivityAt: string, nowMs: number): RunStatus {
+  return nowMs - Date.parse(lastActivityAt) < RUNNING_WITHIN_MS ? 'running' : 'idle';
 }

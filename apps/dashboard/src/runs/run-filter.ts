@@ -20,6 +20,9 @@ export const RUN_FILTER_OPTIONS = {
 
 export type RunFilterName = 'search' | 'status' | 'kind' | 'tag';
 
+const MAX_LENGTH = 200;
+const MAX_TAG_LENGTH = 256;
+
 /** Before the name of a metric, in the key of a sort. */
 const METRIC = 'metric:';
 
@@ -40,14 +43,15 @@ export function useRunFilter() {
 
 /** Reads the filter of an address; a value that its filter does not offer counts as "Any". */
 export function readRunFilter(search: URLSearchParams): RunFilter {
-  const text = (name: string): string | undefined => search.get(name) || undefined;
+  // The API refuses more.
+  const text = (name: string): string | undefined => search.get(name)?.slice(0, MAX_LENGTH) || undefined;
   const metric = text('metric');
   const isByMetric = search.get('sort') === 'metric' && metric !== undefined;
   return {
     search: text('search'),
     status: offered(RUN_FILTER_OPTIONS.status, text('status')) || undefined,
     kind: offered(RUN_FILTER_OPTIONS.kind, text('kind')) || undefined,
-    tag: text('tag'),
+    tag: search.get('tag')?.slice(0, MAX_TAG_LENGTH) || undefined,
     sort: isByMetric ? 'metric' : search.get('sort') === 'name' ? 'name' : 'started',
     metric: isByMetric ? metric : undefined,
     order: search.get('order') === 'ascending' ? 'ascending' : 'descending',

@@ -88,7 +88,7 @@ FROM (
 INNER JOIN (
   SELECT episode_id, policy_version_min
   FROM episodes
-  WHERE ${RUN} AND sealed
+  WHERE ${RUN} AND sealed AND policy_version_min >= 0
 ) AS e ON u.episode_id = e.episode_id
 GROUP BY update_number
 ORDER BY update_number`,

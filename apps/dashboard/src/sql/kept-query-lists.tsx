@@ -77,7 +77,7 @@ function Saved({
         type="button"
         className={styles.item}
         title={query}
-        disabled={isBusy}
+        aria-disabled={isBusy}
         onClick={() => {
           onPick(query);
         }}
@@ -114,7 +114,7 @@ function Ran({ ran, isBusy, onPick }: RanProps) {
         type="button"
         className={styles.item}
         title={query}
-        disabled={isBusy}
+        aria-disabled={isBusy}
         onClick={() => {
           onPick(query);
         }}

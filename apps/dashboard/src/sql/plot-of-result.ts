@@ -33,9 +33,9 @@ export function axisColumns({ columns }: SqlResult): readonly number[] {
 }
 
 /** Places of the columns by which rows can be told apart. */
-export function wordColumns({ columns }: SqlResult): readonly number[] {
-  const places = new Set([...axisColumns({ columns } as SqlResult)]);
-  return columns.flatMap((_, c) => (places.has(c) ? [] : [c]));
+export function wordColumns(result: SqlResult): readonly number[] {
+  const places = new Set(axisColumns(result));
+  return result.columns.flatMap((_, c) => (places.has(c) ? [] : [c]));
 }
 
 /**

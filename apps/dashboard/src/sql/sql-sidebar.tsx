@@ -65,7 +65,7 @@ function QueryList({ queries, isBusy, onPick }: QueryListProps) {
           <button
             type="button"
             className={styles.item}
-            disabled={isBusy}
+            aria-disabled={isBusy}
             onClick={() => {
               onPick(query);
             }}

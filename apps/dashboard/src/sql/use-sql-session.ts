@@ -31,7 +31,9 @@ export function useSqlSession() {
       { replace: true },
     );
   };
+  /** Does nothing while another query runs. */
   const run = (asked: string): void => {
+    if (sql.isPending || asked.trim() === '') return;
     keepInAddress(asked, view);
     const onSuccess = ({ numRows }: { readonly numRows: number }) => {
       kept.addRan({ query: asked, at: new Date().toISOString(), numRows });
@@ -53,6 +55,7 @@ export function useSqlSession() {
     },
     /** Puts a query into the editor, and runs it. */
     pick: (picked: string) => {
+      if (sql.isPending) return;
       setQuery(picked);
       run(picked);
     },
