@@ -5,6 +5,7 @@ import { formatCount } from '../format/numbers';
 import { formatAgo } from '../format/times';
 import page from '../pages/page.module.css';
 import type { RanQuery, SavedQuery, useKeptQueries } from './kept-queries';
+import { QueryButton } from './query-button';
 import styles from './sql-sidebar.module.css';
 
 const MAX_NAME_LENGTH = 100;
@@ -73,17 +74,7 @@ function Saved({
 }) {
   return (
     <li className={styles.saved}>
-      <button
-        type="button"
-        className={styles.item}
-        title={query}
-        aria-disabled={isBusy}
-        onClick={() => {
-          onPick(query);
-        }}
-      >
-        {name}
-      </button>
+      <QueryButton {...{ query, isBusy, onPick }}>{name}</QueryButton>
       <button
         type="button"
         className={styles.forget}
@@ -110,22 +101,14 @@ function Ran({ ran, isBusy, onPick }: RanProps) {
   const text = query.trim().replaceAll(/\s+/g, ' ');
   return (
     <li>
-      <button
-        type="button"
-        className={styles.item}
-        title={query}
-        aria-disabled={isBusy}
-        onClick={() => {
-          onPick(query);
-        }}
-      >
+      <QueryButton {...{ query, isBusy, onPick }}>
         <code className={styles.ran}>
           {text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text}
         </code>
         <span className={page.subtle}>
           {formatAgo(at, nowMs)} · {formatCount(numRows)} {numRows === 1 ? 'row' : 'rows'}
         </span>
-      </button>
+      </QueryButton>
     </li>
   );
 }

@@ -3,6 +3,7 @@ import page from '../pages/page.module.css';
 import { EXAMPLES, type ExampleQuery } from './examples';
 import { KeptQueries } from './kept-query-lists';
 import type { useKeptQueries } from './kept-queries';
+import { QueryButton } from './query-button';
 import styles from './sql-sidebar.module.css';
 
 interface SqlSidebarProps {
@@ -62,16 +63,7 @@ function QueryList({ queries, isBusy, onPick }: QueryListProps) {
     <ul className={styles.list}>
       {queries.map(({ title, query }) => (
         <li key={title}>
-          <button
-            type="button"
-            className={styles.item}
-            aria-disabled={isBusy}
-            onClick={() => {
-              onPick(query);
-            }}
-          >
-            {title}
-          </button>
+          <QueryButton {...{ query, isBusy, onPick }}>{title}</QueryButton>
         </li>
       ))}
     </ul>
