@@ -135,7 +135,7 @@ describe('deleteRun', () => {
     expect(await numRecordsOf(runId)).toBe(32);
     await remove();
     expect(await numRecordsOf(runId)).toBe(0);
-    expect(await verify()).toMatchObject({ ok: true });
+    expect(await verify()).toMatchObject({ faults: [], numPending: 0, ok: true });
   });
 
   it.each(['at once', 'when it is started again'])(
@@ -296,7 +296,7 @@ describe('deleteRun', () => {
     await remove();
     expect(await store.client.queryRows('SELECT run_id FROM reward_scores')).toEqual([{ run_id: otherId }]);
     expect(await store.client.queryRows('SELECT run_id FROM dead_letters')).toEqual([{ run_id: otherId }]);
-    expect(await verify()).toMatchObject({ ok: true });
+    expect(await verify()).toMatchObject({ faults: [], numPending: 0, ok: true });
   });
 
   function unknownVersion(id: string): Uint8Array {
