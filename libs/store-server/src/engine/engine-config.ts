@@ -61,7 +61,6 @@ export function engineConfigXml({
     element('index_mark_cache_size', 16 * MEBIBYTE),
     element('uncompressed_cache_size', 0),
     element('compiled_expression_cache_size', 16 * MEBIBYTE),
-    element('query_condition_cache_size', 16 * MEBIBYTE),
     element('background_pool_size', 2),
     // With the pool full, the engine looks for free places only after this long at random (default 1 s), and a mutation makes a task of each part.
     element('background_processing_pool_task_sleep_seconds_when_no_work_random_part', 0.02),
@@ -88,7 +87,12 @@ export function usersConfigXml(): string {
     element('profiles', [
       element(
         'default',
-        COMPILED.map((name) => element(`min_count_to_compile_${name}`, USES_BEFORE_COMPILATION)),
+        [
+          ...COMPILED.map((name) => element(`min_count_to_compile_${name}`, USES_BEFORE_COMPILATION)),
+          // It can wrongly remember that no row of a granule matches (ClickHouse/ClickHouse#119823, #114827), also for the statements of a deletion
+          // and of users.
+          element('use_query_condition_cache', 0),
+        ],
       ),
     ]),
     element('quotas', [element('default', '')]),

@@ -84,11 +84,11 @@ const EXCEPTION_AT_END = /__exception__\r?\n\w+\r?\n(Code: [\s\S]*?)\r?\n\d+ \w+
 const MAX_EXCEPTION_CHARACTERS = 20_000;
 
 /**
- * Settings of Retrace's own reads; SQL of users may change no setting. Engine 26.7 can wrongly remember that no row
- * of a granule matches a condition (ClickHouse/ClickHouse#119823, #114827), and admission, lost episodes and verify decide by rows that
- * are missing.
+ * Settings of Retrace's own statements; SQL of users may change no setting. Engine 26.7 can wrongly remember that no row
+ * of a granule matches a condition (ClickHouse/ClickHouse#119823, #114827), and admission, lost episodes, verify and deletions decide by rows
+ * that are missing. In `retrace store` its profile says so for everybody.
  */
-const OWN_READS: ClickHouseSettings = { use_query_condition_cache: 0 };
+const OWN_STATEMENTS: ClickHouseSettings = { use_query_condition_cache: 0 };
 
 const JSON_SETTINGS: ClickHouseSettings = {
   output_format_json_quote_64bit_integers: 0,
@@ -146,7 +146,7 @@ class HttpStoreClient implements StoreClient {
     return attempt('a query', async () => {
       const text = await this.readText(`${sql}\nFORMAT JSONEachRow`, {
         params,
-        settings: { ...OWN_READS, ...JSON_SETTINGS, ...settings },
+        settings: { ...OWN_STATEMENTS, ...JSON_SETTINGS, ...settings },
         signal,
       });
       const lines = text.split('\n').filter((line) => line !== '');
@@ -202,7 +202,7 @@ class HttpStoreClient implements StoreClient {
       const { stream } = await this.client.exec({
         query: `${sql}\nFORMAT ArrowStream`,
         query_params: params,
-        clickhouse_settings: { ...(isUserSql ? {} : OWN_READS), ...ARROW_SETTINGS, ...settings },
+        clickhouse_settings: { ...(isUserSql ? {} : OWN_STATEMENTS), ...ARROW_SETTINGS, ...settings },
         abort_signal: signal,
       });
       const { bytes, failure } = await readToTheEnd(
@@ -222,7 +222,7 @@ class HttpStoreClient implements StoreClient {
       this.client.command({
         query: sql,
         query_params: params,
-        clickhouse_settings: { wait_end_of_query: 1, ...settings },
+        clickhouse_settings: { ...OWN_STATEMENTS, wait_end_of_query: 1, ...settings },
         abort_signal: signal,
       }),
     );
