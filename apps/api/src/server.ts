@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { ApiError } from './api-error.js';
 import { AppModule } from './app.module.js';
 import type { ApiConfig } from './config/api-config.js';
+import { registerAsOf } from './http/as-of.js';
 import { registerAllowedMethods } from './http/allowed-methods.js';
 import { registerBodyBounds } from './http/body-bounds.js';
 import { registerDashboard } from './http/dashboard.js';
@@ -95,6 +96,7 @@ async function configure(app: NestFastifyApplication, config: ApiConfig): Promis
   await registerAccess(server, { control: app.get(AccessControl), rateLimit: config.rateLimit });
   registerRecordsBody(server);
   registerBodyBounds(server);
+  registerAsOf(server, { reader: () => app.get(StoreService).now, cluster: config.store.cluster });
   registerShortIds(server, app.get(ShortIds));
   const prometheus = app.get(PrometheusService);
   server.addHook('onResponse', (request, reply, done) => {

@@ -18,12 +18,12 @@ export class ScoreTable {
     const { runId, rewardVersion } = this.key;
     await this.client.command(
       `INSERT INTO reward_definitions (run_id, reward_version, name, definition, named_at)
-       SELECT {runId:String}, {rewardVersion:String}, {name:String}, {definition:String}, now64(6)
+       SELECT {runId:String}, {rewardVersion:String}, {name:String}, {definition:String}, {now:String}
        WHERE NOT EXISTS (
          SELECT 1 FROM reward_versions
          WHERE run_id = {runId:String} AND reward_version = {rewardVersion:String} AND name = {name:String}
        )`,
-      { params: { runId, rewardVersion, name, definition } },
+      { params: { runId, rewardVersion, name, definition, now: storeTimeNow() } },
     );
   }
 
@@ -44,7 +44,7 @@ export class ScoreTable {
   async insert(
     rows: readonly { readonly episodeId: string; readonly reward: EpisodeReward }[],
   ): Promise<void> {
-    const scoredAt = new Date().toISOString().replace('T', ' ').replace('Z', '');
+    const scoredAt = storeTimeNow();
     const lines = rows.map(
       ({ episodeId, reward: { total, episodeReward, stepRewards, components, fault } }) =>
         JSON.stringify({
@@ -64,4 +64,9 @@ export class ScoreTable {
     );
     await this.client.command(`INSERT INTO reward_scores FORMAT JSONEachRow\n${lines.join('\n')}`);
   }
+}
+
+/** Now by this machine's clock, as events have it, in the form of the store. */
+function storeTimeNow(): string {
+  return new Date().toISOString().replace('T', ' ').replace('Z', '');
 }

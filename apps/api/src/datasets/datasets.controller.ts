@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access } from '../keys/access.js';
+import { AccessAsOf } from '../keys/access.js';
 import { PageQuery, type Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
 import { DatasetParams } from './dataset-params.js';
@@ -13,7 +13,7 @@ export class DatasetsController {
   constructor(private readonly datasets: DatasetsService) {}
 
   @Get()
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({ summary: 'Lists data sets, newest first' })
   @ApiPage(DatasetListItem)
   list(@Query() query: PageQuery): Promise<Page<DatasetListItem>> {
@@ -21,7 +21,7 @@ export class DatasetsController {
   }
 
   @Get(':name')
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({ summary: 'Returns one data set with its query, splits and runs' })
   @ApiOkResponse({ type: DatasetDetail })
   get(@Param() { name }: DatasetParams): Promise<DatasetDetail> {
@@ -29,7 +29,7 @@ export class DatasetsController {
   }
 
   @Get(':name/episodes')
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({ summary: 'Lists the episodes that rows of a data set are made of, by run and episode' })
   @ApiPage(DatasetEpisode)
   listEpisodes(@Param() { name }: DatasetParams, @Query() query: PageQuery): Promise<Page<DatasetEpisode>> {

@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access } from '../keys/access.js';
+import { AccessAsOf } from '../keys/access.js';
 import type { Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
 import { RunParams } from '../runs/run-params.js';
@@ -23,7 +23,7 @@ export class EpisodesController {
   ) {}
 
   @Get()
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({ summary: 'Lists the episodes of a run' })
   @ApiPage(EpisodeListItem)
   list(@Param() { runId }: RunParams, @Query() query: EpisodesQuery): Promise<Page<EpisodeListItem>> {
@@ -31,7 +31,7 @@ export class EpisodesController {
   }
 
   @Get(':episodeId')
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({ summary: 'Returns one episode with its steps' })
   @ApiOkResponse({ type: EpisodeDetail })
   get(@Param() params: EpisodeParams, @Query() query: EpisodeQuery): Promise<EpisodeDetail> {

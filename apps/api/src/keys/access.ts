@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiExtension, ApiSecurity } from '@nestjs/swagger';
+import { ApiExtension, ApiQuery, ApiSecurity } from '@nestjs/swagger';
 import type { KeyScope } from '@retrace/process';
 
 /**
@@ -24,6 +24,25 @@ export function Access(level: AccessLevel): MethodDecorator {
   return applyDecorators(RouteConfig({ access: level }), ...scope, ...security);
 }
 
+/**
+ * As `Access`, of a route that answers from the store: `?asOf=` asks it for what was known at an earlier moment (`registerAsOf`).
+ */
+export function AccessAsOf(level: KeyScope): MethodDecorator {
+  return applyDecorators(
+    Access(level),
+    RouteConfig({ access: level, hasAsOf: true }),
+    ApiQuery({
+      name: 'asOf',
+      required: false,
+      schema: { type: 'string', maxLength: 100 },
+      description: AS_OF,
+    }),
+  );
+}
+
+const AS_OF =
+  'Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run';
+
 /** The scope that a key needs at this level. */
 export function scopeOf(level: Exclude<AccessLevel, 'open'>): KeyScope {
   return level === 'monitoring' ? 'read' : level;
@@ -32,5 +51,7 @@ export function scopeOf(level: Exclude<AccessLevel, 'open'>): KeyScope {
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: AccessLevel;
+    /** Whether `?asOf=` may ask for an earlier moment. */
+    hasAsOf?: boolean;
   }
 }

@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access } from '../keys/access.js';
+import { AccessAsOf } from '../keys/access.js';
 import { RunParams } from '../runs/run-params.js';
 import { MetricSeriesList, MetricsQuery } from './metrics.dto.js';
 import { MetricsService } from './metrics.service.js';
@@ -11,7 +11,7 @@ export class MetricsController {
   constructor(private readonly metrics: MetricsService) {}
 
   @Get()
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({ summary: 'Returns metrics of a run as series' })
   @ApiOkResponse({ type: MetricSeriesList })
   series(@Param() { runId }: RunParams, @Query() query: MetricsQuery): Promise<MetricSeriesList> {

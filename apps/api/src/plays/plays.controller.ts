@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access } from '../keys/access.js';
+import { AccessAsOf } from '../keys/access.js';
 import { PageQuery, type Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
 import { PlayParams } from './play-params.js';
@@ -13,7 +13,7 @@ export class PlaysController {
   constructor(private readonly plays: PlaysService) {}
 
   @Get()
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({ summary: 'Lists plays (evaluations), newest first' })
   @ApiPage(PlayListItem)
   list(@Query() query: PageQuery): Promise<Page<PlayListItem>> {
@@ -21,7 +21,7 @@ export class PlaysController {
   }
 
   @Get(':playId')
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({ summary: 'Returns the figures of a play, and its policies compared task by task' })
   @ApiOkResponse({ type: PlayDetail })
   get(@Param() { playId }: PlayParams): Promise<PlayDetail> {

@@ -2,7 +2,7 @@ import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { brokenOff } from '../http/broken-off.js';
-import { Access } from '../keys/access.js';
+import { AccessAsOf } from '../keys/access.js';
 import { RunParams } from '../runs/run-params.js';
 import { RewardAuditReport } from './reward-audit.dto.js';
 import { RewardDifferences } from './reward-differences.dto.js';
@@ -21,7 +21,7 @@ export class RewardsController {
   constructor(private readonly rewards: RewardsService) {}
 
   @Get()
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({ summary: 'Lists the reward versions that a run was scored with, the newest name first' })
   @ApiOkResponse({ type: RewardVersionList })
   async list(
@@ -32,7 +32,7 @@ export class RewardsController {
   }
 
   @Get(':version/audit')
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({
     summary: 'Compares a reward version with the success of the episodes',
     description:
@@ -49,7 +49,7 @@ export class RewardsController {
   }
 
   @Get(':version/differences/:otherVersion')
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({
     summary: 'Compares two reward versions over the episodes that both have scored',
     description: 'In the answer A is the first version of the address, and B the second.',

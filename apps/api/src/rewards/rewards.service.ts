@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { ScoringErrorCode } from '@retrace/scoring';
 import type { StatementOptions, StoreClient, StoreReader } from '@retrace/store';
+import { requestSettings } from '../http/as-of.js';
 import { ProblemError, type ProblemCode } from '../problems/problem.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
@@ -94,7 +95,11 @@ export class RewardsService implements OnApplicationShutdown {
     this.store.requireReady();
     return {
       queryRows: (sql, { settings, ...options } = {}) =>
-        this.client.queryRows(sql, { ...options, settings: { ...settings, ...LIMITS }, signal }),
+        this.client.queryRows(sql, {
+          ...options,
+          settings: { ...settings, ...LIMITS, ...requestSettings() },
+          signal,
+        }),
     };
   }
 }

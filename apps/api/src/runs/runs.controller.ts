@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access } from '../keys/access.js';
+import { AccessAsOf } from '../keys/access.js';
 import type { Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
 import { RecipeDifferences } from './recipe-differences.dto.js';
@@ -20,7 +20,7 @@ export class RunsController {
   ) {}
 
   @Get()
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({ summary: 'Lists runs, newest first unless another order is asked for' })
   @ApiPage(RunListItem)
   list(@Query() query: RunsQuery): Promise<Page<RunListItem>> {
@@ -28,7 +28,7 @@ export class RunsController {
   }
 
   @Get(':runId')
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({ summary: 'Returns one run with its recipe and baselines' })
   @ApiOkResponse({ type: RunDetail })
   get(@Param() { runId }: RunParams): Promise<RunDetail> {
@@ -36,7 +36,7 @@ export class RunsController {
   }
 
   @Get(':runId/recipe-differences/:otherRunId')
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({ summary: 'Lists the fields in which the recipes of two runs differ' })
   @ApiOkResponse({ type: RecipeDifferences })
   async compareRecipes(@Param() { runId, otherRunId }: RunPairParams): Promise<RecipeDifferences> {
@@ -44,7 +44,7 @@ export class RunsController {
   }
 
   @Get(':runId/totals')
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({ summary: 'Counts the episodes, steps, tokens and cost of a run' })
   @ApiOkResponse({ type: RunTotals })
   getTotals(@Param() { runId }: RunParams): Promise<RunTotals> {

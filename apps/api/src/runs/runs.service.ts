@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { recipeDifferences } from '@retrace/config';
 import type { Json } from '@retrace/trajectory';
+import { requestTimeMs } from '../http/as-of.js';
 import { pageOf, type Page } from '../paging/page.js';
 import { ProblemError } from '../problems/problem.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
@@ -41,7 +42,7 @@ export class RunsService {
   /** @throws ProblemError `INVALID_REQUEST` */
   async list(asked: RunsQuery): Promise<Page<RunListItem>> {
     const { limit } = asked;
-    const nowMs = Date.now();
+    const nowMs = requestTimeMs();
     const { query, params, keyAfter } = listStatement(asked, nowMs);
     const rows = await this.store.queryRows<RunRow & { readonly sortKey: string | null }>(query, params);
     const activityOf = await this.activities.read(rows.slice(0, limit).map(({ runId }) => runId));
@@ -60,7 +61,7 @@ export class RunsService {
     if (!row) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
     const { recipe, metadata, baselines, codeVersion, ...run } = row;
     return {
-      ...toListItem(run, activityOf(runId), Date.now()),
+      ...toListItem(run, activityOf(runId), requestTimeMs()),
       recipe: JSON.parse(recipe) as Json,
       baselines: JSON.parse(baselines) as RunBaseline[],
       codeVersion,

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Access } from '../keys/access.js';
+import { Access, AccessAsOf } from '../keys/access.js';
 import { ARROW_STREAM, SqlRequest, SqlResult, SqlSchema } from './sql.dto.js';
 import { SqlService } from './sql.service.js';
 
@@ -11,7 +11,7 @@ export class SqlController {
   constructor(private readonly sql: SqlService) {}
 
   @Post()
-  @Access('sql')
+  @AccessAsOf('sql')
   @ApiOperation({ summary: 'Runs one SELECT as a read-only user, within limits' })
   @HttpCode(200)
   @ApiOkResponse({

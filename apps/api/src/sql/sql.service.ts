@@ -9,6 +9,7 @@ import {
 import { createStoreClient, StoreError, type StatementOptions, type StoreClient } from '@retrace/store';
 import type { Json } from '@retrace/trajectory';
 import { performance } from 'node:perf_hooks';
+import { requestSettings } from '../http/as-of.js';
 import { ApiConfig } from '../config/api-config.js';
 import { ProblemError } from '../problems/problem.js';
 import { StoreService } from '../store/store.service.js';
@@ -100,7 +101,7 @@ export class SqlService implements OnApplicationShutdown {
     try {
       const statement = await this.check(query);
       const result = await this.readonlyClient.queryTable(limitRows(statement, maxRows + 1), {
-        settings: LIMITS,
+        settings: { ...LIMITS, ...requestSettings() },
       });
       const readers = result.columns.map(({ type }) => integersOf(type));
       const rows = result.rows
@@ -127,7 +128,10 @@ export class SqlService implements OnApplicationShutdown {
     try {
       const statement = await this.check(query);
       const limited = limitRows(statement, maxRows);
-      return await this.readonlyClient.queryArrow(limited, { settings: LIMITS, isUserSql: true });
+      return await this.readonlyClient.queryArrow(limited, {
+        settings: { ...LIMITS, ...requestSettings() },
+        isUserSql: true,
+      });
     } catch (error) {
       throw sqlProblem(error);
     }

@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { createStoreClient, migrate, StoreError, type StoreClient, type StoreReader } from '@retrace/store';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiConfig } from '../config/api-config.js';
+import { requestSettings } from '../http/as-of.js';
 import { ProblemError } from '../problems/problem.js';
 
 /** `starting` until the store answers and has the schema of this code; `failed` when waiting can not help. */
@@ -71,8 +72,17 @@ export class StoreService implements OnApplicationShutdown {
     return rows.map((row) => camelCased(row) as Row);
   }
 
-  /** For the questions of libraries. @throws ProblemError `STORE_STARTING` */
+  /** For the questions of libraries, as of the moment that the request asks about. @throws ProblemError `STORE_STARTING` */
   get reader(): StoreReader {
+    const { now } = this;
+    return {
+      queryRows: (sql, options) =>
+        now.queryRows(sql, { ...options, settings: { ...options?.settings, ...requestSettings() } }),
+    };
+  }
+
+  /** Whatever moment the request asks about. @throws ProblemError `STORE_STARTING` */
+  get now(): StoreReader {
     this.requireReady();
     return this.client;
   }

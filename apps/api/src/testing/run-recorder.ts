@@ -73,9 +73,15 @@ export class RunRecorder {
     await this.publish(0, null);
   }
 
+  /** Lets time pass until then. */
+  skipTo(timeUs: number): void {
+    this.nowUs = Math.max(this.nowUs, timeUs);
+  }
+
   /** A round of episodes, its metrics, and the update that trains on it. */
   async round(): Promise<readonly RecordedEpisode[]> {
     const round = this.numRounds++;
+    this.nowUs += 1;
     const skill = 0.12 + 0.85 * (1 - Math.exp((-3 * round) / this.learningRounds));
     const groups = await Promise.all(
       Array.from({ length: this.groupsPerRound }, (_, group) => this.playGroup(round, group, skill)),

@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access } from '../keys/access.js';
+import { AccessAsOf } from '../keys/access.js';
 import { PageQuery, type Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
 import { RunParams } from '../runs/run-params.js';
@@ -22,7 +22,7 @@ export class UpdatesController {
   ) {}
 
   @Get()
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({ summary: 'Lists the updates of a run, newest first' })
   @ApiPage(Update)
   list(@Param() { runId }: RunParams, @Query() query: PageQuery): Promise<Page<Update>> {
@@ -30,7 +30,7 @@ export class UpdatesController {
   }
 
   @Get(':updateNumber')
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({ summary: 'Shows one update of a run' })
   @ApiOkResponse({ type: Update })
   get(@Param() params: UpdateParams): Promise<Update> {
@@ -38,7 +38,7 @@ export class UpdatesController {
   }
 
   @Get(':updateNumber/inputs')
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({ summary: 'Lists the episodes that fed an update' })
   @ApiPage(UpdateInput)
   inputs(@Param() params: UpdateParams, @Query() query: UpdateInputsQuery): Promise<Page<UpdateInput>> {
@@ -46,7 +46,7 @@ export class UpdatesController {
   }
 
   @Get(':updateNumber/inputs/:episodeId/tokens')
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({
     summary: 'Shows what the loss of an update read of each token of an episode',
     description: 'Recorded where the recipe has `updateTokens`; all lists are empty where it has not.',
@@ -57,7 +57,7 @@ export class UpdatesController {
   }
 
   @Get(':updateNumber/lineage')
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({
     summary: 'Shows which policies sampled the episodes of an update, and which updates its own policy fed',
   })
@@ -67,7 +67,7 @@ export class UpdatesController {
   }
 
   @Get(':updateNumber/distributions')
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({
     summary:
       'Shows how returns, advantages, weights, ratios, ages and lengths of the episodes of an update are distributed',

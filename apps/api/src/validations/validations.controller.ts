@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access } from '../keys/access.js';
+import { AccessAsOf } from '../keys/access.js';
 import { PageQuery, type Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
 import { RunParams } from '../runs/run-params.js';
@@ -13,7 +13,7 @@ export class ValidationsController {
   constructor(private readonly validations: ValidationsService) {}
 
   @Get()
-  @Access('read')
+  @AccessAsOf('read')
   @ApiOperation({
     summary: 'Lists the figures of each validated or tested policy of a run, newest version first',
   })

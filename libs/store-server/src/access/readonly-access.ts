@@ -1,4 +1,4 @@
-import { checkUserSql, sqlTokens, USER_SQL_LIMITS, UserSqlError } from '@retrace/store/user-sql';
+import { checkUserSql, isAsOf, sqlTokens, USER_SQL_LIMITS, UserSqlError } from '@retrace/store/user-sql';
 import { ClickHouseException } from '../statement/clickhouse-exception.js';
 import type { Statement } from '../statement/statement.js';
 
@@ -20,6 +20,9 @@ const FIXED_SETTINGS: readonly (readonly [name: string, value: string])[] = [
  */
 const ALLOWED_SETTINGS =
   /^(?:output_format_(?:arrow|csv|decimal|json|native|parquet|pretty|tsv|values|xml)_\w+|date_time_output_format|session_timezone|extremes|log_comment|(?:wait_for_)?async_insert)$/;
+
+/** With it a statement reads what was known at a time; another value may hold any SQL, which nobody has checked. */
+const FILTERS = 'additional_table_filters';
 
 /** Tables that tools read to list tables, columns and formats. */
 const CATALOGUE_TABLES = [
@@ -56,7 +59,7 @@ export function readonlySettings(requested: ReadonlyMap<string, string>): Readon
       const number = Number(value);
       // 0 means no limit.
       if (number > 0 && number < limit) settings.set(name, String(number));
-    } else if (ALLOWED_SETTINGS.test(name)) settings.set(name, value);
+    } else if (ALLOWED_SETTINGS.test(name) || (name === FILTERS && isAsOf(value))) settings.set(name, value);
     else throw ClickHouseException.of('READONLY', `Cannot modify '${name}' setting in readonly mode`);
   }
   return settings;

@@ -28,6 +28,10 @@ export type StoreErrorCode =
   | 'STORE_OF_OTHER_LOG'
   /** The store lacks the record that identifies a log. */
   | 'LOG_NOT_IN_STORE'
+  /** A text that names no moment. */
+  | 'MOMENT_INVALID'
+  /** The store lacks the event or the commit that a moment names. */
+  | 'MOMENT_UNKNOWN'
   /** Other runs depend on the run to be deleted. */
   | 'RUN_REFERRED_TO'
   /** Updates were trained on the episodes to be deleted. */

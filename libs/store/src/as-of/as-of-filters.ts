@@ -1,0 +1,48 @@
+import type { ClickHouseSettings, SettingsMap } from '@clickhouse/client';
+
+const TIME = /fromUnixTimestamp64Micro\(toInt64\((\d{1,16})\)/;
+
+/**
+ * Conditions on the rows of each table that hold what was known at a time: the engine adds them to every read, also to those in views. The views
+ * then show runs, episodes, rewards, tags, updates and metrics as they were.
+ *
+ * An event counts from the time that it states, a score and a reward definition from when they were written. Dead letters have no such time: they
+ * always count. What was deleted since is gone.
+ *
+ * @param timeUs microseconds since the Unix epoch; what happened in that microsecond counts
+ */
+function conditionsAsOf(timeUs: number): Readonly<Record<string, string>> {
+  const time = `fromUnixTimestamp64Micro(toInt64(${timeUs}), 'UTC')`;
+  return {
+    events: `occurred_at <= ${time}`,
+    reward_scores: `scored_at <= ${time}`,
+    reward_definitions: `named_at <= ${time}`,
+    // Its rows have no time: they stand for events.
+    traced_inputs: `(plan_id, epoch) IN (
+      SELECT plan_id, epoch FROM events WHERE episode_id = '' AND kind = 'UpdateTraced' AND occurred_at <= ${time})`,
+  };
+}
+
+function filtersAsOf(timeUs: number): string {
+  const entries = Object.entries(conditionsAsOf(timeUs)).map(
+    ([table, condition]) => `${quoted(table)}: ${quoted(condition)}`,
+  );
+  return `{${entries.join(', ')}}`;
+}
+
+/** As a text of SQL. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "\\'")}'`;
+}
+
+/** Settings with which a statement reads what was known at a time, in microseconds since the Unix epoch. Not for a cluster. */
+export function settingsAsOf(timeUs: number): ClickHouseSettings {
+  // As text, since the client's own map does not escape quotes.
+  return { additional_table_filters: filtersAsOf(timeUs) as unknown as SettingsMap };
+}
+
+/** Whether a value of the engine's setting `additional_table_filters` is one that `settingsAsOf` makes. A user could write any SQL in another. */
+export function isAsOf(filters: string): boolean {
+  const [, timeUs] = TIME.exec(filters) ?? [];
+  return timeUs !== undefined && filtersAsOf(Number(timeUs)) === filters;
+}

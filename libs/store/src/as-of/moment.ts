@@ -1,0 +1,61 @@
+import { isUuid } from '@retrace/trajectory';
+import type { StoreReader } from '../client/store-client.js';
+import { StoreError } from '../client/store-error.js';
+
+/** Says what `readMoment` takes. */
+export const MOMENT_RULE =
+  'must be a time such as 2026-11-23T09:00:00.5Z, the id of an event, or RUN@N for the commit of update N of a run';
+
+const TIME =
+  /^(\d{4}-\d\d-\d\d)[T ]((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?)(?:\.(\d{1,6})\d*)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?$/;
+const UPDATE = /^([^@]+)@(\d{1,15})$/;
+
+const EVENT_TIME = `
+  SELECT toUnixTimestamp64Micro(min(occurred_at)) AS timeUs FROM events WHERE event_id = {eventId:UUID} HAVING count() > 0`;
+const UPDATE_TIME = `
+  SELECT toUnixTimestamp64Micro(applied_at) AS timeUs FROM updates
+  WHERE run_id = {runId:String} AND update_number = {updateNumber:UInt64} AND applied_at IS NOT NULL`;
+
+/**
+ * Reads which moment a text names, in microseconds since the Unix epoch: a time in ISO 8601 (without a zone it is in UTC, as SQL prints times), the id
+ * of an event (everything until then, and the event), or `RUN@N` for the commit of update N of a run, whose whole id is given.
+ *
+ * @throws StoreError `MOMENT_INVALID` for another text; `MOMENT_UNKNOWN` where the store has no such event or commit
+ */
+export async function readMoment(reader: StoreReader, text: string): Promise<number> {
+  const timeUs = parseTimeUs(text);
+  if (timeUs !== null) return timeUs;
+  if (isUuid(text)) return timeOf(reader, text, EVENT_TIME, { eventId: text });
+  const [, runId, updateNumber] = UPDATE.exec(text) ?? [];
+  if (runId !== undefined && isUuid(runId))
+    return timeOf(reader, text, UPDATE_TIME, { runId, updateNumber: Number(updateNumber) });
+  throw new StoreError('MOMENT_INVALID', `${MOMENT_RULE}, got ${JSON.stringify(text.slice(0, 60))}`);
+}
+
+async function timeOf(
+  reader: StoreReader,
+  text: string,
+  sql: string,
+  params: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const [row] = await reader.queryRows<{ readonly timeUs: number } | undefined>(sql, { params });
+  if (row === undefined) {
+    const what = isUuid(text) ? `no event ${text}` : `no commit of ${text}`;
+    throw new StoreError('MOMENT_UNKNOWN', `the store has ${what}`);
+  }
+  return row.timeUs;
+}
+
+/** Null for a text that is no time. */
+function parseTimeUs(text: string): number | null {
+  const [, day, time, fraction = '', zone = 'Z'] = TIME.exec(text) ?? [];
+  if (day === undefined || !isDay(day)) return null;
+  const timeUs = Date.parse(`${day}T${time}${zone}`) * 1000 + Number(fraction.padEnd(6, '0'));
+  return timeUs >= 0 ? timeUs : null;
+}
+
+/** `Date` takes the 30th of February for the 2nd of March. */
+function isDay(day: string): boolean {
+  const ms = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
+}
