@@ -1,5 +1,5 @@
-export { settingsAsOf } from './as-of/as-of-filters.js';
-export { MOMENT_RULE, readMoment } from './as-of/moment.js';
+export { filtersAsOf, settingsAsOf } from './as-of/as-of-filters.js';
+export { readMoment } from './as-of/moment.js';
 export {
   createStoreClient,
   type ResultTable,

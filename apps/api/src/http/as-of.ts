@@ -4,13 +4,14 @@ import {
   settingsAsOf,
   StoreError,
   type StatementOptions,
-  type StoreReader,
 } from '@retrace/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ProblemError } from '../problems/problem.js';
 
 /** The moment that a request asks about, in microseconds since the Unix epoch; without one it asks about now. */
 const asked = new AsyncLocalStorage<number>();
+
+type MomentReader = Parameters<typeof readMoment>[0];
 
 /** Settings of the engine with which the statements of this request read. */
 export function requestSettings(): NonNullable<StatementOptions['settings']> {
@@ -24,17 +25,11 @@ export function requestTimeMs(): number {
   return timeUs === undefined ? Date.now() : timeUs / 1000;
 }
 
-interface AsOfOptions {
-  readonly reader: () => StoreReader;
-  /** Of the store; null for one server. */
-  readonly cluster: string | null;
-}
-
 /**
  * Lets the rest of a request with `?asOf=` read what was known at that moment, where its route is declared so (`AccessAsOf`). Comes before what else
  * reads the store for a request, and once its caller is known to be allowed.
  */
-export function registerAsOf(server: FastifyInstance, options: AsOfOptions): void {
+export function registerAsOf(server: FastifyInstance, store: () => MomentReader): void {
   server.addHook('preHandler', (request, _reply, next) => {
     const { asOf, ...query } = request.query as { readonly asOf?: unknown };
     if (asOf === undefined) {
@@ -42,23 +37,23 @@ export function registerAsOf(server: FastifyInstance, options: AsOfOptions): voi
       return;
     }
     request.query = query;
-    findMoment(asOf, request, options).then((timeUs) => asked.run(timeUs, next), next);
+    findMoment(asOf, request, store).then((timeUs) => asked.run(timeUs, next), next);
   });
 }
 
 async function findMoment(
   asOf: unknown,
   { routeOptions }: FastifyRequest,
-  { reader, cluster }: AsOfOptions,
+  store: () => MomentReader,
 ): Promise<number> {
   if (routeOptions.config.hasAsOf !== true) throw invalid(asOf, 'is not for this address: it tells of now');
-  if (cluster !== null) throw invalid(asOf, 'is only for a store of one server');
   if (typeof asOf !== 'string') throw invalid(asOf, 'must be given once');
   try {
-    return await readMoment(reader(), asOf);
+    return await readMoment(store(), asOf);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    if (error.code === 'MOMENT_INVALID') throw invalid(asOf, error.message);
+    if (error.code === 'MOMENT_INVALID' || error.code === 'CLUSTER_UNSUPPORTED')
+      throw invalid(asOf, error.message);
     if (error.code === 'MOMENT_UNKNOWN') throw new ProblemError('NOT_FOUND', `asOf: ${error.message}`);
     throw error;
   }

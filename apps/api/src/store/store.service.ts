@@ -82,7 +82,7 @@ export class StoreService implements OnApplicationShutdown {
   }
 
   /** Whatever moment the request asks about. @throws ProblemError `STORE_STARTING` */
-  get now(): StoreReader {
+  get now(): Pick<StoreClient, 'queryRows' | 'layout'> {
     this.requireReady();
     return this.client;
   }

@@ -5,6 +5,8 @@ interface Query {
   readonly sql: string;
   /** ClickHouse's name of the output format. */
   readonly format: string;
+  /** Settings of the engine that its read-only user may change. */
+  readonly settings?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
@@ -15,10 +17,11 @@ interface Query {
  */
 export async function* runQuery(
   { directory, storeUrl }: { readonly directory: DataDirectory; readonly storeUrl: string },
-  { sql, format, signal }: Query,
+  { sql, format, settings = {}, signal }: Query,
 ): AsyncGenerator<Uint8Array> {
   const { readonlyUser, readonlyPassword } = directory.credentials();
-  const response = await fetch(`${storeUrl}/?default_format=${encodeURIComponent(format)}`, {
+  const parameters = new URLSearchParams({ default_format: format, ...settings });
+  const response = await fetch(`${storeUrl}/?${parameters.toString()}`, {
     method: 'POST',
     headers: { 'X-ClickHouse-User': readonlyUser, 'X-ClickHouse-Key': readonlyPassword },
     body: sql,

@@ -15,21 +15,28 @@ interface CompactResult {
   readonly data: readonly (readonly Cell[])[];
 }
 
+interface QueryToPrint {
+  readonly sql: string;
+  readonly format: QueryFormat;
+  /** As `runQuery` takes them. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
 /** Runs a query and writes its result to stdout: JSON as an array of row objects, Arrow as an IPC stream. */
-export async function printQuery(session: StoreSession, sql: string, format: QueryFormat): Promise<void> {
+export async function printQuery(session: StoreSession, { format, ...query }: QueryToPrint): Promise<void> {
   switch (format) {
     case 'csv':
-      return writeAll(inertCsv(runQuery(session, { sql, format: 'CSVWithNames' })));
+      return writeAll(inertCsv(runQuery(session, { ...query, format: 'CSVWithNames' })));
     case 'arrow':
-      return writeAll(runQuery(session, { sql, format: 'ArrowStream' }));
+      return writeAll(runQuery(session, { ...query, format: 'ArrowStream' }));
     case 'json': {
-      const { meta, data } = await runCompact(session, sql);
+      const { meta, data } = await runCompact(session, query);
       const rows = data.map((row) => Object.fromEntries(meta.map(({ name }, c) => [name, row[c]])));
       console.log(JSON.stringify(rows, null, 2));
       return;
     }
     case 'table': {
-      const { meta, data } = await runCompact(session, sql);
+      const { meta, data } = await runCompact(session, query);
       const columns = meta.map(({ name }) => name);
       console.log(renderTable(columns, data.slice(0, MAX_TABLE_ROWS)));
       if (data.length > MAX_TABLE_ROWS) {
@@ -39,8 +46,11 @@ export async function printQuery(session: StoreSession, sql: string, format: Que
   }
 }
 
-async function runCompact(session: StoreSession, sql: string): Promise<CompactResult> {
-  const body = await text(runQuery(session, { sql, format: 'JSONCompact' }));
+async function runCompact(
+  session: StoreSession,
+  query: Omit<QueryToPrint, 'format'>,
+): Promise<CompactResult> {
+  const body = await text(runQuery(session, { ...query, format: 'JSONCompact' }));
   return JSON.parse(body) as CompactResult;
 }
 

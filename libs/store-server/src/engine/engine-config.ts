@@ -85,15 +85,12 @@ export function usersConfigXml(): string {
     );
   return element('clickhouse', [
     element('profiles', [
-      element(
-        'default',
-        [
-          ...COMPILED.map((name) => element(`min_count_to_compile_${name}`, USES_BEFORE_COMPILATION)),
-          // It can wrongly remember that no row of a granule matches (ClickHouse/ClickHouse#119823, #114827), also for the statements of a deletion
-          // and of users.
-          element('use_query_condition_cache', 0),
-        ],
-      ),
+      element('default', [
+        ...COMPILED.map((name) => element(`min_count_to_compile_${name}`, USES_BEFORE_COMPILATION)),
+        // It can wrongly remember that no row of a granule matches (ClickHouse/ClickHouse#119823, #114827), also for the statements of a deletion
+        // and of users.
+        element('use_query_condition_cache', 0),
+      ]),
     ]),
     element('quotas', [element('default', '')]),
     element('roles', [

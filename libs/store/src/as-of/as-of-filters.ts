@@ -23,7 +23,8 @@ function conditionsAsOf(timeUs: number): Readonly<Record<string, string>> {
   };
 }
 
-function filtersAsOf(timeUs: number): string {
+/** Value of the engine's setting `additional_table_filters`, as text, since the client's own map does not escape quotes. */
+export function filtersAsOf(timeUs: number): string {
   const entries = Object.entries(conditionsAsOf(timeUs)).map(
     ([table, condition]) => `${quoted(table)}: ${quoted(condition)}`,
   );
@@ -35,13 +36,12 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "\\'")}'`;
 }
 
-/** Settings with which a statement reads what was known at a time, in microseconds since the Unix epoch. Not for a cluster. */
+/** Settings with which a statement reads what was known at a time, in microseconds since the Unix epoch. */
 export function settingsAsOf(timeUs: number): ClickHouseSettings {
-  // As text, since the client's own map does not escape quotes.
   return { additional_table_filters: filtersAsOf(timeUs) as unknown as SettingsMap };
 }
 
-/** Whether a value of the engine's setting `additional_table_filters` is one that `settingsAsOf` makes. A user could write any SQL in another. */
+/** Whether a value of that setting is one that `filtersAsOf` makes. A user could write any SQL in another. */
 export function isAsOf(filters: string): boolean {
   const [, timeUs] = TIME.exec(filters) ?? [];
   return timeUs !== undefined && filtersAsOf(Number(timeUs)) === filters;

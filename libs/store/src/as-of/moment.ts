@@ -1,9 +1,8 @@
 import { isUuid } from '@retrace/trajectory';
-import type { StoreReader } from '../client/store-client.js';
+import type { StoreClient, StoreReader } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
 
-/** Says what `readMoment` takes. */
-export const MOMENT_RULE =
+const MOMENT_RULE =
   'must be a time such as 2026-11-23T09:00:00.5Z, the id of an event, or RUN@N for the commit of update N of a run';
 
 const TIME =
@@ -20,15 +19,23 @@ const UPDATE_TIME = `
  * Reads which moment a text names, in microseconds since the Unix epoch: a time in ISO 8601 (without a zone it is in UTC, as SQL prints times), the id
  * of an event (everything until then, and the event), or `RUN@N` for the commit of update N of a run, whose whole id is given.
  *
- * @throws StoreError `MOMENT_INVALID` for another text; `MOMENT_UNKNOWN` where the store has no such event or commit
+ * @throws StoreError `MOMENT_INVALID` for another text; `MOMENT_UNKNOWN` where the store has no such event or commit; `CLUSTER_UNSUPPORTED`
  */
-export async function readMoment(reader: StoreReader, text: string): Promise<number> {
+export async function readMoment(
+  client: Pick<StoreClient, 'queryRows' | 'layout'>,
+  text: string,
+): Promise<number> {
+  if (client.layout.cluster !== null)
+    throw new StoreError(
+      'CLUSTER_UNSUPPORTED',
+      'an earlier moment can only be read from a store of one server',
+    );
   const timeUs = parseTimeUs(text);
   if (timeUs !== null) return timeUs;
-  if (isUuid(text)) return timeOf(reader, text, EVENT_TIME, { eventId: text });
+  if (isUuid(text)) return timeOf(client, text, EVENT_TIME, { eventId: text });
   const [, runId, updateNumber] = UPDATE.exec(text) ?? [];
   if (runId !== undefined && isUuid(runId))
-    return timeOf(reader, text, UPDATE_TIME, { runId, updateNumber: Number(updateNumber) });
+    return timeOf(client, text, UPDATE_TIME, { runId, updateNumber: Number(updateNumber) });
   throw new StoreError('MOMENT_INVALID', `${MOMENT_RULE}, got ${JSON.stringify(text.slice(0, 60))}`);
 }
 

@@ -1,4 +1,4 @@
-export { isAsOf, settingsAsOf } from '../as-of/as-of-filters.js';
+export { isAsOf } from '../as-of/as-of-filters.js';
 export { type SqlToken, SqlTokenError, sqlTokens } from './sql-tokens.js';
 export { UserSqlError, type UserSqlErrorCode } from './user-sql-error.js';
 export { describeExceededLimit, USER_SQL_LIMITS } from './user-sql-limits.js';

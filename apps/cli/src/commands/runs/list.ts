@@ -10,5 +10,7 @@ const QUERY = `
 
 /** Prints the runs, newest first. */
 export async function list({ dataDir, json }: CommonOptions): Promise<void> {
-  await withStore({ dataDir }, (session) => printQuery(session, QUERY, json === true ? 'json' : 'table'));
+  await withStore({ dataDir }, (session) =>
+    printQuery(session, { sql: QUERY, format: json === true ? 'json' : 'table' }),
+  );
 }

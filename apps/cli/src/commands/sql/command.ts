@@ -8,6 +8,10 @@ export const sqlCommand = () =>
     .description('run one SELECT on runs, episodes, steps, updates, policies, metrics, groups')
     .argument('<query>', 'one SELECT in ClickHouse’s SQL; "-" reads it from standard input')
     .addOption(new Option('--format <format>', 'output format (default: "table")').choices(FORMATS))
+    .option(
+      '--as-of <moment>',
+      'read what was known then: a time such as 2026-11-23T09:00:00Z, the id of an event, or "<run>@<update>", its commit',
+    )
     .addHelpText(
       'after',
       '\nExample:\n  retrace sql "SELECT avg(success) FROM episodes WHERE split = \'train\'"',

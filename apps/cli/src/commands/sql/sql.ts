@@ -1,18 +1,35 @@
 import { text } from 'node:stream/consumers';
 import type { CommonOptions } from '../../options.js';
+import { findRunId } from '../../run/find-run.js';
+import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { printQuery, type QueryFormat } from '../../terminal/print-query.js';
 
 interface SqlOptions extends CommonOptions {
   /** Default: a table, or JSON with `--json`. */
   readonly format?: QueryFormat;
+  /** A moment as `readMoment` takes it; of a run also a part of its id. */
+  readonly asOf?: string;
 }
 
 /** Runs a query, given or read from standard input, and prints its result. */
 export async function sql(
   query: string,
-  { dataDir, json, format = json === true ? 'json' : 'table' }: SqlOptions,
+  { dataDir, json, asOf, format = json === true ? 'json' : 'table' }: SqlOptions,
 ): Promise<void> {
   const statement = query === '-' ? await text(process.stdin) : query;
-  await withStore({ dataDir }, (session) => printQuery(session, statement, format));
+  await withStore({ dataDir }, async (session) => {
+    const settings = asOf === undefined ? {} : await settingsOfMoment(session, asOf);
+    await printQuery(session, { sql: statement, format, settings });
+  });
+}
+
+async function settingsOfMoment(
+  { client, log }: StoreSession,
+  moment: string,
+): Promise<Readonly<Record<string, string>>> {
+  const { filtersAsOf, readMoment } = await import('@retrace/store');
+  const [, run, update] = /^([^@]+)(@\d+)$/.exec(moment) ?? [];
+  const complete = run === undefined ? moment : `${await findRunId(log, run)}${update}`;
+  return { additional_table_filters: filtersAsOf(await readMoment(client, complete)) };
 }
