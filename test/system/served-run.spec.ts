@@ -422,6 +422,35 @@ describe('a run whose collector and trainer work at the same time', () => {
       await expect.poll(() => new URL(page.url()).searchParams.has('update')).toBe(false);
     });
 
+    it('shows every page as of an update, or of any time of the run, and as it is again by the back button', async () => {
+      const { page } = browser;
+      const commits = () =>
+        page
+          .locator('tbody tr')
+          .evaluateAll((rows) => rows.filter((row) => !row.textContent.includes('planned')).length);
+      await page.goto(`${url}/live`);
+      await page.getByRole('link', { name: 'Updates', exact: true }).click();
+      await expect.poll(commits).toBe(5);
+      await page.getByRole('link', { name: '2', exact: true }).click();
+      await page.getByRole('link', { name: 'As of this update' }).click();
+      await page.getByText(/^As of \d{4}-/).waitFor();
+      await page.getByRole('link', { name: 'Updates', exact: true }).click();
+      await expect.poll(commits).toBe(2);
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      const slider = page.getByRole('slider', { name: /^Time of the run/ });
+      await slider.press('Home');
+      await expect.poll(commits).toBe(0);
+      await page.getByRole('link', { name: 'SQL', exact: true }).click();
+      await page.getByLabel('SQL query').fill('SELECT count() AS n FROM steps');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByRole('cell', { name: '0', exact: true }).first().waitFor();
+      await page.goBack();
+      await page.getByRole('button', { name: 'Back to now' }).click();
+      await expect.poll(commits).toBe(5);
+      await page.goBack();
+      await page.getByText(/^As of \d{4}-/).waitFor();
+    });
+
     it('replays an update by the button on its page, to the same bits', async () => {
       const { page } = browser;
       await page.goto(`${url}/live`);

@@ -27,8 +27,6 @@ const USAGE_CODES: readonly string[] = [
   'KEY_AMBIGUOUS',
   'KEY_UNKNOWN',
   'MODULE_INVALID',
-  'MOMENT_INVALID',
-  'MOMENT_UNKNOWN',
   'NOT_A_FILE',
   'NOT_TRAINABLE',
   'NO_FORK_POINT',

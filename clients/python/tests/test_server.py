@@ -8,6 +8,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +222,25 @@ def test_a_refused_query_and_a_result_with_more_rows_than_asked_for_are_errors(r
     with pytest.raises(RetraceError, match="more than 2 rows"):
         retrace.sql("SELECT arrayJoin(range(3))", max_rows=2)
     assert retrace.sql("SELECT arrayJoin(range(3)) AS n", max_rows=3)["n"].to_pylist() == [0, 1, 2]
+
+
+def test_sql_reads_what_was_known_at_a_moment(retrace: Retrace) -> None:
+    run = retrace.start_run("python")
+    episodes = f"SELECT count() AS n FROM episodes WHERE run_id = '{run.id}'"
+    with run.episode() as episode:
+        episode.step(observation="a", action="b")
+    assert retrace.flush()
+    rows_of(retrace, episodes, until=lambda rows: rows[0]["n"] == 1)
+    time.sleep(0.01)
+    moment = datetime.now(UTC)
+    time.sleep(0.01)
+    run.episode().end()
+    assert retrace.flush()
+    assert rows_of(retrace, episodes, until=lambda rows: rows[0]["n"] == 2) == [{"n": 2}]
+    for as_of in (moment, moment.isoformat(), moment.replace(tzinfo=None)):
+        assert retrace.sql(episodes, as_of=as_of).to_pylist() == [{"n": 1}]
+    with pytest.raises(RetraceError, match="asOf must be a time"):
+        retrace.sql(episodes, as_of="yesterday")
 
 
 def test_tables_become_frames_of_pandas_and_polars(retrace: Retrace) -> None:

@@ -724,6 +724,8 @@ describe('store server', () => {
         'database=system',
         'format_template_row=%2Fetc%2Fpasswd',
         'output_format_schema=x',
+        // Any SQL could be in it.
+        `additional_table_filters=${encodeURIComponent("{'items': 'id = 1'}")}`,
       ];
       for (const path of more.map((setting) => `/?${setting}`)) {
         expect((await send({ path, body, user: READONLY_USER })).status, path).toBeGreaterThan(400);

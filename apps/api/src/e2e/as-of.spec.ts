@@ -9,7 +9,7 @@ import type { SqlResult } from '../sql/sql.dto.js';
 import { ApiFixture } from '../testing/api-fixture.js';
 import { RunRecorder } from '../testing/run-recorder.js';
 
-/** What was answered at a moment. */
+/** The answers of a moment. */
 interface Stage {
   readonly name: string;
   readonly momentUs: number;

@@ -1,10 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import {
-  readMoment,
-  settingsAsOf,
-  StoreError,
-  type StatementOptions,
-} from '@retrace/store';
+import { readMoment, settingsAsOf, StoreError, type StatementOptions } from '@retrace/store';
+import type { Json } from '@retrace/trajectory';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ProblemError } from '../problems/problem.js';
 
@@ -60,7 +56,5 @@ async function findMoment(
 }
 
 function invalid(value: unknown, rule: string): ProblemError {
-  return new ProblemError('INVALID_REQUEST', `asOf ${rule}`, [
-    { field: 'asOf', value: value as string, rule },
-  ]);
+  return new ProblemError('INVALID_REQUEST', `asOf ${rule}`, [{ field: 'asOf', value: value as Json, rule }]);
 }

@@ -1,9 +1,23 @@
 import createClient from 'openapi-fetch';
+import { shownMoment } from '../as-of/shown-moment';
+import { takesMoment } from '../as-of/takes-moment';
 import { ApiProblem, problemOf } from './api-problem';
 import type { paths } from './schema';
 
-/** Typed calls to the REST API that serves this page. */
+/** Typed calls to the REST API that serves this page. What they read is as of the moment that the page shows. */
 export const api = createClient<paths>();
+api.use({
+  onRequest({ request, schemaPath }) {
+    const moment = shownMoment();
+    if (moment === null || request.method !== 'GET' || !takesMoment(schemaPath)) return undefined;
+    const address = new URL(request.url);
+    address.searchParams.set('asOf', moment);
+    return new Request(address, request);
+  },
+});
+
+/** The same, which read what is known now. */
+export const apiOfNow = createClient<paths>();
 
 /** Result of a call of the client, which resolves for failed responses too. */
 interface CallResult<Data> {

@@ -1,13 +1,16 @@
 import {
+  hashKey,
   keepPreviousData,
   MutationCache,
   QueryCache,
   QueryClient,
+  type QueryKey,
   useInfiniteQuery,
   useMutation,
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
+import { shownMoment } from '../as-of/shown-moment';
 import { ApiProblem } from './api-problem';
 import { api, dataOf } from './client';
 import type { paths, PlayDetail, RunDetail, RunTotals, SessionStatus, SqlRequest } from './schema';
@@ -38,6 +41,8 @@ export function createQueryClient(): QueryClient {
       queries: {
         // The server may be on this machine, which needs no network.
         networkMode: 'always',
+        // What one moment shows is not what another does.
+        queryKeyHashFn: (key) => hashKey(isOfNow(key) ? key : [shownMoment(), ...key]),
         staleTime: 1_000,
         refetchOnWindowFocus: false,
         retry: (failures, error) => error instanceof ApiProblem && error.retriable && failures < MAX_RETRIES,
@@ -63,6 +68,13 @@ export function unlessRefused(intervalMs: number | false) {
 
 export function isRefusal(error: unknown): boolean {
   return error instanceof ApiProblem && error.isRefusal;
+}
+
+/** First words of keys of what is the same whatever moment is shown. */
+const OF_NOW: ReadonlySet<unknown> = new Set(['session', 'health', 'queue', 'recipes']);
+
+function isOfNow([first]: QueryKey): boolean {
+  return OF_NOW.has(first);
 }
 
 /** Keys of the cached queries; the keys of everything in a run start with the key of the run. */
@@ -314,6 +326,9 @@ export function useSqlSchema() {
 
 export function useSql() {
   return useMutation({
-    mutationFn: (request: SqlRequest) => dataOf(api.POST('/api/sql', { body: request })),
+    mutationFn: (request: SqlRequest) =>
+      dataOf(
+        api.POST('/api/sql', { body: request, params: { query: { asOf: shownMoment() ?? undefined } } }),
+      ),
   });
 }

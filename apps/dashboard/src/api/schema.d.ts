@@ -3081,6 +3081,8 @@ export interface operations {
                 metric?: string;
                 /** @description Order of the sort */
                 order?: "ascending" | "descending";
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
             };
             header?: never;
             path?: never;
@@ -3154,7 +3156,10 @@ export interface operations {
     };
     RunsController_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
+            };
             header?: never;
             path: {
                 /** @description Id of the run, or 4 or more characters of its beginning or end */
@@ -3185,7 +3190,10 @@ export interface operations {
     };
     RunsController_compareRecipes: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
+            };
             header?: never;
             path: {
                 /** @description Id of the first run, or 4 or more characters of its beginning or end */
@@ -3218,7 +3226,10 @@ export interface operations {
     };
     RunsController_getTotals: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
+            };
             header?: never;
             path: {
                 /** @description Id of the run, or 4 or more characters of its beginning or end */
@@ -3410,6 +3421,8 @@ export interface operations {
                 source?: "trainer" | "collector" | "sink" | "evaluation" | "system";
                 /** @description Maximum number of points in a series; a longer series is cut into this many equal stretches, and each point is the mean of one */
                 maxPoints?: number;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
             };
             header?: never;
             path: {
@@ -3480,6 +3493,8 @@ export interface operations {
                 update?: number;
                 /** @description Which episodes come first, by their start */
                 sort?: "newest" | "oldest";
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
             };
             header?: never;
             path: {
@@ -3520,6 +3535,8 @@ export interface operations {
                 fromStep?: number;
                 /** @description Maximum number of steps; an answer of more than 100,000 tokens has fewer */
                 maxSteps?: number;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
             };
             header?: never;
             path: {
@@ -3695,6 +3712,8 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
             };
             header?: never;
             path: {
@@ -3774,7 +3793,10 @@ export interface operations {
     };
     UpdatesController_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
+            };
             header?: never;
             path: {
                 /** @description Id of the run, or 4 or more characters of its beginning or end */
@@ -3818,6 +3840,8 @@ export interface operations {
                 order?: "ascending" | "descending";
                 /** @description true: only episodes that succeeded; false: only episodes that failed */
                 success?: boolean;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
             };
             header?: never;
             path: {
@@ -3855,7 +3879,10 @@ export interface operations {
     };
     UpdatesController_tokens: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
+            };
             header?: never;
             path: {
                 /** @description Id of the run, or 4 or more characters of its beginning or end */
@@ -3890,7 +3917,10 @@ export interface operations {
     };
     UpdatesController_lineage: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
+            };
             header?: never;
             path: {
                 /** @description Id of the run, or 4 or more characters of its beginning or end */
@@ -3923,7 +3953,10 @@ export interface operations {
     };
     UpdatesController_distributions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
+            };
             header?: never;
             path: {
                 /** @description Id of the run, or 4 or more characters of its beginning or end */
@@ -4247,6 +4280,8 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
             };
             header?: never;
             path: {
@@ -4331,6 +4366,8 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
             };
             header?: never;
             path: {
@@ -4371,6 +4408,8 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
             };
             header?: never;
             path: {
@@ -4411,6 +4450,8 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
             };
             header?: never;
             path: {
@@ -4446,7 +4487,10 @@ export interface operations {
     };
     RewardsController_list: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
+            };
             header?: never;
             path: {
                 /** @description Id of the run, or 4 or more characters of its beginning or end */
@@ -4484,6 +4528,8 @@ export interface operations {
                 limit?: number;
                 /** @description Stretches of equally many episodes that the history is cut into; fewer where one would have fewer than ten episodes */
                 stretches?: number;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
             };
             header?: never;
             path: {
@@ -4522,6 +4568,8 @@ export interface operations {
                 split?: "train" | "validation" | "test" | "all";
                 /** @description Most episodes, or groups, in each list */
                 limit?: number;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
             };
             header?: never;
             path: {
@@ -4562,6 +4610,8 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
             };
             header?: never;
             path?: never;
@@ -4594,7 +4644,10 @@ export interface operations {
     };
     DatasetsController_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
+            };
             header?: never;
             path: {
                 /** @description Name of the data set */
@@ -4630,6 +4683,8 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
             };
             header?: never;
             path: {
@@ -4670,6 +4725,8 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
             };
             header?: never;
             path?: never;
@@ -4702,7 +4759,10 @@ export interface operations {
     };
     PlaysController_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
+            };
             header?: never;
             path: {
                 /** @description Id of the play, or 4 or more characters of its beginning or end */
@@ -4733,7 +4793,10 @@ export interface operations {
     };
     SqlController_run: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                asOf?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;

@@ -1,6 +1,10 @@
 import { Link, NavLink, Outlet, useNavigation } from 'react-router';
+import { useState } from 'react';
+import { AsOfBar } from '../as-of/as-of-bar';
+import { useMomentInAddress, useShownMoment } from '../as-of/shown-moment';
 import { useHealth, useLogin, useSession } from '../api/queries';
-import type { Health } from '../api/schema';
+import type { Health, SessionStatus } from '../api/schema';
+import { ClockIcon } from './clock-icon';
 import controls from './controls.module.css';
 import { LoginForm } from './login-form';
 import { Loading } from './notice';
@@ -12,34 +16,104 @@ export function Shell() {
   const isLoading = useNavigation().state === 'loading';
   const { data: session, isPending } = useSession();
   const isLocked = session?.needsKey === true && session.keyId === null;
+  const moment = useShownMoment();
   return (
     <>
       <a className={styles.skip} href="#content">
         Skip to content
       </a>
+      <Top session={session} isLocked={isLocked} />
+      <main className={styles.content} id="content" tabIndex={-1} aria-busy={isLoading}>
+        {/* A page keeps nothing of another moment. */}
+        {isPending ? (
+          <Loading label="Loading the page" />
+        ) : isLocked ? (
+          <LoginForm />
+        ) : (
+          <Outlet key={moment} />
+        )}
+      </main>
+    </>
+  );
+}
+
+interface TopProps {
+  readonly session: SessionStatus | undefined;
+  readonly isLocked: boolean;
+}
+
+function Top({ session, isLocked }: TopProps) {
+  const moment = useShownMoment();
+  const show = useMomentInAddress();
+  const [isChoosing, setChoosing] = useState(false);
+  const hasAsOfBar = !isLocked && (isChoosing || moment !== null);
+  return (
+    <div className={styles.top}>
       <header className={styles.bar}>
         <Link className={styles.brand} to="/">
           <img src="/icon.svg" alt="" width="22" height="22" />
           Retrace
         </Link>
-        <nav className={styles.nav} aria-label="Main">
-          <NavLink to="/" end>
-            Runs
-          </NavLink>
-          <NavLink to="/plays">Evaluations</NavLink>
-          <NavLink to="/datasets">Data sets</NavLink>
-          <NavLink to="/sql">SQL</NavLink>
-          <a href="/api">API</a>
-        </nav>
+        <MainNavigation />
         <span className={styles.spacer} />
-        {!isLocked && <ServerState />}
+        {!isLocked && (
+          <>
+            <ServerState />
+            <AsOfButton
+              isExpanded={hasAsOfBar}
+              onClick={() => {
+                setChoosing(!isChoosing);
+              }}
+            />
+          </>
+        )}
         {session?.keyId && <LogOut name={session.keyName ?? ''} />}
         <ThemeSwitch />
       </header>
-      <main className={styles.content} id="content" tabIndex={-1} aria-busy={isLoading}>
-        {isPending ? <Loading label="Loading the page" /> : isLocked ? <LoginForm /> : <Outlet />}
-      </main>
-    </>
+      {hasAsOfBar && (
+        <AsOfBar
+          moment={moment}
+          onShow={show}
+          onClose={() => {
+            setChoosing(false);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function MainNavigation() {
+  return (
+    <nav className={styles.nav} aria-label="Main">
+      <NavLink to="/" end>
+        Runs
+      </NavLink>
+      <NavLink to="/plays">Evaluations</NavLink>
+      <NavLink to="/datasets">Data sets</NavLink>
+      <NavLink to="/sql">SQL</NavLink>
+      <a href="/api">API</a>
+    </nav>
+  );
+}
+
+interface AsOfButtonProps {
+  readonly isExpanded: boolean;
+  readonly onClick: () => void;
+}
+
+function AsOfButton({ isExpanded, onClick }: AsOfButtonProps) {
+  return (
+    <button
+      type="button"
+      className={controls.iconButton}
+      aria-label="Show an earlier moment"
+      aria-expanded={isExpanded}
+      title="Show an earlier moment"
+      onClick={onClick}
+    >
+      <ClockIcon />
+    </button>
   );
 }
 

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
+import { useShownMoment } from '../as-of/shown-moment';
 
-/** The current time in ms since the Unix epoch, updated every `intervalMs`, for texts such as "5 s ago". */
+/** The time that the pages show, in ms since the Unix epoch, for texts such as "5 s ago": the current one is updated every `intervalMs`. */
 export function useNow(intervalMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -11,5 +12,6 @@ export function useNow(intervalMs: number): number {
       clearInterval(timer);
     };
   }, [intervalMs]);
-  return now;
+  const shownMs = Date.parse(useShownMoment() ?? '');
+  return Number.isNaN(shownMs) ? now : shownMs;
 }

@@ -1,4 +1,5 @@
 import { Link, NavLink, Outlet, useOutletContext, useParams } from 'react-router';
+import { useShownMoment } from '../as-of/shown-moment';
 import { isRefusal, useRun } from '../api/queries';
 import type { RunDetail } from '../api/schema';
 import { Badge, StatusBadge } from '../components/badge';
@@ -21,7 +22,8 @@ export function useRunOfPage(): RunDetail {
 export function RunLayout() {
   const { runId = '' } = useParams();
   const { data, error } = useRun(runId, { refetchMs: false });
-  const live = useLiveRun(data === undefined || isRefusal(error) ? null : data.runId);
+  const isOfNow = useShownMoment() === null;
+  const live = useLiveRun(data === undefined || isRefusal(error) || !isOfNow ? null : data.runId);
   return (
     <LiveProvider value={live}>
       <RunFrame runId={runId} live={live} key={runId} />
@@ -31,6 +33,7 @@ export function RunLayout() {
 
 function RunFrame({ runId, live }: { readonly runId: string; readonly live: LiveState }) {
   const run = useRun(runId, { refetchMs: useRefetchMs() });
+  const isOfNow = useShownMoment() === null;
   useTitle(run.data?.name ?? 'Run');
 
   if (run.isPending) return <Loading label="Loading the run" rows={9} />;
@@ -51,8 +54,12 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
           <span className="mono">{shortId(runId)}</span>
         </Badge>
         <span className={styles.grow} />
-        <TrainingButton run={run.data} />
-        <LiveBadge live={live} isError={run.isError} hasEnded={hasEnded(run.data)} />
+        {isOfNow && (
+          <>
+            <TrainingButton run={run.data} />
+            <LiveBadge live={live} isError={run.isError} hasEnded={hasEnded(run.data)} />
+          </>
+        )}
       </header>
       <nav className={styles.tabs} aria-label="Run">
         <NavLink to="." end>

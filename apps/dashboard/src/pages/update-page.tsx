@@ -53,6 +53,11 @@ function UpdateFacts({ runId, update, canBeMadeAgain }: UpdateFactsProps) {
         <h2>Update {updateNumber}</h2>
         <Neighbours updateNumber={updateNumber} newest={newest.data?.items[0]?.updateNumber} />
         <span className={page.grow} />
+        {appliedAt !== null && (
+          <Link className={table.link} to={`?${new URLSearchParams({ asOf: appliedAt }).toString()}`}>
+            As of this update
+          </Link>
+        )}
         {canBeMadeAgain && (
           <Link className={table.link} to={`../what-ifs?update=${updateNumber}`}>
             What if …

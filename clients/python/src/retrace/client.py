@@ -6,6 +6,7 @@ import hashlib
 import os
 import weakref
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -26,7 +27,7 @@ from retrace.outside_update import (
 )
 from retrace.run import Run, start_run
 from retrace.sender import Sender, SenderOptions
-from retrace.sql import ARROW_STREAM, MAX_ROWS, read_table, sql_body
+from retrace.sql import ARROW_STREAM, MAX_ROWS, read_table, sql_body, sql_params
 from retrace.training_batch import Order, TrainingBatch, batch_body
 
 DEFAULT_URL = "http://127.0.0.1:8787"
@@ -133,13 +134,17 @@ class Retrace(_Recorder):
         """Wait until Retrace has all records so far; return False if that took too long (they stay in the spool)."""
         return self._sender.flush(timeout_s)
 
-    def sql(self, query: str, *, max_rows: int = MAX_ROWS) -> pa.Table:
+    def sql(self, query: str, *, max_rows: int = MAX_ROWS, as_of: str | datetime | None = None) -> pa.Table:
         """Run one SELECT and return its rows: `.to_pandas()`, or `polars.from_arrow(table)`.
+
+        `as_of` reads what was known then: a time (in UTC where it has no zone), the id of an event, or `RUN@N` for the
+        commit of update N of a run.
 
         Raises RetraceError when Retrace refuses the query, or when the result has more than `max_rows` rows.
         """
         with self._http() as http:
-            return read_table(http.post("/api/sql", json=sql_body(query, max_rows)), max_rows)
+            answer = http.post("/api/sql", params=sql_params(as_of), json=sql_body(query, max_rows))
+            return read_table(answer, max_rows)
 
     def batches(self, run: Run | str, *, episodes: int = 64, where: str = "sealed") -> Iterator[Batch]:
         """Iterate over the episodes of a run with their steps, `episodes` at a time, oldest first.
@@ -251,10 +256,13 @@ class AsyncRetrace(_Recorder):
         """Wait until Retrace has all records so far; return False if that took too long (they stay in the spool)."""
         return await asyncio.to_thread(self._sender.flush, timeout_s)
 
-    async def sql(self, query: str, *, max_rows: int = MAX_ROWS) -> pa.Table:
+    async def sql(
+        self, query: str, *, max_rows: int = MAX_ROWS, as_of: str | datetime | None = None
+    ) -> pa.Table:
         """Run one SELECT and return its rows; see `Retrace.sql`."""
         async with self._http() as http:
-            return read_table(await http.post("/api/sql", json=sql_body(query, max_rows)), max_rows)
+            answer = await http.post("/api/sql", params=sql_params(as_of), json=sql_body(query, max_rows))
+            return read_table(answer, max_rows)
 
     async def batches(
         self, run: Run | str, *, episodes: int = 64, where: str = "sealed"

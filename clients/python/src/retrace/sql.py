@@ -1,5 +1,6 @@
 """SQL over HTTP: one SELECT in, an Arrow table out."""
 
+from datetime import datetime
 from typing import Any
 
 import httpx
@@ -15,6 +16,13 @@ MAX_ROWS = 999_999
 def sql_body(query: str, max_rows: int) -> dict[str, Any]:
     """Return the body that asks for one row more than may come, which shows whether there are more."""
     return {"query": query, "maxRows": max_rows + 1}
+
+
+def sql_params(as_of: str | datetime | None) -> dict[str, str]:
+    """Return the parameters that ask for what was known then; a time without a zone is in UTC."""
+    if as_of is None:
+        return {}
+    return {"asOf": as_of if isinstance(as_of, str) else as_of.isoformat()}
 
 
 def read_table(response: httpx.Response, max_rows: int = MAX_ROWS) -> pa.Table:

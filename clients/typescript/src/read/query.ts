@@ -7,6 +7,8 @@ import type { ReadOptions } from './read-options.js';
 export interface QueryOptions extends ReadOptions {
   /** Row limit (default: 1,000). More rows than that are an error of `query`; `rows` leaves them out. */
   readonly maxRows?: number;
+  /** Reads what was known then: a time, the id of an event, or `RUN@N` for the commit of update N of a run (default: now). */
+  readonly asOf?: string | Date;
 }
 
 interface JsonRows {
@@ -48,7 +50,7 @@ export async function queryRows(
 function postSql<Answer>(
   connection: ApiConnection,
   query: string,
-  { maxRows, signal }: QueryOptions,
+  { maxRows, asOf, signal }: QueryOptions,
   accept: string,
   read: (response: Response) => Promise<Answer>,
 ): Promise<Answer> {
@@ -57,7 +59,10 @@ function postSql<Answer>(
     headers: { 'content-type': 'application/json', accept },
     ...(signal && { signal }),
   };
-  return connection.request('POST', '/api/sql', request, read);
+  const moment = asOf instanceof Date ? asOf.toISOString() : asOf;
+  const path =
+    moment === undefined ? '/api/sql' : `/api/sql?${new URLSearchParams({ asOf: moment }).toString()}`;
+  return connection.request('POST', path, request, read);
 }
 
 async function importArrow(): Promise<typeof import('apache-arrow')> {

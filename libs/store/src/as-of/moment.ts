@@ -2,7 +2,7 @@ import { isUuid } from '@retrace/trajectory';
 import type { StoreClient, StoreReader } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
 
-const MOMENT_RULE =
+const RULE =
   'must be a time such as 2026-11-23T09:00:00.5Z, the id of an event, or RUN@N for the commit of update N of a run';
 
 const TIME =
@@ -36,7 +36,7 @@ export async function readMoment(
   const [, runId, updateNumber] = UPDATE.exec(text) ?? [];
   if (runId !== undefined && isUuid(runId))
     return timeOf(client, text, UPDATE_TIME, { runId, updateNumber: Number(updateNumber) });
-  throw new StoreError('MOMENT_INVALID', `${MOMENT_RULE}, got ${JSON.stringify(text.slice(0, 60))}`);
+  throw new StoreError('MOMENT_INVALID', `${RULE}, got ${JSON.stringify(text.slice(0, 60))}`);
 }
 
 async function timeOf(

@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
 import type { CommonOptions } from '../../options.js';
+import { CliError } from '../../cli-error.js';
 import { findRunId } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
@@ -28,8 +29,12 @@ async function settingsOfMoment(
   { client, log }: StoreSession,
   moment: string,
 ): Promise<Readonly<Record<string, string>>> {
-  const { filtersAsOf, readMoment } = await import('@retrace/store');
+  const { filtersAsOf, readMoment, StoreError } = await import('@retrace/store');
   const [, run, update] = /^([^@]+)(@\d+)$/.exec(moment) ?? [];
   const complete = run === undefined ? moment : `${await findRunId(log, run)}${update}`;
-  return { additional_table_filters: filtersAsOf(await readMoment(client, complete)) };
+  const timeUs = await readMoment(client, complete).catch((cause: unknown) => {
+    if (!(cause instanceof StoreError) || cause.code === 'STORE_UNAVAILABLE') throw cause;
+    throw new CliError('OPTION_INVALID', `--as-of: ${cause.message}`, { cause });
+  });
+  return { additional_table_filters: filtersAsOf(timeUs) };
 }
