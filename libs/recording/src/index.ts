@@ -7,6 +7,8 @@ export { readRedactionRules, type RedactionRules } from './redaction/redaction-r
 export { type RecordFault, RecordingError, type RecordingErrorCode } from './recording-error.js';
 export type { WireAnnotation, WireEnd, WireEpisode, WireReward, WireTime } from './wire/episode-records.js';
 export {
+  ANNOTATE_RUN_REQUEST,
+  type AnnotateRunRequest,
   END_RUN_REQUEST,
   type EndRunRequest,
   START_RUN_REQUEST,

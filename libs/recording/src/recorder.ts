@@ -16,6 +16,8 @@ import { type KnownRun, requireRecorded, RunBook } from './run/run-book.js';
 import { UpdateRecorder } from './updates/update-recorder.js';
 import { checkRecord, requireRequest } from './wire/check-wire.js';
 import {
+  ANNOTATE_RUN_REQUEST,
+  type AnnotateRunRequest,
   END_RUN_REQUEST,
   type EndRunRequest,
   START_RUN_REQUEST,
@@ -129,6 +131,17 @@ export class Recorder {
     return {
       closedGroups: await closeGroups({ client, logId: log.logId, runId, append, nowUs: this.nowUs() }),
     };
+  }
+
+  /**
+   * Annotates a run of any kind with tags, notes, a star, or as archived.
+   *
+   * @param request an `AnnotateRunRequest`, checked here
+   * @throws RecordingError `INVALID_RECORDS`, `RUN_UNKNOWN`, `LOG_UNAVAILABLE`, `STORE_BEHIND`
+   */
+  async annotateRun(runId: string, request: unknown): Promise<void> {
+    const checked = this.redact(requireRequest<AnnotateRunRequest>(ANNOTATE_RUN_REQUEST, request));
+    await this.parts.runs.annotate(runId, checked, this.nowUs());
   }
 
   /** Records what trainers outside of Retrace made of the episodes. */

@@ -27,7 +27,7 @@ const reward = (value: number) => ({ type: 'reward', episode: 'call', name: 'sta
 const annotation = (tag: string) => ({ type: 'annotation', episode: 'call', tags: [tag], metadata: { tag } });
 
 const QUERIES = [
-  'SELECT run_id, name, end_reason, tags FROM runs ORDER BY run_id',
+  'SELECT run_id, name, end_reason, tags, notes, starred FROM runs ORDER BY run_id',
   'SELECT episode_id, sealed, return, tags, metadata FROM episodes ORDER BY episode_id',
   'SELECT count() AS n, sum(reward) AS rewards, sum(length(token_ids)) AS tokens FROM steps',
   'SELECT * FROM current_rewards ORDER BY run_id, episode_id, step, name',
@@ -57,9 +57,11 @@ beforeAll(async () => {
   addresses = await listAddresses();
   await see('an episode was rewarded and tagged', async () => {
     await record(reward(0.25), annotation('good'));
+    await fixture.patch(`/api/runs/${agents}`, { tags: ['good'], notes: 'the first' });
   });
   await see('it was rewarded and tagged anew, and a run was trained and scored', async () => {
     await record(reward(1), annotation('better'));
+    await fixture.patch(`/api/runs/${agents}`, { tags: ['better'], starred: true });
     await run.start();
     await run.round();
     await score('goal');

@@ -130,7 +130,8 @@ describe('the examples of the OpenAPI document', () => {
         // There are no keys here, batches, replays and what-ifs need a process of the trainer, the queue a supervisor, and updates episodes that have ended.
         .filter(([name]) => !/\/(session|batches|replays|what-ifs|queue|training|updates)/.test(name))
         .map(async ([name, { request }]) => {
-          const { status } = await fixture.post(addressOf(name, recordedRunId), request);
+          const send = name.startsWith('PATCH ') ? 'patch' : 'post';
+          const { status } = await fixture[send](addressOf(name, recordedRunId), request);
           return [name, status];
         }),
     );

@@ -209,3 +209,68 @@ describe('the list of runs', () => {
     expect((await fixture.get(`/api/runs?limit=1&cursor=${nextCursor}`)).status).toBe(400);
   });
 });
+
+describe('annotations of a run', () => {
+  const change = async (name: string, body: object) => {
+    const response = await fixture.patch(`/api/runs/${ids.get(name)}`, body);
+    expect(response.status, await response.clone().text()).toBe(200);
+    await fixture.storeHasCaughtUp();
+  };
+  const read = (name: string) => fixture.getJson<RunDetail>(`/api/runs/${ids.get(name)}`);
+
+  it('replace what they name, and leave the rest as it was', async () => {
+    expect(await read('arms')).toMatchObject({
+      ...{ tags: ['nightly', 'paper'], notes: '', starred: false, archived: false },
+    });
+    await change('arms', { notes: 'The first\nthat learned 😀', starred: true });
+    expect(await read('arms')).toMatchObject({
+      ...{ tags: ['nightly', 'paper'], notes: 'The first\nthat learned 😀', starred: true, archived: false },
+    });
+    await change('arms', { tags: ['baseline'] });
+    await change('arms', { notes: '' });
+    expect(await read('arms')).toMatchObject({
+      tags: ['baseline'],
+      notes: '',
+      starred: true,
+      archived: false,
+    });
+    expect(await namesOf('starred=true')).toEqual(['arms']);
+    expect(await namesOf('starred=false')).toEqual(ALL.filter((name) => name !== 'arms'));
+    expect(await namesOf('tag=baseline')).toEqual(['arms']);
+    expect(await namesOf('tag=paper')).toEqual([]);
+    await change('arms', { tags: ['nightly', 'paper'], starred: false });
+  });
+
+  it('take a run out of the list and put it back, page by page', async () => {
+    await change('lake, second try', { archived: true });
+    const others = ALL.filter((name) => name !== 'lake, second try');
+    expect(await namesOf('')).toEqual(others);
+    expect(await namesOf('sort=name&order=ascending&search=lake')).toEqual(['Lake, first try']);
+    expect(await namesOf('archived=only')).toEqual(['lake, second try']);
+    expect(await namesOf('archived=all')).toEqual(ALL);
+    const first = await pageOf('limit=1');
+    expect((await pageOf(`limit=4&cursor=${first.nextCursor}`)).items.map(({ name }) => name)).toEqual(
+      others.slice(1),
+    );
+    // Nor is a run active because somebody archives it.
+    expect(await read('lake, second try')).toMatchObject({ archived: true, status: 'idle' });
+    expect(await namesOf('status=idle&archived=only')).toEqual(['lake, second try']);
+    await change('lake, second try', { archived: false });
+    expect(await namesOf('')).toEqual(ALL);
+  });
+
+  it.each([
+    [{ starred: 'yes' }, 'starred'],
+    [{ tags: [''] }, 'tags[0]'],
+    [{ tags: 'paper' }, 'tags'],
+    [{ stars: 5 }, 'stars'],
+  ])('refuses %j', async (body, field) => {
+    const response = await fixture.patch(`/api/runs/${ids.get('arms')}`, body);
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as ProblemBody).errors).toEqual([expect.objectContaining({ field })]);
+  });
+
+  it('answers 404 for a run that is not there', async () => {
+    expect((await fixture.patch(`/api/runs/${newRunId()}`, { starred: true })).status).toBe(404);
+  });
+});

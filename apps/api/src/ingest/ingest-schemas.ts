@@ -1,4 +1,5 @@
 import {
+  ANNOTATE_RUN_REQUEST,
   END_RUN_REQUEST,
   PUBLISH_POLICY_REQUEST,
   RECORD_SCHEMAS,
@@ -23,6 +24,7 @@ const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const REQUESTS = {
   StartRunRequest: START_RUN_REQUEST,
   EndRunRequest: END_RUN_REQUEST,
+  AnnotateRunRequest: ANNOTATE_RUN_REQUEST,
   RecordUpdateRequest: RECORD_UPDATE_REQUEST,
   PublishPolicyRequest: PUBLISH_POLICY_REQUEST,
 };

@@ -1,9 +1,9 @@
-import { Body, Controller, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, HttpCode, Param, Patch, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access } from '../keys/access.js';
 import { RunParams } from '../runs/run-params.js';
-import { AppendedRecords, EndedRun, StartedRun } from './ingest.dto.js';
+import { AnnotatedRun, AppendedRecords, EndedRun, StartedRun } from './ingest.dto.js';
 import { schemaOf } from './ingest-schemas.js';
 import { RecordingService } from './recording.service.js';
 
@@ -24,6 +24,20 @@ export class IngestController {
   ): Promise<StartedRun> {
     const { runId, isNew } = await this.recording.startRun(request);
     void reply.status(isNew ? 201 : 200);
+    return { runId };
+  }
+
+  @Patch(':runId')
+  @Access('ingest')
+  @ApiOperation({
+    summary: 'Changes tags, notes, star or archive of a run',
+    description:
+      'Answers once the log has it. What is left out stays as it was; earlier ones stay in the log.',
+  })
+  @ApiBody({ schema: schemaOf('AnnotateRunRequest') })
+  @ApiOkResponse({ type: AnnotatedRun })
+  async annotate(@Param() { runId }: RunParams, @Body() request: unknown): Promise<AnnotatedRun> {
+    await this.recording.annotateRun(runId, request);
     return { runId };
   }
 

@@ -6,6 +6,8 @@ export class StartedRun {
   readonly runId!: string;
 }
 
+export class AnnotatedRun extends StartedRun {}
+
 export class EndedRun {
   @ApiInteger('Groups that were closed now')
   readonly closedGroups!: number;

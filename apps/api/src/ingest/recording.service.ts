@@ -51,6 +51,12 @@ export class RecordingService implements OnModuleDestroy {
     await (await this.open()).requireRun(runId);
   }
 
+  /** @throws RecordingError as `Recorder.annotateRun` */
+  async annotateRun(runId: string, request: unknown): Promise<void> {
+    this.store.requireReady();
+    await (await this.open()).annotateRun(runId, request);
+  }
+
   async endRun(runId: string, request: unknown): Promise<{ readonly closedGroups: number }> {
     this.store.requireReady();
     return (await this.open()).endRun(runId, request);

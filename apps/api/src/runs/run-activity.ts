@@ -31,7 +31,7 @@ const MAX_CURVE_POINTS = 60;
 const LAST_ACTIVITY = `
   SELECT run_id, max(occurred_at) AS last_activity_at
   FROM events
-  WHERE episode_id = '' AND run_id IN {runIds:Array(String)}
+  WHERE episode_id = '' AND kind != 'RunAnnotated' AND run_id IN {runIds:Array(String)}
   GROUP BY run_id`;
 
 const POLICY_VERSIONS = `

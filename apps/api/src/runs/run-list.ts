@@ -6,7 +6,7 @@ import type { RunsQuery } from './runs-query.dto.js';
 /** A run that has not ended is `running` while its newest control event is younger than this, then `idle`. */
 export const RUNNING_WITHIN_MS = 30_000;
 
-export const RUN_COLUMNS = `run_id, name, kind, tags, environment, seed, recipe_hash, started_at, ended_at, end_reason,
+export const RUN_COLUMNS = `run_id, name, kind, tags, starred, archived, environment, seed, recipe_hash, started_at, ended_at, end_reason,
   JSONExtractUInt(recipe, 'numUpdates') + JSONExtractUInt(recipe, 'imitation', 'numUpdates') AS num_updates`;
 
 interface ListStatement {
@@ -30,11 +30,25 @@ const CONDITIONS = {
         arrayStringConcat([name, environment, run_id, arrayStringConcat(tags, ' ')], ' '), {words:Array(String)}))`,
   kind: 'kind = {kind:String}',
   tag: 'has(tags, {tag:String})',
+  starred: 'starred = {starred:Bool}',
 } as const;
+
+/** As the view `runs` has it, of which a list without other conditions reads only the runs that it shows. */
+const ARCHIVED_RUNS = `
+  SELECT run_id FROM events
+  WHERE episode_id = '' AND kind = 'RunAnnotated'
+  GROUP BY run_id
+  HAVING argMaxIf(JSONExtractBool(payload, 'archived'), log_offset, JSONType(payload, 'archived') = 'Bool')`;
+
+const ARCHIVED_CONDITIONS = {
+  none: [`run_id NOT IN (${ARCHIVED_RUNS})`],
+  only: [`run_id IN (${ARCHIVED_RUNS})`],
+  all: [],
+} as const satisfies Record<RunsQuery['archived'], readonly string[]>;
 
 /** Runs with a control event since `runningSince`. */
 const ACTIVE = `run_id IN (
-    SELECT run_id FROM events WHERE episode_id = '' AND occurred_at >= fromUnixTimestamp64Milli({runningSince:Int64}))`;
+    SELECT run_id FROM events WHERE episode_id = '' AND kind != 'RunAnnotated' AND occurred_at >= fromUnixTimestamp64Milli({runningSince:Int64}))`;
 
 const STATUS_CONDITIONS = {
   running: `end_reason IS NULL AND ${ACTIVE}`,
@@ -56,18 +70,19 @@ const SORT_KEY_TEXTS = { ...SORT_KEYS, metric: 'newest_bits' } as const;
  * @throws ProblemError `INVALID_REQUEST` for the cursor of another list, a metric without the sort by it, and the other way round
  */
 export function listStatement(query: RunsQuery, nowMs: number): ListStatement {
-  const { limit, cursor, search, status, kind, tag, sort, metric, order } = query;
+  const { limit, cursor, search, status, kind, tag, starred, archived, sort, metric, order } = query;
   checkMetric(query);
-  const mark = listMark([search, status, kind, tag, sort, metric, order]);
+  const mark = listMark([search, status, kind, tag, starred, archived, sort, metric, order]);
   const last = cursor === undefined ? null : lastOf(decodeListCursor(cursor, mark, ['string', 'string']));
   const conditions = [
     ...(search === undefined ? [] : [CONDITIONS.search]),
     ...(status === undefined ? [] : [STATUS_CONDITIONS[status]]),
     ...(kind === undefined ? [] : [CONDITIONS.kind]),
     ...(tag === undefined ? [] : [CONDITIONS.tag]),
+    ...(starred === undefined ? [] : [CONDITIONS.starred]),
   ];
   const isPlain = sort === 'started' && conditions.length === 0;
-  const further = last === null ? [] : [comesAfter(last, query)];
+  const further = [...ARCHIVED_CONDITIONS[archived], ...(last === null ? [] : [comesAfter(last, query)])];
   // Of all runs, which the page of runs asks for again and again, only the first ones are read as a whole.
   const among = isPlain ? [firstRuns(order, further)] : further;
   return {
@@ -78,7 +93,13 @@ export function listStatement(query: RunsQuery, nowMs: number): ListStatement {
       ORDER BY ${SORT_KEYS[sort]} ${sqlOrder(order)}, run_id DESC
       LIMIT {limit:UInt32}`,
     params: {
-      ...{ limit: limit + 1, kind: kind ?? '', tag: tag ?? '', metric: metric ?? '' },
+      ...{
+        limit: limit + 1,
+        kind: kind ?? '',
+        tag: tag ?? '',
+        starred: starred ?? false,
+        metric: metric ?? '',
+      },
       ...{ lastId: last?.runId ?? '', lastKey: last?.sortKey ?? '' },
       words: (search ?? '').split(/\s+/).filter((word) => word !== ''),
       runningSince: nowMs - RUNNING_WITHIN_MS,

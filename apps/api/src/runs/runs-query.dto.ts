@@ -1,8 +1,9 @@
 import { PageQuery } from '../paging/page.js';
-import { QueryText, QueryWord } from '../http/query-decorators.js';
+import { QueryBoolean, QueryText, QueryWord } from '../http/query-decorators.js';
 import { ORDERS, type Order } from '../paging/order.js';
 import { RUN_KINDS, RUN_STATUSES, type RunKind, type RunStatus } from './runs.dto.js';
 
+const ARCHIVED = ['none', 'only', 'all'] as const;
 const SORTS = ['started', 'name', 'metric'] as const;
 
 export class RunsQuery extends PageQuery {
@@ -20,6 +21,12 @@ export class RunsQuery extends PageQuery {
 
   @QueryText(256, 'Only runs with this tag')
   readonly tag?: string;
+
+  @QueryBoolean('Only runs with a star (true), or without one')
+  readonly starred?: boolean;
+
+  @QueryWord(ARCHIVED, 'Whether archived runs are among them: none, only those, or all', 'none')
+  readonly archived: (typeof ARCHIVED)[number] = 'none';
 
   @QueryWord(SORTS, 'What to sort by: the start, the name, or the newest value of `metric`', 'started')
   readonly sort: (typeof SORTS)[number] = 'started';

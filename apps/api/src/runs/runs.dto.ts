@@ -3,6 +3,7 @@ import type { Json, Split } from '@retrace/trajectory';
 import { ApiJson } from '../openapi/any-json.js';
 import { SPLITS } from '../episodes/splits.js';
 import {
+  ApiBoolean,
   ApiInteger,
   ApiNullableInteger,
   ApiNullableNumber,
@@ -45,6 +46,12 @@ export class RunListItem {
 
   @ApiProperty({ type: [String] })
   readonly tags!: readonly string[];
+
+  @ApiBoolean('Marked as one of the important ones')
+  readonly starred!: boolean;
+
+  @ApiBoolean('Lists leave it out unless they are asked for it')
+  readonly archived!: boolean;
 
   @ApiText('Empty where unknown')
   readonly environment!: string;
@@ -114,4 +121,7 @@ export class RunDetail extends RunListItem {
 
   @ApiJson('What its caller gave with the run; null = nothing')
   readonly metadata!: Json;
+
+  @ApiText('What people wrote about it; empty for nothing')
+  readonly notes!: string;
 }

@@ -21,12 +21,13 @@ interface RunRow extends Omit<RunListItem, 'status' | 'progress' | keyof RunActi
 interface RunDetailRow extends RunRow {
   readonly recipe: string;
   readonly metadata: string | null;
+  readonly notes: string;
   readonly baselines: string;
   readonly codeVersion: string;
 }
 
 const GET_RUN = `
-  SELECT ${RUN_COLUMNS}, recipe, metadata, baselines, code_version
+  SELECT ${RUN_COLUMNS}, recipe, metadata, notes, baselines, code_version
   FROM runs
   WHERE run_id = {runId:String}`;
 
@@ -59,12 +60,13 @@ export class RunsService {
       this.activities.read([runId]),
     ]);
     if (!row) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
-    const { recipe, metadata, baselines, codeVersion, ...run } = row;
+    const { recipe, metadata, notes, baselines, codeVersion, ...run } = row;
     return {
       ...toListItem(run, activityOf(runId), requestTimeMs()),
       recipe: JSON.parse(recipe) as Json,
       baselines: JSON.parse(baselines) as RunBaseline[],
       codeVersion,
+      notes,
       metadata: metadata === null ? null : (JSON.parse(metadata) as Json),
     };
   }

@@ -81,6 +81,7 @@ function isOfNow([first]: QueryKey): boolean {
 export const keys = {
   session: ['session'] as const,
   runs: ['runs'] as const,
+  runLists: ['runs', 'list'] as const,
   runList: (filter: RunFilter) => ['runs', 'list', filter] as const,
   run: (runId: string) => ['runs', runId] as const,
   metrics: (runId: string) => ['runs', runId, 'metrics'] as const,

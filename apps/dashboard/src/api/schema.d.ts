@@ -86,7 +86,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes tags, notes, star or archive of a run
+         * @description Answers once the log has it. What is left out stays as it was; earlier ones stay in the log.
+         */
+        patch: operations["IngestController_annotate"];
         trace?: never;
     };
     "/api/runs/{runId}/recipe-differences/{otherRunId}": {
@@ -878,6 +882,10 @@ export interface components {
              */
             kind: "trained" | "recorded";
             tags: string[];
+            /** @description Marked as one of the important ones */
+            starred: boolean;
+            /** @description Lists leave it out unless they are asked for it */
+            archived: boolean;
             /** @description Empty where unknown */
             environment: string;
             seed: number;
@@ -929,6 +937,10 @@ export interface components {
              */
             kind: "trained" | "recorded";
             tags: string[];
+            /** @description Marked as one of the important ones */
+            starred: boolean;
+            /** @description Lists leave it out unless they are asked for it */
+            archived: boolean;
             /** @description Empty where unknown */
             environment: string;
             seed: number;
@@ -967,6 +979,8 @@ export interface components {
             codeVersion: string;
             /** @description What its caller gave with the run; null = nothing */
             metadata: unknown;
+            /** @description What people wrote about it; empty for nothing */
+            notes: string;
         };
         DifferingRecipeField: {
             /** @description Dotted path, as `--set` takes it */
@@ -2258,6 +2272,10 @@ export interface components {
             /** Format: uuid */
             runId: string;
         };
+        AnnotatedRun: {
+            /** Format: uuid */
+            runId: string;
+        };
         EndedRun: {
             /** @description Groups that were closed now */
             closedGroups: number;
@@ -2406,6 +2424,21 @@ export interface components {
             reason: "finished" | "stopped" | "failed";
             /** @description Why, in words */
             detail?: string;
+        };
+        AnnotateRunRequest: {
+            /** @description In place of the tags that it has */
+            tags?: string[];
+            /** @description In place of the notes that it has; empty for none */
+            notes?: string;
+            /** @description Whether it is marked as one of the important ones */
+            starred?: boolean;
+            /** @description Whether lists leave it out unless they are asked for it */
+            archived?: boolean;
+            /**
+             * @description Who or what annotates
+             * @default caller
+             */
+            source?: string;
         };
         RecordUpdateRequest: {
             /** @description A lower-case UUID of your own, which makes the request idempotent. Default: a new one */
@@ -2884,6 +2917,7 @@ export type SqlResult = components['schemas']['SqlResult'];
 export type SqlTable = components['schemas']['SqlTable'];
 export type SqlSchema = components['schemas']['SqlSchema'];
 export type StartedRun = components['schemas']['StartedRun'];
+export type AnnotatedRun = components['schemas']['AnnotatedRun'];
 export type EndedRun = components['schemas']['EndedRun'];
 export type AppendedRecords = components['schemas']['AppendedRecords'];
 export type OutsideUpdate = components['schemas']['OutsideUpdate'];
@@ -2899,6 +2933,7 @@ export type LiveRunStarted = components['schemas']['LiveRunStarted'];
 export type LiveRunEnded = components['schemas']['LiveRunEnded'];
 export type StartRunRequest = components['schemas']['StartRunRequest'];
 export type EndRunRequest = components['schemas']['EndRunRequest'];
+export type AnnotateRunRequest = components['schemas']['AnnotateRunRequest'];
 export type RecordUpdateRequest = components['schemas']['RecordUpdateRequest'];
 export type PublishPolicyRequest = components['schemas']['PublishPolicyRequest'];
 export type EpisodeRecord = components['schemas']['EpisodeRecord'];
@@ -3075,6 +3110,10 @@ export interface operations {
                 kind?: "trained" | "recorded";
                 /** @description Only runs with this tag */
                 tag?: string;
+                /** @description Only runs with a star (true), or without one */
+                starred?: boolean;
+                /** @description Whether archived runs are among them: none, only those, or all */
+                archived?: "none" | "only" | "all";
                 /** @description What to sort by: the start, the name, or the newest value of `metric` */
                 sort?: "started" | "name" | "metric";
                 /** @description Name of the metric to sort by; runs without a finite value come last */
@@ -3175,6 +3214,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunDetail"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    IngestController_annotate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnnotateRunRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnnotatedRun"];
                 };
             };
             /** @description An error */

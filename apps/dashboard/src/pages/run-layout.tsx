@@ -11,6 +11,7 @@ import { hasEnded } from '../format/run-state';
 import type { LiveState } from '../live/live-stream';
 import { LiveProvider, useLiveRun, useRefetchMs } from '../live/use-live-run';
 import { TrainingButton } from '../queue/training-button';
+import { ArchiveButton, StarButton } from '../runs/run-annotations';
 import styles from './run-layout.module.css';
 
 /** The run whose layout a page is in. */
@@ -48,7 +49,9 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
           <Link to="/">Runs</Link> <span aria-hidden>/</span>
         </p>
         <h1>{run.data.name}</h1>
+        {isOfNow && <StarButton run={run.data} />}
         <StatusBadge status={run.data.status} />
+        {run.data.archived && <Badge>Archived</Badge>}
         {run.data.environment !== '' && <Badge>{run.data.environment}</Badge>}
         <Badge title={`Run ${runId}`}>
           <span className="mono">{shortId(runId)}</span>
@@ -56,6 +59,7 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
         <span className={styles.grow} />
         {isOfNow && (
           <>
+            <ArchiveButton run={run.data} />
             <TrainingButton run={run.data} />
             <LiveBadge live={live} isError={run.isError} hasEnded={hasEnded(run.data)} />
           </>

@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react';
+import { useShownMoment } from '../as-of/shown-moment';
 import { useMetrics } from '../api/queries';
 import type { MetricSeries, RunDetail } from '../api/schema';
 import { countedInUpdates, type ChartAxis } from '../charts/chart-data';
@@ -14,6 +15,7 @@ import { formatDuration } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
 import { useOpenUpdate } from '../updates/use-open-update';
 import { playsEpisodes } from '../runs/plays-episodes';
+import { RunNotes } from '../runs/run-annotations';
 import { RecordedOverview } from '../runs/recorded-overview';
 import { LimiterState } from '../sampling/limiter-state';
 import { Validations } from '../validation/validations';
@@ -31,8 +33,10 @@ const FIRST_CHART_HEIGHT = 300;
 /** The overview of a run of either kind. */
 export function RunOverviewPage() {
   const run = useRunOfPage();
+  const isOfNow = useShownMoment() === null;
   return (
     <div className={styles.page}>
+      <RunNotes run={run} canChange={isOfNow} />
       {run.kind === 'recorded' ? <RecordedOverview run={run} /> : <TrainedOverview run={run} />}
     </div>
   );

@@ -1,7 +1,6 @@
 import { Link } from 'react-router';
 import { useRunTotals } from '../api/queries';
 import type { RunDetail, RunTotals } from '../api/schema';
-import { Badge } from '../components/badge';
 import { JsonTree } from '../components/json-tree';
 import { ErrorState, Loading } from '../components/notice';
 import { Stat, StatRow } from '../components/stat';
@@ -29,13 +28,6 @@ export function RecordedOverview({ run }: { readonly run: RunDetail }) {
           <small>{formatMoment(run.endedAt)}</small>
         </Stat>
         <Stat label="Duration">{formatDuration(runDurationMs(run, nowMs))}</Stat>
-        {run.tags.length > 0 && (
-          <Stat label="Tags">
-            {run.tags.map((tag) => (
-              <Badge key={tag}>{tag}</Badge>
-            ))}
-          </Stat>
-        )}
       </StatRow>
       {run.metadata !== null && (
         <section className={page.card} aria-label="Metadata">

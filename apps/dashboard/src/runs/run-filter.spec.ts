@@ -7,10 +7,17 @@ describe('the filter of the list of runs', () => {
   it('is what the address says', () => {
     expect(
       read(
-        'search=lake%20ppo&status=idle&kind=trained&tag=paper&sort=metric&metric=train/loss&order=ascending',
+        'search=lake%20ppo&status=idle&kind=trained&starred=false&archived=all&tag=paper&sort=metric&metric=train/loss&order=ascending',
       ),
     ).toEqual({
-      ...{ search: 'lake ppo', status: 'idle', kind: 'trained', tag: 'paper' },
+      ...{
+        search: 'lake ppo',
+        status: 'idle',
+        kind: 'trained',
+        tag: 'paper',
+        starred: false,
+        archived: 'all',
+      },
       ...{ sort: 'metric', metric: 'train/loss', order: 'ascending' },
     });
   });
@@ -23,7 +30,9 @@ describe('the filter of the list of runs', () => {
     expect(read('sort=metric')).toEqual(all);
     expect(read('metric=train/loss')).toEqual(all);
     expect(leavesOut(read('sort=name'))).toBe(false);
+    expect(leavesOut(read('archived=all'))).toBe(false);
     expect(leavesOut(read('tag=paper'))).toBe(true);
+    expect(leavesOut(read('starred=false'))).toBe(true);
   });
 
   it('is shown at the header of its column', () => {

@@ -16,12 +16,20 @@ export const RUN_FILTER_OPTIONS = {
     { value: 'failed', label: 'Failed' },
   ],
   kind: [ANY, { value: 'trained', label: 'Trained' }, { value: 'recorded', label: 'Recorded' }],
+  starred: [ANY, { value: 'true', label: 'Starred' }, { value: 'false', label: 'Without a star' }],
+  archived: [
+    { value: '', label: 'No' },
+    { value: 'only', label: 'Only' },
+    { value: 'all', label: 'Also' },
+  ],
 } as const;
 
-export type RunFilterName = 'search' | 'status' | 'kind' | 'tag';
+export type RunFilterName = 'search' | 'tag' | keyof typeof RUN_FILTER_OPTIONS;
 
 const MAX_LENGTH = 200;
 const MAX_TAG_LENGTH = 256;
+
+const STARRED = { '': undefined, true: true, false: false } as const;
 
 /** Before the name of a metric, in the key of a sort. */
 const METRIC = 'metric:';
@@ -51,6 +59,8 @@ export function readRunFilter(search: URLSearchParams): RunFilter {
     search: text('search'),
     status: offered(RUN_FILTER_OPTIONS.status, text('status')) || undefined,
     kind: offered(RUN_FILTER_OPTIONS.kind, text('kind')) || undefined,
+    starred: STARRED[offered(RUN_FILTER_OPTIONS.starred, text('starred')) ?? ''],
+    archived: offered(RUN_FILTER_OPTIONS.archived, text('archived')) || undefined,
     tag: search.get('tag')?.slice(0, MAX_TAG_LENGTH) || undefined,
     sort: isByMetric ? 'metric' : search.get('sort') === 'name' ? 'name' : 'started',
     metric: isByMetric ? metric : undefined,
@@ -69,6 +79,6 @@ export function metricSort(metric: string): string {
 }
 
 /** Whether some runs are left out. */
-export function leavesOut({ search, status, kind, tag }: RunFilter): boolean {
-  return [search, status, kind, tag].some((value) => value !== undefined);
+export function leavesOut({ search, status, kind, tag, starred, archived }: RunFilter): boolean {
+  return [search, status, kind, tag, starred].some((value) => value !== undefined) || archived === 'only';
 }

@@ -13,7 +13,7 @@ interface RunFiltersProps {
 export function RunFilters({ filter, setFilter }: RunFiltersProps) {
   const select = (name: keyof typeof RUN_FILTER_OPTIONS) => ({
     options: RUN_FILTER_OPTIONS[name],
-    value: filter[name] ?? '',
+    value: `${filter[name] ?? ''}`,
     onChange: (value: string) => {
       setFilter(name, value);
     },
@@ -29,6 +29,8 @@ export function RunFilters({ filter, setFilter }: RunFiltersProps) {
       <SearchField label="Search" type="search" {...field('search')} />
       <Select label="Status" {...select('status')} />
       <Select label="Kind" {...select('kind')} />
+      <Select label="Star" {...select('starred')} />
+      <Select label="Archived" {...select('archived')} />
       <SearchField label="Tag" type="search" {...field('tag')} />
     </div>
   );

@@ -8,6 +8,7 @@ import { useNow } from '../components/use-now';
 import { formatCount, formatPercent } from '../format/numbers';
 import { runDurationMs } from '../format/run-state';
 import { formatAgo, formatDuration, formatMoment } from '../format/times';
+import { StarButton } from './run-annotations';
 import { metricSort } from './run-filter';
 
 interface RunTableProps {
@@ -34,6 +35,7 @@ export function RunTable({ runs, onTag, ...shown }: RunTableProps) {
 
 function columnsAt(nowMs: number, onTag: (tag: string) => void): readonly TableColumn<RunListItem>[] {
   return [
+    { label: 'Star', cell: (run) => <StarButton run={run} /> },
     {
       label: 'Run',
       sortKey: 'name',
@@ -43,7 +45,14 @@ function columnsAt(nowMs: number, onTag: (tag: string) => void): readonly TableC
         </Link>
       ),
     },
-    { label: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+    {
+      label: 'Status',
+      cell: ({ status, archived }) => (
+        <>
+          <StatusBadge status={status} /> {archived && <Badge>Archived</Badge>}
+        </>
+      ),
+    },
     { label: 'Progress', cell: ({ progress }) => formatProgress(progress) },
     { label: 'Environment', cell: ({ environment }) => environment },
     {

@@ -13,7 +13,7 @@ import { encodeEvent } from '@retrace/trajectory/codec';
 import { LRUCache } from 'lru-cache';
 import { within } from '../partition/within.js';
 import { RecordingError } from '../recording-error.js';
-import type { EndRunRequest, StartRunRequest } from '../wire/run-requests.js';
+import type { AnnotateRunRequest, EndRunRequest, StartRunRequest } from '../wire/run-requests.js';
 import { requireControlEvent } from './control-event.js';
 
 /** A run as a writer of records needs to know it. */
@@ -118,6 +118,29 @@ export class RunBook {
       requireControlEvent(event);
       await this.append(event);
       run.end = { reason, detail };
+    });
+  }
+
+  /** Annotates a run of any kind. @throws RecordingError `RUN_UNKNOWN`, `INVALID_RECORDS`, `LOG_UNAVAILABLE`, `STORE_BEHIND` */
+  annotate(
+    runId: string,
+    { tags, notes, starred, archived, source = 'caller' }: AnnotateRunRequest,
+    occurredAtUs: number,
+  ): Promise<void> {
+    return this.oneAfterTheOther(runId, async () => {
+      await this.require(runId);
+      const event = newControlEvent({
+        ...{ kind: 'RunAnnotated' as const, logId: this.log.logId, runId, occurredAtUs },
+        payload: {
+          tags: tags ?? null,
+          notes: notes ?? null,
+          starred: starred ?? null,
+          archived: archived ?? null,
+          source,
+        },
+      }) as AnyEvent;
+      requireControlEvent(event);
+      await this.append(event);
     });
   }
 

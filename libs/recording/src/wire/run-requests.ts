@@ -1,5 +1,5 @@
 import type { Json, RunEnded } from '@retrace/trajectory';
-import { json, name, objectSchema, tags, text, uuid, word } from './schema.js';
+import { flag, json, name, objectSchema, tags, text, uuid, word } from './schema.js';
 
 /** Starts a run that agents outside of Retrace record. */
 export interface StartRunRequest {
@@ -14,6 +14,15 @@ export interface StartRunRequest {
 export interface EndRunRequest {
   readonly reason: RunEnded['reason'];
   readonly detail?: string;
+}
+
+/** What is left out stays as it was. */
+export interface AnnotateRunRequest {
+  readonly tags?: readonly string[];
+  readonly notes?: string;
+  readonly starred?: boolean;
+  readonly archived?: boolean;
+  readonly source?: string;
 }
 
 export const START_RUN_REQUEST = objectSchema<StartRunRequest>(
@@ -33,4 +42,15 @@ export const END_RUN_REQUEST = objectSchema<EndRunRequest>(
     detail: text('Why, in words', { maxLength: 10_000 }),
   },
   ['reason'],
+);
+
+export const ANNOTATE_RUN_REQUEST = objectSchema<AnnotateRunRequest>(
+  {
+    tags: tags('In place of the tags that it has'),
+    notes: text('In place of the notes that it has; empty for none', { maxLength: 100_000 }),
+    starred: flag('Whether it is marked as one of the important ones'),
+    archived: flag('Whether lists leave it out unless they are asked for it'),
+    source: text('Who or what annotates', { maxLength: 256, default: 'caller' }),
+  },
+  [],
 );

@@ -11,7 +11,13 @@ SELECT
     JSONExtractInt(started.payload, 'seed') AS seed,
     started.environment AS environment,
     if(JSONExtractString(started.payload, 'runKind') = 'recorded', 'recorded', 'trained') AS kind,
-    JSONExtract(started.payload, 'tags', 'Array(String)') AS tags,
+    if(
+        annotated.tags = '',
+        JSONExtract(started.payload, 'tags', 'Array(String)'),
+        JSONExtract(annotated.tags, 'Array(String)')) AS tags,
+    annotated.notes AS notes,
+    toBool(annotated.starred) AS starred,
+    toBool(annotated.archived) AS archived,
     nullIf(JSONExtractRaw(started.payload, 'metadata'), '') AS metadata,
     JSONExtractString(started.payload, 'codeVersion') AS code_version,
     started.occurred_at AS started_at,
@@ -52,7 +58,20 @@ LEFT JOIN
     FROM events
     WHERE episode_id = '' AND kind = 'BaselinesMeasured'
     GROUP BY run_id
-) AS measured ON started.run_id = measured.run_id;
+) AS measured ON started.run_id = measured.run_id
+LEFT JOIN
+(
+    -- What an annotation leaves out stays as it was.
+    SELECT
+        run_id,
+        argMaxIf(JSONExtractRaw(payload, 'tags'), log_offset, JSONType(payload, 'tags') = 'Array') AS tags,
+        argMaxIf(JSONExtractString(payload, 'notes'), log_offset, JSONType(payload, 'notes') = 'String') AS notes,
+        argMaxIf(JSONExtractBool(payload, 'starred'), log_offset, JSONType(payload, 'starred') = 'Bool') AS starred,
+        argMaxIf(JSONExtractBool(payload, 'archived'), log_offset, JSONType(payload, 'archived') = 'Bool') AS archived
+    FROM events
+    WHERE episode_id = '' AND kind = 'RunAnnotated'
+    GROUP BY run_id
+) AS annotated ON started.run_id = annotated.run_id;
 
 CREATE OR REPLACE VIEW metrics AS
 SELECT

@@ -13,6 +13,7 @@ import type {
   PolicyPublished,
   PolicyValidated,
   RetentionApplied,
+  RunAnnotated,
   RunDeleted,
   RunEnded,
   RunStarted,
@@ -222,6 +223,8 @@ export const controlEventFields: ControlFields = {
   RetentionApplied: inColumnsAndJson<RetentionApplied>({}),
 
   RunDeleted: inColumnsAndJson<RunDeleted>({}),
+
+  RunAnnotated: inColumnsAndJson<RunAnnotated>({}),
 
   EpisodesDeleted: inColumnsAndJson<EpisodesDeleted>({}),
 

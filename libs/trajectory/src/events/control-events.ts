@@ -21,11 +21,25 @@ export interface ControlPayloads extends LineagePayloads {
   MetricsLogged: MetricsLogged;
   BaselinesMeasured: BaselinesMeasured;
   WarningRaised: WarningRaised;
+  RunAnnotated: RunAnnotated;
   RetentionApplied: RetentionApplied;
   RunDeleted: RunDeleted;
   EpisodesDeleted: EpisodesDeleted;
   DatasetEpisodesListed: DatasetEpisodesListed;
   DatasetCreated: DatasetCreated;
+}
+
+/** Says how people keep a run. A field that is null stays as it was; of several events the last in log order counts. */
+export interface RunAnnotated {
+  /** In place of all that the run has. */
+  readonly tags: readonly string[] | null;
+  /** Text of any length; `''` = none. */
+  readonly notes: string | null;
+  readonly starred: boolean | null;
+  /** Whether lists leave it out unless they are asked for it. */
+  readonly archived: boolean | null;
+  /** Who says so, such as the name of an API key. */
+  readonly source: string;
 }
 
 export interface LogOpened {

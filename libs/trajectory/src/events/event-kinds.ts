@@ -26,6 +26,7 @@ const CONTROL_VERSIONS: Readonly<Record<ControlEventKind, number>> = {
   MetricsLogged: 1,
   BaselinesMeasured: 1,
   WarningRaised: 2,
+  RunAnnotated: 1,
   RetentionApplied: 1,
   RunDeleted: 1,
   EpisodesDeleted: 1,

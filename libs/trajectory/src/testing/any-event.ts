@@ -478,6 +478,13 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     forced: flag,
     detail: text,
   }),
+  RunAnnotated: record({
+    tags: fc.option(tags),
+    notes: fc.option(text),
+    starred: fc.option(flag),
+    archived: fc.option(flag),
+    source: text,
+  }),
   EpisodesDeleted: record({
     episodeIds: fc.uniqueArray(uuid, { minLength: 1, maxLength: 6 }),
     forced: flag,

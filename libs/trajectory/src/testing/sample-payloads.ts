@@ -316,6 +316,13 @@ export const SAMPLE_PAYLOADS: { readonly [K in EventKind]: PayloadOf<K> } = {
     detail: 'older than 30 days',
   },
   RunDeleted: { controlEnd: 120, trajectoryEnds: [4_294_967_311, 0], forced: false, detail: 'by request' },
+  RunAnnotated: {
+    tags: ['good'],
+    notes: 'the first that learned',
+    starred: true,
+    archived: null,
+    source: 'ann',
+  },
   EpisodesDeleted: { episodeIds: [EPISODE_ID, PEER_EPISODE_ID], forced: false, detail: 'by request' },
   DatasetEpisodesListed: {
     name: 'solved',

@@ -187,6 +187,13 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
     forced: flag,
     detail: text,
   },
+  RunAnnotated: {
+    tags: nullable(listOf(nonEmptyText)),
+    notes: nullable(text),
+    starred: nullable(flag),
+    archived: nullable(flag),
+    source: text,
+  },
   EpisodesDeleted: { episodeIds: listOf(uuid), forced: flag, detail: text },
   DatasetEpisodesListed: {
     name: nonEmptyText,

@@ -40,6 +40,16 @@ export const RECORDING_EXAMPLES: Examples = {
       duplicates: 0,
     },
   },
+  'PATCH /api/runs/{runId}': {
+    request: {
+      tags: ['baseline'],
+      notes: 'The first that learned to wait.',
+      starred: true,
+    },
+    response: {
+      runId: '01a21e04-a484-70d7-871d-855f599898b7',
+    },
+  },
   'POST /api/runs/{runId}/end': {
     request: {
       reason: 'finished',

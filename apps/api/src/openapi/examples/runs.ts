@@ -5,6 +5,8 @@ const RUN = {
   name: 'bandit-ppo',
   kind: 'trained',
   tags: [],
+  starred: false,
+  archived: false,
   environment: 'bandit',
   seed: 1,
   recipeHash: 'b57b0307d8d58f4f67107f9e93d3da17490a482a745e10e6a9bf6678ec0398f1',
@@ -94,6 +96,7 @@ export const RUNS_EXAMPLES: Examples = {
       ],
       codeVersion: '0.1.0+ae9c05204688',
       metadata: null,
+      notes: '',
     },
   },
   'GET /api/runs/{runId}/recipe-differences/{otherRunId}': {

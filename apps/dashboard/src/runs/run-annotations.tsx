@@ -1,0 +1,138 @@
+import { type FormEvent, useState } from 'react';
+import { useAnnotateRun } from '../api/annotate-run';
+import type { RunDetail, RunListItem } from '../api/schema';
+import { Badge } from '../components/badge';
+import controls from '../components/controls.module.css';
+import page from '../pages/page.module.css';
+import styles from './run-annotations.module.css';
+
+/** Marks a run as one of the important ones. */
+export function StarButton({ run }: { readonly run: Pick<RunListItem, 'runId' | 'name' | 'starred'> }) {
+  const annotate = useAnnotateRun(run.runId);
+  return (
+    <button
+      type="button"
+      className={styles.star}
+      aria-pressed={run.starred}
+      aria-label={`Star ${run.name}`}
+      title={annotate.error?.message ?? (run.starred ? 'Remove the star' : 'Star this run')}
+      disabled={annotate.isPending}
+      onClick={() => {
+        annotate.mutate({ starred: !run.starred });
+      }}
+    >
+      {run.starred ? '★' : '☆'}
+    </button>
+  );
+}
+
+/** Takes a run out of the list of runs, or puts it back. */
+export function ArchiveButton({ run }: { readonly run: RunDetail }) {
+  const annotate = useAnnotateRun(run.runId);
+  return (
+    <button
+      type="button"
+      className={controls.button}
+      title={annotate.error?.message ?? 'The list of runs leaves archived ones out; nothing is deleted'}
+      disabled={annotate.isPending}
+      onClick={() => {
+        annotate.mutate({ archived: !run.archived });
+      }}
+    >
+      {run.archived ? 'Take out of archive' : 'Archive'}
+    </button>
+  );
+}
+
+interface RunNotesProps {
+  readonly run: RunDetail;
+  /** Not for an earlier moment. */
+  readonly canChange: boolean;
+}
+
+/** Tags and notes of a run, and a form to change them. */
+export function RunNotes({ run, canChange }: RunNotesProps) {
+  const [isEditing, setEditing] = useState(false);
+  if (isEditing)
+    return (
+      <NotesForm
+        run={run}
+        onClose={() => {
+          setEditing(false);
+        }}
+      />
+    );
+  const isEmpty = run.notes === '' && run.tags.length === 0;
+  if (isEmpty && !canChange) return null;
+  return (
+    <section className={styles.notes} aria-label="Tags and notes">
+      {run.tags.map((tag) => (
+        <Badge key={tag}>{tag}</Badge>
+      ))}
+      {run.notes !== '' && <p className={styles.text}>{run.notes}</p>}
+      {canChange && (
+        <button
+          type="button"
+          className={controls.plain}
+          onClick={() => {
+            setEditing(true);
+          }}
+        >
+          {isEmpty ? 'Add tags or notes' : 'Edit tags and notes'}
+        </button>
+      )}
+    </section>
+  );
+}
+
+function NotesForm({ run, onClose }: { readonly run: RunDetail; readonly onClose: () => void }) {
+  const [tags, setTags] = useState(run.tags.join(', '));
+  const [notes, setNotes] = useState(run.notes);
+  const annotate = useAnnotateRun(run.runId);
+  const save = (event: FormEvent): void => {
+    event.preventDefault();
+    annotate.mutate({ tags: readTags(tags), notes }, { onSuccess: onClose });
+  };
+  return (
+    <form className={`${page.card} ${styles.form}`} aria-label="Tags and notes" onSubmit={save}>
+      <label className={controls.field}>
+        Tags
+        <input
+          className={controls.input}
+          value={tags}
+          maxLength={4_000}
+          placeholder="baseline, paper"
+          onChange={(event) => {
+            setTags(event.target.value);
+          }}
+        />
+      </label>
+      <label className={styles.area}>
+        Notes
+        <textarea
+          value={notes}
+          maxLength={100_000}
+          rows={4}
+          onChange={(event) => {
+            setNotes(event.target.value);
+          }}
+        />
+      </label>
+      <div className={styles.buttons}>
+        <button type="submit" className={controls.primary} disabled={annotate.isPending}>
+          Save
+        </button>
+        <button type="button" className={controls.button} onClick={onClose}>
+          Cancel
+        </button>
+        {annotate.isError && <span role="alert">{annotate.error.message}</span>}
+      </div>
+    </form>
+  );
+}
+
+/** Tags between commas, each once. */
+export function readTags(text: string): string[] {
+  const tags = text.split(',').map((tag) => tag.trim());
+  return [...new Set(tags.filter((tag) => tag !== ''))];
+}
