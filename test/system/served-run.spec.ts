@@ -557,6 +557,37 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.locator('th[aria-sort="descending"]', { hasText: 'Rollout' }).waitFor();
     });
 
+    it('keeps a star, tags, notes and the archive of a run', async () => {
+      const { page } = browser;
+      const table = page.getByRole('region', { name: 'Runs' });
+      const names = async () => (await table.getByRole('link').allInnerTexts()).toSorted();
+      const name = 'memory-bandit-grpo';
+      await page.goto(url);
+      await page.getByRole('button', { name: `Star ${name}` }).click();
+      await page.getByRole('button', { name: `Star ${name}`, pressed: true }).waitFor();
+      await page.getByLabel('Star', { exact: true }).selectOption('true');
+      await expect.poll(names).toEqual([name]);
+      await table.getByRole('link', { name }).click();
+      await page.getByRole('button', { name: 'Add tags or notes' }).click();
+      await page.getByLabel('Tags').fill('paper, best');
+      await page.getByLabel('Notes').fill('Remembers.');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Remembers.').waitFor();
+      await page.getByRole('button', { name: 'Archive', exact: true }).click();
+      await page.getByRole('button', { name: 'Take out of archive' }).waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      const query = 'SELECT tags, notes, starred, archived FROM runs WHERE starred';
+      const stored = { tags: ['paper', 'best'], notes: 'Remembers.', starred: true, archived: true };
+      await expect.poll(() => sql(query)).toEqual([stored]);
+      await page.goto(`${url}/runs`);
+      await expect.poll(names).toEqual(['bandit-ppo']);
+      await page.getByLabel('Archived').selectOption('only');
+      await expect.poll(names).toEqual([name]);
+      await table.getByRole('link', { name }).click();
+      await page.getByRole('button', { name: 'Take out of archive' }).click();
+      await page.getByRole('button', { name: 'Archive', exact: true }).waitFor();
+    });
+
     it('lays every metric of a run over that of another, finds it by words, and saves what it shows', async () => {
       const { page } = browser;
       const response = await fetch(`${url}/api/runs`);

@@ -65,7 +65,7 @@ export function RunNotes({ run, canChange }: RunNotesProps) {
   const isEmpty = run.notes === '' && run.tags.length === 0;
   if (isEmpty && !canChange) return null;
   return (
-    <section className={styles.notes} aria-label="Tags and notes">
+    <section className={styles.notes} aria-label="About this run">
       {run.tags.map((tag) => (
         <Badge key={tag}>{tag}</Badge>
       ))}
@@ -94,7 +94,7 @@ function NotesForm({ run, onClose }: { readonly run: RunDetail; readonly onClose
     annotate.mutate({ tags: readTags(tags), notes }, { onSuccess: onClose });
   };
   return (
-    <form className={`${page.card} ${styles.form}`} aria-label="Tags and notes" onSubmit={save}>
+    <form className={`${page.card} ${styles.form}`} aria-label="About this run" onSubmit={save}>
       <label className={controls.field}>
         Tags
         <input

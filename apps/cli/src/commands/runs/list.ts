@@ -2,15 +2,21 @@ import type { CommonOptions } from '../../options.js';
 import { withStore } from '../../services/store-session.js';
 import { printQuery } from '../../terminal/print-query.js';
 
-const QUERY = `
-  SELECT run_id, name, environment, seed, started_at, ended_at, end_reason,
+const query = (archived: boolean): string => `
+  SELECT run_id, name, tags, starred, environment, seed, started_at, ended_at, end_reason,
          (SELECT count() FROM episodes WHERE episodes.run_id = runs.run_id) AS num_episodes,
          (SELECT max(update_number) FROM updates WHERE updates.run_id = runs.run_id) AS num_updates
-  FROM runs ORDER BY started_at DESC`;
+  FROM runs ${archived ? '' : 'WHERE NOT archived'}
+  ORDER BY started_at DESC`;
+
+interface ListOptions extends CommonOptions {
+  /** Whether archived runs are among them. */
+  readonly archived?: true;
+}
 
 /** Prints the runs, newest first. */
-export async function list({ dataDir, json }: CommonOptions): Promise<void> {
+export async function list({ dataDir, json, archived }: ListOptions): Promise<void> {
   await withStore({ dataDir }, (session) =>
-    printQuery(session, { sql: QUERY, format: json === true ? 'json' : 'table' }),
+    printQuery(session, { sql: query(archived === true), format: json === true ? 'json' : 'table' }),
   );
 }
