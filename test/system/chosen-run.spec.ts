@@ -104,6 +104,25 @@ describe('every command that chooses a run', () => {
     );
   });
 
+  it('asks SQL as of the commit of an update of one, of which a part of the id will do', async () => {
+    const [, second] = runIds;
+    const newest = 'SELECT run_id, max(update_number) AS newest FROM updates GROUP BY run_id ORDER BY run_id';
+    const ask = (moment: string) => run('sql', newest, '--as-of', moment, '--json');
+    const rows = runIds.map((runId) => ({ run_id: runId }));
+    expect(JSON.parse((await ask(`${second.slice(-8)}@1`)).stdout)).toEqual([
+      { ...rows[0], newest: expect.any(Number) as number },
+      { ...rows[1], newest: 1 },
+    ]);
+    expect((await ask('yesterday')).stderr).toContain('--as-of: must be a date with a time such as');
+    expect((await ask(`${second}@9999`)).stderr).toContain('the store has no commit of');
+    const named = await run('runs', 'annotate', second.slice(-8), '--star', '--tags', 'kept, kept,');
+    expect(named.stderr).toBe(`run "${second.slice(-8)}" is ${second} (bandit-ppo)\n`);
+    const starred = 'SELECT run_id, tags FROM runs WHERE starred';
+    await expect
+      .poll(async () => JSON.parse((await run('sql', starred, '--json')).stdout) as unknown)
+      .toEqual([{ run_id: second, tags: ['kept'] }]);
+  });
+
   it('has a row above for each file that takes a run', () => {
     const commands = join(root, 'apps/cli/src/commands');
     const files = readdirSync(commands, { recursive: true, encoding: 'utf8' }).filter((file) =>

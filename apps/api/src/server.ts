@@ -96,7 +96,7 @@ async function configure(app: NestFastifyApplication, config: ApiConfig): Promis
   await registerAccess(server, { control: app.get(AccessControl), rateLimit: config.rateLimit });
   registerRecordsBody(server);
   registerBodyBounds(server);
-  registerAsOf(server, () => app.get(StoreService).now);
+  registerAsOf(server, { store: () => app.get(StoreService).now, ids: app.get(ShortIds) });
   registerShortIds(server, app.get(ShortIds));
   const prometheus = app.get(PrometheusService);
   server.addHook('onResponse', (request, reply, done) => {

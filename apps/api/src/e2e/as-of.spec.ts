@@ -1,3 +1,4 @@
+import { tableFromIPC } from 'apache-arrow';
 import { RewardScorer, scoreRun } from '@retrace/scoring';
 import { episodeIdFor, nowUs } from '@retrace/trajectory';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -190,7 +191,14 @@ describe('?asOf=', () => {
     const { appliedAt } = await fixture.getJson<Update>(`/api/runs/${run.runId}/updates/0`);
     const commit = (await ask("SELECT event_id FROM events WHERE kind = 'UpdateApplied' ORDER BY log_offset"))
       .rows[0][0];
-    const moments = [commit, `${run.runId}@0`, appliedAt, `${appliedAt}`.replace('T', ' ').replace('Z', '')];
+    const moments = [
+      commit,
+      `${run.runId}@0`,
+      'latest@0',
+      `${run.runId.slice(-8)}@0`,
+      appliedAt,
+      `${appliedAt}`.replace('T', ' ').replace('Z', ''),
+    ];
     for (const moment of moments) {
       const { rows } = await ask('SELECT max(update_number), max(applied_at) FROM updates', String(moment));
       expect(rows, String(moment)).toEqual([[0, `${appliedAt}`.replace('T', ' ').replace('Z', '')]]);
@@ -198,12 +206,16 @@ describe('?asOf=', () => {
   });
 
   it.each([
-    ['yesterday', 400, /^asOf must be a time such as/],
-    ['2026-02-30T00:00:00Z', 400, /^asOf must be a time/],
-    ['2026-11-29', 400, /^asOf must be a time/],
+    ['yesterday', 400, /^asOf must be a date with a time such as/],
+    ['2026-02-30T00:00:00Z', 400, /^asOf must be a date/],
+    ['2026-11-29', 400, /^asOf must be a date/],
     ['01900000-0000-7000-8000-000000000000', 404, /no event 01900000/],
     ['01900000-0000-7000-8000-000000000000@3', 404, /no commit of 01900000/],
-    [`latest@3`, 400, /^asOf must be a time/],
+    ['latest@3', 404, /no commit of /],
+    ['ffff0000@3', 404, /^Run "ffff0000" not found/],
+    ['00000000-0000-0000-0000-000000000000', 404, /no event/],
+    ['9999-01-01T00:00:00Z', 400, /^asOf must be a date/],
+    ['2026-11-29T17:38.5Z', 400, /^asOf must be a date/],
   ])('%s is answered %d', async (moment, status, detail) => {
     const response = await fixture.get(asOf('/api/runs', moment));
     expect(response.status).toBe(status);
@@ -212,8 +224,8 @@ describe('?asOf=', () => {
 
   it('is refused where an answer tells of now, and where it is given twice', async () => {
     for (const [address, rule] of [
-      ['/api/queue', /not for this address/],
-      ['/api/sql/schema', /not for this address/],
+      ['/api/queue', /answer is about now/],
+      ['/api/sql/schema', /answer is about now/],
       ['/api/runs?asOf=2026-11-29T09:00:00Z', /given once/],
     ] as const) {
       const response = await fixture.get(asOf(address, '2026-11-29T09:00:00Z'));
@@ -224,6 +236,30 @@ describe('?asOf=', () => {
         errors: [{ field: 'asOf' }],
       });
     }
+  });
+
+  it('takes a time to the microsecond with every filter', async () => {
+    const moment = `${timeText(stages[1].momentUs).slice(0, -1)}999Z`;
+    for (const status of ['running', 'idle', 'finished'])
+      await fixture.getJson(asOf(`/api/runs?status=${status}`, moment));
+  });
+
+  it('is left to the pages, whose addresses keep the moment', async () => {
+    const response = await fixture.get(asOf('/runs/latest', timeText(stages[0].momentUs)));
+    expect(await response.text()).not.toContain('asOf');
+    const unknown = await fixture.get(asOf('/api/nothing', timeText(stages[0].momentUs)));
+    expect(unknown.status).toBe(404);
+  });
+
+  it('answers in Arrow, and calls a view by the name of a table', async () => {
+    const { momentUs } = stages[0];
+    const response = await fetch(`${fixture.api.url}${asOf('/api/sql', timeText(momentUs))}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/vnd.apache.arrow.stream' },
+      body: JSON.stringify({ query: 'SELECT name FROM runs AS events' }),
+    });
+    const table = tableFromIPC(new Uint8Array(await response.arrayBuffer()));
+    expect(table.getChild('name')?.toJSON()).toEqual(['agents']);
   });
 
   it('does not reach other requests that are answered meanwhile', async () => {

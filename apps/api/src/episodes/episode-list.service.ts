@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { asksAboutNow } from '../store/asked-moment.js';
 import { decodeCursor, encodeCursor } from '../paging/cursor.js';
 import { pageOf, type Page } from '../paging/page.js';
 import { StoreService } from '../store/store.service.js';
@@ -28,7 +29,7 @@ const MAX_WINDOWS = 5;
  */
 @Injectable()
 export class EpisodeListService {
-  /** Runs whose start was seen: a start is removed only together with the whole run. */
+  /** Runs that have started by now: a start is removed only together with the whole run. */
   private readonly started = new Set<string>();
 
   constructor(private readonly store: StoreService) {}
@@ -47,10 +48,10 @@ export class EpisodeListService {
 
   /** Whether the run has started; episodes of any other run are left out, as in the views. */
   private async hasStarted(runId: string): Promise<boolean> {
-    if (this.started.has(runId)) return true;
+    if (asksAboutNow() && this.started.has(runId)) return true;
     const sql = `SELECT 1 FROM events WHERE run_id = {runId:String} AND episode_id = '' AND kind = 'RunStarted' LIMIT 1`;
     const [start] = await this.store.queryRows(sql, { runId });
-    if (start !== undefined) this.started.add(runId);
+    if (start !== undefined && asksAboutNow()) this.started.add(runId);
     return start !== undefined;
   }
 

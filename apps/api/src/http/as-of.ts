@@ -1,57 +1,74 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { readMoment, settingsAsOf, StoreError, type StatementOptions } from '@retrace/store';
-import type { Json } from '@retrace/trajectory';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { readMoment, StoreError } from '@retrace/store';
+import { isUuid, type Json } from '@retrace/trajectory';
+import type { FastifyInstance } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../problems/problem.js';
+import { askedMoment } from '../store/asked-moment.js';
+import { ID_OR_PART, type ShortIds } from './short-ids.js';
 
-/** The moment that a request asks about, in microseconds since the Unix epoch; without one it asks about now. */
-const asked = new AsyncLocalStorage<number>();
-
-type MomentReader = Parameters<typeof readMoment>[0];
-
-/** Settings of the engine with which the statements of this request read. */
-export function requestSettings(): NonNullable<StatementOptions['settings']> {
-  const timeUs = asked.getStore();
-  return timeUs === undefined ? {} : settingsAsOf(timeUs);
+interface AsOfOptions {
+  /** The store as it is now. */
+  readonly store: () => Parameters<typeof readMoment>[0];
+  readonly ids: ShortIds;
 }
 
-/** Now, or the moment that this request asks about. */
-export function requestTimeMs(): number {
-  const timeUs = asked.getStore();
-  return timeUs === undefined ? Date.now() : timeUs / 1000;
-}
+/** Times of events and commits, which never change, are remembered: one page asks many times. */
+const MAX_REMEMBERED = 1_000;
 
 /**
  * Lets the rest of a request with `?asOf=` read what was known at that moment, where its route is declared so (`AccessAsOf`). Comes before what else
  * reads the store for a request, and once its caller is known to be allowed.
  */
-export function registerAsOf(server: FastifyInstance, store: () => MomentReader): void {
+export function registerAsOf(server: FastifyInstance, options: AsOfOptions): void {
+  const moments = new Moments(options);
   server.addHook('preHandler', (request, _reply, next) => {
     const { asOf, ...query } = request.query as { readonly asOf?: unknown };
-    if (asOf === undefined) {
+    const { access, hasAsOf } = request.routeOptions.config;
+    // Pages, whose addresses keep the moment, and what is not found are no routes of the API.
+    if (asOf === undefined || access === undefined) {
       next();
       return;
     }
+    if (hasAsOf !== true) {
+      next(invalid(asOf, 'is not for this address, whose answer is about now'));
+      return;
+    }
     request.query = query;
-    findMoment(asOf, request, store).then((timeUs) => asked.run(timeUs, next), next);
+    moments.find(asOf).then((timeUs) => askedMoment.run(timeUs, next), next);
   });
 }
 
-async function findMoment(
-  asOf: unknown,
-  { routeOptions }: FastifyRequest,
-  store: () => MomentReader,
-): Promise<number> {
-  if (routeOptions.config.hasAsOf !== true) throw invalid(asOf, 'is not for this address: it tells of now');
-  if (typeof asOf !== 'string') throw invalid(asOf, 'must be given once');
-  try {
-    return await readMoment(store(), asOf);
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    if (error.code === 'MOMENT_INVALID' || error.code === 'CLUSTER_UNSUPPORTED')
-      throw invalid(asOf, error.message);
-    if (error.code === 'MOMENT_UNKNOWN') throw new ProblemError('NOT_FOUND', `asOf: ${error.message}`);
-    throw error;
+/** Finds the times that texts name. */
+class Moments {
+  private readonly remembered = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+
+  constructor(private readonly options: AsOfOptions) {}
+
+  /** @throws ProblemError `INVALID_REQUEST`, `NOT_FOUND`, `ID_AMBIGUOUS`; `STORE_STARTING` */
+  async find(asOf: unknown): Promise<number> {
+    if (typeof asOf !== 'string') throw invalid(asOf, 'must be given once');
+    const known = this.remembered.get(asOf);
+    if (known !== undefined) return known;
+    try {
+      const timeUs = await readMoment(this.options.store(), await this.withWholeId(asOf));
+      if (isUuid(asOf.split('@')[0])) this.remembered.set(asOf, timeUs);
+      return timeUs;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      if (error.code === 'MOMENT_INVALID' || error.code === 'CLUSTER_UNSUPPORTED')
+        throw invalid(asOf, error.message);
+      if (error.code === 'MOMENT_UNKNOWN') throw new ProblemError('NOT_FOUND', `asOf: ${error.message}`);
+      throw error;
+    }
+  }
+
+  /** `RUN@N` with the whole id of a run of which it has a part, or that is the newest. */
+  private async withWholeId(asOf: string): Promise<string> {
+    const [, part, update] = /^([^@]+)(@\d+)$/.exec(asOf) ?? [];
+    if (part === undefined || !ID_OR_PART.test(part) || isUuid(part)) return asOf;
+    const params = { runId: part };
+    await this.options.ids.complete(params);
+    return `${params.runId}${update}`;
   }
 }
 

@@ -41,7 +41,7 @@ export function AccessAsOf(level: KeyScope): MethodDecorator {
 }
 
 const AS_OF =
-  'Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run';
+  'Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do';
 
 /** The scope that a key needs at this level. */
 export function scopeOf(level: Exclude<AccessLevel, 'open'>): KeyScope {

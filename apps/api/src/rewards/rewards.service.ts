@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { ScoringErrorCode } from '@retrace/scoring';
 import type { StatementOptions, StoreClient, StoreReader } from '@retrace/store';
-import { requestSettings } from '../http/as-of.js';
+import { requestSettings } from '../store/asked-moment.js';
 import { ProblemError, type ProblemCode } from '../problems/problem.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';

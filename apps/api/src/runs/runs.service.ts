@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { recipeDifferences } from '@retrace/config';
 import type { Json } from '@retrace/trajectory';
-import { requestTimeMs } from '../http/as-of.js';
+import { requestTimeMs } from '../store/asked-moment.js';
 import { pageOf, type Page } from '../paging/page.js';
 import { ProblemError } from '../problems/problem.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';

@@ -9,7 +9,7 @@ import {
 import { createStoreClient, StoreError, type StatementOptions, type StoreClient } from '@retrace/store';
 import type { Json } from '@retrace/trajectory';
 import { performance } from 'node:perf_hooks';
-import { requestSettings } from '../http/as-of.js';
+import { requestSettings } from '../store/asked-moment.js';
 import { ApiConfig } from '../config/api-config.js';
 import { ProblemError } from '../problems/problem.js';
 import { StoreService } from '../store/store.service.js';

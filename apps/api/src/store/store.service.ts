@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { createStoreClient, migrate, StoreError, type StoreClient, type StoreReader } from '@retrace/store';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiConfig } from '../config/api-config.js';
-import { requestSettings } from '../http/as-of.js';
+import { requestSettings } from './asked-moment.js';
 import { ProblemError } from '../problems/problem.js';
 
 /** `starting` until the store answers and has the schema of this code; `failed` when waiting can not help. */

@@ -1,4 +1,4 @@
-import { useQueries, type UseQueryResult } from '@tanstack/react-query';
+import { type QueryKey, useQueries, type UseQueryResult } from '@tanstack/react-query';
 import { hasEnded } from '../format/run-state';
 import { api, dataOf } from './client';
 import { keys, MAX_CHART_POINTS, unlessRefused } from './queries';
@@ -11,6 +11,7 @@ export interface ComparedRun {
 }
 
 interface ReadQuery {
+  readonly queryKey: QueryKey;
   readonly state: { readonly data?: ComparedRun; readonly error: Error | null };
 }
 

@@ -41,7 +41,8 @@ it.each([
 });
 
 it('unlessRefused: asks again in intervals until a request is refused, also behind failures that may pass', () => {
-  const intervalAfter = (error: Error | null) => unlessRefused(3_000)({ state: { error } });
+  const intervalAfter = (error: Error | null) =>
+    unlessRefused(3_000)({ queryKey: ['runs'], state: { error } });
   expect(intervalAfter(null)).toBe(3_000);
   expect([0, 408, 429, 500, 503].map((status) => intervalAfter(problem(status)))).toEqual(
     Array(5).fill(3_000),

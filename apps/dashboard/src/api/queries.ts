@@ -56,10 +56,11 @@ export function createQueryClient(): QueryClient {
 
 /**
  * Asks again in intervals, as long as the server does not refuse the request: it would refuse it each time. What is not found may not be stored yet, and
- * is asked for now and then.
+ * is asked for now and then. An earlier moment does not change.
  */
 export function unlessRefused(intervalMs: number | false) {
-  return ({ state: { error } }: { readonly state: { readonly error: Error | null } }): number | false => {
+  return ({ state: { error }, queryKey }: PolledQuery): number | false => {
+    if (shownMoment() !== null && !isOfNow(queryKey)) return false;
     if (intervalMs !== false && error instanceof ApiProblem && error.status === 404)
       return Math.max(intervalMs, NOT_FOUND_POLL_MS);
     return isRefusal(error) ? false : intervalMs;
@@ -70,11 +71,18 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof ApiProblem && error.isRefusal;
 }
 
-/** First words of keys of what is the same whatever moment is shown. */
-const OF_NOW: ReadonlySet<unknown> = new Set(['session', 'health', 'queue', 'recipes']);
+/** Words of keys of what is the same whatever moment is shown. */
+const OF_NOW: ReadonlySet<unknown> = new Set([
+  ...['session', 'health', 'queue', 'recipes', 'replays', 'what-ifs', 'schema', 'whole-run'],
+]);
 
-function isOfNow([first]: QueryKey): boolean {
-  return OF_NOW.has(first);
+function isOfNow(key: QueryKey): boolean {
+  return key.some((word) => OF_NOW.has(word));
+}
+
+interface PolledQuery {
+  readonly queryKey: QueryKey;
+  readonly state: { readonly error: Error | null };
 }
 
 /** Keys of the cached queries; the keys of everything in a run start with the key of the run. */

@@ -3120,7 +3120,7 @@ export interface operations {
                 metric?: string;
                 /** @description Order of the sort */
                 order?: "ascending" | "descending";
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -3196,7 +3196,7 @@ export interface operations {
     RunsController_get: {
         parameters: {
             query?: {
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -3265,7 +3265,7 @@ export interface operations {
     RunsController_compareRecipes: {
         parameters: {
             query?: {
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -3301,7 +3301,7 @@ export interface operations {
     RunsController_getTotals: {
         parameters: {
             query?: {
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -3495,7 +3495,7 @@ export interface operations {
                 source?: "trainer" | "collector" | "sink" | "evaluation" | "system";
                 /** @description Maximum number of points in a series; a longer series is cut into this many equal stretches, and each point is the mean of one */
                 maxPoints?: number;
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -3567,7 +3567,7 @@ export interface operations {
                 update?: number;
                 /** @description Which episodes come first, by their start */
                 sort?: "newest" | "oldest";
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -3609,7 +3609,7 @@ export interface operations {
                 fromStep?: number;
                 /** @description Maximum number of steps; an answer of more than 100,000 tokens has fewer */
                 maxSteps?: number;
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -3786,7 +3786,7 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -3868,7 +3868,7 @@ export interface operations {
     UpdatesController_get: {
         parameters: {
             query?: {
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -3914,7 +3914,7 @@ export interface operations {
                 order?: "ascending" | "descending";
                 /** @description true: only episodes that succeeded; false: only episodes that failed */
                 success?: boolean;
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -3954,7 +3954,7 @@ export interface operations {
     UpdatesController_tokens: {
         parameters: {
             query?: {
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -3992,7 +3992,7 @@ export interface operations {
     UpdatesController_lineage: {
         parameters: {
             query?: {
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -4028,7 +4028,7 @@ export interface operations {
     UpdatesController_distributions: {
         parameters: {
             query?: {
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -4354,7 +4354,7 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -4440,7 +4440,7 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -4482,7 +4482,7 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -4524,7 +4524,7 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -4562,7 +4562,7 @@ export interface operations {
     RewardsController_list: {
         parameters: {
             query?: {
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -4602,7 +4602,7 @@ export interface operations {
                 limit?: number;
                 /** @description Stretches of equally many episodes that the history is cut into; fewer where one would have fewer than ten episodes */
                 stretches?: number;
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -4642,7 +4642,7 @@ export interface operations {
                 split?: "train" | "validation" | "test" | "all";
                 /** @description Most episodes, or groups, in each list */
                 limit?: number;
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -4684,7 +4684,7 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -4719,7 +4719,7 @@ export interface operations {
     DatasetsController_get: {
         parameters: {
             query?: {
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -4757,7 +4757,7 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -4799,7 +4799,7 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -4834,7 +4834,7 @@ export interface operations {
     PlaysController_get: {
         parameters: {
             query?: {
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;
@@ -4868,7 +4868,7 @@ export interface operations {
     SqlController_run: {
         parameters: {
             query?: {
-                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run */
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };
             header?: never;

@@ -1,14 +1,14 @@
-import { hashKey, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useMatch } from 'react-router';
 import { apiOfNow, dataOf } from '../api/client';
 import controls from '../components/controls.module.css';
 import { SearchField } from '../components/search-field';
+import { useNow } from '../components/use-now';
 import { useDraft } from '../components/use-draft';
-import { hasEnded } from '../format/run-state';
 import { formatDuration, formatMoment } from '../format/times';
+import { momentMs, readMoment } from './moment';
 import styles from './as-of-bar.module.css';
-
-const SLIDER_STEPS = 1_000;
 
 interface AsOfBarProps {
   /** Null: now. */
@@ -20,35 +20,48 @@ interface AsOfBarProps {
 /** Chooses the moment that all pages show: a time, an event, or a point on the way of the run that the page is about. */
 export function AsOfBar({ moment, onShow, onClose }: AsOfBarProps) {
   const runId = useMatch('/runs/:runId/*')?.params.runId;
+  const [refused, setRefused] = useState<string | null>(null);
+  const show = (next: string | null): void => {
+    setRefused(null);
+    onShow(next);
+  };
+  const commit = (typed: string): void => {
+    const read = typed.trim() === '' ? null : readMoment(typed.trim());
+    if (read === null && typed.trim() !== '') setRefused(typed);
+    else show(read);
+  };
   return (
     <section className={styles.bar} aria-label="Time travel" data-active={moment !== null}>
       <strong className={styles.title}>{moment === null ? 'Now' : `As of ${sayMoment(moment)}`}</strong>
-      {runId !== undefined && <RunSlider key={runId} runId={runId} moment={moment} onShow={onShow} />}
+      {runId !== undefined && <RunSlider key={runId} runId={runId} moment={moment} onShow={show} />}
       <SearchField
         label="Time or event"
         type="search"
-        value={moment ?? ''}
-        onCommit={(typed) => {
-          onShow(typed.trim() === '' ? null : typed.trim());
-        }}
+        value={moment === null ? '' : sayMoment(moment)}
+        onCommit={commit}
       />
       <button
         type="button"
         className={controls.button}
         onClick={() => {
-          onShow(null);
+          show(null);
           onClose();
         }}
       >
         {moment === null ? 'Close' : 'Back to now'}
       </button>
+      {refused !== null && (
+        <span role="alert">
+          “{refused}” is no date with a time (2026-11-23 09:00:00), id of an event, or run id@update
+        </span>
+      )}
     </section>
   );
 }
 
-/** A time in the zone of this browser; an event as it is. */
+/** A time in the zone of this browser, which `readMoment` takes back; an event as it is. */
 function sayMoment(moment: string): string {
-  return Number.isNaN(Date.parse(moment)) ? moment : formatMoment(moment);
+  return Number.isNaN(momentMs(moment)) ? moment : formatMoment(moment);
 }
 
 interface RunSliderProps {
@@ -57,23 +70,22 @@ interface RunSliderProps {
   readonly onShow: (moment: string) => void;
 }
 
-/** From the start of a run to its end, or to its newest event. */
+/** From the start of a trained run to its end, or to now, as where agents record it: rewards and tags may come at any time. */
 function RunSlider({ runId, moment, onShow }: RunSliderProps) {
   const run = useQuery({
     queryKey: ['whole-run', runId],
-    // The same whatever moment is shown.
-    queryKeyHashFn: hashKey,
     queryFn: ({ signal }) =>
       dataOf(apiOfNow.GET('/api/runs/{runId}', { params: { path: { runId } }, signal })),
-    refetchInterval: ({ state: { data } }) => data !== undefined && !hasEnded(data) && 5_000,
   });
+  const nowMs = useNow(5_000);
   if (run.data === undefined) return null;
-  const { startedAt, lastActivityAt } = run.data;
+  const { startedAt, endedAt, lastActivityAt, kind } = run.data;
+  const ends = kind === 'trained' && endedAt !== null;
   return (
     <Slider
       startMs={Date.parse(startedAt)}
-      endMs={Math.ceil(Date.parse(lastActivityAt ?? startedAt)) + 1}
-      shownMs={moment === null ? Number.NaN : Date.parse(moment)}
+      endMs={ends ? Math.ceil(Date.parse(lastActivityAt ?? endedAt)) + 1 : nowMs}
+      shownMs={moment === null ? Number.NaN : momentMs(moment)}
       onShow={onShow}
     />
   );
@@ -90,7 +102,7 @@ interface SliderProps {
 function Slider({ startMs, endMs, shownMs, onShow }: SliderProps) {
   const applied = Number.isNaN(shownMs) ? endMs : Math.min(Math.max(shownMs, startMs), endMs);
   const [timeMs, setTimeMs] = useDraft(applied, (chosen) => {
-    onShow(new Date(chosen).toISOString());
+    onShow(new Date(Math.round(chosen)).toISOString());
   });
   return (
     <label className={styles.slider}>
@@ -99,7 +111,7 @@ function Slider({ startMs, endMs, shownMs, onShow }: SliderProps) {
         type="range"
         min={startMs}
         max={endMs}
-        step={Math.max(1, Math.round((endMs - startMs) / SLIDER_STEPS))}
+        step="any"
         value={timeMs}
         aria-valuetext={`${formatDuration(timeMs - startMs)} after its start`}
         onChange={(event) => {

@@ -1,62 +1,60 @@
-import { useEffect, useSyncExternalStore } from 'react';
-import { useNavigationType, useSearchParams } from 'react-router';
+import {
+  createSearchParams,
+  type NavigateOptions,
+  type URLSearchParamsInit,
+  useLocation,
+  useNavigate,
+  useSearchParams,
+} from 'react-router';
+import { MOMENT_FIELD, momentIn, withMoment } from './moment';
 
-/** Field of the address that keeps the moment. */
-const FIELD = 'asOf';
-
-let shown = typeof location === 'undefined' ? null : momentIn(new URLSearchParams(location.search));
-const listeners = new Set<() => void>();
-
-function momentIn(search: URLSearchParams): string | null {
-  return search.get(FIELD) ?? null;
-}
-
-/** The moment that the pages show, as `?asOf=` of the API takes it; null for now. */
+/** The moment that the address of the page names, as `?asOf=` of the API takes it; null for now. For code outside of components. */
 export function shownMoment(): string | null {
-  return shown;
+  return typeof location === 'undefined' ? null : momentIn(new URLSearchParams(location.search));
 }
 
-function change(moment: string | null): void {
-  if (moment === shown) return;
-  shown = moment;
-  for (const listener of listeners) listener();
-}
-
-function listen(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-/** The moment that the pages show. */
+/** The moment that the page shows; null for now. */
 export function useShownMoment(): string | null {
-  return useSyncExternalStore(listen, shownMoment);
+  return momentIn(new URLSearchParams(useLocation().search));
 }
 
-/** Keeps the moment in the address: links to other pages leave it there, and the back button returns to the one before. */
-export function useMomentInAddress(): (moment: string | null) => void {
-  const [search, setSearch] = useSearchParams();
-  const isBackOrForward = useNavigationType() === 'POP';
-  const inAddress = momentIn(search);
-  const moment = useShownMoment();
+/** Shows another moment on this page. The back button leaves an earlier moment in one step, however many were looked at. */
+export function useShowMoment(): (moment: string | null) => void {
+  const shown = useShownMoment();
+  const [, setSearch] = useSearchParams();
+  return (moment) => {
+    if (moment === shown) return;
+    setSearch(
+      (search) => {
+        if (moment === null) search.delete(MOMENT_FIELD);
+        else search.set(MOMENT_FIELD, moment);
+        return search;
+      },
+      { replace: shown !== null && moment !== null },
+    );
+  };
+}
 
-  const write = (next: string | null, options: { readonly replace: boolean }): void => {
+/** The query of the address, and a function that replaces it except for the moment. */
+export function useSearch() {
+  const [search, setSearch] = useSearchParams();
+  const replace = (
+    fields: URLSearchParamsInit | ((current: URLSearchParams) => URLSearchParamsInit),
+    options?: NavigateOptions,
+  ): void => {
     setSearch((current) => {
-      if (next === null) current.delete(FIELD);
-      else current.set(FIELD, next);
-      return current;
+      const moment = momentIn(current);
+      const next = createSearchParams(typeof fields === 'function' ? fields(current) : fields);
+      if (moment !== null) next.set(MOMENT_FIELD, moment);
+      return next;
     }, options);
   };
-  useEffect(() => {
-    if (inAddress === moment) return;
-    if (inAddress !== null || isBackOrForward) change(inAddress);
-    else write(moment, { replace: true });
-    // Only a change of the address is to be followed: a change of the moment writes it.
-  }, [search]);
+  return [search, replace] as const;
+}
 
-  return (next) => {
-    // The back button leaves an earlier moment in one step, however many were looked at.
-    const replace = shown !== null && next !== null;
-    change(next);
-    write(next, { replace });
-  };
+/** Opens a page at the same moment. */
+export function useOpenPage(): (address: string) => void {
+  const navigate = useNavigate();
+  const moment = useShownMoment();
+  return (address) => void navigate(withMoment(address, moment));
 }

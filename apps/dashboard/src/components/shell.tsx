@@ -1,7 +1,8 @@
-import { Link, NavLink, Outlet, useNavigation } from 'react-router';
+import { Outlet, useLocation, useNavigation } from 'react-router';
 import { useState } from 'react';
+import { Link, NavLink } from './link';
 import { AsOfBar } from '../as-of/as-of-bar';
-import { useMomentInAddress, useShownMoment } from '../as-of/shown-moment';
+import { useShowMoment, useShownMoment } from '../as-of/shown-moment';
 import { useHealth, useLogin, useSession } from '../api/queries';
 import type { Health, SessionStatus } from '../api/schema';
 import { ClockIcon } from './clock-icon';
@@ -17,6 +18,7 @@ export function Shell() {
   const { data: session, isPending } = useSession();
   const isLocked = session?.needsKey === true && session.keyId === null;
   const moment = useShownMoment();
+  const isSql = useLocation().pathname === '/sql';
   return (
     <>
       <a className={styles.skip} href="#content">
@@ -24,13 +26,13 @@ export function Shell() {
       </a>
       <Top session={session} isLocked={isLocked} />
       <main className={styles.content} id="content" tabIndex={-1} aria-busy={isLoading}>
-        {/* A page keeps nothing of another moment. */}
+        {/* A page keeps nothing of another moment; that of SQL keeps what is written. */}
         {isPending ? (
           <Loading label="Loading the page" />
         ) : isLocked ? (
           <LoginForm />
         ) : (
-          <Outlet key={moment} />
+          <Outlet key={isSql ? null : moment} />
         )}
       </main>
     </>
@@ -44,7 +46,7 @@ interface TopProps {
 
 function Top({ session, isLocked }: TopProps) {
   const moment = useShownMoment();
-  const show = useMomentInAddress();
+  const show = useShowMoment();
   const [isChoosing, setChoosing] = useState(false);
   const hasAsOfBar = !isLocked && (isChoosing || moment !== null);
   return (
@@ -61,6 +63,7 @@ function Top({ session, isLocked }: TopProps) {
             <ServerState />
             <AsOfButton
               isExpanded={hasAsOfBar}
+              isDisabled={moment !== null}
               onClick={() => {
                 setChoosing(!isChoosing);
               }}
@@ -99,10 +102,12 @@ function MainNavigation() {
 
 interface AsOfButtonProps {
   readonly isExpanded: boolean;
+  /** While an earlier moment is shown, which its bar leaves. */
+  readonly isDisabled: boolean;
   readonly onClick: () => void;
 }
 
-function AsOfButton({ isExpanded, onClick }: AsOfButtonProps) {
+function AsOfButton({ isExpanded, isDisabled, onClick }: AsOfButtonProps) {
   return (
     <button
       type="button"
@@ -110,6 +115,7 @@ function AsOfButton({ isExpanded, onClick }: AsOfButtonProps) {
       aria-label="Show an earlier moment"
       aria-expanded={isExpanded}
       title="Show an earlier moment"
+      disabled={isDisabled}
       onClick={onClick}
     >
       <ClockIcon />

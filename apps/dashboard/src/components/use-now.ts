@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'react';
-import { useShownMoment } from '../as-of/shown-moment';
 
-/** The time that the pages show, in ms since the Unix epoch, for texts such as "5 s ago": the current one is updated every `intervalMs`. */
+/** The current time in ms since the Unix epoch, updated every `intervalMs`, for texts such as "5 s ago". */
 export function useNow(intervalMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -12,6 +11,5 @@ export function useNow(intervalMs: number): number {
       clearInterval(timer);
     };
   }, [intervalMs]);
-  const shownMs = Date.parse(useShownMoment() ?? '');
-  return Number.isNaN(shownMs) ? now : shownMs;
+  return now;
 }

@@ -1,7 +1,7 @@
-import { Link } from 'react-router';
 import { useDatasetEpisodes } from '../api/dataset-queries';
 import type { DatasetEpisode } from '../api/schema';
 import { DataTable, type TableColumn } from '../components/data-table';
+import { Link } from '../components/link';
 import { ErrorState, Loading } from '../components/notice';
 import { Pager } from '../components/pager';
 import table from '../components/table.module.css';

@@ -1,7 +1,7 @@
-import { Link } from 'react-router';
 import type { EpisodeDetail } from '../api/schema';
 import { Badge, OutcomeBadge } from '../components/badge';
 import { JsonTree } from '../components/json-tree';
+import { Link } from '../components/link';
 import { Stat, StatRow } from '../components/stat';
 import table from '../components/table.module.css';
 import { shortId } from '../format/ids';

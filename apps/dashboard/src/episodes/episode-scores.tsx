@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from 'react';
+import { useShownMoment } from '../as-of/shown-moment';
 import { useScoreEpisode } from '../api/queries';
 import type { EpisodeDetail } from '../api/schema';
 import controls from '../components/controls.module.css';
@@ -20,6 +21,7 @@ interface EpisodeScoresProps {
 
 /** Scores of an episode by anybody, and a form to give one's own. A score is a reward: SQL, reward versions and data sets read it. */
 export function EpisodeScores({ runId, episode }: EpisodeScoresProps) {
+  const isOfNow = useShownMoment() === null;
   return (
     <section className={page.card} aria-label="Scores">
       <h2 className={styles.head}>Scores</h2>
@@ -37,7 +39,7 @@ export function EpisodeScores({ runId, episode }: EpisodeScoresProps) {
           ))}
         </ul>
       )}
-      <ScoreForm runId={runId} episodeId={episode.episodeId} />
+      {isOfNow && <ScoreForm runId={runId} episodeId={episode.episodeId} />}
     </section>
   );
 }

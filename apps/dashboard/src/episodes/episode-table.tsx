@@ -1,7 +1,7 @@
-import { Link } from 'react-router';
 import type { EpisodeListItem } from '../api/schema';
 import { Badge, OutcomeBadge } from '../components/badge';
 import { DataTable, type TableColumn } from '../components/data-table';
+import { Link } from '../components/link';
 import { EmptyState } from '../components/notice';
 import table from '../components/table.module.css';
 import { shortId } from '../format/ids';

@@ -1,4 +1,4 @@
-import { Link } from 'react-router';
+import { Link } from '../components/link';
 import type { EpisodeDetail, EpisodeUse } from '../api/schema';
 import table from '../components/table.module.css';
 import { shortId } from '../format/ids';

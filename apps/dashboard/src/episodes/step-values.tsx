@@ -1,6 +1,6 @@
-import { Link } from 'react-router';
 import type { EpisodeDetail } from '../api/schema';
 import { DataTable, type TableColumn } from '../components/data-table';
+import { Link } from '../components/link';
 import table from '../components/table.module.css';
 import { shortId } from '../format/ids';
 import { formatCount, formatNumber, formatPercent } from '../format/numbers';

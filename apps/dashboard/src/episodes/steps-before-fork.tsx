@@ -1,7 +1,7 @@
-import { Link } from 'react-router';
 import { useEpisode } from '../api/queries';
 import type { EpisodeDetail } from '../api/schema';
 import controls from '../components/controls.module.css';
+import { Link } from '../components/link';
 import { ErrorState, Loading } from '../components/notice';
 import table from '../components/table.module.css';
 import { shortId } from '../format/ids';

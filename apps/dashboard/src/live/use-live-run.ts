@@ -1,6 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, useState } from 'react';
-import { useShownMoment } from '../as-of/shown-moment';
 import { ChangeBuffer } from './change-buffer';
 import { LiveStream, type LiveState } from './live-stream';
 
@@ -10,11 +9,9 @@ const LIVE_REFETCH_MS = 30_000;
 const LiveContext = createContext<LiveState>('polling');
 export const LiveProvider = LiveContext.Provider;
 
-/** Interval at which the queries of a run refetch, in ms: longer while the live stream keeps them fresh, and never for an earlier moment. */
+/** Interval at which the queries of a run refetch, in ms: longer while the live stream keeps them fresh. */
 export function useRefetchMs(): number {
-  const live = useContext(LiveContext);
-  if (useShownMoment() !== null) return Number.POSITIVE_INFINITY;
-  return live === 'live' ? LIVE_REFETCH_MS : POLL_MS;
+  return useContext(LiveContext) === 'live' ? LIVE_REFETCH_MS : POLL_MS;
 }
 
 /** Follows a run, once there is one, until the component unmounts: merges new metrics into the cached series and refetches other data that changed. */

@@ -1,4 +1,4 @@
-import { useSearchParams } from 'react-router';
+import { useSearch } from '../as-of/shown-moment';
 import type { ChartAxis } from '../charts/chart-data';
 
 /** The part of the explorer that its address keeps, so that a view can be shared. */
@@ -39,7 +39,7 @@ export function writeView({ search, others, axis, smoothing, isLog }: ExplorerVi
 
 /** The view in the address of the page. */
 export function useExplorerView() {
-  const [parameters, setParameters] = useSearchParams();
+  const [parameters, setParameters] = useSearch();
   const view = readView(parameters);
   const change = (changed: Partial<ExplorerView>): void => {
     setParameters((current) => writeView({ ...readView(current), ...changed }), { replace: true });

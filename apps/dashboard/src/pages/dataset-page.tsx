@@ -1,8 +1,9 @@
-import { Link, useParams } from 'react-router';
+import { useParams } from 'react-router';
 import { useDataset } from '../api/dataset-queries';
 import type { DatasetDetail, DatasetRun, DatasetSplit, SplitContamination } from '../api/schema';
 import { DataTable, type TableColumn } from '../components/data-table';
 import { JsonTree } from '../components/json-tree';
+import { Link } from '../components/link';
 import { ErrorState, Loading } from '../components/notice';
 import { Stat, StatRow } from '../components/stat';
 import table from '../components/table.module.css';

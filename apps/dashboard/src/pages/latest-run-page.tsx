@@ -1,4 +1,6 @@
 import { Navigate } from 'react-router';
+import { withMoment } from '../as-of/moment';
+import { useShownMoment } from '../as-of/shown-moment';
 import { useRuns } from '../api/queries';
 import { EmptyState } from '../components/notice';
 import { useTitle } from '../components/use-title';
@@ -7,7 +9,8 @@ import { useTitle } from '../components/use-title';
 export function LatestRunPage() {
   useTitle('Starting');
   const newest = useRuns().data?.pages[0].items[0];
-  if (newest) return <Navigate to={`/runs/${newest.runId}`} replace />;
+  const moment = useShownMoment();
+  if (newest) return <Navigate to={withMoment(`/runs/${newest.runId}`, moment)} replace />;
   return (
     <EmptyState heading="h1" title="Waiting for the first run">
       It opens here when it starts.

@@ -1,4 +1,5 @@
-import { Link, useRouteError } from 'react-router';
+import { useRouteError } from 'react-router';
+import { Link } from '../components/link';
 import { EmptyState, ErrorState } from '../components/notice';
 import table from '../components/table.module.css';
 import { useTitle } from '../components/use-title';

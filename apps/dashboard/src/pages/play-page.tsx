@@ -1,7 +1,8 @@
-import { Link, useParams } from 'react-router';
+import { useParams } from 'react-router';
 import { usePlay } from '../api/queries';
 import type { PlayDetail, RunOfPlay } from '../api/schema';
 import { DataTable, type TableColumn } from '../components/data-table';
+import { Link } from '../components/link';
 import { ErrorState, Loading } from '../components/notice';
 import table from '../components/table.module.css';
 import { useTitle } from '../components/use-title';

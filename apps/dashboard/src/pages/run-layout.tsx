@@ -1,8 +1,9 @@
-import { Link, NavLink, Outlet, useOutletContext, useParams } from 'react-router';
+import { Outlet, useOutletContext, useParams } from 'react-router';
 import { useShownMoment } from '../as-of/shown-moment';
 import { isRefusal, useRun } from '../api/queries';
 import type { RunDetail } from '../api/schema';
 import { Badge, StatusBadge } from '../components/badge';
+import { Link, NavLink } from '../components/link';
 import { ErrorState, Loading } from '../components/notice';
 import { useTitle } from '../components/use-title';
 import { RedirectToWholeId } from '../components/whole-id';

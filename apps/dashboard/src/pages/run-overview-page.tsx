@@ -8,7 +8,7 @@ import { CHARTED_METRICS, DETAIL_CHARTS, LOSS_CHART, SUCCESS_CHART } from '../ch
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Segments } from '../components/segments';
 import { Stat, StatRow } from '../components/stat';
-import { useNow } from '../components/use-now';
+import { useShownTime } from '../as-of/use-shown-time';
 import { formatCompact, formatCount, formatNumber, formatPercent } from '../format/numbers';
 import { hasEnded, runDurationMs } from '../format/run-state';
 import { formatDuration } from '../format/times';
@@ -129,7 +129,7 @@ interface KeyFiguresProps {
 }
 
 function KeyFigures({ run, seriesByName, plays }: KeyFiguresProps) {
-  const nowMs = useNow(1_000);
+  const nowMs = useShownTime(1_000);
   const newest = (name: string): number | null =>
     seriesByName.get(name)?.values.at(-1) ?? run.latest[name] ?? null;
   return (

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useSearchParams } from 'react-router';
+import { useSearch } from '../as-of/shown-moment';
 import { useRewardAudit, useRewardDifferences, useRewardVersions } from '../api/reward-queries';
 import type { RewardVersionItem, RunDetail } from '../api/schema';
 import controls from '../components/controls.module.css';
@@ -59,7 +59,7 @@ interface RewardsProps {
 }
 
 function Rewards({ runId, versions }: RewardsProps) {
-  const [search, setSearch] = useSearchParams();
+  const [search, setSearch] = useSearch();
   // A version that gets its name while the page is read does not take its place.
   const [first] = useState(versions[0].version);
   const view = readRewardsView(search, versions, first);

@@ -1,3 +1,4 @@
+import { useShownMoment } from '../as-of/shown-moment';
 import { useRuns } from '../api/queries';
 import { useTrainingQueue } from '../api/queue-queries';
 import controls from '../components/controls.module.css';
@@ -13,6 +14,7 @@ import page from './page.module.css';
 /** All runs, newest first unless the address says otherwise. */
 export function RunsPage() {
   useTitle('Runs');
+  const isOfNow = useShownMoment() === null;
   const { filter, setFilter, setSort } = useRunFilter();
   const runs = useRuns(filter);
   const { data: queue } = useTrainingQueue();
@@ -22,9 +24,9 @@ export function RunsPage() {
       <div className={page.head}>
         <h1>Runs</h1>
         <span className={page.grow} />
-        {queue?.isAvailable === true && <StartRun />}
+        {isOfNow && queue?.isAvailable === true && <StartRun />}
       </div>
-      {queue && <QueueCard queue={queue} />}
+      {isOfNow && queue && <QueueCard queue={queue} />}
       <RunFilters filter={filter} setFilter={setFilter} />
       {runs.isPending && <Loading label="Loading runs" />}
       {runs.isError && !runs.data && <ErrorState error={runs.error} onRetry={() => void runs.refetch()} />}

@@ -1,4 +1,5 @@
-import { Link, useLocation, useParams } from 'react-router';
+import { useLocation, useParams } from 'react-router';
+import { Link } from '../components/link';
 import { useUpdate, useUpdates } from '../api/update-queries';
 import type { Update } from '../api/schema';
 import { ErrorState, Loading } from '../components/notice';

@@ -1,8 +1,8 @@
-import { Link } from 'react-router';
 import { useUpdates } from '../api/update-queries';
 import type { Update } from '../api/schema';
 import { Badge } from '../components/badge';
 import { DataTable, type TableColumn } from '../components/data-table';
+import { Link } from '../components/link';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Pager } from '../components/pager';
 import table from '../components/table.module.css';

@@ -1,7 +1,8 @@
-import { Link, useParams } from 'react-router';
+import { useParams } from 'react-router';
 import type { WhatIf } from '../api/schema';
 import { hasEnded, useCancelWhatIf, useWhatIf } from '../api/what-if-queries';
 import controls from '../components/controls.module.css';
+import { Link } from '../components/link';
 import { ErrorState, Loading } from '../components/notice';
 import table from '../components/table.module.css';
 import { ComparedUpdate } from '../what-if/compared-update';

@@ -1,7 +1,9 @@
-import { Link, useNavigate, useSearchParams } from 'react-router';
+import { useSearchParams } from 'react-router';
+import { useOpenPage } from '../as-of/shown-moment';
 import type { WhatIfItem } from '../api/schema';
 import { useWhatIfs } from '../api/what-if-queries';
 import { DataTable, type TableColumn } from '../components/data-table';
+import { Link } from '../components/link';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import table from '../components/table.module.css';
 import { formatMoment } from '../format/times';
@@ -30,7 +32,7 @@ const COLUMNS: readonly TableColumn<WhatIfItem>[] = [
 export function WhatIfsPage() {
   const { runId } = useRunOfPage();
   const [search] = useSearchParams();
-  const navigate = useNavigate();
+  const open = useOpenPage();
   const whatIfs = useWhatIfs(runId);
   const updateNumber = search.get('update') ?? '';
   return (
@@ -44,7 +46,7 @@ export function WhatIfsPage() {
         key={updateNumber}
         runId={runId}
         updateNumber={updateNumber}
-        onAsked={({ whatIfId }) => void navigate(whatIfId)}
+        onAsked={({ whatIfId }) => open(whatIfId)}
       />
       {whatIfs.isPending && <Loading label="Loading what was asked" rows={4} />}
       {whatIfs.error && <ErrorState error={whatIfs.error} onRetry={() => void whatIfs.refetch()} />}

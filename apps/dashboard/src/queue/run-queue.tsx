@@ -1,8 +1,8 @@
-import { Link } from 'react-router';
 import { useCancelQueued } from '../api/queue-queries';
 import type { QueuedRun, TrainingQueue } from '../api/schema';
 import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';
+import { Link } from '../components/link';
 import { ErrorState } from '../components/notice';
 import page from '../pages/page.module.css';
 import styles from './queue.module.css';

@@ -1,4 +1,4 @@
-import { useSearchParams } from 'react-router';
+import { useSearch } from '../as-of/shown-moment';
 import { useRecipeDifferences, useRuns } from '../api/queries';
 import type { DifferingRecipeField } from '../api/schema';
 import { DataTable, type TableColumn } from '../components/data-table';
@@ -12,7 +12,7 @@ const PARAMETER = 'with';
 
 /** Chooses another run, and lists the fields in which its recipe differs from that of this run. */
 export function RecipeComparison({ runId }: { readonly runId: string }) {
-  const [search, setSearch] = useSearchParams();
+  const [search, setSearch] = useSearch();
   const otherRunId = search.get(PARAMETER) ?? '';
   const { data } = useRuns({ kind: 'trained' });
   const others = (data?.pages ?? []).flatMap(({ items }) => items).filter((run) => run.runId !== runId);

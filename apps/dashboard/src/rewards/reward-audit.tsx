@@ -1,7 +1,7 @@
-import { Link } from 'react-router';
 import type { AuditedRewardValue, EpisodeToRead, HackedRewardValue, RewardAuditReport } from '../api/schema';
 import { Badge } from '../components/badge';
 import { DataTable, type TableColumn } from '../components/data-table';
+import { Link } from '../components/link';
 import { Stat, StatRow } from '../components/stat';
 import table from '../components/table.module.css';
 import { shortId } from '../format/ids';

@@ -1,4 +1,3 @@
-import { Link } from 'react-router';
 import type {
   EpisodeRewardChange,
   FlippedGroup,
@@ -6,6 +5,7 @@ import type {
   RewardValueDifference,
 } from '../api/schema';
 import { DataTable, type TableColumn } from '../components/data-table';
+import { Link } from '../components/link';
 import table from '../components/table.module.css';
 import { shortId } from '../format/ids';
 import { formatCount, formatNumber } from '../format/numbers';

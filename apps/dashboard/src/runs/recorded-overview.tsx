@@ -1,10 +1,10 @@
-import { Link } from 'react-router';
 import { useRunTotals } from '../api/queries';
 import type { RunDetail, RunTotals } from '../api/schema';
 import { JsonTree } from '../components/json-tree';
+import { Link } from '../components/link';
 import { ErrorState, Loading } from '../components/notice';
 import { Stat, StatRow } from '../components/stat';
-import { useNow } from '../components/use-now';
+import { useShownTime } from '../as-of/use-shown-time';
 import { formatCompact, formatCount, formatNumber, formatPercent } from '../format/numbers';
 import { runDurationMs } from '../format/run-state';
 import { formatDuration, formatMoment } from '../format/times';
@@ -14,7 +14,7 @@ import page from '../pages/page.module.css';
 /** Key figures of a run that agents outside record, and what its caller gave with it. */
 export function RecordedOverview({ run }: { readonly run: RunDetail }) {
   const totals = useRunTotals(run.runId, { refetchMs: useRefetchMs() });
-  const nowMs = useNow(1_000);
+  const nowMs = useShownTime(1_000);
   if (totals.isPending) return <Loading label="Loading totals" />;
   if (!totals.data) return <ErrorState error={totals.error} onRetry={() => void totals.refetch()} />;
   return (

@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from 'react';
+import { useShownMoment } from '../as-of/shown-moment';
 import { useAnnotateRun } from '../api/annotate-run';
 import type { RunDetail, RunListItem } from '../api/schema';
 import { Badge } from '../components/badge';
@@ -9,6 +10,7 @@ import styles from './run-annotations.module.css';
 /** Marks a run as one of the important ones. */
 export function StarButton({ run }: { readonly run: Pick<RunListItem, 'runId' | 'name' | 'starred'> }) {
   const annotate = useAnnotateRun(run.runId);
+  const isOfNow = useShownMoment() === null;
   return (
     <button
       type="button"
@@ -16,7 +18,7 @@ export function StarButton({ run }: { readonly run: Pick<RunListItem, 'runId' | 
       aria-pressed={run.starred}
       aria-label={`Star ${run.name}`}
       title={annotate.error?.message ?? (run.starred ? 'Remove the star' : 'Star this run')}
-      disabled={annotate.isPending}
+      disabled={annotate.isPending || !isOfNow}
       onClick={() => {
         annotate.mutate({ starred: !run.starred });
       }}

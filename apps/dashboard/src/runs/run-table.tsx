@@ -1,10 +1,10 @@
-import { Link } from 'react-router';
 import type { RunListItem } from '../api/schema';
 import { Sparkline } from '../charts/sparkline';
 import { Badge, StatusBadge } from '../components/badge';
 import { DataTable, type TableColumn, type TableSort } from '../components/data-table';
+import { Link } from '../components/link';
 import table from '../components/table.module.css';
-import { useNow } from '../components/use-now';
+import { useShownTime } from '../as-of/use-shown-time';
 import { formatCount, formatPercent } from '../format/numbers';
 import { runDurationMs } from '../format/run-state';
 import { formatAgo, formatDuration, formatMoment } from '../format/times';
@@ -21,7 +21,7 @@ interface RunTableProps {
 }
 
 export function RunTable({ runs, onTag, ...shown }: RunTableProps) {
-  const nowMs = useNow(5_000);
+  const nowMs = useShownTime(5_000);
   return (
     <DataTable
       label="Runs"

@@ -1,6 +1,6 @@
-import { Link } from 'react-router';
 import type { SqlResult } from '../api/schema';
 import { DataTable, type TableColumn } from '../components/data-table';
+import { Link } from '../components/link';
 import { EmptyState } from '../components/notice';
 import table from '../components/table.module.css';
 import { formatCount } from '../format/numbers';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { useSearchParams } from 'react-router';
+import { useSearch, useShownMoment } from '../as-of/shown-moment';
 import { useSql } from '../api/queries';
 import { offered } from '../components/select';
 import { FIRST_QUERY } from './examples';
@@ -18,7 +18,7 @@ export type ResultView = (typeof RESULT_VIEWS)[number]['value'];
  * browser before runs again when its address is opened; any other query waits for the button, since a page of somebody else may have the link.
  */
 export function useSqlSession() {
-  const [search, setSearch] = useSearchParams();
+  const [search, setSearch] = useSearch();
   const kept = useKeptQueries();
   const [query, setQuery] = useState(() => search.get('query') ?? kept.history.at(0)?.query ?? FIRST_QUERY);
   const [maxRows, setMaxRows] = useState('1000');
@@ -47,6 +47,16 @@ export function useSqlSession() {
     if (opened.current !== null) runOpened.current(opened.current);
     opened.current = null;
   }, []);
+
+  // What is shown is of the moment that the page shows.
+  const moment = useShownMoment();
+  const shownAt = useRef(moment);
+  useEffect(() => {
+    if (moment === shownAt.current || sql.isPending) return;
+    shownAt.current = moment;
+    const ran = search.get('query');
+    if (ran !== null && (sql.data !== undefined || sql.isError)) run(ran);
+  });
 
   return {
     ...{ query, setQuery, maxRows, setMaxRows, sql, kept, view, run },

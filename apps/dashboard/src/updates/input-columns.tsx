@@ -1,7 +1,7 @@
-import { Link } from 'react-router';
 import type { UpdateInput } from '../api/schema';
 import { Badge } from '../components/badge';
 import type { TableColumn } from '../components/data-table';
+import { Link } from '../components/link';
 import table from '../components/table.module.css';
 import { shortId } from '../format/ids';
 import { formatCount, formatNumber, formatPercent } from '../format/numbers';

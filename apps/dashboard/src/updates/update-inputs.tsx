@@ -1,7 +1,8 @@
-import { Link, useSearchParams } from 'react-router';
+import { useSearchParams } from 'react-router';
 import { useUpdateInputs, type UpdateInputsOrder } from '../api/update-queries';
 import type { Update } from '../api/schema';
 import { DataTable } from '../components/data-table';
+import { Link } from '../components/link';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Pager } from '../components/pager';
 import { Segments } from '../components/segments';

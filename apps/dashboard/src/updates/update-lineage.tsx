@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Link } from 'react-router';
+import { Link } from '../components/link';
 import type { Update, UpdateLineage as Lineage } from '../api/schema';
 import { useUpdateLineage } from '../api/update-queries';
 import { ErrorState } from '../components/notice';

@@ -1,4 +1,4 @@
-import { Link } from 'react-router';
+import { Link } from '../components/link';
 import table from '../components/table.module.css';
 import { formatNumber } from '../format/numbers';
 import styles from './update-metrics.module.css';

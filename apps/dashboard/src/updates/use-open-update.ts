@@ -1,4 +1,6 @@
 import { useCallback } from 'react';
+import { useShownMoment } from '../as-of/shown-moment';
+import { withMoment } from '../as-of/moment';
 import { useNavigate } from 'react-router';
 import { useRunOfPage } from '../pages/run-layout';
 
@@ -6,10 +8,11 @@ import { useRunOfPage } from '../pages/run-layout';
 export function useOpenUpdate(): (updateNumber: number) => void {
   const { runId } = useRunOfPage();
   const navigate = useNavigate();
+  const moment = useShownMoment();
   return useCallback(
     (updateNumber) => {
-      if (updateNumber > 0) void navigate(`/runs/${runId}/updates/${updateNumber}`);
+      if (updateNumber > 0) void navigate(withMoment(`/runs/${runId}/updates/${updateNumber}`, moment));
     },
-    [navigate, runId],
+    [navigate, runId, moment],
   );
 }

@@ -1,9 +1,9 @@
 import { useState } from 'react';
-import { Link } from 'react-router';
 import { useWarnings } from '../api/queries';
 import type { RunWarning } from '../api/schema';
 import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';
+import { Link } from '../components/link';
 import { formatMoment } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
 import styles from './run-warnings.module.css';

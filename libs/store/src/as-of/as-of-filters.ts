@@ -6,20 +6,20 @@ const TIME = /fromUnixTimestamp64Micro\(toInt64\((\d{1,16})\)/;
  * Conditions on the rows of each table that hold what was known at a time: the engine adds them to every read, also to those in views. The views
  * then show runs, episodes, rewards, tags, updates and metrics as they were.
  *
- * An event counts from the time that it states, a score and a reward definition from when they were written. Dead letters have no such time: they
- * always count. What was deleted since is gone.
+ * An event counts from the time that it states, a score and a reward definition from when they were written. Records that are no events have no
+ * such time: they always count. What was deleted since is gone. The tables have the name of their database, since a query may call others so.
  *
  * @param timeUs microseconds since the Unix epoch; what happened in that microsecond counts
  */
 function conditionsAsOf(timeUs: number): Readonly<Record<string, string>> {
   const time = `fromUnixTimestamp64Micro(toInt64(${timeUs}), 'UTC')`;
   return {
-    events: `occurred_at <= ${time}`,
-    reward_scores: `scored_at <= ${time}`,
-    reward_definitions: `named_at <= ${time}`,
+    'default.events': `occurred_at <= ${time}`,
+    'default.reward_scores': `scored_at <= ${time}`,
+    'default.reward_definitions': `named_at <= ${time}`,
     // Its rows have no time: they stand for events.
-    traced_inputs: `(plan_id, epoch) IN (
-      SELECT plan_id, epoch FROM events WHERE episode_id = '' AND kind = 'UpdateTraced' AND occurred_at <= ${time})`,
+    'default.traced_inputs': `(plan_id, epoch) IN (
+      SELECT plan_id, epoch FROM default.events WHERE episode_id = '' AND kind = 'UpdateTraced' AND occurred_at <= ${time})`,
   };
 }
 

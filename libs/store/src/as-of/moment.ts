@@ -1,16 +1,19 @@
 import { isUuid } from '@retrace/trajectory';
 import type { StoreClient, StoreReader } from '../client/store-client.js';
+import { DEAD_LETTER_KIND, WATERMARK_KIND } from '../rows/event-rows.js';
 import { StoreError } from '../client/store-error.js';
 
 const RULE =
-  'must be a time such as 2026-11-23T09:00:00.5Z, the id of an event, or RUN@N for the commit of update N of a run';
+  'must be a date with a time such as 2026-11-23T09:00:00.5Z, the id of an event, or RUN@N with the id of a run for the commit of its update N';
 
 const TIME =
-  /^(\d{4}-\d\d-\d\d)[T ]((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?)(?:\.(\d{1,6})\d*)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?$/;
+  /^(\d{4}-\d\d-\d\d)[T ]((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d)(?:\.(\d{1,6}))?)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?$/;
 const UPDATE = /^([^@]+)@(\d{1,15})$/;
 
 const EVENT_TIME = `
-  SELECT toUnixTimestamp64Micro(min(occurred_at)) AS timeUs FROM events WHERE event_id = {eventId:UUID} HAVING count() > 0`;
+  SELECT toUnixTimestamp64Micro(min(occurred_at)) AS timeUs FROM events
+  WHERE event_id = {eventId:UUID} AND kind NOT IN ('${DEAD_LETTER_KIND}', '${WATERMARK_KIND}')
+  HAVING count() > 0`;
 const UPDATE_TIME = `
   SELECT toUnixTimestamp64Micro(applied_at) AS timeUs FROM updates
   WHERE run_id = {runId:String} AND update_number = {updateNumber:UInt64} AND applied_at IS NOT NULL`;
@@ -55,10 +58,10 @@ async function timeOf(
 
 /** Null for a text that is no time. */
 function parseTimeUs(text: string): number | null {
-  const [, day, time, fraction = '', zone = 'Z'] = TIME.exec(text) ?? [];
+  const [, day, time, seconds = '00', fraction = '', zone = 'Z'] = TIME.exec(text) ?? [];
   if (day === undefined || !isDay(day)) return null;
-  const timeUs = Date.parse(`${day}T${time}${zone}`) * 1000 + Number(fraction.padEnd(6, '0'));
-  return timeUs >= 0 ? timeUs : null;
+  const timeUs = Date.parse(`${day}T${time}:${seconds}${zone}`) * 1000 + Number(fraction.padEnd(6, '0'));
+  return timeUs >= 0 && timeUs <= Number.MAX_SAFE_INTEGER ? timeUs : null;
 }
 
 /** `Date` takes the 30th of February for the 2nd of March. */

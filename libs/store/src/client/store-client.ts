@@ -84,9 +84,9 @@ const EXCEPTION_AT_END = /__exception__\r?\n\w+\r?\n(Code: [\s\S]*?)\r?\n\d+ \w+
 const MAX_EXCEPTION_CHARACTERS = 20_000;
 
 /**
- * Settings of Retrace's own statements; SQL of users may change no setting. Engine 26.7 can wrongly remember that no row
+ * Settings of Retrace's own statements; those of users have none of them. Engine 26.7 can wrongly remember that no row
  * of a granule matches a condition (ClickHouse/ClickHouse#119823, #114827), and admission, lost episodes, verify and deletions decide by rows
- * that are missing. In `retrace store` its profile says so for everybody.
+ * that are missing. In `retrace store`, and in `docker/clickhouse`, the profile says so for everybody.
  */
 const OWN_STATEMENTS: ClickHouseSettings = { use_query_condition_cache: 0 };
 

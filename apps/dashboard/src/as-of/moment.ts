@@ -1,0 +1,41 @@
+import { parsePath, type To } from 'react-router';
+
+/** Field of an address, of the page and of the API, with the moment that it is about. */
+export const MOMENT_FIELD = 'asOf';
+
+const UUID = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const EVENT_OR_COMMIT = new RegExp(`^${UUID}(@\\d{1,15})?$`);
+const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,6})?)?\s*(Z|[+-]\d\d:\d\d)?$/;
+
+/** Milliseconds since the Unix epoch of a moment as the API takes it; NaN of an event, whose time is not known here. */
+export function momentMs(moment: string): number {
+  const [, day, time, seconds = '', zone = 'Z'] = TIME.exec(moment) ?? [];
+  return day === undefined ? Number.NaN : Date.parse(`${day}T${time}${seconds || ':00'}${zone}`);
+}
+
+/** Reads what a person typed: a time, by this browser's zone where it names none, an event or a commit. Null for another text. */
+export function readMoment(typed: string): string | null {
+  if (EVENT_OR_COMMIT.test(typed)) return typed;
+  const [, day, time, seconds = ':00', zone] = TIME.exec(typed) ?? [];
+  if (day === undefined) return null;
+  const local = new Date(`${day}T${time}${seconds}${zone ?? ''}`);
+  return Number.isNaN(local.getTime())
+    ? null
+    : zone === undefined
+      ? local.toISOString()
+      : `${day}T${time}${seconds}${zone}`;
+}
+
+/** The moment in the query of an address; null for now. */
+export function momentIn(search: URLSearchParams): string | null {
+  return search.get(MOMENT_FIELD);
+}
+
+/** An address of the page with the moment, unless it names one itself. */
+export function withMoment(to: To, moment: string | null): To {
+  if (moment === null) return to;
+  const path = typeof to === 'string' ? parsePath(to) : to;
+  const search = new URLSearchParams(path.search);
+  if (!search.has(MOMENT_FIELD)) search.set(MOMENT_FIELD, moment);
+  return { ...path, search: `?${search.toString()}` };
+}
