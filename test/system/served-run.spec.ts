@@ -599,6 +599,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       await table.getByRole('link', { name }).click();
       await page.getByRole('button', { name: 'Take out of archive' }).click();
       await page.getByRole('button', { name: 'Archive', exact: true }).waitFor();
+      await expect.poll(() => sql(query)).toEqual([{ ...stored, archived: false }]);
     });
 
     it('lays every metric of a run over that of another, finds it by words, and saves what it shows', async () => {
