@@ -16,7 +16,7 @@ export interface EndRunRequest {
   readonly detail?: string;
 }
 
-/** What is left out stays as it was. */
+/** Changes what it names; the rest stays as it was. */
 export interface AnnotateRunRequest {
   readonly tags?: readonly string[];
   readonly notes?: string;

@@ -1,11 +1,11 @@
 import type { CheckpointFile } from '../events/commit-events.js';
 import type { Baseline, ControlPayloads, GroupsClosed } from '../events/control-events.js';
-import type { DatasetCreated, DatasetSplitFile } from '../events/dataset-events.js';
+import { DATASET_CHECKS, DATASET_RULES } from './dataset-rules.js';
 import { LINEAGE_CHECKS, LINEAGE_RULES, usedEngine } from './lineage-rules.js';
 import { findGroupProblem, findOffsetsProblem } from './group-rules.js';
 import { findPlanProblem } from './plan-rules.js';
 import { POLICY_VALIDATED_RULES } from './policy-validated-rules.js';
-import { findLengthProblem, type Checks, type Problem } from './problem.js';
+import { findDuplicate, findLengthProblem, type Checks, type Problem } from './problem.js';
 import {
   flag,
   integerAtLeast,
@@ -42,21 +42,10 @@ const file: Rule = (value, field) => {
   return (isUnnamed ? unnamedFile : namedFile)(value, field);
 };
 
-const splitFile = objectOf<DatasetSplitFile>({
-  split: nonEmptyText,
-  numRows: integerAtLeast(1),
-  file: nonEmptyText,
-  sha256,
-});
-
-const datasetRun = objectOf<DatasetCreated['runs'][number]>({
-  runId: uuid,
-  numEpisodes: integerAtLeast(1),
-});
-
 /** A rule for each field of each control event. */
 export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
   ...LINEAGE_RULES,
+  ...DATASET_RULES,
   LogOpened: {
     adapter: nonEmptyText,
     createdBy: text,
@@ -195,31 +184,12 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
     source: text,
   },
   EpisodesDeleted: { episodeIds: listOf(uuid), forced: flag, detail: text },
-  DatasetEpisodesListed: {
-    name: nonEmptyText,
-    contentHash: sha256,
-    ofRunId: uuid,
-    episodeIds: listOf(uuid),
-  },
-  DatasetCreated: {
-    name: nonEmptyText,
-    format: nonEmptyText,
-    fileFormat: oneOf('jsonl', 'parquet'),
-    sql: text,
-    contentHash: sha256,
-    splits: listOf(splitFile),
-    numEpisodes: integerAtLeast(1),
-    runs: listOf(datasetRun),
-    contamination: json,
-    settings: json,
-    location: text,
-    codeVersion: text,
-  },
 };
 
 /** Rules between fields of control events. */
 export const CONTROL_CHECKS: Checks<ControlPayloads> = {
   ...LINEAGE_CHECKS,
+  ...DATASET_CHECKS,
   RunStarted: ({ payload: { runKind, recipe, recipeHash, environment } }) => {
     if (runKind === 'trained') {
       const rule = 'must be non-empty text in a trained run';
@@ -260,26 +230,6 @@ export const CONTROL_CHECKS: Checks<ControlPayloads> = {
       ? { field: 'payload.episodeIds.length', value: 0, rule: 'must be ≥ 1' }
       : findDuplicate({ episodeIds }),
 
-  DatasetEpisodesListed: ({ payload: { episodeIds } }) =>
-    episodeIds.length === 0
-      ? { field: 'payload.episodeIds.length', value: 0, rule: 'must be ≥ 1' }
-      : findDuplicate({ episodeIds }),
-
-  DatasetCreated: ({ payload: { format, splits, runs, numEpisodes } }) => {
-    // A list of episodes is only in the log.
-    if (splits.length === 0 && format !== 'episodes')
-      return { field: 'payload.splits.length', value: 0, rule: 'must be ≥ 1' };
-    const sum = runs.reduce((total, run) => total + run.numEpisodes, 0);
-    if (sum !== numEpisodes) {
-      const rule = `must be the sum over payload.runs, ${sum}`;
-      return { field: 'payload.numEpisodes', value: numEpisodes, rule };
-    }
-    return (
-      findDuplicate({ splits: splits.map((entry) => entry.split) }) ??
-      findDuplicate({ runs: runs.map(({ runId }) => runId) })
-    );
-  },
-
   CollectorClaimed: ({ payload: { shareIndex, numShares, numGroups, places, groupIds } }) => {
     if (shareIndex >= numShares) {
       return { field: 'payload.shareIndex', value: shareIndex, rule: `must be < numShares, ${numShares}` };
@@ -315,12 +265,4 @@ function findManifestProblem({
   const negative = numSteps.findIndex((value) => value < 0);
   if (problem !== null || negative < 0) return problem;
   return { field: `payload.numSteps[${negative}]`, value: numSteps[negative], rule: 'must be ≥ 0' };
-}
-
-function findDuplicate(field: Readonly<Record<string, readonly string[] | Int32Array>>): Problem | null {
-  const [[name, values]] = Object.entries(field);
-  if (new Set<unknown>(values).size === values.length) return null;
-  const known = new Set<unknown>();
-  const at = [...values].findIndex((value) => known.size === known.add(value).size);
-  return { field: `payload.${name}[${at}]`, value: values[at], rule: 'must be listed once' };
 }

@@ -55,3 +55,13 @@ export function findVersionRangeProblem(
   const isRange = policyVersionMin === -1 ? policyVersionMax === -1 : policyVersionMin <= policyVersionMax;
   return isRange ? null : { field: `${field}.policyVersionMin`, value: policyVersionMin, rule };
 }
+
+export function findDuplicate(
+  field: Readonly<Record<string, readonly string[] | Int32Array>>,
+): Problem | null {
+  const [[name, values]] = Object.entries(field);
+  if (new Set<unknown>(values).size === values.length) return null;
+  const known = new Set<unknown>();
+  const at = [...values].findIndex((value) => known.size === known.add(value).size);
+  return { field: `payload.${name}[${at}]`, value: values[at], rule: 'must be listed once' };
+}
