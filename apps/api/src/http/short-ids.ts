@@ -36,8 +36,8 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
   },
   playId: {
     noun: 'Play',
-    query: `SELECT DISTINCT substring(arrayFirst(tag -> startsWith(tag, 'play:'), tags), 6) AS id, '' AS name
-      FROM runs WHERE has(tags, 'play') AND ${IS_PART}`,
+    query: `SELECT DISTINCT substring(arrayFirst(tag -> startsWith(tag, 'play:'), started_tags), 6) AS id, '' AS name
+      FROM runs WHERE has(started_tags, 'play') AND ${IS_PART}`,
   },
 };
 

@@ -9,13 +9,13 @@ import type { PlayDetail, PlayListItem } from './plays.dto.js';
 
 /** Ids of plays begin with their time. */
 const LIST_PLAYS = `
-  SELECT substring(arrayFirst(tag -> startsWith(tag, 'play:'), r.tags), 6) AS play_id,
+  SELECT substring(arrayFirst(tag -> startsWith(tag, 'play:'), r.started_tags), 6) AS play_id,
     min(r.started_at) AS started_at,
     arraySort(groupArray(tuple(r.started_at, r.run_id, JSONExtractString(r.recipe, 'play', 'policy'), r.environment))) AS played,
     arrayDistinct(arrayMap(run -> run.3, played)) AS policies,
     arrayDistinct(arrayMap(run -> run.4, played)) AS environments
   FROM runs AS r
-  WHERE has(r.tags, 'play')
+  WHERE has(r.started_tags, 'play')
   GROUP BY play_id
   HAVING play_id < {before:String}
   ORDER BY play_id DESC

@@ -15,6 +15,7 @@ SELECT
         annotated.tags = '',
         JSONExtract(started.payload, 'tags', 'Array(String)'),
         JSONExtract(annotated.tags, 'Array(String)')) AS tags,
+    JSONExtract(started.payload, 'tags', 'Array(String)') AS started_tags,
     annotated.notes AS notes,
     toBool(annotated.starred) AS starred,
     toBool(annotated.archived) AS archived,

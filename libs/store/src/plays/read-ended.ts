@@ -31,7 +31,7 @@ export interface StartedPlay {
 
 const RUNS = `
   SELECT run_id AS runId, environment, JSONExtractRaw(recipe, 'play') AS play
-  FROM runs WHERE has(tags, {tag:String}) ORDER BY started_at, run_id`;
+  FROM runs WHERE has(started_tags, {tag:String}) ORDER BY started_at, run_id`;
 
 /** An attempt that no event ended, or that was cut off, was not played. */
 const ENDED = `

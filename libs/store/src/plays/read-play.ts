@@ -33,7 +33,7 @@ export interface PlayedTask {
 const RUNS_OF_PLAY = `
   SELECT run_id AS runId, environment, JSONExtractRaw(recipe, 'play') AS play, toString(started_at) AS startedAt
   FROM runs
-  WHERE has(tags, {tag:String})
+  WHERE has(started_tags, {tag:String})
   ORDER BY started_at, run_id`;
 
 const EPISODES_OF_RUNS = `

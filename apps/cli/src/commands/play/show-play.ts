@@ -5,9 +5,9 @@ import { withStore } from '../../services/store-session.js';
 import { printPlay } from './print-play.js';
 
 const NEWEST = `
-  SELECT substring(arrayFirst(tag -> startsWith(tag, 'play:'), tags), 6) AS playId
+  SELECT substring(arrayFirst(tag -> startsWith(tag, 'play:'), started_tags), 6) AS playId
   FROM runs
-  WHERE has(tags, 'play')
+  WHERE has(started_tags, 'play')
   ORDER BY started_at DESC
   LIMIT 1`;
 
