@@ -32,7 +32,7 @@ const annotation = (tag: string) => ({ type: 'annotation', episode: 'call', tags
 
 /** Addresses about what is complete once it is there. */
 const SAME_EVER =
-  /\/(recipe-differences|updates\/0|sampling-blocks|validations|reward-versions)|episodes\/\w+/;
+  /\/(recipe-differences|updates\/0|sampling-blocks|validations|reward-versions|set\/episodes)|episodes\/\w+/;
 
 const QUERIES = [
   'SELECT run_id, name, end_reason, tags, notes, starred FROM runs ORDER BY run_id',
