@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCli } from '@retrace/cli';
+import { openLmdbLog } from '@retrace/log/lmdb';
+import { decodeEvent } from '@retrace/trajectory/codec';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeDataDirectory, root, startRetrace } from '../support/cli.mjs';
 import { placeTrainedDirectory } from '../support/trained-directory.mjs';
@@ -118,6 +120,23 @@ describe('every command that chooses a run', () => {
     const named = await run('runs', 'annotate', second.slice(-8), '--star', '--tags', 'kept, kept,');
     expect(named.stderr).toBe(`run "${second.slice(-8)}" is ${second} (bandit-ppo)\n`);
     expect(named.stdout).toBe(`changed run ${second}\n`);
+    await run('runs', 'annotate', second, '--no-star', '--archive', '--notes', 'a\nb', '--tags', '');
+    expect((await run('runs', 'annotate', second)).stderr).toContain('name a change');
+    expect((await run('runs', 'annotate', second, '--star', '--archived')).stderr).toContain(
+      '--archive archives this one',
+    );
+    expect((await run('runs', 'annotate', second, '--tags', 'x'.repeat(300))).stderr).toContain('tags[0]');
+    const log = await openLmdbLog({ path: join(directory.path, 'log'), createdBy: 'test' });
+    const records = await log.read('control', 0, 0, { maxRecords: 100_000 });
+    await log.close();
+    const events = records
+      .map(({ bytes }) => decodeEvent(bytes))
+      .flatMap((one) => (one.ok ? [one.event] : []));
+    const source = 'retrace runs annotate';
+    expect(events.flatMap(({ kind, payload }) => (kind === 'RunAnnotated' ? [payload] : []))).toEqual([
+      { tags: ['kept'], notes: null, starred: true, archived: null, source },
+      { tags: [], notes: 'a\nb', starred: false, archived: true, source },
+    ]);
   });
 
   it('has a row above for each file that takes a run', () => {

@@ -452,6 +452,12 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.getByLabel('Time or event').fill('yesterday');
       await page.getByLabel('Time or event').press('Enter');
       await page.getByRole('alert').waitFor();
+      // The refusal, once as a response and once in the console.
+      expect(browser.complaints.splice(0).filter((complaint) => !complaint.includes('400'))).toEqual([]);
+      const commit = `${await sql<{ id: string }>('SELECT max(run_id) AS id FROM runs').then(([{ id }]) => id)}@5`;
+      await page.getByLabel('Time or event').fill(commit);
+      await page.getByLabel('Time or event').press('Enter');
+      await page.waitForURL(/asOf=2\d{3}-/);
       await page.getByLabel('Time or event').fill('2100-01-01 00:00');
       await page.getByLabel('Time or event').press('Enter');
       await expect.poll(() => page.getByRole('cell').allInnerTexts()).not.toContain('0');

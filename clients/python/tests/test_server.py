@@ -239,7 +239,7 @@ def test_sql_reads_what_was_known_at_a_moment(retrace: Retrace) -> None:
     assert rows_of(retrace, episodes, until=lambda rows: rows[0]["n"] == 2) == [{"n": 2}]
     for as_of in (moment, moment.isoformat(), moment.replace(tzinfo=None)):
         assert retrace.sql(episodes, as_of=as_of).to_pylist() == [{"n": 1}]
-    with pytest.raises(RetraceError, match="asOf must be a time"):
+    with pytest.raises(RetraceError, match="asOf must be a date"):
         retrace.sql(episodes, as_of="yesterday")
 
 

@@ -1,3 +1,4 @@
+export { requireRequest } from './wire/check-wire.js';
 export { parseRecords, RECORD_MEDIA_TYPES, type RecordMediaType } from './body/parse-records.js';
 export { episodeIdOf } from './convert/episode-id.js';
 export { type AppendedBatch, Recorder } from './recorder.js';

@@ -134,7 +134,7 @@ export class Recorder {
   }
 
   /**
-   * Annotates a run of any kind with tags, notes, a star, or as archived.
+   * Annotates a run of any kind with tags, notes, a star, or as archived. Resolves once the store shows it, or does not within its time.
    *
    * @param request an `AnnotateRunRequest`, checked here
    * @throws RecordingError `INVALID_RECORDS`, `RUN_UNKNOWN`, `LOG_UNAVAILABLE`, `STORE_BEHIND`
@@ -142,6 +142,8 @@ export class Recorder {
   async annotateRun(runId: string, request: unknown): Promise<void> {
     const checked = this.redact(requireRequest<AnnotateRunRequest>(ANNOTATE_RUN_REQUEST, request));
     await this.parts.runs.annotate(runId, checked, this.nowUs());
+    // It is in the log, so that a store that is behind is no failure.
+    await this.parts.runs.untilStored().catch(() => undefined);
   }
 
   /** Records what trainers outside of Retrace made of the episodes. */

@@ -79,6 +79,7 @@ describe('an API with redaction rules', () => {
     });
     const records = `/api/runs/${runId}/records`;
     expect(await post(records, RECORDS)).toEqual({ accepted: 5, duplicates: 0 });
+    await fixture.patch(`/api/runs/${runId}`, { tags: [TEXT], notes: TEXT, source: TEXT });
     await post(`/api/runs/${runId}/end`, { reason: 'finished', detail: TEXT });
     await fixture.storeHasCaughtUp();
 

@@ -264,6 +264,7 @@ describe('annotations of a run', () => {
     [{ tags: [''] }, 'tags[0]'],
     [{ tags: 'paper' }, 'tags'],
     [{ stars: 5 }, 'stars'],
+    [{ source: 'me' }, ''],
   ])('refuses %j', async (body, field) => {
     const response = await fixture.patch(`/api/runs/${ids.get('arms')}`, body);
     expect(response.status).toBe(400);

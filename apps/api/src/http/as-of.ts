@@ -12,6 +12,9 @@ interface AsOfOptions {
   readonly ids: ShortIds;
 }
 
+/** Says which time an answer is as of, where an event or a commit was named. */
+const TIME_HEADER = 'retrace-as-of';
+
 /** Times of events and commits, which never change, are remembered: one page asks many times. */
 const MAX_REMEMBERED = 1_000;
 
@@ -21,7 +24,7 @@ const MAX_REMEMBERED = 1_000;
  */
 export function registerAsOf(server: FastifyInstance, options: AsOfOptions): void {
   const moments = new Moments(options);
-  server.addHook('preHandler', (request, _reply, next) => {
+  server.addHook('preHandler', (request, reply, next) => {
     const { asOf, ...query } = request.query as { readonly asOf?: unknown };
     const { access, hasAsOf } = request.routeOptions.config;
     // Pages, whose addresses keep the moment, and what is not found are no routes of the API.
@@ -34,7 +37,10 @@ export function registerAsOf(server: FastifyInstance, options: AsOfOptions): voi
       return;
     }
     request.query = query;
-    moments.find(asOf).then((timeUs) => askedMoment.run(timeUs, next), next);
+    moments.find(asOf).then((timeUs) => {
+      void reply.header(TIME_HEADER, isoTimeOf(timeUs));
+      askedMoment.run(timeUs, next);
+    }, next);
   });
 }
 
@@ -74,4 +80,10 @@ class Moments {
 
 function invalid(value: unknown, rule: string): ProblemError {
   return new ProblemError('INVALID_REQUEST', `asOf ${rule}`, [{ field: 'asOf', value: value as Json, rule }]);
+}
+
+/** To the microsecond. */
+function isoTimeOf(timeUs: number): string {
+  const micros = `${timeUs % 1000}`.padStart(3, '0');
+  return new Date(Math.floor(timeUs / 1000)).toISOString().replace('Z', `${micros}Z`);
 }

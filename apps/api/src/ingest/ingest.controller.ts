@@ -32,7 +32,7 @@ export class IngestController {
   @ApiOperation({
     summary: 'Changes tags, notes, star or archive of a run',
     description:
-      'Answers once the log has it. What is left out stays as it was; earlier ones stay in the log.',
+      'Answers once the store shows it. What is left out stays as it was; earlier ones stay in the log.',
   })
   @ApiBody({ schema: schemaOf('AnnotateRunRequest') })
   @ApiOkResponse({ type: AnnotatedRun })

@@ -71,13 +71,13 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof ApiProblem && error.isRefusal;
 }
 
-/** Words of keys of what is the same whatever moment is shown. */
+/** First words of keys of what is the same whatever moment is shown. */
 const OF_NOW: ReadonlySet<unknown> = new Set([
-  ...['session', 'health', 'queue', 'recipes', 'replays', 'what-ifs', 'schema', 'whole-run'],
+  ...['session', 'health', 'queue', 'recipes', 'replays', 'sql', 'whole-run'],
 ]);
 
-function isOfNow(key: QueryKey): boolean {
-  return key.some((word) => OF_NOW.has(word));
+function isOfNow([first, , third]: QueryKey): boolean {
+  return OF_NOW.has(first) || (first === 'runs' && third === 'what-ifs');
 }
 
 interface PolledQuery {

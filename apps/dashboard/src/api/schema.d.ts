@@ -88,7 +88,7 @@ export interface paths {
         head?: never;
         /**
          * Changes tags, notes, star or archive of a run
-         * @description Answers once the log has it. What is left out stays as it was; earlier ones stay in the log.
+         * @description Answers once the store shows it. What is left out stays as it was; earlier ones stay in the log.
          */
         patch: operations["IngestController_annotate"];
         trace?: never;

@@ -7,7 +7,8 @@ import { SearchField } from '../components/search-field';
 import { useNow } from '../components/use-now';
 import { useDraft } from '../components/use-draft';
 import { formatDuration, formatMoment } from '../format/times';
-import { momentMs, readMoment } from './moment';
+import { momentMs, readTime } from './moment';
+import { timeOfMoment } from './named-moment';
 import styles from './as-of-bar.module.css';
 
 interface AsOfBarProps {
@@ -26,9 +27,14 @@ export function AsOfBar({ moment, onShow, onClose }: AsOfBarProps) {
     onShow(next);
   };
   const commit = (typed: string): void => {
-    const read = typed.trim() === '' ? null : readMoment(typed.trim());
-    if (read === null && typed.trim() !== '') setRefused(typed);
-    else show(read);
+    const named = typed.trim();
+    const time = readTime(named);
+    if (named === '') show(null);
+    else if (time !== null) show(time);
+    else
+      timeOfMoment(named).then(show, (error: Error) => {
+        setRefused(error.message);
+      });
   };
   return (
     <section className={styles.bar} aria-label="Time travel" data-active={moment !== null}>
@@ -50,16 +56,12 @@ export function AsOfBar({ moment, onShow, onClose }: AsOfBarProps) {
       >
         {moment === null ? 'Close' : 'Back to now'}
       </button>
-      {refused !== null && (
-        <span role="alert">
-          “{refused}” is no date with a time (2026-11-23 09:00:00), id of an event, or run id@update
-        </span>
-      )}
+      {refused !== null && <span role="alert">{refused}</span>}
     </section>
   );
 }
 
-/** A time in the zone of this browser, which `readMoment` takes back; an event as it is. */
+/** A time in the zone of this browser, which `readTime` takes back; an event as it is. */
 function sayMoment(moment: string): string {
   return Number.isNaN(momentMs(moment)) ? moment : formatMoment(moment);
 }

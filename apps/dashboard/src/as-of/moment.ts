@@ -3,8 +3,6 @@ import { parsePath, type To } from 'react-router';
 /** Field of an address, of the page and of the API, with the moment that it is about. */
 export const MOMENT_FIELD = 'asOf';
 
-const UUID = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-const EVENT_OR_COMMIT = new RegExp(`^${UUID}(@\\d{1,15})?$`);
 const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,6})?)?\s*(Z|[+-]\d\d:\d\d)?$/;
 
 /** Milliseconds since the Unix epoch of a moment as the API takes it; NaN of an event, whose time is not known here. */
@@ -13,17 +11,13 @@ export function momentMs(moment: string): number {
   return day === undefined ? Number.NaN : Date.parse(`${day}T${time}${seconds || ':00'}${zone}`);
 }
 
-/** Reads what a person typed: a time, by this browser's zone where it names none, an event or a commit. Null for another text. */
-export function readMoment(typed: string): string | null {
-  if (EVENT_OR_COMMIT.test(typed)) return typed;
+/** Reads a date with a time that a person typed, by this browser's zone where it names none, as the API takes it. Null for another text. */
+export function readTime(typed: string): string | null {
   const [, day, time, seconds = ':00', zone] = TIME.exec(typed) ?? [];
   if (day === undefined) return null;
-  const local = new Date(`${day}T${time}${seconds}${zone ?? ''}`);
-  return Number.isNaN(local.getTime())
-    ? null
-    : zone === undefined
-      ? local.toISOString()
-      : `${day}T${time}${seconds}${zone}`;
+  if (zone !== undefined) return `${day}T${time}${seconds}${zone}`;
+  const local = new Date(`${day}T${time}${seconds}`);
+  return Number.isNaN(local.getTime()) ? null : local.toISOString();
 }
 
 /** The moment in the query of an address; null for now. */

@@ -85,7 +85,7 @@ export function ExplorerToolbar({ run, others, view, onChange }: ExplorerToolbar
 
 /** Adds runs to the charts, and takes them away. */
 function OtherRuns({ run, others, view, onChange }: ExplorerToolbarProps) {
-  const { data } = useRuns({ kind: 'trained' });
+  const { data } = useRuns({ kind: 'trained', archived: 'all' });
   const shown = new Set([run.runId, ...view.others]);
   const options = (data?.pages ?? [])
     .flatMap(({ items }) => items)

@@ -8,7 +8,7 @@ import { useTitle } from '../components/use-title';
 /** Opens the newest run, as soon as there is one. */
 export function LatestRunPage() {
   useTitle('Starting');
-  const newest = useRuns().data?.pages[0].items[0];
+  const newest = useRuns({ archived: 'all' }).data?.pages[0].items[0];
   const moment = useShownMoment();
   if (newest) return <Navigate to={withMoment(`/runs/${newest.runId}`, moment)} replace />;
   return (

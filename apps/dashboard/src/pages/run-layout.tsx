@@ -50,7 +50,7 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
           <Link to="/">Runs</Link> <span aria-hidden>/</span>
         </p>
         <h1>{run.data.name}</h1>
-        {isOfNow && <StarButton run={run.data} />}
+        <StarButton run={run.data} />
         <StatusBadge status={run.data.status} />
         {run.data.archived && <Badge>Archived</Badge>}
         {run.data.environment !== '' && <Badge>{run.data.environment}</Badge>}

@@ -2,6 +2,7 @@ import { useShownMoment } from '../as-of/shown-moment';
 import { useRuns } from '../api/queries';
 import { useTrainingQueue } from '../api/queue-queries';
 import controls from '../components/controls.module.css';
+import { Link } from '../components/link';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { useTitle } from '../components/use-title';
 import { QueueCard } from '../queue/run-queue';
@@ -63,7 +64,7 @@ function NoRuns({ isFiltered }: { readonly isFiltered: boolean }) {
   return (
     <EmptyState title="No runs yet">
       Start one with <code>npm start</code> or <code>retrace train --recipe frozen-lake-ppo</code>; it appears
-      here.
+      here. Archived runs are <Link to="/?archived=only">on a list of their own</Link>.
     </EmptyState>
   );
 }

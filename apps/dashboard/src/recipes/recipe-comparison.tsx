@@ -14,7 +14,7 @@ const PARAMETER = 'with';
 export function RecipeComparison({ runId }: { readonly runId: string }) {
   const [search, setSearch] = useSearch();
   const otherRunId = search.get(PARAMETER) ?? '';
-  const { data } = useRuns({ kind: 'trained' });
+  const { data } = useRuns({ kind: 'trained', archived: 'all' });
   const others = (data?.pages ?? []).flatMap(({ items }) => items).filter((run) => run.runId !== runId);
   if (others.length === 0 && otherRunId === '') return null;
   const options = others.map((run) => ({

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useShownMoment } from '../as-of/shown-moment';
 import { useAnnotateRun } from '../api/annotate-run';
 import type { RunDetail, RunListItem } from '../api/schema';
@@ -7,24 +7,29 @@ import controls from '../components/controls.module.css';
 import page from '../pages/page.module.css';
 import styles from './run-annotations.module.css';
 
-/** Marks a run as one of the important ones. */
+/** Marks a run as one of the important ones; shows the mark only, for an earlier moment. */
 export function StarButton({ run }: { readonly run: Pick<RunListItem, 'runId' | 'name' | 'starred'> }) {
   const annotate = useAnnotateRun(run.runId);
   const isOfNow = useShownMoment() === null;
+  const starred = annotate.isPending ? annotate.variables.starred === true : run.starred;
   return (
-    <button
-      type="button"
-      className={styles.star}
-      aria-pressed={run.starred}
-      aria-label={`Star ${run.name}`}
-      title={annotate.error?.message ?? (run.starred ? 'Remove the star' : 'Star this run')}
-      disabled={annotate.isPending || !isOfNow}
-      onClick={() => {
-        annotate.mutate({ starred: !run.starred });
-      }}
-    >
-      {run.starred ? '★' : '☆'}
-    </button>
+    <>
+      <button
+        type="button"
+        className={styles.star}
+        aria-pressed={starred}
+        aria-label={`Star ${run.name}`}
+        aria-disabled={annotate.isPending}
+        title={starred ? 'Remove the star' : 'Star this run'}
+        disabled={!isOfNow}
+        onClick={() => {
+          if (!annotate.isPending) annotate.mutate({ starred: !run.starred });
+        }}
+      >
+        {starred ? '★' : '☆'}
+      </button>
+      <Refusal error={annotate.error} />
+    </>
   );
 }
 
@@ -32,17 +37,29 @@ export function StarButton({ run }: { readonly run: Pick<RunListItem, 'runId' | 
 export function ArchiveButton({ run }: { readonly run: RunDetail }) {
   const annotate = useAnnotateRun(run.runId);
   return (
-    <button
-      type="button"
-      className={controls.button}
-      title={annotate.error?.message ?? 'The list of runs leaves archived ones out; nothing is deleted'}
-      disabled={annotate.isPending}
-      onClick={() => {
-        annotate.mutate({ archived: !run.archived });
-      }}
-    >
-      {run.archived ? 'Take out of archive' : 'Archive'}
-    </button>
+    <>
+      <button
+        type="button"
+        className={controls.button}
+        title="The list of runs leaves archived ones out; nothing is deleted"
+        aria-disabled={annotate.isPending}
+        onClick={() => {
+          if (!annotate.isPending) annotate.mutate({ archived: !run.archived });
+        }}
+      >
+        {run.archived ? 'Take out of archive' : 'Archive'}
+      </button>
+      <Refusal error={annotate.error} />
+    </>
+  );
+}
+
+function Refusal({ error }: { readonly error: Error | null }) {
+  if (error === null) return null;
+  return (
+    <span role="alert">
+      <Badge tone="bad">{error.message}</Badge>
+    </span>
   );
 }
 
@@ -88,18 +105,31 @@ export function RunNotes({ run, canChange }: RunNotesProps) {
 }
 
 function NotesForm({ run, onClose }: { readonly run: RunDetail; readonly onClose: () => void }) {
-  const [tags, setTags] = useState(run.tags.join(', '));
-  const [notes, setNotes] = useState(run.notes);
+  const [joined] = useState(() => run.tags.join(', '));
+  const [tags, setTags] = useState(joined);
+  const [oldNotes] = useState(run.notes);
+  const [notes, setNotes] = useState(oldNotes);
+  const first = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    first.current?.focus();
+  }, []);
   const annotate = useAnnotateRun(run.runId);
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    annotate.mutate({ tags: readTags(tags), notes }, { onSuccess: onClose });
+    // What is not edited here may have been changed elsewhere meanwhile.
+    const changes = {
+      ...(tags !== joined && { tags: readTags(tags) }),
+      ...(notes !== oldNotes && { notes }),
+    };
+    if (Object.keys(changes).length === 0) onClose();
+    else annotate.mutate(changes, { onSuccess: onClose });
   };
   return (
     <form className={`${page.card} ${styles.form}`} aria-label="About this run" onSubmit={save}>
       <label className={controls.field}>
         Tags
         <input
+          ref={first}
           className={controls.input}
           value={tags}
           maxLength={4_000}
@@ -127,7 +157,7 @@ function NotesForm({ run, onClose }: { readonly run: RunDetail; readonly onClose
         <button type="button" className={controls.button} onClick={onClose}>
           Cancel
         </button>
-        {annotate.isError && <span role="alert">{annotate.error.message}</span>}
+        <Refusal error={annotate.error} />
       </div>
     </form>
   );

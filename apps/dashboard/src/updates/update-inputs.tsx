@@ -1,4 +1,4 @@
-import { useSearchParams } from 'react-router';
+import { useSearch } from '../as-of/shown-moment';
 import { useUpdateInputs, type UpdateInputsOrder } from '../api/update-queries';
 import type { Update } from '../api/schema';
 import { DataTable } from '../components/data-table';
@@ -24,7 +24,7 @@ const ENDINGS = [
 /** The episodes that fed an update, those first that did most to its gradient. The address keeps how they are sorted. */
 export function UpdateInputs({ runId, update }: { readonly runId: string; readonly update: Update }) {
   const { updateNumber, numEpisodes, appliedAt } = update;
-  const [parameters, setParameters] = useSearchParams();
+  const [parameters, setParameters] = useSearch();
   const order = readOrder(parameters);
   const paging = usePaging(`${runId} ${updateNumber} ${JSON.stringify(order)}`);
   const inputs = useUpdateInputs(runId, updateNumber, { cursor: paging.cursor, limit: PAGE_SIZE, ...order });

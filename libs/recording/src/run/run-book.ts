@@ -13,6 +13,7 @@ import { encodeEvent } from '@retrace/trajectory/codec';
 import { LRUCache } from 'lru-cache';
 import { within } from '../partition/within.js';
 import { RecordingError } from '../recording-error.js';
+import { invalid } from '../wire/check-wire.js';
 import type { AnnotateRunRequest, EndRunRequest, StartRunRequest } from '../wire/run-requests.js';
 import { requireControlEvent } from './control-event.js';
 
@@ -128,6 +129,10 @@ export class RunBook {
     occurredAtUs: number,
   ): Promise<void> {
     return this.oneAfterTheOther(runId, async () => {
+      if ([tags, notes, starred, archived].every((change) => change === undefined)) {
+        const rule = 'must name tags, notes, starred or archived';
+        throw invalid({ index: null, field: '', value: {}, rule });
+      }
       await this.require(runId);
       const event = newControlEvent({
         ...{ kind: 'RunAnnotated' as const, logId: this.log.logId, runId, occurredAtUs },

@@ -38,7 +38,7 @@ export interface RunAnnotated {
   readonly starred: boolean | null;
   /** Whether lists leave it out unless they are asked for it. */
   readonly archived: boolean | null;
-  /** Who says so, such as the name of an API key. */
+  /** Who says so, in the words of the caller. */
   readonly source: string;
 }
 

@@ -97,7 +97,7 @@ interface LastEvent {
 function readLastEvents({ client }: StoreSession, beforeMs: number): Promise<LastEvent[]> {
   return client.queryRows<LastEvent>(
     `SELECT run_id AS runId, toString(max(occurred_at)) AS lastEventAt
-     FROM events WHERE run_id != '' AND kind NOT IN ('RunDeleted', 'EpisodesDeleted')
+     FROM events WHERE run_id != '' AND kind NOT IN ('RunDeleted', 'EpisodesDeleted', 'RunAnnotated')
      GROUP BY run_id
      HAVING toUnixTimestamp64Micro(max(occurred_at)) < {beforeUs:Int64}
      ORDER BY run_id DESC`,

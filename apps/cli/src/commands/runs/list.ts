@@ -3,7 +3,7 @@ import { withStore } from '../../services/store-session.js';
 import { printQuery } from '../../terminal/print-query.js';
 
 const query = (archived: boolean): string => `
-  SELECT run_id, name, tags, starred, environment, seed, started_at, ended_at, end_reason,
+  SELECT run_id, name, tags, starred, ${archived ? 'archived, ' : ''}environment, seed, started_at, ended_at, end_reason,
          (SELECT count() FROM episodes WHERE episodes.run_id = runs.run_id) AS num_episodes,
          (SELECT max(update_number) FROM updates WHERE updates.run_id = runs.run_id) AS num_updates
   FROM runs ${archived ? '' : 'WHERE NOT archived'}

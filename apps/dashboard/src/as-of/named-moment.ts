@@ -1,0 +1,19 @@
+import { problemOf } from '../api/api-problem';
+import { apiOfNow } from '../api/client';
+
+/** Header of an answer with the time that it is as of. */
+const TIME_HEADER = 'retrace-as-of';
+
+/**
+ * Finds the time of an event, or of the commit of an update, as the API takes them.
+ *
+ * @throws ApiProblem with the API's own words where it names none
+ */
+export async function timeOfMoment(named: string): Promise<string> {
+  const { response, error } = await apiOfNow.GET('/api/runs', {
+    params: { query: { asOf: named, limit: 1 } },
+  });
+  const time = response.headers.get(TIME_HEADER);
+  if (time === null) throw problemOf(response.status, error);
+  return time;
+}
