@@ -9,6 +9,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 /** Packages with a binary or that read files beside them, those that are rarely loaded, and those that a part of the bundle requires late, of which there must be one copy. */
 const OUTSIDE =
   /^(node:.*|lmdb|chdb|msgpackr|lz4-napi|kafkajs|typescript|@bokuweb\/zstd-wasm|ajv|class-validator|class-transformer|reflect-metadata|@tensorflow\/.*|@clickhouse\/.*|apache-arrow)(\/.*)?$/;
+/** Packages that parts of the bundle require late, so that it does not name them. */
+const REQUIRED_LATE = ['undici', 'node-gyp'];
+
+/** Whether the programs load a package from where it is installed. @param {string} name of a package */
+export function isLoadedFromOutside(name) {
+  return OUTSIDE.test(name) || REQUIRED_LATE.includes(name);
+}
+
 /** Packages that Nest uses where they are installed. */
 const OPTIONAL =
   /^@nestjs\/(microservices|websockets|platform-express|platform-socket\.io)|^@fastify\/(view|cors)/;

@@ -48,7 +48,10 @@ function install() {
 async function use() {
   const up = ['up', '--recipe', 'bandit-ppo', '--updates', `${NUM_UPDATES}`, '--port', '0'];
   const backend = shareTensorflow(cache) ? 'tensorflow' : 'wasm';
-  session = new Session('npx', ['retrace', ...up, '--backend', backend], environment, folder);
+  // TensorFlow's gradients come from two processes, of which one is a program of its own.
+  const parallel = backend === 'tensorflow' ? ['--set', 'optimizer.dataParallel=2'] : [];
+  const command = ['retrace', ...up, '--backend', backend, ...parallel];
+  session = new Session('npx', command, environment, folder);
   await session.waitFor(/downloading ClickHouse's engine/, WITHIN_MS);
   step(`npx retrace up downloads the engine after ${session.elapsed()}`);
   const url = await session.waitFor(/dashboard at (http:\S+)\/live, API at/, WITHIN_MS);

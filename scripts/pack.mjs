@@ -4,7 +4,8 @@
  * - `retrace-rl-<version>.tgz`: the command `retrace` with everything that it starts. (`retrace` is another package on npm.)
  * - `retrace-client-<version>.tgz`: `@retrace/client`, for agents in TypeScript.
  *
- * Packages of others travel inside in the versions of the lock file, which are those that were tested, except for those with binaries.
+ * The programs are bundles of a few files. Packages of others that those load from where they are installed travel inside, in the versions of the
+ * lock file, which are those that were tested, except for those with binaries.
  * Builds with type checks first. Nothing is published.
  */
 import { execFileSync } from 'node:child_process';
@@ -21,7 +22,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { buildIfStale } from './build-if-stale.mjs';
-import { bundlePrograms } from './bundle-programs.mjs';
+import { bundlePrograms, isLoadedFromOutside } from './bundle-programs.mjs';
 import { root, runTool } from './run-tool.mjs';
 
 const NAME = 'retrace-rl';
@@ -32,11 +33,14 @@ const WITH_BINARIES = ['lmdb', 'lz4-napi', 'msgpackr'];
  * and chDB's engine of 570 MB is downloaded at the first start.
  */
 const TRIMMED = { '@tensorflow/tfjs-node': ['@tensorflow/tfjs', 'google-protobuf'], chdb: [] };
+/** Only for compilers. */
+const TYPES = /^@types\/|^@webgpu\/types$/;
 /** Helpers of decorators, which files import that `npm start` compiled, and not `tsc`. */
 const DECORATOR_HELPERS = 'node_modules/@oxc-project/runtime';
 /** Parts of a workspace that are needed when it runs. */
 const WORKSPACE_PARTS = ['dist', 'bin', 'native', 'migrations', 'free-port.mjs', 'free-port.d.mts'];
-const NOT_FOR_USERS = /\.(spec|contract|fixture)\.|\.map$|\.tsbuildinfo$|^bundle$/;
+const WORKSPACE = /^(libs|apps|clients)\/[^/]+$/;
+const NOT_FOR_USERS = /\.(spec|contract|fixture)\.|\.d\.[cm]?ts$|\.map$|\.tsbuildinfo$|^bundle$/;
 const NOT_OF_OTHERS = /\.map$|\.[cm]?ts$|\.md$|^node_modules$/i;
 
 const lock = readJson(join(root, 'package-lock.json')).packages;
@@ -47,61 +51,86 @@ const temporary = mkdtempSync(join(tmpdir(), 'retrace-pack-'));
 /** Named as npm wants the folder in an archive to be. */
 const stage = join(temporary, 'package');
 try {
-  const manifest = stagePackage();
+  const workspaces = Object.keys(lock).filter((path) => WORKSPACE.test(path));
+  const others = findPackages(workspaces);
+  stagePackages(workspaces, others);
   // Made again, since it finds files by where they are relative to it.
   await bundlePrograms(join(stage, 'node_modules', '@retrace', 'cli'), { mayChange: false });
+  const { bundled } = findPackages(others.bundled.filter((path) => isLoadedFromOutside(nameOf(path))));
+  for (const path of others.bundled)
+    if (!bundled.includes(path)) rmSync(join(stage, path), { recursive: true });
+  const manifest = writePackageManifest(workspaces, { ...others, bundled });
   packStaged(manifest);
   npmPack(join(root, 'clients', 'typescript'));
 } finally {
   rmSync(temporary, { recursive: true, force: true });
 }
 
-/** Lays the package out as it is once installed, with everything that is bundled in `node_modules`. Returns its manifest. */
-function stagePackage() {
-  const workspaces = Object.keys(lock).filter((path) => /^(libs|apps|clients)\/[^/]+$/.test(path));
-  const { others, withBinaries } = findPackages(workspaces);
-  const bundled = {};
-  for (const path of workspaces) {
-    const { name, version } = readJson(join(root, path, 'package.json'));
-    bundled[name] = version;
-    stageWorkspace(path, join(stage, 'node_modules', name));
-  }
-  for (const path of others) {
-    const name = path.slice('node_modules/'.length);
-    bundled[name] = stageOther(path, join(stage, 'node_modules', name));
-  }
+/** Lays the packages out as they are once installed, with all that the bundles are made of. */
+function stagePackages(workspaces, { bundled }) {
+  for (const path of workspaces)
+    stageWorkspace(path, join(stage, 'node_modules', readJson(join(root, path, 'package.json')).name));
+  for (const path of bundled) stageOther(path, join(stage, path));
+}
+
+function writePackageManifest(workspaces, { bundled, withBinaries }) {
+  const own = workspaces.map((path) => readJson(join(root, path, 'package.json')));
+  const versions = {
+    ...Object.fromEntries(own.map(({ name, version }) => [name, version])),
+    ...Object.fromEntries(bundled.map((path) => [nameOf(path), versionOf(path)])),
+  };
   const { description, version, license, engines, type } = readJson(join(root, 'package.json'));
   const manifest = {
     ...{ name: NAME, version, description, license, type, engines },
     bin: { retrace: 'node_modules/@retrace/cli/bin/retrace.mjs' },
-    dependencies: { ...withBinaries, ...bundled },
-    bundleDependencies: Object.keys(bundled),
+    dependencies: { ...withBinaries, ...versions },
+    bundleDependencies: Object.keys(versions),
   };
   writeManifest(stage, manifest);
   for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(join(root, name), join(stage, name));
   return manifest;
 }
 
-/** Follows the dependencies of the workspaces through the lock file. Packages below another's `node_modules` travel with that one. */
-function findPackages(workspaces) {
-  const others = new Set([DECORATOR_HELPERS]);
+/**
+ * Follows the dependencies of some packages through the lock file, themselves included, unless they are workspaces. Packages below another's
+ * `node_modules` travel with that one.
+ */
+function findPackages(from) {
+  const bundled = new Set();
   const withBinaries = {};
   const seen = new Set();
   const follow = (path) => {
     if (seen.has(path)) return;
     seen.add(path);
-    for (const name of dependenciesOf(path)) {
-      const found = find(name, path);
-      if (found === null || workspaces.includes(lock[found].resolved)) continue;
-      if (WITH_BINARIES.includes(name)) withBinaries[name] = lock[found].version;
-      else {
-        if (found === `node_modules/${name}`) others.add(found);
-        follow(found);
-      }
+    const name = nameOf(path);
+    if (WITH_BINARIES.includes(name)) {
+      withBinaries[name] = lock[path].version;
+      return;
+    }
+    if (path === `node_modules/${name}` && !isWorkspace(path) && !TYPES.test(name)) bundled.add(path);
+    for (const dependency of dependenciesOf(path)) {
+      const found = find(dependency, path);
+      if (found !== null) follow(found);
     }
   };
-  workspaces.forEach(follow);
-  return { others: [...others].sort(), withBinaries };
+  from.forEach(follow);
+  // The bundles have it inside.
+  if (from.some((path) => !path.startsWith('node_modules/'))) bundled.add(DECORATOR_HELPERS);
+  return { bundled: [...bundled].sort(), withBinaries };
+}
+
+/** Links to other folders, such as those of `stand-ins`, are packages of others. */
+function isWorkspace(path) {
+  return WORKSPACE.test(lock[path].resolved ?? '');
+}
+
+function versionOf(path) {
+  const { version, link, resolved } = lock[path];
+  return link ? lock[resolved].version : version;
+}
+
+function nameOf(path) {
+  return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 }
 
 function dependenciesOf(path) {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isBundleCurrent } from './bundle.js';
+import { isBundleCurrent, startsFromBundle } from './bundle.js';
 
 let dist: string;
 const isCurrent = () => isBundleCurrent(join(dist, 'bundle'));
@@ -33,6 +33,16 @@ describe('the bundle of the programs', () => {
     expect(isCurrent()).toBe(false);
     write('bundle/inputs.json', '["../main.js"]', 100);
     expect(isCurrent()).toBe(false);
+  });
+
+  it('is left out where a debugger wants the modules, unless there are none', () => {
+    write('main.js', '', 100);
+    write('bundle/inputs.json', '["../main.js"]', 100);
+    const starts = (environment: NodeJS.ProcessEnv) => startsFromBundle(environment, join(dist, 'bundle'));
+    expect(starts({})).toBe(true);
+    expect(starts({ RETRACE_BUNDLE: 'no' })).toBe(false);
+    write('bundle/inputs.json', '[]', 100);
+    expect(starts({ RETRACE_BUNDLE: 'no' })).toBe(true);
   });
 
   it('is always used where no file can change', () => {

@@ -7,9 +7,18 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
  */
 export const BUNDLE_DIRECTORY = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist', 'bundle');
 
-/** Whether programs start from the bundle: where it is current, unless `RETRACE_BUNDLE` is `no`, with which a debugger shows the modules as they were written. */
-export function startsFromBundle(environment: NodeJS.ProcessEnv = process.env): boolean {
-  return environment.RETRACE_BUNDLE !== 'no' && isBundleCurrent(BUNDLE_DIRECTORY);
+const INPUTS = 'inputs.json';
+
+/**
+ * Whether programs start from the bundle: where it is current, unless `RETRACE_BUNDLE` is `no`, with which a debugger shows the modules as they were
+ * written. What npm installed has no other form.
+ */
+export function startsFromBundle(
+  environment: NodeJS.ProcessEnv = process.env,
+  directory = BUNDLE_DIRECTORY,
+): boolean {
+  if (!isBundleCurrent(directory)) return false;
+  return environment.RETRACE_BUNDLE !== 'no' || inputsOf(directory).length === 0;
 }
 
 /** Address of the module that runs a command line. */
@@ -21,14 +30,17 @@ export function commandModule(): string {
 
 /** Whether a bundle is there, and no file that it was made of is newer or gone. */
 export function isBundleCurrent(directory: string): boolean {
-  const inputs = join(directory, 'inputs.json');
-  const madeAtMs = modifiedMs(inputs);
+  const madeAtMs = modifiedMs(join(directory, INPUTS));
   if (madeAtMs === 0) return false;
-  const paths = JSON.parse(readFileSync(inputs, 'utf8')) as readonly string[];
-  return paths.every((path) => {
+  return inputsOf(directory).every((path) => {
     const changedMs = modifiedMs(join(directory, path));
     return changedMs !== 0 && changedMs <= madeAtMs;
   });
+}
+
+/** Files that it was made of, relative to it; none where they can't change, as in what npm installed. */
+function inputsOf(directory: string): readonly string[] {
+  return JSON.parse(readFileSync(join(directory, INPUTS), 'utf8')) as readonly string[];
 }
 
 /** When a file was last modified; 0 where it does not exist. */

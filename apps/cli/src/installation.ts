@@ -26,6 +26,7 @@ export const PROGRAMS = {
   colocated: join(CLI, 'dist', 'colocated', 'main.js'),
   collector: join(COLLECTOR, 'dist', 'main.js'),
   trainer: join(TRAINER, 'dist', 'main.js'),
+  gradients: join(TRAINER, 'dist', 'data-parallel', 'worker-main.js'),
   validator: join(COLLECTOR, 'dist', 'validator-main.js'),
   questions: join(TRAINER, 'dist', 'questions', 'main.js'),
   baselines: join(CLI, 'dist', 'run', 'baselines-process.js'),

@@ -1,4 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ComputeError } from '@retrace/compute';
 import { PolicyError } from '@retrace/policy';
@@ -6,7 +8,13 @@ import { TrainerError } from '../trainer-error.js';
 import type { FromWorker, ToWorker } from './worker-protocol.js';
 
 /** The compiled worker, also where the trainer itself runs from its sources. */
-const script = fileURLToPath(new URL('../../dist/data-parallel/worker-main.js', import.meta.url));
+const COMPILED = fileURLToPath(new URL('../../dist/data-parallel/worker-main.js', import.meta.url));
+
+/** Finds the program of a worker: in the bundle beside that of this process (`scripts/bundle-programs.mjs`), or as it was compiled. */
+function findScript(): string {
+  const bundled = join(dirname(process.argv[1]), '..', 'gradients', 'main.js');
+  return existsSync(bundled) ? bundled : COMPILED;
+}
 
 interface WorkerProcessOptions {
   /** From 1; the trainer itself is 0. */
@@ -27,7 +35,7 @@ export class WorkerProcess {
   private ending: string | null = null;
 
   constructor(private readonly options: WorkerProcessOptions) {
-    this.child = spawn(process.execPath, [script], {
+    this.child = spawn(process.execPath, [findScript()], {
       env: options.environment,
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'pipe', 'ipc', options.exchangeDescriptor],
