@@ -109,6 +109,10 @@ function entryOf(packageName) {
 /** The module that resolves the packages which files of users import. */
 const RESOLVES_PACKAGES = join('modules', 'dist', 'import-module.js');
 
+/** The module that starts workers of a trainer, and where in it their program is named. */
+const STARTS_WORKERS = join('data-parallel', 'worker-process.js');
+const WORKER_PROGRAM = /new URL\((["'])[^"']*worker-main\.js\1, import\.meta\.url\)/;
+
 /** Lets each module find files beside it, wherever the bundle lies, and packages in the bundle. @param {string} directory of the bundle */
 function staysWhereItIs(directory) {
   return {
@@ -116,6 +120,10 @@ function staysWhereItIs(directory) {
     transform(code, id) {
       // Modules of the bundler itself lie where the bundle does.
       if (id.startsWith('\0') || !code.includes('import.meta.')) return null;
+      if (id.endsWith(STARTS_WORKERS)) {
+        if (!WORKER_PROGRAM.test(code)) throw new Error(`${id} names no program of workers`);
+        return code.replace(WORKER_PROGRAM, "new URL('../gradients/main.js', import.meta.url)");
+      }
       const path = (of) => JSON.stringify(relative(directory, of));
       const placed = code
         .replaceAll('import.meta.url', `new URL(${path(id)}, import.meta.url).href`)

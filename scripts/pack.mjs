@@ -14,6 +14,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -57,8 +58,9 @@ try {
   // Made again, since it finds files by where they are relative to it.
   await bundlePrograms(join(stage, 'node_modules', '@retrace', 'cli'), { mayChange: false });
   const { bundled } = findPackages(others.bundled.filter((path) => isLoadedFromOutside(nameOf(path))));
-  for (const path of others.bundled)
-    if (!bundled.includes(path)) rmSync(join(stage, path), { recursive: true });
+  const inside = others.bundled.filter((path) => !bundled.includes(path));
+  writeLicenses(inside);
+  for (const path of inside) rmSync(join(stage, path), { recursive: true });
   const manifest = writePackageManifest(workspaces, { ...others, bundled });
   packStaged(manifest);
   npmPack(join(root, 'clients', 'typescript'));
@@ -202,6 +204,20 @@ function copy(from, to, excluded) {
   // Below the folder itself, which may be a link or have any name.
   const filter = (path) => path === from || !excluded.test(basename(path));
   cpSync(from, to, { recursive: true, dereference: true, filter });
+}
+
+/** Writes the licences of packages of which only the bundles have the code, with those of the packages inside them. */
+function writeLicenses(paths) {
+  const texts = paths.flatMap((path) => {
+    const files = readdirSync(join(stage, path), { recursive: true }).filter((file) =>
+      /^(licen[cs]e|notice|copying)/i.test(basename(file)),
+    );
+    return files.map((file) => {
+      const text = readFileSync(join(stage, path, file), 'utf8').trim();
+      return `${nameOf(path)} ${versionOf(path)}: ${file}\n\n${text}\n`;
+    });
+  });
+  writeFileSync(join(stage, 'THIRD_PARTY_LICENSES'), texts.join(`\n${'-'.repeat(80)}\n\n`));
 }
 
 /** As `npm pack` does, which takes ten times as long over the files of the staged package. */

@@ -143,7 +143,9 @@ export class Recorder {
     const checked = this.redact(requireRequest<AnnotateRunRequest>(ANNOTATE_RUN_REQUEST, request));
     await this.parts.runs.annotate(runId, checked, this.nowUs());
     // It is in the log, so that a store that is behind is no failure.
-    await this.parts.runs.untilStored().catch(() => undefined);
+    await this.parts.runs.untilStored().catch((error: unknown) => {
+      if (!(error instanceof RecordingError) || error.code !== 'STORE_BEHIND') throw error;
+    });
   }
 
   /** Records what trainers outside of Retrace made of the episodes. */

@@ -33,10 +33,17 @@ interface CallResult<Data> {
  * the reason of its signal
  */
 export async function dataOf<Data>(call: Promise<CallResult<Data>>): Promise<Data> {
+  return (await answerOf(call)).data;
+}
+
+/** The same with the response. @throws as `dataOf` */
+export async function answerOf<Data>(
+  call: Promise<CallResult<Data>>,
+): Promise<{ readonly data: Data; readonly response: Response }> {
   const { data, error, response } = await call.catch((cause: unknown) => {
     throw failureOf(cause);
   });
-  if (data !== undefined) return data;
+  if (data !== undefined) return { data, response };
   throw problemOf(response.status, error);
 }
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { useMatch } from 'react-router';
+import { useEffect, useRef, useState } from 'react';
+import { useLocation, useMatch } from 'react-router';
 import { apiOfNow, dataOf } from '../api/client';
 import controls from '../components/controls.module.css';
 import { SearchField } from '../components/search-field';
@@ -21,20 +21,37 @@ interface AsOfBarProps {
 /** Chooses the moment that all pages show: a time, an event, or a point on the way of the run that the page is about. */
 export function AsOfBar({ moment, onShow, onClose }: AsOfBarProps) {
   const runId = useMatch('/runs/:runId/*')?.params.runId;
+  const { key: address } = useLocation();
   const [refused, setRefused] = useState<string | null>(null);
+  // What is asked for may no longer be wanted when its answer comes.
+  const wanted = useRef(0);
+  useEffect(
+    () => () => {
+      wanted.current++;
+    },
+    [address],
+  );
   const show = (next: string | null): void => {
+    wanted.current++;
     setRefused(null);
     onShow(next);
+  };
+  const find = async (named: string): Promise<void> => {
+    const own = ++wanted.current;
+    setRefused(null);
+    try {
+      const time = await timeOfMoment(named);
+      if (own === wanted.current) show(time);
+    } catch (error) {
+      if (own === wanted.current) setRefused((error as Error).message);
+    }
   };
   const commit = (typed: string): void => {
     const named = typed.trim();
     const time = readTime(named);
     if (named === '') show(null);
     else if (time !== null) show(time);
-    else
-      timeOfMoment(named).then(show, (error: Error) => {
-        setRefused(error.message);
-      });
+    else void find(named);
   };
   return (
     <section className={styles.bar} aria-label="Time travel" data-active={moment !== null}>
@@ -102,10 +119,12 @@ interface SliderProps {
 }
 
 function Slider({ startMs, endMs, shownMs, onShow }: SliderProps) {
-  const applied = Number.isNaN(shownMs) ? endMs : Math.min(Math.max(shownMs, startMs), endMs);
-  const [timeMs, setTimeMs] = useDraft(applied, (chosen) => {
+  // The end of a run that goes on moves.
+  const applied = Number.isNaN(shownMs) ? Number.POSITIVE_INFINITY : Math.max(shownMs, startMs);
+  const [draftMs, setTimeMs] = useDraft(applied, (chosen) => {
     onShow(new Date(Math.round(chosen)).toISOString());
   });
+  const timeMs = Math.min(draftMs, endMs);
   return (
     <label className={styles.slider}>
       <span>Time of the run</span>

@@ -1,5 +1,4 @@
-import { problemOf } from '../api/api-problem';
-import { apiOfNow } from '../api/client';
+import { answerOf, apiOfNow } from '../api/client';
 
 /** Header of an answer with the time that it is as of. */
 const TIME_HEADER = 'retrace-as-of';
@@ -10,10 +9,7 @@ const TIME_HEADER = 'retrace-as-of';
  * @throws ApiProblem with the API's own words where it names none
  */
 export async function timeOfMoment(named: string): Promise<string> {
-  const { response, error } = await apiOfNow.GET('/api/runs', {
-    params: { query: { asOf: named, limit: 1 } },
-  });
-  const time = response.headers.get(TIME_HEADER);
-  if (time === null) throw problemOf(response.status, error);
-  return time;
+  const query = { asOf: named, limit: 1 };
+  const { response } = await answerOf(apiOfNow.GET('/api/runs', { params: { query } }));
+  return response.headers.get(TIME_HEADER) ?? named;
 }

@@ -72,6 +72,12 @@ interface RunNotesProps {
 /** Tags and notes of a run, and a form to change them. */
 export function RunNotes({ run, canChange }: RunNotesProps) {
   const [isEditing, setEditing] = useState(false);
+  const edit = useRef<HTMLButtonElement>(null);
+  const wasEditing = useRef(false);
+  useEffect(() => {
+    if (!isEditing && wasEditing.current) edit.current?.focus();
+    wasEditing.current = isEditing;
+  }, [isEditing]);
   if (isEditing)
     return (
       <NotesForm
@@ -91,6 +97,7 @@ export function RunNotes({ run, canChange }: RunNotesProps) {
       {run.notes !== '' && <p className={styles.text}>{run.notes}</p>}
       {canChange && (
         <button
+          ref={edit}
           type="button"
           className={controls.plain}
           onClick={() => {
@@ -116,6 +123,7 @@ function NotesForm({ run, onClose }: { readonly run: RunDetail; readonly onClose
   const annotate = useAnnotateRun(run.runId);
   const save = (event: FormEvent): void => {
     event.preventDefault();
+    if (annotate.isPending) return;
     // What is not edited here may have been changed elsewhere meanwhile.
     const changes = {
       ...(tags !== joined && { tags: readTags(tags) }),
@@ -132,6 +140,7 @@ function NotesForm({ run, onClose }: { readonly run: RunDetail; readonly onClose
           ref={first}
           className={controls.input}
           value={tags}
+          readOnly={annotate.isPending}
           maxLength={4_000}
           placeholder="baseline, paper"
           onChange={(event) => {
@@ -143,6 +152,7 @@ function NotesForm({ run, onClose }: { readonly run: RunDetail; readonly onClose
         Notes
         <textarea
           value={notes}
+          readOnly={annotate.isPending}
           maxLength={100_000}
           rows={4}
           onChange={(event) => {
@@ -151,10 +161,10 @@ function NotesForm({ run, onClose }: { readonly run: RunDetail; readonly onClose
         />
       </label>
       <div className={styles.buttons}>
-        <button type="submit" className={controls.primary} disabled={annotate.isPending}>
-          Save
+        <button type="submit" className={controls.primary} aria-disabled={annotate.isPending}>
+          {annotate.isPending ? 'Saving …' : 'Save'}
         </button>
-        <button type="button" className={controls.button} onClick={onClose}>
+        <button type="button" className={controls.button} disabled={annotate.isPending} onClick={onClose}>
           Cancel
         </button>
         <Refusal error={annotate.error} />

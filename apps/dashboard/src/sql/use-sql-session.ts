@@ -54,8 +54,7 @@ export function useSqlSession() {
   useEffect(() => {
     if (moment === shownAt.current || sql.isPending) return;
     shownAt.current = moment;
-    const ran = search.get('query');
-    if (ran !== null && (sql.data !== undefined || sql.isError)) run(ran);
+    if (sql.variables !== undefined) run(sql.variables.query);
   });
 
   return {

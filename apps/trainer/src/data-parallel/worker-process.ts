@@ -1,20 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ComputeError } from '@retrace/compute';
 import { PolicyError } from '@retrace/policy';
 import { TrainerError } from '../trainer-error.js';
 import type { FromWorker, ToWorker } from './worker-protocol.js';
 
-/** The compiled worker, also where the trainer itself runs from its sources. */
-const COMPILED = fileURLToPath(new URL('../../dist/data-parallel/worker-main.js', import.meta.url));
-
-/** Finds the program of a worker: in the bundle beside that of this process (`scripts/bundle-programs.mjs`), or as it was compiled. */
-function findScript(): string {
-  const bundled = join(dirname(process.argv[1]), '..', 'gradients', 'main.js');
-  return existsSync(bundled) ? bundled : COMPILED;
-}
+/** The compiled worker, also where the trainer itself runs from its sources. In a bundle it is the program `gradients` (`scripts/bundle-programs.mjs`). */
+const script = fileURLToPath(new URL('../../dist/data-parallel/worker-main.js', import.meta.url));
 
 interface WorkerProcessOptions {
   /** From 1; the trainer itself is 0. */
@@ -35,7 +27,7 @@ export class WorkerProcess {
   private ending: string | null = null;
 
   constructor(private readonly options: WorkerProcessOptions) {
-    this.child = spawn(process.execPath, [findScript()], {
+    this.child = spawn(process.execPath, [script], {
       env: options.environment,
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'pipe', 'ipc', options.exchangeDescriptor],

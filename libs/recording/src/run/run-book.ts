@@ -137,7 +137,8 @@ export class RunBook {
       const event = newControlEvent({
         ...{ kind: 'RunAnnotated' as const, logId: this.log.logId, runId, occurredAtUs },
         payload: {
-          tags: tags ?? null,
+          // Rules of redaction make null of tags that they hide.
+          tags: tags === undefined ? null : ((tags as typeof tags | null) ?? []),
           notes: notes ?? null,
           starred: starred ?? null,
           archived: archived ?? null,
