@@ -1,8 +1,9 @@
 import { readMoment, StoreError } from '@retrace/store';
-import { isUuid, type Json } from '@retrace/trajectory';
+import { isUuid } from '@retrace/trajectory';
 import type { FastifyInstance } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../problems/problem.js';
+import { shown } from '../problems/violations.js';
 import { askedMoment } from '../store/asked-moment.js';
 import { ID_OR_PART, type ShortIds } from './short-ids.js';
 
@@ -79,7 +80,9 @@ class Moments {
 }
 
 function invalid(value: unknown, rule: string): ProblemError {
-  return new ProblemError('INVALID_REQUEST', `asOf ${rule}`, [{ field: 'asOf', value: value as Json, rule }]);
+  return new ProblemError('INVALID_REQUEST', `asOf ${rule}`, [
+    { field: 'asOf', value: typeof value === 'string' ? value : shown(value), rule },
+  ]);
 }
 
 /** To the microsecond. */

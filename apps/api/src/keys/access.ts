@@ -34,11 +34,17 @@ export function AccessAsOf(level: KeyScope): MethodDecorator {
     ApiQuery({
       name: 'asOf',
       required: false,
-      schema: { type: 'string', maxLength: 100 },
+      schema: { anyOf: AS_OF_FORMS },
       description: AS_OF,
     }),
   );
 }
+
+const AS_OF_FORMS = [
+  { type: 'string', format: 'date-time' },
+  { type: 'string', format: 'uuid' },
+  { type: 'string', pattern: '^(latest|[0-9a-f-]{4,36})@[0-9]{1,9}$' },
+];
 
 const AS_OF =
   'Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do';

@@ -61,7 +61,8 @@ function parseTimeUs(text: string): number | null {
   const [, day, time, seconds = '00', fraction = '', zone = 'Z'] = TIME.exec(text) ?? [];
   if (day === undefined || !isDay(day)) return null;
   const timeUs = Date.parse(`${day}T${time}:${seconds}${zone}`) * 1000 + Number(fraction.padEnd(6, '0'));
-  return timeUs >= 0 && timeUs <= Number.MAX_SAFE_INTEGER ? timeUs : null;
+  // No event is older, or younger.
+  return Math.min(Math.max(timeUs, 0), Number.MAX_SAFE_INTEGER);
 }
 
 /** `Date` takes the 30th of February for the 2nd of March. */
