@@ -1,3 +1,4 @@
+import { useCallback } from 'react';
 import {
   createSearchParams,
   type NavigateOptions,
@@ -56,5 +57,5 @@ export function useSearch() {
 export function useOpenPage(): (address: string) => void {
   const navigate = useNavigate();
   const moment = useShownMoment();
-  return (address) => void navigate(withMoment(address, moment));
+  return useCallback((address) => void navigate(withMoment(address, moment)), [navigate, moment]);
 }
