@@ -1,20 +1,17 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RoleMessage } from '@retrace/process';
 import { createStoreClient, MIGRATIONS_DIRECTORY } from '@retrace/store';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { startStoreServer, type StoreServer } from '@retrace/store-server';
-import type { Health } from '../health/health.dto.js';
-import { RunRecorder } from '../testing/run-recorder.js';
-
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+import type { Health } from '../apps/api/src/health/health.dto.js';
+import { RunRecorder } from '../apps/api/src/testing/run-recorder.js';
+import { installation } from '../apps/cli/src/installation.js';
 
 /** The API as the supervisor starts it. */
 class Role {
@@ -44,7 +41,6 @@ let store: StoreServer;
 const roles: Role[] = [];
 
 beforeAll(async () => {
-  expect(existsSync(MAIN), 'build first: npm run typecheck').toBe(true);
   directory = await mkdtemp(join(tmpdir(), 'retrace-api-process-'));
   store = await startStoreServer({
     dataDirectory: join(directory, 'store'),
@@ -63,7 +59,7 @@ afterAll(async () => {
 });
 
 function start(environment: Record<string, string> = {}): Role {
-  const child = fork(MAIN, {
+  const child = fork(installation.program('api'), {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     execArgv: [],
     env: {
