@@ -275,3 +275,28 @@ describe('annotations of a run', () => {
     expect((await fixture.patch(`/api/runs/${newRunId()}`, { starred: true })).status).toBe(404);
   });
 });
+
+describe('the seeds of a recipe', () => {
+  it('are the runs of it that differ by nothing else, but how they are computed', async () => {
+    const startedAtUs = NOW_US - 2 * HOUR_US;
+    const first = { ...recipe, seed: 1, optimizer: { learningRate: 1e-3 }, engine: null };
+    const others = {
+      'seed 2': { ...first, seed: 2, engine: { kind: 'torch' } },
+      'another learning rate': { ...first, optimizer: { learningRate: 2e-3 } },
+      'another name': first,
+    };
+    for (const [key, one] of Object.entries({ 'seed 1': first, ...others })) {
+      const name = key === 'another name' ? key : 'seeds';
+      await record(key, { started: { name, recipe: one as never, seed: one.seed }, startedAtUs });
+    }
+    await fixture.storeHasCaughtUp();
+    const seedsOf = async (runId = newRunId()) =>
+      (await pageOf(`seedsOf=${runId}`)).items.map((run) => run.runId).sort();
+    const both = [ids.get('seed 1'), ids.get('seed 2')].sort();
+    expect(await seedsOf(ids.get('seed 1'))).toEqual(both);
+    expect(await seedsOf(ids.get('seed 2'))).toEqual(both);
+    expect(await seedsOf(ids.get('another name'))).toEqual([ids.get('another name')]);
+    expect(await seedsOf(ids.get('support agent'))).toEqual([]);
+    expect(await seedsOf()).toEqual([]);
+  });
+});

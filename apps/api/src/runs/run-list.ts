@@ -23,6 +23,10 @@ interface LastRun {
   readonly sortKey: string | null;
 }
 
+/** A recipe but for its seed, and for the means that no recipe's hash has (`recipeHash` of `@retrace/config`). */
+const RECIPE_OF_ANY_SEED = `arraySort(arrayFilter(
+  field -> field.1 NOT IN ('seed', 'engine', 'process'), JSONExtractKeysAndValuesRaw(recipe)))`;
+
 const CONDITIONS = {
   search: `arrayAll(
       place -> place > 0,
@@ -31,6 +35,8 @@ const CONDITIONS = {
   kind: 'kind = {kind:String}',
   tag: 'has(tags, {tag:String})',
   starred: 'starred = {starred:Bool}',
+  seedsOf: `kind = 'trained' AND (name, ${RECIPE_OF_ANY_SEED}) IN (
+      SELECT name, ${RECIPE_OF_ANY_SEED} FROM runs WHERE run_id = {seedsOf:String} AND kind = 'trained')`,
 } as const;
 
 /** As the view `runs` has it, of which a list without other conditions reads only the runs that it shows. */
@@ -70,9 +76,9 @@ const SORT_KEY_TEXTS = { ...SORT_KEYS, metric: 'newest_bits' } as const;
  * @throws ProblemError `INVALID_REQUEST` for the cursor of another list, a metric without the sort by it, and the other way round
  */
 export function listStatement(query: RunsQuery, nowMs: number): ListStatement {
-  const { limit, cursor, search, status, kind, tag, starred, archived, sort, metric, order } = query;
+  const { limit, cursor, search, status, kind, tag, starred, seedsOf, archived, sort, metric, order } = query;
   checkMetric(query);
-  const mark = listMark([search, status, kind, tag, starred, archived, sort, metric, order]);
+  const mark = listMark([search, status, kind, tag, starred, seedsOf, archived, sort, metric, order]);
   const last = cursor === undefined ? null : lastOf(decodeListCursor(cursor, mark, ['string', 'string']));
   const conditions = [
     ...(search === undefined ? [] : [CONDITIONS.search]),
@@ -80,6 +86,7 @@ export function listStatement(query: RunsQuery, nowMs: number): ListStatement {
     ...(kind === undefined ? [] : [CONDITIONS.kind]),
     ...(tag === undefined ? [] : [CONDITIONS.tag]),
     ...(starred === undefined ? [] : [CONDITIONS.starred]),
+    ...(seedsOf === undefined ? [] : [CONDITIONS.seedsOf]),
   ];
   const isPlain = sort === 'started' && conditions.length === 0;
   const further = [...ARCHIVED_CONDITIONS[archived], ...(last === null ? [] : [comesAfter(last, query)])];
@@ -98,6 +105,7 @@ export function listStatement(query: RunsQuery, nowMs: number): ListStatement {
         kind: kind ?? '',
         tag: tag ?? '',
         starred: starred ?? false,
+        seedsOf: seedsOf ?? '',
         metric: metric ?? '',
       },
       ...{ lastId: last?.runId ?? '', lastKey: last?.sortKey ?? '' },

@@ -1,5 +1,5 @@
 import { PageQuery } from '../paging/page.js';
-import { QueryBoolean, QueryText, QueryWord } from '../http/query-decorators.js';
+import { OptionalUuid, QueryBoolean, QueryText, QueryWord } from '../http/query-decorators.js';
 import { ORDERS, type Order } from '../paging/order.js';
 import { RUN_KINDS, RUN_STATUSES, type RunKind, type RunStatus } from './runs.dto.js';
 
@@ -24,6 +24,11 @@ export class RunsQuery extends PageQuery {
 
   @QueryBoolean('Only runs with a star (true), or without one')
   readonly starred?: boolean;
+
+  @OptionalUuid(
+    'Only trained runs whose recipe differs from that of this run by nothing but the seed, this run among them; engine and processes may differ',
+  )
+  readonly seedsOf?: string;
 
   @QueryWord(ARCHIVED, 'Whether archived runs are among them: none, only those, or all', 'none')
   readonly archived: (typeof ARCHIVED)[number] = 'none';

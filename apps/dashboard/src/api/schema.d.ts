@@ -3112,6 +3112,8 @@ export interface operations {
                 tag?: string;
                 /** @description Only runs with a star (true), or without one */
                 starred?: boolean;
+                /** @description Only trained runs whose recipe differs from that of this run by nothing but the seed, this run among them; engine and processes may differ */
+                seedsOf?: string;
                 /** @description Whether archived runs are among them: none, only those, or all */
                 archived?: "none" | "only" | "all";
                 /** @description What to sort by: the start, the name, or the newest value of `metric` */
