@@ -279,7 +279,7 @@ describe('annotations of a run', () => {
 describe('the seeds of a recipe', () => {
   it('are the runs of it that differ by nothing else, but how they are computed', async () => {
     const startedAtUs = NOW_US - 2 * HOUR_US;
-    const first = { ...recipe, seed: 1, optimizer: { learningRate: 1e-3 }, engine: null };
+    const first = { ...(recipe as object), seed: 1, optimizer: { learningRate: 1e-3 }, engine: null };
     const others = {
       'seed 2': { ...first, seed: 2, engine: { kind: 'torch' } },
       'another learning rate': { ...first, optimizer: { learningRate: 2e-3 } },

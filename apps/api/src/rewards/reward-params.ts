@@ -2,7 +2,7 @@ import { SPLITS } from '../episodes/splits.js';
 import { PathId, PathText, QueryInteger, QueryWord } from '../http/query-decorators.js';
 
 /** The router takes no longer parts of an address. */
-const VERSION = /^.{1,100}$/;
+const VERSION = /^[\s\S]{1,100}$/u;
 const RULE = '1 to 100 characters; name a version with a longer name by its beginning';
 
 /** Path parameters of a reward version of a run. */

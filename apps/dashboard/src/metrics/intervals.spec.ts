@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { differenceOf, meanEstimate, studentQuantile } from './intervals';
+
+describe('studentQuantile', () => {
+  // Table 26.10 of Abramowitz and Stegun, Handbook of Mathematical Functions.
+  it.each([
+    [1, 12.706],
+    [2, 4.303],
+    [3, 3.182],
+    [4, 2.776],
+    [5, 2.571],
+    [6, 2.447],
+    [9, 2.262],
+    [15, 2.131],
+    [30, 2.042],
+    [120, 1.98],
+  ])('of %i degrees of freedom is %f', (freedom, quantile) => {
+    expect(studentQuantile(freedom)).toBeCloseTo(quantile, 3);
+  });
+});
+
+describe('meanEstimate', () => {
+  it('has the interval of a textbook: 5 values of mean 3 and deviation √2.5', () => {
+    const { value, low, high } = meanEstimate([1, 2, 3, 4, 5]);
+    expect(value).toBe(3);
+    expect([low, high].map((end) => end.toFixed(3))).toEqual(['1.037', '4.963']);
+  });
+
+  it('knows no interval of one value', () => {
+    expect(meanEstimate([0.5])).toEqual({ value: 0.5, low: Number.NaN, high: Number.NaN });
+  });
+});
+
+describe('differenceOf', () => {
+  it('of two rates with their Wilson intervals is Newcombe’s: 56 of 70 and 48 of 80 (1998, table II, method 10)', () => {
+    const second = { value: 56 / 70, low: 0.691834, high: 0.876953 };
+    const first = { value: 48 / 80, low: 0.490455, high: 0.700382 };
+    const { value, low, high } = differenceOf(first, second);
+    expect(value).toBeCloseTo(0.2, 10);
+    expect(low).toBeCloseTo(0.0524, 4);
+    expect(high).toBeCloseTo(0.3339, 4);
+  });
+});
