@@ -3,6 +3,8 @@ export interface ChartColors {
   readonly series: readonly string[];
   /** The colors of the series, softened for large areas. */
   readonly areas: readonly string[];
+  /** The same, so thin that lines and other bands show through. */
+  readonly bands: readonly string[];
   readonly axis: string;
   readonly grid: string;
   readonly baseline: string;
@@ -28,6 +30,7 @@ export function readChartColors(within: HTMLElement): ChartColors {
   const colors = {
     series: series.map(computed),
     areas: series.map((color) => computed(`color-mix(in srgb, ${color} 62%, var(--surface))`)),
+    bands: series.map((color) => computed(`color-mix(in srgb, ${color} 18%, transparent)`)),
     axis: computed('var(--text-faint)'),
     grid: computed('var(--grid)'),
     baseline: computed('var(--text-muted)'),

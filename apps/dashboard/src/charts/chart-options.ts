@@ -22,6 +22,8 @@ export interface ChartOptionsInput {
   readonly isStacked: boolean;
   /** Whether the y-axis is logarithmic; all values must be above 0. */
   readonly isLog: boolean;
+  /** Whether two more columns for each series, the lower and the upper end of a band around it, follow those of all series. */
+  readonly hasBands: boolean;
   readonly baselines: readonly RunBaseline[];
   readonly colors: ChartColors;
   readonly width: number;
@@ -67,7 +69,10 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
     height: input.height,
     padding: [10, Math.max(LABEL_OVERHANG, labelsBeside ? baselineLabelWidth(baselines) : 0), 0, 0],
     legend: { show: false },
-    cursor: { sync: { key: CURSOR_GROUP }, points: { size: 6 }, y: false, focus: { prox: -1 } },
+    cursor: {
+      ...{ sync: { key: CURSOR_GROUP }, y: false, focus: { prox: -1 } },
+      points: { size: (_, series) => (series > input.labels.length ? 0 : 6) },
+    },
     scales: { x: { time: false }, y: yScale(input) },
     axes: [
       axisStyle(colors, {
@@ -93,13 +98,24 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
           isDashed: i >= colors.series.length,
         }),
       ),
+      ...(input.hasBands ? input.labels.flatMap(() => [BAND_END, BAND_END]) : []),
     ],
+    bands: input.hasBands ? bandsOf(input) : [],
     hooks: {
       setCursor: [(plot) => onCursor(plot.cursor.idx ?? null)],
       ready: [(plot) => onPick && listenForClicks(plot, onPick)],
       draw: [(plot) => drawBaselines(plot, baselines, { colors, labelsBeside })],
     },
   };
+}
+
+const BAND_END: uPlot.Series = { width: 0, points: { show: false }, spanGaps: true };
+
+function bandsOf({ labels, colors }: ChartOptionsInput): uPlot.Band[] {
+  return labels.map((_, i) => {
+    const low = labels.length + 1 + 2 * i;
+    return { series: [low + 1, low], fill: colors.bands[i % colors.bands.length] };
+  });
 }
 
 /** A drag, which zooms, ends with a click too. */

@@ -22,6 +22,8 @@ export interface PlotProps {
   readonly isStacked?: boolean;
   /** Whether the y-axis is logarithmic; all values must be above 0. */
   readonly isLog?: boolean;
+  /** Whether two more columns for each series, the ends of a band around it, follow those of all series. */
+  readonly hasBands?: boolean;
   readonly baselines?: readonly RunBaseline[];
   /** Pixels. */
   readonly height?: number;
@@ -32,7 +34,7 @@ export interface PlotProps {
 
 /** The canvas of a chart. New data is set on the plot that exists; a change of anything else makes a new plot. */
 export function Plot(props: PlotProps) {
-  const { columns, isStacked = false, isLog = false, height = DEFAULT_HEIGHT } = props;
+  const { columns, isStacked = false, isLog = false, hasBands = false, height = DEFAULT_HEIGHT } = props;
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const data = useMemo(() => (isStacked ? widestFirst(columns) : columns), [columns, isStacked]);
@@ -59,7 +61,7 @@ export function Plot(props: PlotProps) {
     const { labels, range, baselines } = JSON.parse(shape) as Shape;
     const options = chartOptions({
       ...inDrawingOrder(labels, readChartColors(element), isStacked),
-      ...{ axis, format, range, isStacked, isLog, baselines },
+      ...{ axis, format, range, isStacked, isLog, hasBands, baselines },
       ...{ width: element.clientWidth, height, onCursor },
       ...(isPickable && { onPick: (x: number) => picked.current?.(x) }),
     });
@@ -74,7 +76,7 @@ export function Plot(props: PlotProps) {
       created.destroy();
       plot.current = null;
     };
-  }, [axis, format, height, onCursor, isPickable, shape, isStacked, isLog, theme]);
+  }, [axis, format, height, onCursor, isPickable, shape, isStacked, isLog, hasBands, theme]);
 
   return (
     <div className={styles.frame} style={{ height }} ref={frame}>

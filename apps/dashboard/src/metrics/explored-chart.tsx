@@ -11,33 +11,43 @@ import {
 import controls from '../components/controls.module.css';
 import type { ExplorerView } from './explorer-view';
 import { savePicture, saveValues } from './save-chart';
+import { meanColumns } from './seed-groups';
 
-/** A line of each chart. */
 export interface ExploredRun {
   readonly label: string;
   /** By name, with times since the run started and steps in updates. */
   readonly series: ReadonlyMap<string, MetricSeries>;
 }
 
+/** A line of each chart: a run, or the mean of several. */
+export interface ExploredLine {
+  readonly label: string;
+  readonly runs: readonly ExploredRun[];
+}
+
 interface ExploredChartProps extends Pick<ExplorerView, 'axis' | 'smoothing' | 'isLog'> {
   readonly name: string;
-  readonly runs: readonly ExploredRun[];
+  readonly lines: readonly ExploredLine[];
   /** Called with the update of the first run whose point was clicked. */
   readonly onPickUpdate: (updateNumber: number) => void;
 }
 
-/** One metric of all runs. */
-export function ExploredChart({ name, runs, axis, smoothing, isLog, onPickUpdate }: ExploredChartProps) {
-  const labels = runs.map(({ label }) => label);
+/** One metric of all runs; a mean of several has a band, its 95 % interval. */
+export function ExploredChart({ name, lines, axis, smoothing, isLog, onPickUpdate }: ExploredChartProps) {
+  const labels = lines.map(({ label }) => label);
+  const runs = useMemo(() => lines.flatMap((line) => line.runs), [lines]);
+  const hasBands = runs.length > lines.length;
   const recorded = useMemo(() => {
     const series = runs.map((run) => run.series.get(name));
     return alignSeries(series, axis, 0);
   }, [runs, name, axis]);
   const [columns, hasLog] = useMemo(() => {
     const smoothed = smoothColumns(recorded, smoothing);
-    const positive = positiveColumns(smoothed);
-    return isLog && hasValues(positive) ? [positive, true] : [smoothed, false];
-  }, [recorded, smoothing, isLog]);
+    const sizes = lines.map((line) => line.runs.length);
+    const drawn = hasBands ? meanColumns(smoothed, sizes) : smoothed;
+    const positive = positiveColumns(drawn);
+    return isLog && hasValues(positive) ? [positive, true] : [drawn, false];
+  }, [recorded, lines, hasBands, smoothing, isLog]);
   const actions = (
     <span>
       <button
@@ -45,7 +55,7 @@ export function ExploredChart({ name, runs, axis, smoothing, isLog, onPickUpdate
         className={controls.plain}
         aria-label={`Save ${name} as CSV`}
         onClick={() => {
-          saveValues(name, { labels, axis, columns: recorded });
+          saveValues(name, { labels: runs.map(({ label }) => label), axis, columns: recorded });
         }}
       >
         CSV
@@ -71,6 +81,7 @@ export function ExploredChart({ name, runs, axis, smoothing, isLog, onPickUpdate
       axis={axis}
       format="number"
       isLog={hasLog}
+      hasBands={hasBands}
       actions={actions}
       onPick={(x) => {
         const step = nearestStep([runs[0]?.series.get(name)], axis, 0, x);

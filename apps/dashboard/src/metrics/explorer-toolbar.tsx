@@ -15,6 +15,9 @@ const AXES = [
   { value: 'time', label: 'Time' },
 ] as const;
 
+/** Added at once. */
+const MOST_SEEDS = 20;
+
 interface ExplorerToolbarProps {
   readonly run: RunDetail;
   /** Runs beside that of the page, as far as they are read. */
@@ -25,12 +28,9 @@ interface ExplorerToolbarProps {
 
 /** Chooses metrics, runs, axes and smoothing. */
 export function ExplorerToolbar({ run, others, view, onChange }: ExplorerToolbarProps) {
-  const { search, smoothing, isLog, axis } = view;
+  const { search, smoothing, isLog, isMean, axis } = view;
   const [words, setWords] = useDraft(search, (chosen) => {
     onChange({ search: chosen });
-  });
-  const [weight, setWeight] = useDraft(smoothing, (chosen) => {
-    onChange({ smoothing: chosen });
   });
   return (
     <div className={page.filters}>
@@ -47,30 +47,22 @@ export function ExplorerToolbar({ run, others, view, onChange }: ExplorerToolbar
         />
       </label>
       <OtherRuns run={run} others={others} view={view} onChange={onChange} />
-      <label className={controls.field}>
-        Smoothing
-        <input
-          type="range"
-          min={0}
-          max={0.99}
-          step={0.01}
-          value={weight}
-          onChange={({ target }) => {
-            setWeight(Number(target.value));
-          }}
-        />
-        <span className={styles.amount}>{weight}</span>
-      </label>
-      <label className={controls.field}>
-        <input
-          type="checkbox"
-          checked={isLog}
-          onChange={({ target }) => {
-            onChange({ isLog: target.checked });
-          }}
-        />
-        Log axis
-      </label>
+      <Smoothing {...{ smoothing, onChange }} />
+      <Toggle
+        label="Log axis"
+        isOn={isLog}
+        onChange={(chosen) => {
+          onChange({ isLog: chosen });
+        }}
+      />
+      <Toggle
+        label="Mean of seeds"
+        title="Draws runs that differ by their seed alone as their mean with its 95 % interval"
+        isOn={isMean}
+        onChange={(chosen) => {
+          onChange({ isMean: chosen });
+        }}
+      />
       <Segments
         label="X-axis"
         value={axis}
@@ -80,6 +72,53 @@ export function ExplorerToolbar({ run, others, view, onChange }: ExplorerToolbar
         }}
       />
     </div>
+  );
+}
+
+function Smoothing({
+  smoothing,
+  onChange,
+}: Pick<ExplorerView, 'smoothing'> & Pick<ExplorerToolbarProps, 'onChange'>) {
+  const [weight, setWeight] = useDraft(smoothing, (chosen) => {
+    onChange({ smoothing: chosen });
+  });
+  return (
+    <label className={controls.field}>
+      Smoothing
+      <input
+        type="range"
+        min={0}
+        max={0.99}
+        step={0.01}
+        value={weight}
+        onChange={({ target }) => {
+          setWeight(Number(target.value));
+        }}
+      />
+      <span className={styles.amount}>{weight}</span>
+    </label>
+  );
+}
+
+interface ToggleProps {
+  readonly label: string;
+  readonly title?: string;
+  readonly isOn: boolean;
+  readonly onChange: (isOn: boolean) => void;
+}
+
+function Toggle({ label, title, isOn, onChange }: ToggleProps) {
+  return (
+    <label className={controls.field} title={title}>
+      <input
+        type="checkbox"
+        checked={isOn}
+        onChange={({ target }) => {
+          onChange(target.checked);
+        }}
+      />
+      {label}
+    </label>
   );
 }
 
@@ -103,6 +142,7 @@ function OtherRuns({ run, others, view, onChange }: ExplorerToolbarProps) {
           }}
         />
       )}
+      <MoreSeeds {...{ run, view, onChange }} />
       {view.others.map((runId) => (
         <button
           key={runId}
@@ -117,5 +157,27 @@ function OtherRuns({ run, others, view, onChange }: ExplorerToolbarProps) {
         </button>
       ))}
     </>
+  );
+}
+
+/** Adds the other seeds of the run's recipe. */
+function MoreSeeds({ run, view, onChange }: Omit<ExplorerToolbarProps, 'others'>) {
+  const { data } = useRuns({ seedsOf: run.runId });
+  const more = (data?.pages ?? [])
+    .flatMap(({ items }) => items.map(({ runId }) => runId))
+    .filter((runId) => runId !== run.runId && !view.others.includes(runId))
+    .slice(0, MOST_SEEDS);
+  if (more.length === 0) return null;
+  return (
+    <button
+      type="button"
+      className={controls.button}
+      title="Runs whose recipe differs by nothing but the seed"
+      onClick={() => {
+        onChange({ others: [...view.others, ...more], isMean: true });
+      }}
+    >
+      Add {more.length} other {more.length === 1 ? 'seed' : 'seeds'}
+    </button>
   );
 }

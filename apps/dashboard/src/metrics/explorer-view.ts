@@ -10,6 +10,8 @@ export interface ExplorerView {
   /** Weight of what came before, from 0 (none) to 0.99. */
   readonly smoothing: number;
   readonly isLog: boolean;
+  /** Whether runs that differ by their seed alone are drawn as their mean. */
+  readonly isMean: boolean;
 }
 
 const MOST_SMOOTHING = 0.99;
@@ -23,17 +25,19 @@ export function readView(parameters: URLSearchParams): ExplorerView {
     axis: parameters.get('x') === 'time' ? 'time' : 'update',
     smoothing: smoothing >= 0 && smoothing <= MOST_SMOOTHING ? smoothing : 0,
     isLog: parameters.get('log') === '1',
+    isMean: parameters.get('seeds') === 'mean',
   };
 }
 
 /** Writes a view into an address; what is as it is without a choice is left out. */
-export function writeView({ search, others, axis, smoothing, isLog }: ExplorerView): URLSearchParams {
+export function writeView({ search, others, axis, smoothing, isLog, isMean }: ExplorerView): URLSearchParams {
   return new URLSearchParams([
     ...(search === '' ? [] : [['q', search]]),
     ...others.map((runId) => ['with', runId]),
     ...(axis === 'update' ? [] : [['x', axis]]),
     ...(smoothing === 0 ? [] : [['smooth', String(smoothing)]]),
     ...(isLog ? [['log', '1']] : []),
+    ...(isMean ? [['seeds', 'mean']] : []),
   ]);
 }
 

@@ -59,7 +59,9 @@ export function studentQuantile(freedom: number): number {
     y = Math.expm1(a * y ** 2);
   } else {
     y =
-      ((1 / (((freedom + 6) / (freedom * y) - 0.089 * d - 0.822) * (freedom + 2) * 3) + 0.5 / (freedom + 4)) * y - 1) *
+      ((1 / (((freedom + 6) / (freedom * y) - 0.089 * d - 0.822) * (freedom + 2) * 3) + 0.5 / (freedom + 4)) *
+        y -
+        1) *
         ((freedom + 1) / (freedom + 2)) +
       1 / y;
   }

@@ -3,14 +3,15 @@ import { useComparedRuns, type ComparedRun } from '../api/compared-runs';
 import type { RunDetail } from '../api/schema';
 import { countedInUpdates } from '../charts/chart-data';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
-import { shortId } from '../format/ids';
 import page from '../pages/page.module.css';
 import { useOpenUpdate } from '../updates/use-open-update';
-import { ExploredChart, type ExploredRun } from './explored-chart';
+import { ComparedResults } from './compared-results';
+import { ExploredChart, type ExploredLine, type ExploredRun } from './explored-chart';
 import { ExplorerToolbar } from './explorer-toolbar';
 import { useExplorerView, type ExplorerView } from './explorer-view';
 import styles from './metric-explorer.module.css';
 import { metricGroups, type MetricGroup } from './metric-groups';
+import { groupSeeds, labelOf } from './seed-groups';
 
 /** Groups of which the charts are shown at first. */
 const NUM_OPEN = 3;
@@ -19,8 +20,8 @@ const NUM_OPEN = 3;
 export function MetricExplorer({ run }: { readonly run: RunDetail }) {
   const { view, change } = useExplorerView();
   const { runs, error, isPending, refetch } = useComparedRuns([run.runId, ...view.others]);
-  const explored = useMemo(() => runs.map(exploredRun), [runs]);
-  const names = explored.flatMap(({ series }) => [...series.keys()]);
+  const lines = useMemo(() => exploredLines(runs, view.isMean), [runs, view.isMean]);
+  const names = runs.flatMap(({ series }) => series.map(({ name }) => name));
   const groups = metricGroups(names, view.search);
   const numFound = groups.reduce((sum, group) => sum + group.names.length, 0);
   const others = runs.map((one) => one.run).filter(({ runId }) => runId !== run.runId);
@@ -29,6 +30,7 @@ export function MetricExplorer({ run }: { readonly run: RunDetail }) {
       <ExplorerToolbar run={run} others={others} view={view} onChange={change} />
       {error && <ErrorState error={error} onRetry={refetch} />}
       {isPending && <Loading label="Loading metrics" />}
+      {runs.length > 1 && <ComparedResults runs={runs.map((one) => one.run)} isMean={view.isMean} />}
       {!isPending && numFound === 0 && (
         <EmptyState title={names.length === 0 ? 'No metrics' : 'No such metric'}>
           {names.length === 0
@@ -40,7 +42,7 @@ export function MetricExplorer({ run }: { readonly run: RunDetail }) {
         <GroupOfCharts
           key={`${group.kind} ${view.search === ''}`}
           group={group}
-          runs={explored}
+          lines={lines}
           view={view}
           isOpenAtFirst={view.search !== '' || i < NUM_OPEN}
         />
@@ -51,12 +53,12 @@ export function MetricExplorer({ run }: { readonly run: RunDetail }) {
 
 interface GroupOfChartsProps {
   readonly group: MetricGroup;
-  readonly runs: readonly ExploredRun[];
+  readonly lines: readonly ExploredLine[];
   readonly view: ExplorerView;
   readonly isOpenAtFirst: boolean;
 }
 
-function GroupOfCharts({ group: { kind, names }, runs, view, isOpenAtFirst }: GroupOfChartsProps) {
+function GroupOfCharts({ group: { kind, names }, lines, view, isOpenAtFirst }: GroupOfChartsProps) {
   const [isOpen, setIsOpen] = useState(isOpenAtFirst);
   const { axis, smoothing, isLog } = view;
   const onPickUpdate = useOpenUpdate();
@@ -73,7 +75,12 @@ function GroupOfCharts({ group: { kind, names }, runs, view, isOpenAtFirst }: Gr
       {isOpen && (
         <div className={styles.grid}>
           {names.map((name) => (
-            <ExploredChart key={name} name={name} runs={runs} {...{ axis, smoothing, isLog, onPickUpdate }} />
+            <ExploredChart
+              key={name}
+              name={name}
+              lines={lines}
+              {...{ axis, smoothing, isLog, onPickUpdate }}
+            />
           ))}
         </div>
       )}
@@ -81,12 +88,20 @@ function GroupOfCharts({ group: { kind, names }, runs, view, isOpenAtFirst }: Gr
   );
 }
 
+function exploredLines(runs: readonly ComparedRun[], isMean: boolean): ExploredLine[] {
+  const groups = isMean ? groupSeeds(runs, ({ run }) => run) : runs.map((one) => [one]);
+  return groups.map((group) => ({
+    label: labelOf(group.map(({ run }) => run)),
+    runs: group.map(exploredRun),
+  }));
+}
+
 /** Counts steps in updates and times from the start, so that runs can be laid over each other. */
 function exploredRun({ run, series }: ComparedRun): ExploredRun {
   const updates = series.find(({ name }) => name === 'train/loss');
   const startMs = Date.parse(run.startedAt);
   return {
-    label: `${run.name} ${shortId(run.runId)}`,
+    label: labelOf([run]),
     series: new Map(
       series.map((one) => {
         const counted = countedInUpdates(one, updates);

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import type { RunDetail } from '../api/schema';
+import { groupSeeds, meanColumns } from './seed-groups';
+
+describe('groupSeeds', () => {
+  const run = (runId: string, recipe: object | null, name = 'a') => ({ runId, name, recipe }) as RunDetail;
+
+  it('puts runs together whose recipes differ by seed, engine and processes alone', () => {
+    const runs = [
+      run('1', { seed: 1, rate: 2 }),
+      run('2', { seed: 1, rate: 3 }),
+      run('3', { seed: 2, rate: 2, engine: { kind: 'torch' }, process: {} }),
+      run('4', { seed: 1, rate: 2 }, 'b'),
+      run('5', null),
+      run('6', null),
+    ];
+    const groups = groupSeeds(runs, (one) => one).map((group) => group.map(({ runId }) => runId));
+    expect(groups).toEqual([['1', '3'], ['2'], ['4'], ['5'], ['6']]);
+  });
+});
+
+describe('meanColumns', () => {
+  it('has the mean of each group and its interval, also between the values of a run', () => {
+    const [xs, mean, alone, low, high, ...ofOne] = meanColumns(
+      [
+        [0, 1, 2, 3],
+        [1, null, 3, null],
+        [2, 4, null, 8],
+        [7, null, null, 9],
+      ],
+      [2, 1],
+    );
+    expect(xs).toEqual([0, 1, 2, 3]);
+    // 1, 2, 3 and none; 2, 4, 6, 8.
+    expect(mean).toEqual([1.5, 3, 4.5, 8]);
+    // t(1) = 12.706, and half the distance of two values is their standard error.
+    expect(low.map((value) => value?.toFixed(2))).toEqual(['-4.85', '-9.71', '-14.56', undefined]);
+    expect(high[0]).toBeCloseTo(1.5 + 12.706 * 0.5, 2);
+    expect(alone).toEqual([7, null, null, 9]);
+    expect(ofOne).toEqual([
+      [null, null, null, null],
+      [null, null, null, null],
+    ]);
+  });
+});

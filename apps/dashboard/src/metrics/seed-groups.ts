@@ -1,0 +1,76 @@
+import type { RunDetail } from '../api/schema';
+import type { ChartColumns } from '../charts/chart-data';
+import { shortId } from '../format/ids';
+import { meanEstimate } from './intervals';
+
+/** Fields of a recipe in which seeds of it may differ: as `seedsOf` of the list of runs. */
+const DIFFERING = { seed: undefined, engine: undefined, process: undefined };
+
+/** Puts runs that differ by nothing but their seed together; groups and their runs keep the order. */
+export function groupSeeds<Item>(items: readonly Item[], runOf: (item: Item) => RunDetail): Item[][] {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const key = seedKey(runOf(item));
+    groups.set(key, [...(groups.get(key) ?? []), item]);
+  }
+  return [...groups.values()];
+}
+
+/** Names a run, or seeds of a recipe. */
+export function labelOf([first, ...others]: readonly RunDetail[]): string {
+  const more =
+    others.length === 0 ? '' : ` and ${others.length} more ${others.length === 1 ? 'seed' : 'seeds'}`;
+  return `${first.name} ${shortId(first.runId)}${more}`;
+}
+
+function seedKey({ runId, name, recipe }: RunDetail): string {
+  return recipe === null ? runId : JSON.stringify([name, { ...(recipe as object), ...DIFFERING }]);
+}
+
+/**
+ * Means of groups of columns with the ends of their 95 % intervals: `[xs, …means, low₀, high₀, low₁, high₁, …]`. Between its first and its last
+ * value a column is interpolated, since runs log at different times; a mean is that of the columns that have a value there. A group of one column
+ * stays as it is, without an interval.
+ *
+ * @param sizes columns of each group, in the order of the columns
+ */
+export function meanColumns([xs, ...columns]: ChartColumns, sizes: readonly number[]): ChartColumns {
+  const means: (number | null)[][] = [];
+  const ends: (number | null)[][] = [];
+  let first = 0;
+  for (const size of sizes) {
+    const group = columns.slice(first, first + size);
+    first += size;
+    const filled = size === 1 ? group : group.map((column) => interpolated(xs, column));
+    const estimates = xs.map((_, row) => {
+      const values = filled.flatMap((column) => column[row] ?? []);
+      return values.length === 0 ? null : meanEstimate(values);
+    });
+    means.push(estimates.map((estimate) => estimate?.value ?? null));
+    ends.push(
+      estimates.map((estimate) => finite(estimate?.low)),
+      estimates.map((estimate) => finite(estimate?.high)),
+    );
+  }
+  return [xs, ...means, ...ends];
+}
+
+function finite(value: number | undefined): number | null {
+  return value !== undefined && Number.isFinite(value) ? value : null;
+}
+
+/** Fills the gaps between values linearly. */
+function interpolated(xs: readonly number[], column: readonly (number | null)[]): (number | null)[] {
+  const filled = [...column];
+  let left: number | null = null;
+  column.forEach((value, right) => {
+    if (value === null) return;
+    if (left !== null) {
+      const from = column[left] ?? value;
+      for (let row = left + 1; row < right; row++)
+        filled[row] = from + ((value - from) * (xs[row] - xs[left])) / (xs[right] - xs[left]);
+    }
+    left = right;
+  });
+  return filled;
+}
