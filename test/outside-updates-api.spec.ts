@@ -338,8 +338,8 @@ describe('two servers', () => {
     };
     try {
       const urls = [fixture.api.url, other.url];
-      const numbers = await Promise.all(Array.from({ length: 8 }, (_, i) => send(urls[i % 2], randomUUID())));
-      expect(numbers.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+      const numbers = await Promise.all(Array.from({ length: 4 }, (_, i) => send(urls[i % 2], randomUUID())));
+      expect(numbers.sort((a, b) => a - b)).toEqual([1, 2, 3, 4]);
     } finally {
       await other.close();
     }
@@ -347,12 +347,12 @@ describe('two servers', () => {
       `SELECT policy_version AS version, parent_version AS parent, update_number AS made FROM policies WHERE run_id = '${runId}' AND policy_version > 0 ORDER BY version`,
     );
     expect(versions.map(({ version, made }) => [version, made])).toEqual(
-      Array.from({ length: 8 }, (_, i) => [i + 1, i + 1]),
+      Array.from({ length: 4 }, (_, i) => [i + 1, i + 1]),
     );
     const drawn = await rows<{ step: number }>(
       `SELECT step FROM metrics WHERE run_id = '${runId}' AND name = 'loss' ORDER BY step`,
     );
-    expect(drawn.map(({ step }) => step)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(drawn.map(({ step }) => step)).toEqual([1, 2, 3, 4]);
   });
 });
 

@@ -629,6 +629,11 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.getByLabel('Compare with').selectOption(other);
       const line = chart.getByText(new RegExp(`^bandit-ppo ${other.slice(-8)} `));
       await line.waitFor();
+      const results = page.getByRole('region', { name: 'Results' }).getByRole('row');
+      await expect.poll(() => results.allInnerTexts()).toHaveLength(3);
+      // Of two recipes there is no mean.
+      await page.getByLabel('Mean of seeds').check();
+      expect(await results.count()).toBe(3);
       expect(await browser.accessibilityFaults()).toEqual([]);
 
       const [saved] = await Promise.all([

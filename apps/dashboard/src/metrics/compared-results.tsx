@@ -26,7 +26,14 @@ const COLUMNS: readonly TableColumn<Result>[] = [
     label: 'Run',
     cell: ({ runs }) => <Link to={`/runs/${runs[0].runId}`}>{labelOf(runs)}</Link>,
   },
-  { label: 'Seeds', cell: ({ runs }) => runs.map(({ seed }) => seed).join(', ') },
+  {
+    label: 'Seed',
+    cell: ({ runs }) =>
+      runs
+        .map(({ seed }) => seed)
+        .sort((a, b) => a - b)
+        .join(', '),
+  },
   { label: 'Validation', isNumeric: true, cell: ({ validation }) => formatPercent(validation?.value) },
   { label: '95 %', cell: ({ validation }) => <Interval {...validation} /> },
   {

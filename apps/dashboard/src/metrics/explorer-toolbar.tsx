@@ -142,7 +142,7 @@ function OtherRuns({ run, others, view, onChange }: ExplorerToolbarProps) {
           }}
         />
       )}
-      <MoreSeeds {...{ run, view, onChange }} />
+      <MoreSeeds {...{ run, others, view, onChange }} />
       {view.others.map((runId) => (
         <button
           key={runId}
@@ -160,13 +160,16 @@ function OtherRuns({ run, others, view, onChange }: ExplorerToolbarProps) {
   );
 }
 
-/** Adds the other seeds of the run's recipe. */
-function MoreSeeds({ run, view, onChange }: Omit<ExplorerToolbarProps, 'others'>) {
+/** Adds runs of the run's recipe with other seeds, of each the newest. */
+function MoreSeeds({ run, others, view, onChange }: ExplorerToolbarProps) {
   const { data } = useRuns({ seedsOf: run.runId });
-  const more = (data?.pages ?? [])
-    .flatMap(({ items }) => items.map(({ runId }) => runId))
-    .filter((runId) => runId !== run.runId && !view.others.includes(runId))
-    .slice(0, MOST_SEEDS);
+  const seeds = new Set([run, ...others].map(({ seed }) => seed));
+  const more: string[] = [];
+  for (const { runId, seed } of (data?.pages ?? []).flatMap(({ items }) => items)) {
+    if (seeds.has(seed) || view.others.includes(runId) || more.length === MOST_SEEDS) continue;
+    seeds.add(seed);
+    more.push(runId);
+  }
   if (more.length === 0) return null;
   return (
     <button

@@ -16,10 +16,10 @@ export function groupSeeds<Item>(items: readonly Item[], runOf: (item: Item) => 
   return [...groups.values()];
 }
 
-/** Names a run, or seeds of a recipe. */
+/** Names a run, or runs of a recipe. */
 export function labelOf([first, ...others]: readonly RunDetail[]): string {
   const more =
-    others.length === 0 ? '' : ` and ${others.length} more ${others.length === 1 ? 'seed' : 'seeds'}`;
+    others.length === 0 ? '' : ` and ${others.length} more ${others.length === 1 ? 'run' : 'runs'}`;
   return `${first.name} ${shortId(first.runId)}${more}`;
 }
 
