@@ -144,17 +144,24 @@ describe('a run that is killed or stopped, and started again', () => {
     },
   );
 
-  it('a run on stored data waits for a store that is killed while it starts', async () => {
-    const dataDir = directories.make();
-    const isFifo = (path: string) => lstatSync(path).isFIFO();
-    cpSync(undisturbedDir, dataDir, { recursive: true, filter: (path) => !isFifo(path) });
-    const data = ['--from-run', 'latest', '--updates', '1', '--set', 'updateTokens=false'];
-    const session = startRetrace(['train', ...recipe, ...data, '--data-dir', dataDir]);
-    await session.waitFor(/ClickHouse engine/, options.withinMs);
-    kill(session.roles().store);
-    expect(await session.ended).toBe(0);
-    expect(session.lines.join('\n')).toMatch(/store +warn: was killed by SIGKILL[\s\S]*run ended: finished/);
-  }, 600_000);
+  it(
+    'a run on stored data waits for a store that is killed while it starts',
+    { tags: 'release' },
+    async () => {
+      const dataDir = directories.make();
+      const isFifo = (path: string) => lstatSync(path).isFIFO();
+      cpSync(undisturbedDir, dataDir, { recursive: true, filter: (path) => !isFifo(path) });
+      const data = ['--from-run', 'latest', '--updates', '1', '--set', 'updateTokens=false'];
+      const session = startRetrace(['train', ...recipe, ...data, '--data-dir', dataDir]);
+      await session.waitFor(/ClickHouse engine/, options.withinMs);
+      kill(session.roles().store);
+      expect(await session.ended).toBe(0);
+      expect(session.lines.join('\n')).toMatch(
+        /store +warn: was killed by SIGKILL[\s\S]*run ended: finished/,
+      );
+    },
+    600_000,
+  );
 
   it(
     'a run without a store: ends with the same policy, and `rebuild` makes the store that it would have had',
