@@ -146,7 +146,7 @@ describe('a run that is killed or stopped, and started again', () => {
 
   it(
     'a run on stored data waits for a store that is killed while it starts',
-    { tags: 'release' },
+    { tags: 'release', timeout: 600_000 },
     async () => {
       const dataDir = directories.make();
       const isFifo = (path: string) => lstatSync(path).isFIFO();
@@ -160,7 +160,6 @@ describe('a run that is killed or stopped, and started again', () => {
         /store +warn: was killed by SIGKILL[\s\S]*run ended: finished/,
       );
     },
-    600_000,
   );
 
   it(

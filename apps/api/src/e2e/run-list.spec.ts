@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { appendEvents } from '@retrace/log/testing';
 import { newRunId, type PayloadOf } from '@retrace/trajectory';
-import { controlEvent } from '@retrace/trajectory/testing';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from '../paging/page.js';
 import type { ProblemBody } from '../problems/problem.js';
@@ -14,6 +14,7 @@ const SECOND_US = 1_000_000;
 
 let fixture: ApiFixture;
 const ids = new Map<string, string>();
+const NO_USAGE = { inputTokens: null, cachedInputTokens: null, outputTokens: null, reasoningTokens: null };
 const LONG = '漢'.repeat(256);
 
 interface Given {
@@ -77,6 +78,23 @@ beforeAll(async () => {
     started: { runKind: 'recorded', recipe: null, recipeHash: '', environment: '', tags: ['prod'] },
     startedAtUs: NOW_US - HOUR_US,
   });
+  const ends = [
+    { numSteps: 1, ended: { success: true, return: 1 } },
+    { numSteps: 2, ended: { success: false, return: 3 } },
+    { numSteps: 2, ended: { success: null, return: null } },
+  ] as const;
+  const runId = ids.get('support agent') ?? '';
+  for (const [ordinal, end] of ends.entries()) {
+    const step = () => ({
+      usage: { ...NO_USAGE, costUsd: ordinal === 0 ? 0.25 : ordinal === 1 ? 0.125 : null },
+    });
+    await appendEvents(
+      fixture.log,
+      episodeEvents({ logId: fixture.log.logId, runId, ordinal, ...end, step }),
+    );
+  }
+  const ongoing = episodeEvents({ logId: fixture.log.logId, runId, ordinal: 3, numSteps: 1 }).slice(0, -1);
+  await appendEvents(fixture.log, ongoing);
   const nameless = { started: { environment: LONG, recipe: {} as never }, ended: 'finished' } as const;
   await record(LONG, { ...nameless, startedAtUs: NOW_US - 60 * HOUR_US });
   await fixture.storeHasCaughtUp();
@@ -181,6 +199,14 @@ describe('the list of runs', () => {
     ]);
     const detail = await fixture.getJson<RunDetail>(`/api/runs/${ids.get('arms')}`);
     expect(detail.progress).toEqual(items[2].progress);
+  });
+
+  it('says of runs that agents record what their episodes came to', async () => {
+    const { items } = await pageOf('');
+    expect(items.map(({ recorded }) => recorded)).toEqual([
+      { numEpisodes: 3, success: 0.5, meanReturn: 2, numSteps: 5, costUsd: 0.5 },
+      ...Array.from({ length: 4 }, () => null),
+    ]);
   });
 
   it.each([

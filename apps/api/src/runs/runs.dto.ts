@@ -34,7 +34,25 @@ export class UpdateProgress {
   readonly secondsLeft!: number | null;
 }
 
-export class RunListItem {
+/** Totals of the episodes that agents outside recorded and ended. */
+export class RecordedFigures {
+  @ApiInteger('Episodes that have ended')
+  readonly numEpisodes!: number;
+
+  @ApiNullableNumber('Success rate of those that say whether they succeeded; null where none does')
+  readonly success!: number | null;
+
+  @ApiNullableNumber('Mean return of those that have one; null where none has')
+  readonly meanReturn!: number | null;
+
+  @ApiInteger('Steps of those episodes')
+  readonly numSteps!: number;
+
+  @ApiNullableNumber('Cost in US dollars of all steps that say; null where none does')
+  readonly costUsd!: number | null;
+}
+
+export class RunSummary {
   @ApiProperty({ type: String, format: 'uuid' })
   readonly runId!: string;
 
@@ -95,6 +113,11 @@ export class RunListItem {
   readonly progress!: UpdateProgress | null;
 }
 
+export class RunListItem extends RunSummary {
+  @ApiProperty({ type: RecordedFigures, nullable: true, description: 'null where the run is trained here' })
+  readonly recorded!: RecordedFigures | null;
+}
+
 export class RunBaseline {
   @ApiText()
   readonly name!: string;
@@ -109,7 +132,7 @@ export class RunBaseline {
   readonly split!: Split;
 }
 
-export class RunDetail extends RunListItem {
+export class RunDetail extends RunSummary {
   @ApiJson('The recipe that was saved with the run; null in recorded runs')
   readonly recipe!: Json;
 

@@ -6,13 +6,21 @@ import { pageOf, type Page } from '../paging/page.js';
 import { ProblemError } from '../problems/problem.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
+import { RecordedFiguresReader } from './recorded-figures.js';
 import { RunActivityReader, type RunActivity } from './run-activity.js';
 import type { DifferingRecipeField } from './recipe-differences.dto.js';
 import { listStatement, RUN_COLUMNS, RUNNING_WITHIN_MS } from './run-list.js';
 import type { RunsQuery } from './runs-query.dto.js';
-import type { RunBaseline, RunDetail, RunListItem, RunStatus, UpdateProgress } from './runs.dto.js';
+import type {
+  RunBaseline,
+  RunDetail,
+  RunListItem,
+  RunStatus,
+  RunSummary,
+  UpdateProgress,
+} from './runs.dto.js';
 
-interface RunRow extends Omit<RunListItem, 'status' | 'progress' | keyof RunActivity> {
+interface RunRow extends Omit<RunSummary, 'status' | 'progress' | keyof RunActivity> {
   readonly endReason: RunStatus | null;
   /** That the recipe asks for; 0 where nothing is trained. */
   readonly numUpdates: number;
@@ -38,6 +46,7 @@ export class RunsService {
   constructor(
     private readonly store: StoreService,
     private readonly activities: RunActivityReader,
+    private readonly recorded: RecordedFiguresReader,
   ) {}
 
   /** @throws ProblemError `INVALID_REQUEST` */
@@ -46,9 +55,16 @@ export class RunsService {
     const nowMs = requestTimeMs();
     const { query, params, keyAfter } = listStatement(asked, nowMs);
     const rows = await this.store.queryRows<RunRow & { readonly sortKey: string | null }>(query, params);
-    const activityOf = await this.activities.read(rows.slice(0, limit).map(({ runId }) => runId));
+    const listed = rows.slice(0, limit);
+    const [activityOf, recorded] = await Promise.all([
+      this.activities.read(listed.map(({ runId }) => runId)),
+      this.recorded.read(listed.flatMap(({ kind, runId }) => (kind === 'recorded' ? [runId] : []))),
+    ]);
     return pageOf(rows, limit, {
-      toItem: ({ sortKey: _, ...row }) => toListItem(row, activityOf(row.runId), nowMs),
+      toItem: ({ sortKey: _, ...row }) => ({
+        ...toSummary(row, activityOf(row.runId), nowMs),
+        recorded: recorded.get(row.runId) ?? null,
+      }),
       keyOf: keyAfter,
     });
   }
@@ -62,7 +78,7 @@ export class RunsService {
     if (!row) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
     const { recipe, metadata, notes, baselines, codeVersion, ...run } = row;
     return {
-      ...toListItem(run, activityOf(runId), requestTimeMs()),
+      ...toSummary(run, activityOf(runId), requestTimeMs()),
       recipe: JSON.parse(recipe) as Json,
       baselines: JSON.parse(baselines) as RunBaseline[],
       codeVersion,
@@ -88,11 +104,11 @@ export class RunsService {
   }
 }
 
-function toListItem(
+function toSummary(
   { endReason, numUpdates, ...run }: RunRow,
   { updates, ...activity }: RunActivity,
   nowMs: number,
-): RunListItem {
+): RunSummary {
   const status = endReason ?? statusOf(activity.lastActivityAt ?? isoTime(run.startedAt), nowMs);
   return {
     ...run,

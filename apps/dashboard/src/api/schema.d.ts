@@ -872,6 +872,18 @@ export interface components {
             /** @description Seconds until the last update if those that are left take as long as the median of the last twenty; null where fewer than two were made, and in a run that is not `running` */
             secondsLeft: number | null;
         };
+        RecordedFigures: {
+            /** @description Episodes that have ended */
+            numEpisodes: number;
+            /** @description Success rate of those that say whether they succeeded; null where none does */
+            success: number | null;
+            /** @description Mean return of those that have one; null where none has */
+            meanReturn: number | null;
+            /** @description Steps of those episodes */
+            numSteps: number;
+            /** @description Cost in US dollars of all steps that say; null where none does */
+            costUsd: number | null;
+        };
         RunListItem: {
             /** Format: uuid */
             runId: string;
@@ -918,6 +930,8 @@ export interface components {
             policyVersion: number | null;
             /** @description null where nothing is trained */
             progress: components["schemas"]["UpdateProgress"] | null;
+            /** @description null where the run is trained here */
+            recorded: components["schemas"]["RecordedFigures"] | null;
         };
         RunBaseline: {
             name: string;
@@ -2823,6 +2837,7 @@ export type LogHealth = components['schemas']['LogHealth'];
 export type SinkHealth = components['schemas']['SinkHealth'];
 export type Health = components['schemas']['Health'];
 export type UpdateProgress = components['schemas']['UpdateProgress'];
+export type RecordedFigures = components['schemas']['RecordedFigures'];
 export type RunListItem = components['schemas']['RunListItem'];
 export type RunBaseline = components['schemas']['RunBaseline'];
 export type RunDetail = components['schemas']['RunDetail'];

@@ -5,7 +5,7 @@ import { DataTable, type TableColumn, type TableSort } from '../components/data-
 import { Link } from '../components/link';
 import table from '../components/table.module.css';
 import { useShownTime } from '../as-of/use-shown-time';
-import { formatCount, formatPercent } from '../format/numbers';
+import { formatCost, formatCount, formatNumber, formatPercent } from '../format/numbers';
 import { runDurationMs } from '../format/run-state';
 import { formatAgo, formatDuration, formatMoment } from '../format/times';
 import { StarButton } from './run-annotations';
@@ -25,7 +25,7 @@ export function RunTable({ runs, onTag, ...shown }: RunTableProps) {
   return (
     <DataTable
       label="Runs"
-      columns={columnsAt(nowMs, onTag)}
+      columns={columnsAt(nowMs, onTag, runs)}
       rows={runs}
       keyOf={({ runId }) => runId}
       {...shown}
@@ -33,37 +33,20 @@ export function RunTable({ runs, onTag, ...shown }: RunTableProps) {
   );
 }
 
-function columnsAt(nowMs: number, onTag: (tag: string) => void): readonly TableColumn<RunListItem>[] {
+type Column = TableColumn<RunListItem>;
+
+/** Columns that only trained, or only recorded, runs have are left out where none of those is in the list. */
+function columnsAt(
+  nowMs: number,
+  onTag: (tag: string) => void,
+  runs: readonly RunListItem[],
+): readonly Column[] {
+  const ofTrained = runs.some(({ kind }) => kind === 'trained') || runs.length === 0;
+  const ofRecorded = runs.some(({ kind }) => kind === 'recorded');
   return [
-    { label: 'Star', cell: (run) => <StarButton run={run} /> },
-    {
-      label: 'Run',
-      sortKey: 'name',
-      cell: ({ runId, name }) => (
-        <Link className={table.link} to={`/runs/${runId}`}>
-          {name}
-        </Link>
-      ),
-    },
-    {
-      label: 'Status',
-      cell: ({ status, archived }) => (
-        <>
-          <StatusBadge status={status} /> {archived && <Badge>Archived</Badge>}
-        </>
-      ),
-    },
-    { label: 'Progress', cell: ({ progress }) => formatProgress(progress) },
-    { label: 'Environment', cell: ({ environment }) => environment },
-    {
-      label: 'Success rate',
-      cell: ({ successCurve, name }) => (
-        <Sparkline values={successCurve} label={`Success rate of ${name} over its rounds`} />
-      ),
-    },
-    latestColumn('Rollout', 'rollout/success'),
-    latestColumn('Validation', 'validation/success'),
-    { label: 'Policy version', isNumeric: true, cell: ({ policyVersion }) => formatCount(policyVersion) },
+    ...HEAD,
+    ...(ofTrained ? TRAINED : []),
+    ...(ofRecorded ? RECORDED : []),
     {
       label: 'Started',
       isMuted: true,
@@ -71,7 +54,7 @@ function columnsAt(nowMs: number, onTag: (tag: string) => void): readonly TableC
       cell: ({ startedAt }) => <span title={formatMoment(startedAt)}>{formatAgo(startedAt, nowMs)}</span>,
     },
     { label: 'Duration', isMuted: true, cell: (run) => formatDuration(runDurationMs(run, nowMs)) },
-    { label: 'Seed', isNumeric: true, cell: ({ seed }) => seed },
+    ...(ofTrained ? [SEED] : []),
     {
       label: 'Tags',
       cell: ({ tags }) =>
@@ -92,8 +75,61 @@ function columnsAt(nowMs: number, onTag: (tag: string) => void): readonly TableC
   ];
 }
 
+const HEAD: readonly Column[] = [
+  { label: 'Star', cell: (run) => <StarButton run={run} /> },
+  {
+    label: 'Run',
+    sortKey: 'name',
+    cell: ({ runId, name }) => (
+      <Link className={table.link} to={`/runs/${runId}`}>
+        {name}
+      </Link>
+    ),
+  },
+  {
+    label: 'Status',
+    cell: ({ status, archived }) => (
+      <>
+        <StatusBadge status={status} /> {archived && <Badge>Archived</Badge>}
+      </>
+    ),
+  },
+  { label: 'Environment', cell: ({ environment }) => environment },
+];
+
+const TRAINED: readonly Column[] = [
+  { label: 'Progress', cell: ({ progress }) => formatProgress(progress) },
+  {
+    label: 'Success rate',
+    cell: ({ successCurve, name }) => (
+      <Sparkline values={successCurve} label={`Success rate of ${name} over its rounds`} />
+    ),
+  },
+  latestColumn('Rollout', 'rollout/success'),
+  latestColumn('Validation', 'validation/success'),
+  { label: 'Policy version', isNumeric: true, cell: ({ policyVersion }) => formatCount(policyVersion) },
+];
+
+const SEED: Column = {
+  ...{ label: 'Seed', isNumeric: true },
+  cell: ({ kind, seed }) => (kind === 'trained' ? seed : '–'),
+};
+
+/** Of runs that agents outside record. */
+const RECORDED: readonly Column[] = [
+  { label: 'Episodes', isNumeric: true, cell: ({ recorded }) => formatCount(recorded?.numEpisodes) },
+  { label: 'Success', isNumeric: true, cell: ({ recorded }) => formatPercent(recorded?.success) },
+  { label: 'Return', isNumeric: true, cell: ({ recorded }) => formatNumber(recorded?.meanReturn) },
+  { label: 'Steps', isNumeric: true, cell: ({ recorded }) => formatCount(recorded?.numSteps) },
+  {
+    label: 'Cost',
+    isNumeric: true,
+    cell: ({ recorded }) => (recorded?.costUsd == null ? '–' : formatCost(recorded.costUsd)),
+  },
+];
+
 /** The newest value of a success rate, by which the list can be sorted. */
-function latestColumn(label: string, metric: string): TableColumn<RunListItem> {
+function latestColumn(label: string, metric: string): Column {
   return {
     ...{ label, isNumeric: true, sortKey: metricSort(metric), title: metric },
     cell: ({ latest }) => formatPercent(latest[metric]),

@@ -28,7 +28,7 @@ const RUN = {
 export const RUNS_EXAMPLES: Examples = {
   'GET /api/runs': {
     response: {
-      items: [RUN],
+      items: [{ ...RUN, recorded: null }],
       nextCursor: null,
     },
   },
