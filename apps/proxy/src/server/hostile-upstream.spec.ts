@@ -86,7 +86,19 @@ function ask(proxy: Opened, headers: Record<string, string> = {}, path = '/v1/ch
 }
 
 /** Steps as the journal has them. */
-async function recordedSteps({ config }: Opened): Promise<StepRecord[]> {
+/** Steps of the journal, at least one: on a slow disk an answer does not wait for its own. */
+function recordedSteps(opened: Opened): Promise<StepRecord[]> {
+  return vi.waitFor(
+    async () => {
+      const steps = await journaledSteps(opened);
+      expect(steps).not.toEqual([]);
+      return steps;
+    },
+    { timeout: 100_000 },
+  );
+}
+
+async function journaledSteps({ config }: Opened): Promise<StepRecord[]> {
   const text = await readFile(join(config.stateDirectory, 'journal.ndjson'), 'utf8');
   const lines = text.split('\n').filter((line) => line !== '');
   return lines
