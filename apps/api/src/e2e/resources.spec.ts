@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AnyEvent, EpisodeEnded } from '@retrace/trajectory';
+import { openApiReader } from '../api-reader.js';
 import type { EpisodeDetail, EpisodeListItem } from '../episodes/episodes.dto.js';
 import type { Page } from '../paging/page.js';
 import type { MetricSeriesList } from '../metrics/metrics.dto.js';
@@ -526,6 +527,41 @@ describe('updates and policies', () => {
     const policies = await allPages<Policy>(`${runPath()}/policies?limit=4`);
     expect(policies.at(-1)).toMatchObject({ policyVersion: 0, parentVersion: null });
     expect(policies.at(-2)).toMatchObject({ policyVersion: 1, parentVersion: 0, updateNumber: 0 });
+  });
+});
+
+describe('a reader in the process that asks', () => {
+  it('gets the answers of the server, and its reason where there is none', async () => {
+    const { RETRACE_STORE_URL: url, RETRACE_STORE_USER: username } = fixture.environment;
+    const reader = await openApiReader({
+      store: { url, username, password: fixture.environment.RETRACE_STORE_PASSWORD, cluster: null },
+      tokenizerDirectory: fixture.tokenizerDirectory,
+    });
+    try {
+      const { episodeId } = rounds[3][0];
+      const paths = [
+        '',
+        '/totals',
+        '/metrics?maxPoints=5',
+        '/episodes?split=train&limit=3',
+        '/updates?limit=2',
+      ];
+      for (const path of [
+        ...paths,
+        `/episodes/${episodeId}`,
+        '/updates/2/inputs',
+        '/warnings',
+        '/validations',
+      ])
+        expect(await reader.get(runPath() + path), path).toEqual(await fixture.getJson(runPath() + path));
+      await expect(reader.get(`${runPath()}/episodes?limit=0`)).rejects.toMatchObject({
+        code: 'NOT_ANSWERED',
+        message: expect.stringMatching(/is answered 400: .*limit/) as string,
+      });
+      await expect(reader.get('/api/queue')).rejects.toMatchObject({ code: 'NOT_ANSWERED' });
+    } finally {
+      await reader.close();
+    }
   });
 });
 
