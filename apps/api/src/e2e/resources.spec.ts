@@ -13,7 +13,7 @@ import type { DistributionList, UpdateInput } from '../updates/update-inputs.dto
 import type { UpdateLineage } from '../updates/update-lineage.dto.js';
 import type { TrainedTokenColumns } from '../updates/trained-tokens.dto.js';
 import type { Update } from '../updates/updates.dto.js';
-import type { RunWarning } from '../warnings/warnings.dto.js';
+import type { AlarmItem, RunWarning } from '../warnings/warnings.dto.js';
 
 const NUM_ROUNDS = 12;
 
@@ -187,6 +187,45 @@ describe('warnings', () => {
       items: [],
       nextCursor: null,
     });
+  });
+});
+
+describe('alarms', () => {
+  it('of all runs are listed once each, as they were raised last, and not those of archived runs', async () => {
+    const alarm = { severity: 'alarm', source: 'trainer', advice: '', episodeIds: [] } as const;
+    const collapse = { ...alarm, rule: 'entropyCollapse' };
+    await endedRun.warn({ ...collapse, step: 1, message: 'entropy 0.2', numTimes: 1 });
+    await endedRun.warn({ ...collapse, step: null, message: 'entropy 0.1', numTimes: 2 });
+    for (const message of ['disk', 'memory'])
+      await endedRun.warn({ ...alarm, source: 'system', step: null, rule: '', message, numTimes: 1 });
+    await endedRun.warn({
+      ...alarm,
+      severity: 'warning',
+      step: 2,
+      rule: '',
+      message: 'no alarm',
+      numTimes: 1,
+    });
+    await fixture.storeHasCaughtUp();
+    const listed = async () => {
+      const alarms = await allPages<AlarmItem>('/api/alarms?limit=1');
+      return alarms.map(({ runName, source, rule, message, step, numTimes }) =>
+        [runName, source, rule, message, step, numTimes].join(' '),
+      );
+    };
+    const ofEnded = [
+      'ended system  memory  1',
+      'ended system  disk  1',
+      'ended trainer entropyCollapse entropy 0.1  2',
+    ];
+    const { name } = await fixture.getJson<RunDetail>(runPath());
+    expect(await listed()).toEqual([`${name} trainer trainedOnNothing nothing was trained 3 4`, ...ofEnded]);
+    const { items } = await fixture.getJson<Page<AlarmItem>>('/api/alarms?limit=500');
+    const [, , , { firstRaisedAt, lastRaisedAt }] = items;
+    expect(firstRaisedAt < lastRaisedAt).toBe(true);
+    await fixture.patch(runPath(), { archived: true });
+    expect(await listed()).toEqual(ofEnded);
+    await fixture.patch(runPath(), { archived: false });
   });
 });
 
