@@ -88,9 +88,11 @@ function dashboardIsStale() {
     ...inputs,
     ...filesUnder(join(dashboard, 'src')),
     ...filesUnder(join(dashboard, 'public')),
+    join(dashboard, 'scripts', 'saved-page.mjs'),
   ];
   const newestMs = Math.max(...sources.map(modifiedMs));
-  return modifiedMs(join(dashboard, 'dist', 'site', 'index.html')) < newestMs;
+  // Built last.
+  return modifiedMs(join(dashboard, 'dist', 'saved-page', 'page.html')) < newestMs;
 }
 
 async function bundleDashboard() {

@@ -40,6 +40,8 @@ const TYPES = /^@types\/|^@webgpu\/types$/;
 const DECORATOR_HELPERS = 'node_modules/@oxc-project/runtime';
 /** Parts of a workspace that are needed when it runs. */
 const WORKSPACE_PARTS = ['dist', 'bin', 'native', 'migrations', 'free-port.mjs', 'free-port.d.mts'];
+/** Of the page only what was built from it. */
+const DASHBOARD_PARTS = [join('dist', 'site'), join('dist', 'saved-page')];
 const WORKSPACE = /^(libs|apps|clients)\/[^/]+$/;
 const NOT_FOR_USERS = /\.(spec|contract|fixture)\.|\.d\.[cm]?ts$|\.map$|\.tsbuildinfo$|^bundle$/;
 const NOT_OF_OTHERS = /\.map$|\.[cm]?ts$|\.md$|^node_modules$/i;
@@ -158,8 +160,7 @@ function find(name, from) {
 function stageWorkspace(path, target) {
   const { name, version, type, license, exports, imports } = readJson(join(root, path, 'package.json'));
   mkdirSync(target, { recursive: true });
-  // Of the page only the bundle is served.
-  const parts = existsSync(join(root, path, 'dist', 'site')) ? [join('dist', 'site')] : WORKSPACE_PARTS;
+  const parts = existsSync(join(root, path, 'dist', 'site')) ? DASHBOARD_PARTS : WORKSPACE_PARTS;
   for (const part of parts) copy(join(root, path, part), join(target, part), NOT_FOR_USERS);
   const dependencies = stageNested(path, target);
   writeManifest(target, { name, version, type, license, exports, imports, dependencies });

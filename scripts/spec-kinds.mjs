@@ -29,6 +29,7 @@ const RELEASE_SPECS = [
   'test/system/monitors.spec.ts',
   'test/system/played-policies.spec.ts',
   'test/system/resumed-play.spec.ts',
+  'test/system/saved-page.spec.ts',
   'test/alertmanager.spec.ts',
   'test/update-questions-api.spec.ts',
   /^test\/clients\//,

@@ -66,6 +66,24 @@ describe('audit, rebuild, archive, delete', () => {
     });
   });
 
+  it('exports a run to a page, with the newest episodes and what the page shows of it', async () => {
+    const page = join(elsewhere.path, 'run.html');
+    const args = ['--run', runId, '--output', page, '--html', '--episodes', '1'];
+    const report = await json<Record<string, number>>(data.path, 'export', ...args);
+    const html = await readFile(page, 'utf8');
+    expect(report).toMatchObject({ runId, numEpisodes: 1, sizeBytes: Buffer.byteLength(html) });
+    const [, run = ''] = /<script id="saved-run" type="application\/json">([^<]*)<\/script>/.exec(html) ?? [];
+    const { episodes, answers } = JSON.parse(run) as {
+      episodes: { steps: unknown[]; numSteps: number }[];
+      answers: Record<string, { items?: unknown[]; series?: { name: string }[] }>;
+    };
+    expect(episodes[0].steps).toHaveLength(episodes[0].numSteps);
+    expect(answers[`/api/runs/${runId}/updates`].items).toHaveLength(2);
+    const series = answers[`/api/runs/${runId}/metrics`].series?.map(({ name }) => name);
+    expect(series).toEqual(expect.arrayContaining(['train/loss', 'rollout/success']));
+    expect(answers[`/api/runs/${runId}/updates/2/inputs`].items?.length).toBeGreaterThan(0);
+  });
+
   it(
     'refuses a damaged run file without changes, imports an intact one once, and replays an update of it',
     { tags: 'release' },

@@ -207,6 +207,13 @@ describe('a run whose collector and trainer work at the same time', () => {
       await panel.getByRole('button', { name: 'Show earlier warnings' }).click();
       await panel.getByText('collector: round 1: environment').waitFor();
       expect(await panel.getByRole('listitem').count()).toBe(4);
+
+      // Of all runs, only alarms.
+      await page.getByRole('link', { name: 'Alarms' }).click();
+      await page.getByRole('cell', { name: 'nothing was trained' }).waitFor();
+      expect(await page.getByRole('row').count()).toBe(2);
+      await page.getByRole('row').getByRole('link', { name: 'memory-bandit-grpo' }).click();
+      await panel.waitFor();
     });
 
     it('shows each step of an episode with its tokens, their policy versions and its reward', async () => {
@@ -357,6 +364,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       const faults: Record<string, string[]> = { overview: await browser.accessibilityFaults() };
       for (const [address, ready] of [
         [url, page.getByRole('table')],
+        [`${url}/alarms`, page.getByRole('table')],
         [`${run}/episodes`, page.getByRole('table')],
         [`${run}/episodes?success=true&update=1000`, page.getByRole('heading', { name: 'No episodes' })],
         [`${run}/updates`, page.getByRole('table')],

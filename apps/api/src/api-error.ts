@@ -1,4 +1,4 @@
-type ApiErrorCode = 'ADDRESS_UNUSABLE' | 'API_KEY_MISSING' | 'REDACTION_RULES_INVALID';
+type ApiErrorCode = 'ADDRESS_UNUSABLE' | 'API_KEY_MISSING' | 'NOT_ANSWERED' | 'REDACTION_RULES_INVALID';
 
 /** Exit code of a process whose configuration is wrong. */
 const USAGE = 2;
@@ -9,7 +9,7 @@ export class ApiError extends Error {
   readonly retriable = false;
 
   get exitCode(): number {
-    return this.code === 'ADDRESS_UNUSABLE' ? 1 : USAGE;
+    return this.code === 'ADDRESS_UNUSABLE' || this.code === 'NOT_ANSWERED' ? 1 : USAGE;
   }
 
   constructor(

@@ -39,6 +39,8 @@ const isBundled = startsFromBundle();
 export const installation = {
   migrations: join(directoryOf('store'), 'migrations'),
   dashboard: join(directoryOf('dashboard'), 'dist', 'site'),
+  /** The page that a run is written into. */
+  savedPage: join(directoryOf('dashboard'), 'dist', 'saved-page', 'page.html'),
   command: join(CLI, 'bin', 'retrace.mjs'),
   /** The script of a program, to start it as a process. */
   program: (name: keyof typeof PROGRAMS): string =>

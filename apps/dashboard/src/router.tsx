@@ -1,6 +1,7 @@
 import { createBrowserRouter, redirect } from 'react-router';
 import { Loading } from './components/notice';
 import { Shell } from './components/shell';
+import { AlarmsPage } from './pages/alarms-page';
 import { DatasetPage } from './pages/dataset-page';
 import { DatasetsPage } from './pages/datasets-page';
 import { EpisodePage } from './pages/episode-page';
@@ -54,6 +55,7 @@ export function createRouter() {
             { path: 'recipe', element: <RecipePage /> },
           ],
         },
+        { path: 'alarms', element: <AlarmsPage /> },
         { path: 'plays', element: <PlaysPage /> },
         { path: 'plays/:playId', element: <PlayPage /> },
         { path: 'datasets', element: <DatasetsPage /> },

@@ -362,6 +362,7 @@ describe('health and measurements', () => {
     }>('/api/openapi.json');
     expect(document.openapi).toMatch(/^3\./);
     expect(Object.keys(document.paths).sort()).toEqual([
+      '/api/alarms',
       '/api/datasets',
       '/api/datasets/{name}',
       '/api/datasets/{name}/episodes',

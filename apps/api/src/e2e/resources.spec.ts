@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AnyEvent, EpisodeEnded } from '@retrace/trajectory';
+import { openApiReader } from '../api-reader.js';
 import type { EpisodeDetail, EpisodeListItem } from '../episodes/episodes.dto.js';
 import type { Page } from '../paging/page.js';
 import type { MetricSeriesList } from '../metrics/metrics.dto.js';
@@ -12,7 +13,7 @@ import type { DistributionList, UpdateInput } from '../updates/update-inputs.dto
 import type { UpdateLineage } from '../updates/update-lineage.dto.js';
 import type { TrainedTokenColumns } from '../updates/trained-tokens.dto.js';
 import type { Update } from '../updates/updates.dto.js';
-import type { RunWarning } from '../warnings/warnings.dto.js';
+import type { AlarmItem, RunWarning } from '../warnings/warnings.dto.js';
 
 const NUM_ROUNDS = 12;
 
@@ -186,6 +187,45 @@ describe('warnings', () => {
       items: [],
       nextCursor: null,
     });
+  });
+});
+
+describe('alarms', () => {
+  it('of all runs are listed once each, as they were raised last, and not those of archived runs', async () => {
+    const alarm = { severity: 'alarm', source: 'trainer', advice: '', episodeIds: [] } as const;
+    const collapse = { ...alarm, rule: 'entropyCollapse' };
+    await endedRun.warn({ ...collapse, step: 1, message: 'entropy 0.2', numTimes: 1 });
+    await endedRun.warn({ ...collapse, step: null, message: 'entropy 0.1', numTimes: 2 });
+    for (const message of ['disk', 'memory'])
+      await endedRun.warn({ ...alarm, source: 'system', step: null, rule: '', message, numTimes: 1 });
+    await endedRun.warn({
+      ...alarm,
+      severity: 'warning',
+      step: 2,
+      rule: '',
+      message: 'no alarm',
+      numTimes: 1,
+    });
+    await fixture.storeHasCaughtUp();
+    const listed = async () => {
+      const alarms = await allPages<AlarmItem>('/api/alarms?limit=1');
+      return alarms.map(({ runName, source, rule, message, step, numTimes }) =>
+        [runName, source, rule, message, step, numTimes].join(' '),
+      );
+    };
+    const ofEnded = [
+      'ended system  memory  1',
+      'ended system  disk  1',
+      'ended trainer entropyCollapse entropy 0.1  2',
+    ];
+    const { name } = await fixture.getJson<RunDetail>(runPath());
+    expect(await listed()).toEqual([`${name} trainer trainedOnNothing nothing was trained 3 4`, ...ofEnded]);
+    const { items } = await fixture.getJson<Page<AlarmItem>>('/api/alarms?limit=500');
+    const [, , , { firstRaisedAt, lastRaisedAt }] = items;
+    expect(firstRaisedAt < lastRaisedAt).toBe(true);
+    await fixture.patch(runPath(), { archived: true });
+    expect(await listed()).toEqual(ofEnded);
+    await fixture.patch(runPath(), { archived: false });
   });
 });
 
@@ -526,6 +566,41 @@ describe('updates and policies', () => {
     const policies = await allPages<Policy>(`${runPath()}/policies?limit=4`);
     expect(policies.at(-1)).toMatchObject({ policyVersion: 0, parentVersion: null });
     expect(policies.at(-2)).toMatchObject({ policyVersion: 1, parentVersion: 0, updateNumber: 0 });
+  });
+});
+
+describe('a reader in the process that asks', () => {
+  it('gets the answers of the server, and its reason where there is none', async () => {
+    const { RETRACE_STORE_URL: url, RETRACE_STORE_USER: username } = fixture.environment;
+    const reader = await openApiReader({
+      store: { url, username, password: fixture.environment.RETRACE_STORE_PASSWORD, cluster: null },
+      tokenizerDirectory: fixture.tokenizerDirectory,
+    });
+    try {
+      const { episodeId } = rounds[3][0];
+      const paths = [
+        '',
+        '/totals',
+        '/metrics?maxPoints=5',
+        '/episodes?split=train&limit=3',
+        '/updates?limit=2',
+      ];
+      for (const path of [
+        ...paths,
+        `/episodes/${episodeId}`,
+        '/updates/2/inputs',
+        '/warnings',
+        '/validations',
+      ])
+        expect(await reader.get(runPath() + path), path).toEqual(await fixture.getJson(runPath() + path));
+      await expect(reader.get(`${runPath()}/episodes?limit=0`)).rejects.toMatchObject({
+        code: 'NOT_ANSWERED',
+        message: expect.stringMatching(/is answered 400: .*limit/) as string,
+      });
+      await expect(reader.get('/api/queue')).rejects.toMatchObject({ code: 'NOT_ANSWERED' });
+    } finally {
+      await reader.close();
+    }
   });
 });
 

@@ -60,6 +60,11 @@ export class StoreService implements OnApplicationShutdown {
     }
   }
 
+  /** Uses a store that another process has migrated. */
+  takeAsReady(): void {
+    this.state = { phase: 'ready', detail: '' };
+  }
+
   /** @throws ProblemError `STORE_STARTING` until the store answers and has the schema of this code */
   requireReady(): void {
     if (this.state.phase === 'ready') return;

@@ -3,7 +3,7 @@ import { decodeCursor } from '../paging/cursor.js';
 import { pageOf, type Page, type PageQuery } from '../paging/page.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
-import type { RunWarning } from './warnings.dto.js';
+import type { AlarmItem, RunWarning } from './warnings.dto.js';
 
 /** With those of processes that belong to no run, such as a sink, from the time of this run. */
 const LIST_WARNINGS = `
@@ -17,6 +17,25 @@ const LIST_WARNINGS = `
   ORDER BY raised_at DESC, message DESC
   LIMIT {limit:UInt32} OFFSET {skipped:UInt64}`;
 
+/** Those of a monitor are one alarm of its run, whatever they say, as in Alertmanager; a step of null would be passed over by `argMax` alone. */
+const LIST_ALARMS = `
+  SELECT
+    run_id, run_name, source, rule, newest.1 AS message, newest.2 AS step, newest.3 AS advice, newest.4 AS episode_ids,
+    most_times AS num_times, first_raised_at, last_raised_at
+  FROM (
+    SELECT
+      run_id, source, rule,
+      argMax((message, step, advice, episode_ids), (raised_at, num_times)) AS newest,
+      max(num_times) AS most_times, min(raised_at) AS first_raised_at, max(raised_at) AS last_raised_at
+    FROM warnings
+    WHERE severity = 'alarm'
+    GROUP BY run_id, source, rule, if(rule = '', message, '')
+  ) AS alarms
+  LEFT JOIN (SELECT run_id, name AS run_name, archived FROM runs) AS named USING (run_id)
+  WHERE NOT archived
+  ORDER BY last_raised_at DESC, run_id DESC, source, rule, message
+  LIMIT {limit:UInt32} OFFSET {skipped:UInt64}`;
+
 @Injectable()
 export class WarningsService {
   constructor(private readonly store: StoreService) {}
@@ -27,6 +46,20 @@ export class WarningsService {
     const rows = await this.store.queryRows<RunWarning>(LIST_WARNINGS, { runId, skipped, limit: limit + 1 });
     return pageOf(rows, limit, {
       toItem: (row) => ({ ...row, raisedAt: isoTime(row.raisedAt) }),
+      keyOf: () => [skipped + limit],
+    });
+  }
+
+  /** Those of all runs but archived ones. An alarm that is raised between two pages moves others to the next page. */
+  async listAlarms({ limit, cursor }: PageQuery): Promise<Page<AlarmItem>> {
+    const [skipped] = cursor ? decodeCursor(cursor, ['number']) : [0];
+    const rows = await this.store.queryRows<AlarmItem>(LIST_ALARMS, { skipped, limit: limit + 1 });
+    return pageOf(rows, limit, {
+      toItem: ({ firstRaisedAt, lastRaisedAt, ...row }) => ({
+        ...row,
+        firstRaisedAt: isoTime(firstRaisedAt),
+        lastRaisedAt: isoTime(lastRaisedAt),
+      }),
       keyOf: () => [skipped + limit],
     });
   }

@@ -519,6 +519,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/alarms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the alarms of all runs that are not archived, the newest first */
+        get: operations["AlarmsController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{runId}/warnings": {
         parameters: {
             query?: never;
@@ -1849,6 +1866,33 @@ export interface components {
             /** Format: date-time */
             publishedAt: string;
         };
+        AlarmItem: {
+            /** @description Empty for a process of no run */
+            runId: string;
+            /** @description Empty for a process of no run */
+            runName: string;
+            /**
+             * @description Process that raised it; `system` is the supervisor
+             * @enum {string}
+             */
+            source: "trainer" | "collector" | "validator" | "sink" | "api" | "store" | "system";
+            /** @description Name of the monitor whose rule is broken; empty for other alarms, which are told apart by their message */
+            rule: string;
+            /** @description As it was raised last, like step, advice and episodes */
+            message: string;
+            /** @description Update (trainer) or round (collector) that it belongs to */
+            step: number | null;
+            /** @description A step to take next; empty where there is none */
+            advice: string;
+            /** @description Episodes to look at first */
+            episodeIds: string[];
+            /** @description How often the process has said this */
+            numTimes: number;
+            /** Format: date-time */
+            firstRaisedAt: string;
+            /** Format: date-time */
+            lastRaisedAt: string;
+        };
         RunWarning: {
             /**
              * @description Process that warns; `system` is the supervisor
@@ -2897,6 +2941,7 @@ export type ReplayedOptimizerStep = components['schemas']['ReplayedOptimizerStep
 export type ReplayResultDto = components['schemas']['ReplayResultDto'];
 export type Replay = components['schemas']['Replay'];
 export type Policy = components['schemas']['Policy'];
+export type AlarmItem = components['schemas']['AlarmItem'];
 export type RunWarning = components['schemas']['RunWarning'];
 export type SamplingBlock = components['schemas']['SamplingBlock'];
 export type ValidationPass = components['schemas']['ValidationPass'];
@@ -4437,6 +4482,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OutsidePolicy"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    AlarmsController_list: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
+                asOf?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AlarmItem"][];
+                        /** @description null on the last page */
+                        nextCursor: string | null;
+                    };
                 };
             };
             /** @description An error */

@@ -7,21 +7,30 @@ import {
   useNavigate,
   useSearchParams,
 } from 'react-router';
+import { openedRun } from '../saved-page/saved-run';
 import { MOMENT_FIELD, momentIn, withMoment } from './moment';
 
-/** The moment that the address of the page names, as `?asOf=` of the API takes it; null for now. For code outside of components. */
+/** The moment that the page shows, as `?asOf=` of the API takes it; null for now. For code outside of components. */
 export function shownMoment(): string | null {
+  const saved = openedRun();
+  if (saved !== null) return saved.savedAt;
   return typeof location === 'undefined' ? null : momentIn(new URLSearchParams(location.search));
 }
 
-/** The moment that the page shows; null for now. */
+/** The moment that the page shows: the one that its address names, or when it was saved; null for now. */
 export function useShownMoment(): string | null {
+  const named = useNamedMoment();
+  return openedRun()?.savedAt ?? named;
+}
+
+/** The moment that the address of the page names, which links carry on; null for none. */
+export function useNamedMoment(): string | null {
   return momentIn(new URLSearchParams(useLocation().search));
 }
 
 /** Shows another moment on this page. The back button leaves an earlier moment in one step, however many were looked at. */
 export function useShowMoment(): (moment: string | null) => void {
-  const shown = useShownMoment();
+  const shown = useNamedMoment();
   const [, setSearch] = useSearchParams();
   return (moment) => {
     if (moment === shown) return;
@@ -56,6 +65,6 @@ export function useSearch() {
 /** Opens a page at the same moment. */
 export function useOpenPage(): (address: string) => void {
   const navigate = useNavigate();
-  const moment = useShownMoment();
+  const moment = useNamedMoment();
   return useCallback((address) => void navigate(withMoment(address, moment)), [navigate, moment]);
 }

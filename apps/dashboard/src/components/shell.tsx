@@ -92,6 +92,7 @@ function MainNavigation() {
       <NavLink to="/" end>
         Runs
       </NavLink>
+      <NavLink to="/alarms">Alarms</NavLink>
       <NavLink to="/plays">Evaluations</NavLink>
       <NavLink to="/datasets">Data sets</NavLink>
       <NavLink to="/sql">SQL</NavLink>

@@ -8,6 +8,7 @@ import { shortId } from '../format/ids';
 import { formatCost, formatCount, formatNumber } from '../format/numbers';
 import { formatDuration, formatMoment } from '../format/times';
 import page from '../pages/page.module.css';
+import { openedRun } from '../saved-page/saved-run';
 import { episodeDurationMs, formatVersions } from './episode-facts';
 import { EpisodeScores } from './episode-scores';
 import { EpisodeUses } from './episode-uses';
@@ -95,9 +96,11 @@ function EpisodeLinks({ runId, episode }: EpisodeHeaderProps) {
         , member {episode.groupMember}
       </span>
       <EpisodeUses runId={runId} episode={episode} />
-      <Link className={table.link} to={`/sql?query=${encodeURIComponent(stepsQuery(episode.episodeId))}`}>
-        Open in SQL
-      </Link>
+      {openedRun() === null && (
+        <Link className={table.link} to={`/sql?query=${encodeURIComponent(stepsQuery(episode.episodeId))}`}>
+          Open in SQL
+        </Link>
+      )}
     </div>
   );
 }

@@ -22,6 +22,7 @@ interface EpisodeScoresProps {
 /** Scores of an episode by anybody, and a form to give one's own. A score is a reward: SQL, reward versions and data sets read it. */
 export function EpisodeScores({ runId, episode }: EpisodeScoresProps) {
   const isOfNow = useShownMoment() === null;
+  if (!isOfNow && episode.scores.length === 0) return null;
   return (
     <section className={page.card} aria-label="Scores">
       <h2 className={styles.head}>Scores</h2>

@@ -25,6 +25,9 @@ export function RecipePage() {
           <span className="mono">{run.recipeHash.slice(0, 12)}</span>
         </Stat>
         <Stat label="Seed">{run.seed}</Stat>
+        <Stat label="Code version">
+          <span className="mono">{run.codeVersion}</span>
+        </Stat>
         <Stat label="Started">
           <small>{formatMoment(run.startedAt)}</small>
         </Stat>

@@ -13,6 +13,7 @@ import type { LiveState } from '../live/live-stream';
 import { LiveProvider, useLiveRun, useRefetchMs } from '../live/use-live-run';
 import { TrainingButton } from '../queue/training-button';
 import { ArchiveButton, StarButton } from '../runs/run-annotations';
+import { openedRun } from '../saved-page/saved-run';
 import styles from './run-layout.module.css';
 
 /** The run whose layout a page is in. */
@@ -42,13 +43,16 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
   if (!run.data) return <ErrorState heading="h1" error={run.error} onRetry={() => void run.refetch()} />;
   if (run.data.runId !== runId) return <RedirectToWholeId part={runId} id={run.data.runId} />;
   // A recorded run has policies where a trainer outside records its updates.
+  const isSaved = openedRun() !== null;
   const hasUpdates = run.data.kind === 'trained' || run.data.policyVersion !== null;
   return (
     <>
       <header className={styles.head}>
-        <p className={styles.crumbs}>
-          <Link to="/">Runs</Link> <span aria-hidden>/</span>
-        </p>
+        {!isSaved && (
+          <p className={styles.crumbs}>
+            <Link to="/">Runs</Link> <span aria-hidden>/</span>
+          </p>
+        )}
         <h1>{run.data.name}</h1>
         <StarButton run={run.data} />
         <StatusBadge status={run.data.status} />
@@ -73,13 +77,9 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
         {hasUpdates && <NavLink to="metrics">Metrics</NavLink>}
         <NavLink to="episodes">Episodes</NavLink>
         {hasUpdates && <NavLink to="updates">Updates</NavLink>}
-        <NavLink to="rewards">Rewards</NavLink>
-        {run.data.kind === 'trained' && (
-          <>
-            <NavLink to="what-ifs">What if</NavLink>
-            <NavLink to="recipe">Recipe</NavLink>
-          </>
-        )}
+        {!isSaved && <NavLink to="rewards">Rewards</NavLink>}
+        {!isSaved && run.data.kind === 'trained' && <NavLink to="what-ifs">What if</NavLink>}
+        {run.data.kind === 'trained' && <NavLink to="recipe">Recipe</NavLink>}
       </nav>
       <Outlet context={run.data} />
     </>

@@ -13,6 +13,7 @@ import { UpdateLineage } from '../updates/update-lineage';
 import { UpdateMetrics } from '../updates/update-metrics';
 import { UpdateReplay } from '../updates/update-replay';
 import { useRefetchMs } from '../live/use-live-run';
+import { isLeftOut, openedRun } from '../saved-page/saved-run';
 import page from './page.module.css';
 import { useRunOfPage } from './run-layout';
 
@@ -24,17 +25,24 @@ export function UpdatePage() {
   if (update.isPending) return <Loading label="Loading the update" rows={6} />;
   if (!update.data) return <ErrorState error={update.error} onRetry={() => void update.refetch()} />;
   // A trainer outside made those of a recorded run, and only it can make them again.
-  const canBeMadeAgain = update.data.appliedAt !== null && kind === 'trained';
+  const canBeMadeAgain = update.data.appliedAt !== null && kind === 'trained' && openedRun() === null;
+  const hasDetails = !isLeftOut(`/api/runs/${runId}/updates/${updateNumber}/lineage`);
   return (
     <div className={page.stack}>
       <UpdateFacts runId={runId} update={update.data} canBeMadeAgain={canBeMadeAgain} />
       {canBeMadeAgain && (
         <UpdateReplay key={updateNumber} runId={runId} updateNumber={update.data.updateNumber} />
       )}
-      <UpdateLineage runId={runId} update={update.data} />
+      {hasDetails && <UpdateLineage runId={runId} update={update.data} />}
       <UpdateMetrics metrics={update.data.metrics} />
-      <UpdateDistributions runId={runId} updateNumber={update.data.updateNumber} />
-      <UpdateInputs runId={runId} update={update.data} />
+      {hasDetails ? (
+        <>
+          <UpdateDistributions runId={runId} updateNumber={update.data.updateNumber} />
+          <UpdateInputs runId={runId} update={update.data} />
+        </>
+      ) : (
+        <p className={page.subtle}>Lineage, histograms and episodes of this update are not in this page.</p>
+      )}
     </div>
   );
 }
@@ -54,7 +62,7 @@ function UpdateFacts({ runId, update, canBeMadeAgain }: UpdateFactsProps) {
         <h2>Update {updateNumber}</h2>
         <Neighbours updateNumber={updateNumber} newest={newest.data?.items[0]?.updateNumber} />
         <span className={page.grow} />
-        {appliedAt !== null && (
+        {appliedAt !== null && openedRun() === null && (
           <Link className={table.link} to={`?${new URLSearchParams({ asOf: appliedAt }).toString()}`}>
             As of this update
           </Link>

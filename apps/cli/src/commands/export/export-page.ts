@@ -1,0 +1,79 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { CliError } from '../../cli-error.js';
+import { installation, readVersion } from '../../installation.js';
+import type { CommonOptions } from '../../options.js';
+import { findRunId } from '../../run/find-run.js';
+import type { StoreSession } from '../../services/connection.js';
+import { readServices } from '../../services/services.js';
+import { withStore } from '../../services/store-session.js';
+import { inScript, readSavedRun } from './saved-run.js';
+
+/** The page of `apps/dashboard/scripts/saved-page.mjs` has this where its run belongs. */
+const RUN = '__SAVED_RUN__';
+
+const MAX_PAGE_BYTES = 20_000_000;
+
+interface ExportPageOptions extends CommonOptions {
+  readonly run: string;
+  readonly output: string;
+  /** Newest episodes of each split. */
+  readonly episodes: number;
+}
+
+/** Writes a run as a page that a browser opens without a server, and prints how much of the run is in it. */
+export async function exportRunToPage(options: ExportPageOptions): Promise<void> {
+  const { dataDir, json, output } = options;
+  const { before, after } = await readPage();
+  const saved = await withStore({ dataDir }, (session) =>
+    read(session, options, MAX_PAGE_BYTES - Buffer.byteLength(before + after)),
+  );
+  const page = `${before}${inScript(saved)}${after}`;
+  await writeFile(`${output}.${process.pid}.partial`, page);
+  await rename(`${output}.${process.pid}.partial`, output);
+  const { runId, episodes, contents } = saved;
+  const sizeBytes = Buffer.byteLength(page);
+  const { numEpisodesOfRun, numTooLarge } = contents;
+  if (json === true) {
+    console.log(
+      JSON.stringify({ runId, numEpisodes: episodes.length, numEpisodesOfRun, numTooLarge, sizeBytes }),
+    );
+    return;
+  }
+  console.log(
+    `run ${runId}: ${episodes.length.toLocaleString('en')} of ${numEpisodesOfRun.toLocaleString('en')} episodes in ${output} (${(sizeBytes / 1e6).toFixed(1)} MB)` +
+      (numTooLarge === 0 ? '' : `; ${numTooLarge} more did not fit`),
+  );
+}
+
+/** @throws CliError `FILE_NOT_FOUND` */
+async function readPage() {
+  const page = await readFile(installation.savedPage, 'utf8').catch((cause: unknown) => {
+    throw new CliError('FILE_NOT_FOUND', 'export: the page is not built yet; run "npm run build"', { cause });
+  });
+  const [before, after = ''] = page.split(RUN);
+  return { before, after };
+}
+
+async function read(session: StoreSession, { dataDir, run, episodes }: ExportPageOptions, maxBytes: number) {
+  const { log, directory, storeUrl } = session;
+  const runId = await findRunId(log, run);
+  await session.catchUp();
+  const { openApiReader } = await import('@retrace/api');
+  const { user: username, password } = directory.credentials();
+  const cluster = readServices(dataDir)?.storeCluster ?? null;
+  const api = await openApiReader({
+    store: { url: storeUrl, username, password, cluster },
+    tokenizerDirectory: directory.tokenizers,
+  });
+  try {
+    return await readSavedRun(api, {
+      runId,
+      numEpisodes: episodes,
+      maxBytes,
+      savedAt: new Date().toISOString(),
+      version: readVersion(),
+    });
+  } finally {
+    await api.close();
+  }
+}

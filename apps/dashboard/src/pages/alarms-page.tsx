@@ -1,0 +1,92 @@
+import { useAlarms } from '../api/queries';
+import type { AlarmItem } from '../api/schema';
+import { Badge } from '../components/badge';
+import controls from '../components/controls.module.css';
+import { DataTable, type TableColumn } from '../components/data-table';
+import { Link } from '../components/link';
+import { EmptyState, ErrorState, Loading } from '../components/notice';
+import table from '../components/table.module.css';
+import { useTitle } from '../components/use-title';
+import { formatCount } from '../format/numbers';
+import { formatMoment } from '../format/times';
+import styles from './alarms-page.module.css';
+import page from './page.module.css';
+
+const COLUMNS: readonly TableColumn<AlarmItem>[] = [
+  { label: 'Alarm', cell: ({ rule }) => <Badge tone="bad">{rule === '' ? 'alarm' : rule}</Badge> },
+  {
+    label: 'Run',
+    cell: ({ runId, runName }) =>
+      runId === '' ? (
+        '–'
+      ) : (
+        <Link className={table.link} to={`/runs/${runId}`}>
+          {runName}
+        </Link>
+      ),
+  },
+  { label: 'Source', isMuted: true, cell: ({ source }) => source },
+  { label: 'Step', isNumeric: true, cell: ({ step }) => formatCount(step) },
+  { label: 'Message', cell: (alarm) => <Message {...alarm} /> },
+  { label: 'Times', isNumeric: true, cell: ({ numTimes }) => formatCount(numTimes) },
+  { label: 'First raised', isMuted: true, cell: ({ firstRaisedAt }) => formatMoment(firstRaisedAt) },
+  { label: 'Last raised', isMuted: true, cell: ({ lastRaisedAt }) => formatMoment(lastRaisedAt) },
+];
+
+/** The alarms of all runs, those that were raised last first. */
+export function AlarmsPage() {
+  useTitle('Alarms');
+  const alarms = useAlarms();
+  return (
+    <>
+      <div className={page.head}>
+        <h1>Alarms</h1>
+      </div>
+      {alarms.isPending && <Loading label="Loading alarms" />}
+      {alarms.isError && !alarms.data && (
+        <ErrorState error={alarms.error} onRetry={() => void alarms.refetch()} />
+      )}
+      {alarms.data && <AlarmTable alarms={alarms.data.pages.flatMap(({ items }) => items)} />}
+      {alarms.hasNextPage && (
+        <p className={page.more}>
+          <button
+            type="button"
+            className={controls.button}
+            disabled={alarms.isFetchingNextPage}
+            onClick={() => void alarms.fetchNextPage()}
+          >
+            Load earlier alarms
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+function AlarmTable({ alarms }: { readonly alarms: readonly AlarmItem[] }) {
+  if (alarms.length === 0)
+    return <EmptyState title="No alarms">No run has raised one, or those that did are archived.</EmptyState>;
+  return (
+    <DataTable
+      label="Alarms"
+      columns={COLUMNS}
+      rows={alarms}
+      keyOf={({ runId, source, rule, message }) => `${runId} ${source} ${rule === '' ? message : rule}`}
+    />
+  );
+}
+
+function Message({ runId, message, advice, episodeIds }: AlarmItem) {
+  return (
+    <span className={styles.message}>
+      {message} {advice !== '' && <span className={page.subtle}>{advice} </span>}
+      {episodeIds.map((episodeId, n) => (
+        <span key={episodeId}>
+          <Link className={table.link} to={`/runs/${runId}/episodes/${episodeId}`}>
+            episode {n + 1}
+          </Link>{' '}
+        </span>
+      ))}
+    </span>
+  );
+}
