@@ -22,7 +22,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { buildIfStale } from './build-if-stale.mjs';
+import { buildDocumentationIfStale, buildIfStale } from './build-if-stale.mjs';
 import { bundlePrograms, isLoadedFromOutside } from './bundle-programs.mjs';
 import { root, runTool } from './run-tool.mjs';
 
@@ -48,6 +48,7 @@ const lock = readJson(join(root, 'package-lock.json')).packages;
 const destination = resolve(process.argv[2] ?? '.');
 await runTool('type check and build', 'node_modules/typescript-7/bin/tsc', ['-b']);
 await buildIfStale();
+buildDocumentationIfStale();
 const temporary = mkdtempSync(join(tmpdir(), 'retrace-pack-'));
 /** Named as npm wants the folder in an archive to be. */
 const stage = join(temporary, 'package');
@@ -158,7 +159,7 @@ function find(name, from) {
 function stageWorkspace(path, target) {
   const { name, version, type, license, exports, imports } = readJson(join(root, path, 'package.json'));
   mkdirSync(target, { recursive: true });
-  // Of the page only the bundle is served.
+  // Of the page and the documentation only the bundle is served.
   const parts = existsSync(join(root, path, 'dist', 'site')) ? [join('dist', 'site')] : WORKSPACE_PARTS;
   for (const part of parts) copy(join(root, path, part), join(target, part), NOT_FOR_USERS);
   const dependencies = stageNested(path, target);

@@ -39,6 +39,7 @@ const isBundled = startsFromBundle();
 export const installation = {
   migrations: join(directoryOf('store'), 'migrations'),
   dashboard: join(directoryOf('dashboard'), 'dist', 'site'),
+  documentation: join(directoryOf('docs'), 'dist', 'site'),
   command: join(CLI, 'bin', 'retrace.mjs'),
   /** The script of a program, to start it as a process. */
   program: (name: keyof typeof PROGRAMS): string =>
