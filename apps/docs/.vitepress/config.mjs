@@ -20,7 +20,7 @@ export default defineConfig({
   cleanUrls: true,
   // The index of the search is one.
   vite: { build: { chunkSizeWarningLimit: 1000 } },
-  rewrites: { 'README.md': 'index.md' },
+  rewrites: { 'README.md': 'index.md', ':folder/README.md': ':folder/index.md' },
   // The content security policy of the API forbids scripts in pages.
   metaChunk: true,
   transformHtml: moveScripts,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-const GROUP = /^\*\*(.+)\*\*$/;
+const GROUP = /^\*\*(.+?)\*\*/;
 const PAGE_LINK = /\[([^\]]+)\]\(([\w/-]+)\.md\)/g;
 
 /**
