@@ -146,15 +146,7 @@ export const PAGE_NEEDS = {
   },
   'docs/how-to/ask-in-sql.md': { prepare: ['retrace train --recipe bandit-ppo'], set: SMALL, server: true },
   'docs/how-to/evaluate-a-policy.md': { server: true },
-  'docs/how-to/record-episodes.md': {
-    server: true,
-    blocks: {
-      'npm run pack                    # writes the two packages; @retrace/client is retrace-client-0.1.0.tgz':
-        {
-          checkout: true,
-        },
-    },
-  },
+  'docs/how-to/record-episodes.md': { server: true },
   'docs/how-to/replay-an-update.md': {
     prepare: ['retrace train --recipe bandit-ppo'],
     set: SMALL,

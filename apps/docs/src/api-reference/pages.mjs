@@ -26,7 +26,7 @@ export function renderReference(document) {
       `${[title, ...ofTag(tag).map((each) => renderOperation(each, addressOf)), ...parts].join('\n\n')}\n`,
     ];
   });
-  return new Map([['index', renderIndex(document, tags.flatMap(ofTag))], ...pages]);
+  return new Map([['index', renderIndex(document, tags, ofTag)], ...pages]);
 }
 
 /**
@@ -66,16 +66,16 @@ function renderSchema(name, schema, addressOf) {
     .join('\n\n');
 }
 
-function renderIndex({ info, components }, operations) {
-  const rows = operations.map(({ method, path, operation, tag }) => {
+function renderIndex({ info }, tags, ofTag) {
+  const lineOf = ({ method, path, operation, tag }) => {
     const route = `${method.toUpperCase()} ${path}`;
-    return `| [\`${route}\`](./${tag}.md#${anchorOf(route)}) | ${cell(operation.summary)} |`;
-  });
+    return `- [\`${route}\`](./${tag}.md#${anchorOf(route)}) ${cell(operation.summary)}`;
+  };
   return [
     `# The API, version ${info.version}`,
     info.description,
-    `Keys: ${cell(components.securitySchemes.key.description)}, sent as \`Authorization: Bearer <key>\`. A server that only this machine reaches needs none.`,
+    'A server that others reach needs a key (`retrace keys create`), sent as `Authorization: Bearer <key>`; each route names the scope that it must have. One that only this machine reaches needs none.',
     'Requests can be tried at `/api` of the server, which shows this reference with forms; `/api/openapi.json` is the document that both are made of.',
-    `| route | |\n| --- | --- |\n${rows.join('\n')}\n`,
+    ...tags.map((tag) => `## ${titleOfTag(tag)}\n\n${ofTag(tag).map(lineOf).join('\n')}`),
   ].join('\n\n');
 }

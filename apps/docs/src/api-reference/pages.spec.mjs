@@ -71,7 +71,7 @@ describe('the reference', () => {
     );
     const headings = [...all.matchAll(/^## `(.+)`$/gm)].map(([, heading]) => heading);
     expect(headings.toSorted()).toEqual(operations.toSorted());
-    const listed = [...(pages.get('index') ?? '').matchAll(/^\| \[`([^`]+)`\]/gm)].map(([, route]) => route);
+    const listed = [...(pages.get('index') ?? '').matchAll(/^- \[`([^`]+)`\]/gm)].map(([, route]) => route);
     expect(listed.toSorted()).toEqual(operations.toSorted());
   });
 
