@@ -4,7 +4,7 @@ FROM node:20.20.2-bookworm-slim AS build
 WORKDIR /app
 COPY . .
 RUN npm ci --ignore-scripts
-RUN npm run build
+RUN npm run build && npm run docs
 RUN npm prune --omit=dev --ignore-scripts
 
 FROM node:20.20.2-bookworm-slim

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -15,6 +15,7 @@ import { bundlePrograms, isBundleStale } from './bundle-programs.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dashboard = join(root, 'apps', 'dashboard');
 const cli = join(root, 'apps', 'cli');
+const documentation = join(root, 'apps', 'docs');
 
 /**
  * Makes everything that runs from `dist/` current: compiles file by file, without looking at types, where a source is newer than its output
@@ -106,6 +107,20 @@ async function bundleDashboard() {
     throw new Error(
       `The dashboard could not be bundled: vite exited with code ${code}; see its output above`,
     );
+}
+
+/** Builds the site of the documentation where a page of it or its own code is newer; `npm start` does without. */
+export function buildDocumentationIfStale() {
+  const sources = [
+    join(documentation, 'package.json'),
+    join(root, 'apps', 'api', 'openapi.json'),
+    ...['src', '.vitepress'].flatMap((name) => filesUnder(join(documentation, name))),
+    ...filesUnder(join(root, 'docs')),
+  ];
+  const builtMs = modifiedMs(join(documentation, 'dist', 'site', 'index.html'));
+  if (builtMs > Math.max(...sources.map(modifiedMs))) return;
+  const script = join(documentation, 'src', 'build-site.mjs');
+  execFileSync(process.execPath, [script], { stdio: ['ignore', 'inherit', 'inherit'] });
 }
 
 function filesUnder(directory) {

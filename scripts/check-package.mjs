@@ -62,6 +62,11 @@ async function use() {
   const [script] = /\/assets\/reference[^"]+\.js/.exec(reference) ?? [];
   const { ok } = await fetch(`${url}${script}`);
   expect(ok, `GET ${url}/api is not the reference of the API: ${reference.slice(0, 200)}`);
+  const documentation = await (await fetch(`${url}/docs/api/sql`)).text();
+  expect(
+    documentation.includes('POST /api/sql'),
+    `GET ${url}/docs/api/sql is not the documentation of a route`,
+  );
   await session.waitFor(/the run has finished/, WITHIN_MS);
   const used = session.lines.find((line) => line.includes(` trainer+collector ${backend}`));
   expect(used !== undefined, `the trainer does not say that it computes with ${backend}`);

@@ -22,7 +22,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { buildIfStale } from './build-if-stale.mjs';
+import { buildDocumentationIfStale, buildIfStale } from './build-if-stale.mjs';
 import { bundlePrograms, isLoadedFromOutside } from './bundle-programs.mjs';
 import { root, runTool } from './run-tool.mjs';
 
@@ -40,8 +40,8 @@ const TYPES = /^@types\/|^@webgpu\/types$/;
 const DECORATOR_HELPERS = 'node_modules/@oxc-project/runtime';
 /** Parts of a workspace that are needed when it runs. */
 const WORKSPACE_PARTS = ['dist', 'bin', 'native', 'migrations', 'free-port.mjs', 'free-port.d.mts'];
-/** Of the page only what was built from it. */
-const DASHBOARD_PARTS = [join('dist', 'site'), join('dist', 'saved-page')];
+/** Of the page and the documentation only what was built from them. */
+const SITE_PARTS = [join('dist', 'site'), join('dist', 'saved-page')];
 const WORKSPACE = /^(libs|apps|clients)\/[^/]+$/;
 const NOT_FOR_USERS = /\.(spec|contract|fixture)\.|\.d\.[cm]?ts$|\.map$|\.tsbuildinfo$|^bundle$/;
 const NOT_OF_OTHERS = /\.map$|\.[cm]?ts$|\.md$|^node_modules$/i;
@@ -50,6 +50,7 @@ const lock = readJson(join(root, 'package-lock.json')).packages;
 const destination = resolve(process.argv[2] ?? '.');
 await runTool('type check and build', 'node_modules/typescript-7/bin/tsc', ['-b']);
 await buildIfStale();
+buildDocumentationIfStale();
 const temporary = mkdtempSync(join(tmpdir(), 'retrace-pack-'));
 /** Named as npm wants the folder in an archive to be. */
 const stage = join(temporary, 'package');
@@ -160,7 +161,7 @@ function find(name, from) {
 function stageWorkspace(path, target) {
   const { name, version, type, license, exports, imports } = readJson(join(root, path, 'package.json'));
   mkdirSync(target, { recursive: true });
-  const parts = existsSync(join(root, path, 'dist', 'site')) ? DASHBOARD_PARTS : WORKSPACE_PARTS;
+  const parts = existsSync(join(root, path, 'dist', 'site')) ? SITE_PARTS : WORKSPACE_PARTS;
   for (const part of parts) copy(join(root, path, part), join(target, part), NOT_FOR_USERS);
   const dependencies = stageNested(path, target);
   writeManifest(target, { name, version, type, license, exports, imports, dependencies });

@@ -1,12 +1,13 @@
 /**
  * `npm run screenshots`: takes the pictures of the dashboard in `docs/images`. Starts `retrace up` on a data directory of its own,
- * and photographs the run page while the policy learns; then an episode and the SQL page. Takes about two minutes on two cores.
+ * and photographs the run page while the policy learns; then an episode, the SQL page, and the way from a dip of a curve to its cause. Takes about two minutes on two cores.
  */
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { makeDataDirectory, root, startRetrace } from '../test/support/cli.mjs';
 import { buildIfStale } from './build-if-stale.mjs';
 import { findBrowser } from './find-browser.mjs';
+import { photographTour } from './photograph-tour.mjs';
 import { photographEpisode, photographRun, photographSql, VIEWPORT } from './photographs.mjs';
 
 const RECIPE = 'frozen-lake-ppo';
@@ -22,7 +23,11 @@ if ('unavailable' in found) {
 }
 await buildIfStale();
 const directory = makeDataDirectory();
-const session = startRetrace(['up', '--recipe', RECIPE, '--port', '0', '--data-dir', directory.path]);
+const session = startRetrace([
+  ...['up', '--recipe', RECIPE, '--port', '0', '--data-dir', directory.path],
+  // An episode then shows the advantage of each token.
+  ...['--set', 'updateTokens=true'],
+]);
 const browser = await chromium.launch({ executablePath: found.path });
 try {
   const url = await session.waitFor(/dashboard at (http:\S+)\/live/);
@@ -33,6 +38,7 @@ try {
   await session.waitFor(/the run has finished/, LEARNING_MS);
   await photographEpisode(page, await findEpisode(url), IMAGES);
   await photographSql(page, url, IMAGES);
+  await photographTour(page, url, IMAGES);
   console.log('Wrote docs/images');
 } finally {
   await browser.close();

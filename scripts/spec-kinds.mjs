@@ -23,6 +23,7 @@ const RELEASE_SPECS = [
   'test/system/api-document.spec.ts',
   'test/system/chosen-run.spec.ts',
   'test/system/fork.spec.ts',
+  'test/system/how-to.spec.ts',
   'test/system/judged-rewards.spec.ts',
   'test/system/metrics.spec.ts',
   'test/system/monitored-services.spec.ts',

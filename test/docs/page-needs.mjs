@@ -144,6 +144,20 @@ export const PAGE_NEEDS = {
       '<id>': `${ASK} "SELECT episode_id FROM steps WHERE step = 3 LIMIT 1" | jq -r .[0].episode_id`,
     },
   },
+  'docs/how-to/ask-in-sql.md': { prepare: ['retrace train --recipe bandit-ppo'], set: SMALL, server: true },
+  'docs/how-to/evaluate-a-policy.md': { server: true },
+  'docs/how-to/record-episodes.md': { server: true },
+  'docs/how-to/replay-an-update.md': {
+    prepare: ['retrace train --recipe bandit-ppo'],
+    set: SMALL,
+    server: true,
+  },
+  'docs/how-to/train-elsewhere.md': {
+    prepare: ['retrace train --recipe bandit-ppo'],
+    set: SMALL,
+    server: true,
+  },
+  'docs/how-to/train.md': { set: SMALL, server: true },
   'docs/import.md': {
     prepare: [
       'mkdir rollouts',

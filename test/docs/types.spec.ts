@@ -27,7 +27,7 @@ it('TypeScript of the pages has no type error, as it is printed', () => {
       return [join(root, SAVED_AS[begins] ?? `test/docs/block-${i}.ts`), `${EARLIER[begins] ?? ''}${text}`];
     }),
   );
-  expect(files.size).toBe(5);
+  expect(files.size).toBe(12);
   const { config } = ts.readConfigFile(join(root, 'tsconfig.base.json'), ts.sys.readFile) as {
     config: object;
   };

@@ -9,6 +9,7 @@ import { openLmdbLog } from '@retrace/log/lmdb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Replay } from '../../apps/api/src/replays/replays.dto.js';
 import { findBrowser } from '../../scripts/find-browser.mjs';
+import { photographTour } from '../../scripts/photograph-tour.mjs';
 import { photographEpisode, photographRun, photographSql } from '../../scripts/photographs.mjs';
 import { makeDataDirectory, root, runRetrace, startRetrace } from '../support/cli.mjs';
 import { DashboardBrowser, PHONE_WIDTH } from '../support/dashboard-browser.mjs';
@@ -294,6 +295,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       await photographRun(page, url, images);
       await photographEpisode(page, `${url}/runs/${run_id}/episodes/${episode_id}`, images);
       await photographSql(page, url, images);
+      await photographTour(page, url, images);
       const committed = readdirSync(join(root, 'docs', 'images'));
       expect(readdirSync(images).sort()).toEqual(committed.sort());
       // An empty page is a few thousand bytes.

@@ -11,6 +11,7 @@ import { registerAsOf } from './http/as-of.js';
 import { registerAllowedMethods } from './http/allowed-methods.js';
 import { registerBodyBounds } from './http/body-bounds.js';
 import { registerDashboard } from './http/dashboard.js';
+import { registerDocumentation } from './http/documentation.js';
 import { registerPageGuard } from './http/page-guard.js';
 import { AccessControl } from './keys/access-control.js';
 import { registerAccess } from './keys/register-access.js';
@@ -106,7 +107,9 @@ async function configure(app: NestFastifyApplication, config: ApiConfig): Promis
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(new ProblemFilter());
   registerOpenApi(app);
-  return registerDashboard(server, config.dashboardDirectory);
+  const servesDashboard = await registerDashboard(server, config.dashboardDirectory);
+  await registerDocumentation(server, config.documentationDirectory);
+  return servesDashboard;
 }
 
 async function listen(app: NestFastifyApplication, { host, port }: ApiConfig): Promise<void> {

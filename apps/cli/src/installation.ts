@@ -41,6 +41,7 @@ export const installation = {
   dashboard: join(directoryOf('dashboard'), 'dist', 'site'),
   /** The page that a run is written into. */
   savedPage: join(directoryOf('dashboard'), 'dist', 'saved-page', 'page.html'),
+  documentation: join(directoryOf('docs'), 'dist', 'site'),
   command: join(CLI, 'bin', 'retrace.mjs'),
   /** The script of a program, to start it as a process. */
   program: (name: keyof typeof PROGRAMS): string =>

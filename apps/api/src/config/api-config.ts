@@ -38,6 +38,7 @@ const OPTIONAL_VARIABLES = [
   'RETRACE_CHECKPOINT_DIRECTORY',
   'RETRACE_RUN_CONTROL',
   'RETRACE_DASHBOARD_DIRECTORY',
+  'RETRACE_DOCUMENTATION_DIRECTORY',
   'RETRACE_TOKENIZER_DIRECTORY',
   'RETRACE_SINK',
   'RETRACE_ACCEPT_OTHER_LOG',
@@ -82,6 +83,8 @@ export class ApiConfig {
   /** Whether the supervisor of this process starts and stops runs. */
   readonly hasRunControl!: boolean;
   readonly dashboardDirectory!: string | null;
+  /** Of the built documentation; null: none is served. */
+  readonly documentationDirectory!: string | null;
   readonly migrationsDirectory!: string;
   readonly tokenizerDirectory!: string | null;
   readonly runsSink!: boolean;
@@ -134,6 +137,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
         : null,
     hasRunControl: variables.RETRACE_RUN_CONTROL === 'on',
     dashboardDirectory: pathOf(variables.RETRACE_DASHBOARD_DIRECTORY),
+    documentationDirectory: pathOf(variables.RETRACE_DOCUMENTATION_DIRECTORY),
     migrationsDirectory: resolve(variables.RETRACE_MIGRATIONS_DIRECTORY),
     tokenizerDirectory: pathOf(variables.RETRACE_TOKENIZER_DIRECTORY),
     runsSink: variables.RETRACE_SINK !== 'off',

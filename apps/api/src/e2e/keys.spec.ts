@@ -18,7 +18,10 @@ const secrets: string[] = [];
 beforeAll(async () => {
   keyDirectory = await mkdtemp(join(tmpdir(), 'retrace-keys-'));
   keys = new KeyDirectory(keyDirectory);
-  fixture = await ApiFixture.start({ RETRACE_API_KEYS_DIRECTORY: keyDirectory });
+  fixture = await ApiFixture.start({
+    RETRACE_API_KEYS_DIRECTORY: keyDirectory,
+    RETRACE_DOCUMENTATION_DIRECTORY: join(keyDirectory, 'none'),
+  });
   run = new RunRecorder(fixture.log);
   await run.start();
   await run.round();
@@ -85,10 +88,12 @@ describe('a server on the loopback interface', () => {
     );
   });
 
-  it('answers health, measurements, probes and its document without a key', async () => {
+  it('answers health, measurements, probes, documentation and its document without a key', async () => {
     const paths = ['/api/health', '/metrics', '/healthz', '/readyz', '/api/openapi.json', '/api/session'];
     const statuses = await Promise.all(paths.map(async (path) => (await fixture.get(path)).status));
     expect(statuses).toEqual(paths.map(() => 200));
+    // It was not built, which is no secret either.
+    expect((await fixture.get('/docs/sql')).status).toBe(404);
   });
 });
 

@@ -1,14 +1,17 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { DOCUMENTATION_ROUTES } from '../http/documentation.js';
 import { ProblemError } from '../problems/problem.js';
 import { scopeOf, type AccessLevel } from './access.js';
 import type { AccessControl, Caller } from './access-control.js';
 
 const WINDOW_MS = 1_000;
-/** Routes that no controller has: the files of the dashboard, whose login form anyone may see, and the document of this API. */
-const OPEN_ROUTES: ReadonlySet<string> = new Set(['/*', '/api/openapi.json']);
+/** Routes of files: those of the dashboard, whose login form anyone may see, and the documentation. */
+const FILE_ROUTES = ['/*', ...DOCUMENTATION_ROUTES];
+/** Routes that no controller has: files, and the document of this API. */
+const OPEN_ROUTES: ReadonlySet<string> = new Set([...FILE_ROUTES, '/api/openapi.json']);
 /** Probes and scrapers come every few seconds, and a limit would make a busy server look dead. */
-const UNLIMITED_ROUTES: ReadonlySet<string> = new Set(['/*', '/healthz', '/readyz', '/metrics']);
+const UNLIMITED_ROUTES: ReadonlySet<string> = new Set([...FILE_ROUTES, '/healthz', '/readyz', '/metrics']);
 
 const ANYONE: Caller = { kind: 'anyone' };
 

@@ -121,6 +121,7 @@ export function apiRole({
         RETRACE_API_PORT: Number(portOf(firstReady) ?? port),
         RETRACE_QUESTIONS_SCRIPT: installation.program('questions'),
         RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
+        RETRACE_DOCUMENTATION_DIRECTORY: installation.documentation,
         RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
         RETRACE_SINK: 'on',
         RETRACE_RUN_CONTROL: 'on',

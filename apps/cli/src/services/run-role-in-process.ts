@@ -87,6 +87,7 @@ export async function runRoleInProcess(
     RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
     RETRACE_QUESTIONS_SCRIPT: installation.program('questions'),
     RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
+    RETRACE_DOCUMENTATION_DIRECTORY: installation.documentation,
     RETRACE_API_KEYS_DIRECTORY: directory.keys,
     RETRACE_TRACE_DIRECTORY: directory.traces,
     RETRACE_ALARM_DIRECTORY: directory.alarms,

@@ -97,6 +97,7 @@ function MainNavigation() {
       <NavLink to="/datasets">Data sets</NavLink>
       <NavLink to="/sql">SQL</NavLink>
       <a href="/api">API</a>
+      <a href="/docs/">Docs</a>
     </nav>
   );
 }
