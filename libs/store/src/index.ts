@@ -3,6 +3,7 @@ export { readMoment } from './as-of/moment.js';
 export {
   createStoreClient,
   type ResultTable,
+  type ExplainForm,
   type StatementOptions,
   type StoreClient,
   type StoreReader,
