@@ -56,7 +56,7 @@ export interface ArrowInsert {
 }
 
 /** Forms of EXPLAIN: the syntax tree; the plan, as one JSON text; the rows that each table is read for. */
-export type ExplainForm = 'AST' | 'PLAN json = 1, indexes = 1' | 'ESTIMATE';
+export type ExplainForm = 'AST' | 'PLAN actions = 1, indexes = 1, json = 1' | 'ESTIMATE';
 
 /** The store as the rest of Retrace sees it. All methods reject with a `StoreError`. */
 export interface StoreClient {
