@@ -5,7 +5,7 @@ import { nameOf, readSyntaxTree } from './syntax-tree.js';
 export interface QueryPlan {
   /** Tables and views that the SELECT names. */
   readonly names: readonly string[];
-  /** What is read of each table, those behind the views too. Empty where the engine answers from counts that it keeps. */
+  /** Rows that are read of each table, of those behind the views too. Empty where the engine answers from counts that it keeps. */
   readonly tables: readonly PlannedTable[];
   /** From the result down to what is read: each step takes what the steps one level below it give. */
   readonly steps: readonly PlanStep[];
@@ -174,6 +174,6 @@ function readable(text: string): string {
   const plain = text
     .replaceAll(/__table\d+\./g, '')
     .replaceAll(/__set_[\w()]+/g, 'subquery')
-    .replaceAll(/(?<=['\d])_(?:Nullable\()?(?:String|U?Int\d+|Float\d+|Bool|DateTime64\(.*?\))\)?/g, '');
+    .replaceAll(/(?<=['\d])_(?:String|U?Int\d+|Float\d+|Bool)\b/g, '');
   return plain.length <= MAX_DETAIL_LENGTH ? plain : `${plain.slice(0, MAX_DETAIL_LENGTH)}…`;
 }
