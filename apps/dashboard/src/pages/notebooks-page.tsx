@@ -51,9 +51,6 @@ export function NotebooksPage() {
         <h1>Notebooks</h1>
         <p className={page.subtle}>SQL and text that everybody with a key to this server sees</p>
         <span className={page.grow} />
-        <Link className={controls.buttonLink} to="/sql">
-          SQL
-        </Link>
         {isOfNow && (
           <button type="button" className={controls.primary} disabled={create.isPending} onClick={add}>
             New notebook

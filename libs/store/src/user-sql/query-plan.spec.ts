@@ -68,6 +68,20 @@ describe('explainQuery', () => {
     expect(join?.detail).toContain('seq');
   });
 
+  it('tells of each kind of step by what it does', async () => {
+    const { steps } = await explainQuery(
+      reader,
+      `SELECT reward_name, row_number() OVER (PARTITION BY reward_name ORDER BY seq) AS n
+       FROM (SELECT * FROM events WHERE kind = 'StepRecorded' ORDER BY seq LIMIT 1 BY episode_id)
+       ARRAY JOIN reward_names AS reward_name ORDER BY n LIMIT 5`,
+    );
+    const details = new Map(steps.map(({ name, detail }) => [name, detail]));
+    expect(details.get('Limit')).toBe('5');
+    expect(details.get('LimitBy')).toBe('1 for each episode_id');
+    expect(details.get('ArrayJoin')).not.toContain('undefined');
+    expect([...details.values()].join(' ')).not.toMatch(/__table|_String\b/);
+  });
+
   it('has nothing to read where the engine keeps the answer, and no steps are run', async () => {
     expect((await explainQuery(reader, 'SELECT count() FROM events')).tables).toEqual([]);
     const throwing = await explainQuery(reader, 'SELECT throwIf(seq < 1000) FROM events');

@@ -163,7 +163,10 @@ function detailOf(node: PlanNode): string {
   if (node.Clauses !== undefined) return readable(`${node.Type} ${node.Clauses}`);
   const sorted = node['Result Sort Description'] ?? node['Sort Description'];
   if (sorted !== undefined) return readable(names(sorted, 'Column'));
-  if (node.Columns !== undefined) return readable(`${node.Length} for each ${texts(node.Columns)}`);
+  if (node.Columns !== undefined) {
+    const limit = node.Length === undefined ? '' : `${node.Length} for each `;
+    return readable(`${limit}${texts(node.Columns)}`);
+  }
   if (node.Limit !== undefined) return `${node.Limit}`;
   if (node['Filter Column'] !== undefined) return readable(`${node['Filter Column']}`);
   return '';
