@@ -57,7 +57,7 @@ describe('notebooks', () => {
     expect((await save(made, 3, {})).status).toBe(409);
   });
 
-  it('take the first of two saves that are sent at once', async () => {
+  it('take the first of two saves that are sent at once', { tags: 'release' }, async () => {
     const made = await make('race');
     const answers = await Promise.all(['a', 'b'].map((title) => save(made, 1, { title })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
@@ -67,7 +67,7 @@ describe('notebooks', () => {
     });
   });
 
-  it('count the first in the log of two processes that write one revision', async () => {
+  it('count the first in the log of two processes that write one revision', { tags: 'release' }, async () => {
     const made = await make('processes');
     const saved = (title: string) =>
       controlEvent({ logId: fixture.log.logId, runId: '' }, 'NotebookSaved', {
@@ -82,13 +82,17 @@ describe('notebooks', () => {
     expect((await save(made, 2, { title: 'third' })).status).toBe(200);
   });
 
-  it('answer a request that comes again, and refuse its id for another content', async () => {
-    const id = '01a22902-0000-7000-8000-000000000001';
-    const request = { id, title: 'once', cells: [QUERY] };
-    expect((await fixture.post('/api/notebooks', request)).status).toBe(201);
-    expect((await fixture.post('/api/notebooks', request)).status).toBe(200);
-    expect((await fixture.post('/api/notebooks', { ...request, title: 'other' })).status).toBe(409);
-  });
+  it(
+    'answer a request that comes again, and refuse its id for another content',
+    { tags: 'release' },
+    async () => {
+      const id = '01a22902-0000-7000-8000-000000000001';
+      const request = { id, title: 'once', cells: [QUERY] };
+      expect((await fixture.post('/api/notebooks', request)).status).toBe(201);
+      expect((await fixture.post('/api/notebooks', request)).status).toBe(200);
+      expect((await fixture.post('/api/notebooks', { ...request, title: 'other' })).status).toBe(409);
+    },
+  );
 
   it('are gone once they are deleted, for lists and saves too, and stay in the past', async () => {
     const made = await make('short-lived');
@@ -105,7 +109,7 @@ describe('notebooks', () => {
     expect((await fixture.get(`${addressOf(made)}?asOf=${encodeURIComponent(savedAt)}`)).status).toBe(200);
   });
 
-  it('are listed by their last change, page by page, and shown in SQL', async () => {
+  it('are listed by their last change, page by page, and shown in SQL', { tags: 'release' }, async () => {
     const titles = ['older', 'newer'];
     const made: SavedNotebook[] = [];
     for (const title of titles) made.push(await make(title));

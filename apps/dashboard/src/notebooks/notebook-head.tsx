@@ -9,11 +9,12 @@ const MAX_TITLE_LENGTH = 200;
 
 interface TitleProps {
   readonly title: string;
+  readonly canChange: boolean;
   readonly onChange: (title: string) => void;
 }
 
 /** The title as the heading of the page, or in a field. */
-export function NotebookTitle({ title, onChange }: TitleProps) {
+export function NotebookTitle({ title, canChange, onChange }: TitleProps) {
   const [isEditing, setEditing] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const rename = useRef<HTMLButtonElement>(null);
@@ -49,16 +50,18 @@ export function NotebookTitle({ title, onChange }: TitleProps) {
           />
         </form>
       ) : (
-        <button
-          ref={rename}
-          type="button"
-          className={controls.plain}
-          onClick={() => {
-            setEditing(true);
-          }}
-        >
-          Rename
-        </button>
+        canChange && (
+          <button
+            ref={rename}
+            type="button"
+            className={controls.plain}
+            onClick={() => {
+              setEditing(true);
+            }}
+          >
+            Rename
+          </button>
+        )
       )}
     </>
   );

@@ -87,6 +87,7 @@ function Head({ editor: { base, draft, change, isChanged }, isOfNow }: PartProps
     <div className={page.head}>
       <NotebookTitle
         title={draft.title}
+        canChange={isOfNow}
         onChange={(title) => {
           change((current) => ({ ...current, title }));
         }}
