@@ -117,6 +117,10 @@ describe('every command that chooses a run', () => {
     ]);
     expect((await ask('yesterday')).stderr).toContain('--as-of: must be a date with a time such as');
     expect((await ask(`${second}@9999`)).stderr).toContain('the store has no commit of');
+    const plan = JSON.parse((await run('sql', newest, '--explain', '--json')).stdout) as object;
+    expect(plan).toMatchObject({ names: ['updates'], tables: [{ table: 'events' }] });
+    expect((await run('sql', newest, '--explain')).stdout).toContain('PrimaryKey episode_id: ');
+    expect((await run('sql', 'DROP TABLE events', '--explain')).stderr).toContain('DROP');
     const named = await run('runs', 'annotate', second.slice(-8), '--star', '--tags', 'kept, kept,');
     expect(named.stderr).toBe(`run "${second.slice(-8)}" is ${second} (bandit-ppo)\n`);
     expect(named.stdout).toBe(`changed run ${second}\n`);

@@ -285,6 +285,30 @@ describe('a run whose collector and trainer work at the same time', () => {
       expect(await page.getByRole('button', { name: 'of my runs', exact: true }).count()).toBe(0);
     });
 
+    it('keeps a notebook of SQL and text, runs it after a reload, and explains its query', async () => {
+      const { page } = browser;
+      await page.getByRole('link', { name: 'Notebooks' }).click();
+      await page.getByRole('button', { name: 'New notebook' }).click();
+      await page.getByRole('button', { name: 'Add text' }).click();
+      await page.getByLabel('Text of cell 2').fill('# Of the **newest** run');
+      await page.getByLabel('Move cell 2 up').click();
+      await page.keyboard.press('Control+s');
+      await page.getByText(/^Revision 2, saved/).waitFor();
+      const stored = 'SELECT title, revision, JSONLength(cells) AS cells FROM notebooks';
+      expect(await sql(stored)).toEqual([{ title: 'New notebook', revision: 2, cells: 2 }]);
+      await page.reload();
+      await page.getByRole('heading', { name: 'Of the newest run' }).waitFor();
+      await page.getByRole('button', { name: 'Run all' }).click();
+      await page.getByRole('figure', { name: 'success_rate by policy_version' }).waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await page.getByRole('button', { name: 'Explain' }).click();
+      await page
+        .getByRole('region', { name: 'Plan of the query' })
+        .getByText(/^Reads .* of events/)
+        .waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+    });
+
     it('can take every picture of the pages, as `npm run screenshots` does', async () => {
       const { page } = browser;
       const [{ run_id, episode_id }] = await sql<{ run_id: string; episode_id: string }>(

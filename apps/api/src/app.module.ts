@@ -11,6 +11,7 @@ import { IngestModule } from './ingest/ingest.module.js';
 import { LiveModule } from './live/live.module.js';
 import { LogModule } from './log/log.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
+import { NotebooksModule } from './notebooks/notebooks.module.js';
 import { PlaysModule } from './plays/plays.module.js';
 import { PoliciesModule } from './policies/policies.module.js';
 import { PrometheusModule } from './prometheus/prometheus.module.js';
@@ -69,6 +70,7 @@ export class AppModule {
         ValidationsModule,
         RewardsModule,
         DatasetsModule,
+        NotebooksModule,
         PlaysModule,
         SqlModule,
         IngestModule,

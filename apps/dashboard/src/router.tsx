@@ -65,6 +65,14 @@ export function createRouter() {
           // Only this page needs the editor, the largest part of the dashboard.
           lazy: async () => ({ Component: (await import('./pages/sql-page')).SqlPage }),
         },
+        {
+          path: 'sql/notebooks',
+          lazy: async () => ({ Component: (await import('./pages/notebooks-page')).NotebooksPage }),
+        },
+        {
+          path: 'sql/notebooks/:notebookId',
+          lazy: async () => ({ Component: (await import('./pages/notebook-page')).NotebookPage }),
+        },
         { path: '*', element: <NotFoundPage /> },
       ],
     },

@@ -2,6 +2,13 @@ export { requireRequest } from './wire/check-wire.js';
 export { parseRecords, RECORD_MEDIA_TYPES, type RecordMediaType } from './body/parse-records.js';
 export { episodeIdOf } from './convert/episode-id.js';
 export { type AppendedBatch, Recorder } from './recorder.js';
+export type { AcknowledgedNotebook } from './notebooks/notebook-recorder.js';
+export {
+  CREATE_NOTEBOOK_REQUEST,
+  type CreateNotebookRequest,
+  SAVE_NOTEBOOK_REQUEST,
+  type SaveNotebookRequest,
+} from './notebooks/notebook-requests.js';
 export { MAX_RECORDS, type RecorderOptions } from './recorder-options.js';
 export { redact, type RedactionListener } from './redaction/redact.js';
 export { readRedactionRules, type RedactionRules } from './redaction/redaction-rules.js';

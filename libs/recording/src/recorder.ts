@@ -6,6 +6,7 @@ import { type BatchPlan, planBatch } from './batch-plan.js';
 import { episodeIdOf } from './convert/episode-id.js';
 import type { EpisodeProgress } from './episode/episode-progress.js';
 import { PlaceRefusal } from './episode/place-refusal.js';
+import { NotebookRecorder } from './notebooks/notebook-recorder.js';
 import { EpisodeLoader } from './partition/episode-loader.js';
 import { PartitionLane } from './partition/partition-lane.js';
 import { MAX_RECORDS, type RecorderOptions } from './recorder-options.js';
@@ -44,6 +45,7 @@ interface RecorderParts {
   readonly lanes: readonly Lane[];
   readonly runs: RunBook;
   readonly updates: UpdateRecorder;
+  readonly notebooks: NotebookRecorder;
   readonly watch: ControlWatch;
   readonly options: RecorderOptions;
 }
@@ -96,7 +98,8 @@ export class Recorder {
       await runs.untilStored();
     };
     const updates = new UpdateRecorder({ log, client, runs, redact, untilEpisodesStored, nowUs: clock });
-    return new Recorder({ log, client, lanes, runs, updates, watch, options });
+    const notebooks = new NotebookRecorder({ log, client, runs, redact, nowUs: clock });
+    return new Recorder({ log, client, lanes, runs, updates, notebooks, watch, options });
   }
 
   /**
@@ -151,6 +154,11 @@ export class Recorder {
   /** Records what trainers outside of Retrace made of the episodes. */
   get updates(): UpdateRecorder {
     return this.parts.updates;
+  }
+
+  /** Writes notebooks of SQL and text. */
+  get notebooks(): NotebookRecorder {
+    return this.parts.notebooks;
   }
 
   /** @throws RecordingError `RUN_UNKNOWN`, `RUN_NOT_RECORDED`, `LOG_UNAVAILABLE`, `STORE_BEHIND` */

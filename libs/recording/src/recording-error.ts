@@ -30,6 +30,9 @@ export type RecordingErrorCode =
   | 'POLICY_UNKNOWN'
   /** Another update or policy has the place of this one, or its id. */
   | 'UPDATE_CONFLICT'
+  | 'NOTEBOOK_UNKNOWN'
+  /** The notebook has a newer revision than the one that was changed. */
+  | 'NOTEBOOK_CONFLICT'
   /** Another process records updates of the run; sending the request again is safe, of an update with its id. */
   | 'RUN_CLAIMED'
   /** The log did not acknowledge in time; whether the records landed is unknown, and sending them again is safe. */

@@ -668,6 +668,9 @@ describe('store server', () => {
         'SELECT count() FROM system.tables',
         'SELECT table_name FROM information_schema.tables',
         'EXPLAIN AST SELECT 1',
+        'EXPLAIN SELECT name FROM items',
+        'EXPLAIN json = 1, indexes = 1 SELECT name FROM items WHERE id = 1',
+        'explain estimate (SELECT count() FROM items);',
       ]) {
         expect((await send({ body: query, user: READONLY_USER })).status, query).toBe(200);
       }
@@ -679,7 +682,16 @@ describe('store server', () => {
       ['SET readonly = 0', '164'],
       ['SET ROLE retrace_full', '164'],
       ['KILL QUERY WHERE 1', '164'],
-      ['EXPLAIN SELECT 1', '164'],
+      ["EXPLAIN SELECT file('/etc/passwd')", '497'],
+      ["EXPLAIN ESTIMATE SELECT * FROM file('/etc/passwd')", '497'],
+      ['EXPLAIN SELECT * FROM system.processes', '497'],
+      ['EXPLAIN SELECT 1 SETTINGS max_execution_time = 0', '164'],
+      ['EXPLAIN SELECT 1 FORMAT JSON', '497'],
+      ["EXPLAIN SELECT 1 INTO OUTFILE 'x'", '358'],
+      ['EXPLAIN distributed = 1 SELECT 1', '62'],
+      ['EXPLAIN PIPELINE SELECT 1', '62'],
+      ['EXPLAIN INSERT INTO items SELECT * FROM items', '497'],
+      ['EXPLAIN PLAN DROP TABLE items', '497'],
       ['CHECK TABLE items', '497'],
       ["SELECT file('/etc/passwd')", '497'],
       ["SELECT arrayMap(file, ['/etc/passwd'])", '497'],

@@ -3,6 +3,7 @@ export { readMoment } from './as-of/moment.js';
 export {
   createStoreClient,
   type ResultTable,
+  type ExplainForm,
   type StatementOptions,
   type StoreClient,
   type StoreReader,
@@ -29,6 +30,7 @@ export {
   readEpisodeProgress,
 } from './reader/episode-progress.js';
 export { type GroupProgressRow, readOpenGroups } from './reader/open-groups.js';
+export { type NotebookRevision, readNotebookRevision } from './reader/notebook-revisions.js';
 export { readRunHistory, type RunHistoryRow } from './reader/run-history.js';
 export {
   readCommittedUpdate,

@@ -2,6 +2,7 @@ export type * from './atif/atif.js';
 export type * from './events/commit-events.js';
 export type * from './events/control-events.js';
 export type * from './events/dataset-events.js';
+export type * from './events/notebook-events.js';
 export type * from './events/episode-events.js';
 export type * from './events/event.js';
 export type { UpdateTokensTraced, UpdateTraced } from './events/lineage-events.js';

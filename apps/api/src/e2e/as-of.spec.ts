@@ -22,6 +22,7 @@ interface Stage {
 /** A round of `RunRecorder` takes two seconds. */
 const STAGE_MS = 10_000;
 const PLAY_ID = '01a21e03-6c77-75aa-8dfa-39a0fc28f322';
+const NOTEBOOK_ID = '01a22902-8e11-7b40-9c6a-0f4e5d3c2b1a';
 const EPISODE = [
   { type: 'episode', episode: 'call', task: 'buy shoes', tags: ['new'] },
   { type: 'step', episode: 'call', step: 0, observation: 'Shoes?', action: 'Yes.' },
@@ -45,6 +46,7 @@ const QUERIES = [
   `WITH seen AS (SELECT episode_id, success FROM episodes WHERE episode_id IN (SELECT episode_id FROM steps))
    SELECT update_number, success FROM (SELECT update_number, arrayJoin(episode_ids) AS episode_id FROM updates) AS fed
    INNER JOIN seen USING (episode_id) ORDER BY ALL`,
+  'SELECT title, revision, cells, saved_at FROM notebooks',
   "SELECT kind, count() AS n FROM events WHERE kind NOT IN ('_watermark', 'LogOpened') GROUP BY kind ORDER BY kind",
 ];
 
@@ -77,6 +79,7 @@ beforeAll(async () => {
     await run.start();
     await run.round();
     await score('goal');
+    await fixture.post('/api/notebooks', { id: NOTEBOOK_ID, title: 'first', cells: [] });
   });
   await see('it was scored anew, an alarm was raised, an episode began, a data set was made', async () => {
     await score('environment');
@@ -85,12 +88,14 @@ beforeAll(async () => {
     await run.unfinishedEpisode();
     const dataset = controlEvent({ logId: fixture.log.logId, runId: '' }, 'DatasetCreated', { name: 'set' });
     await appendEvents(fixture.log, [{ ...dataset, occurredAtUs: nowUs() }]);
+    await fixture.put(`/api/notebooks/${NOTEBOOK_ID}`, { revision: 1, title: 'second', cells: [] });
   });
   await happen(async () => {
     await record(reward(-1), { ...annotation('worse'), metadata: null });
     await fixture.post('/api/runs', { id: newRunId(), name: 'played', tags: ['play', `play:${PLAY_ID}`] });
     await run.round();
     await run.end('finished');
+    await fixture.delete(`/api/notebooks/${NOTEBOOK_ID}`);
   });
   answersNow = await answersAt((address) => address);
 });
@@ -179,6 +184,7 @@ async function listAddresses(): Promise<string[]> {
     otherVersion: 'environment',
     name: 'set',
     playId: PLAY_ID,
+    notebookId: NOTEBOOK_ID,
   };
   const values: Readonly<Record<string, string>> = { ...common, ...played };
   return [

@@ -115,7 +115,7 @@ describe('the examples of the OpenAPI document', () => {
     const reads = operations.filter(({ name }) => name.startsWith('GET ') && !name.endsWith('/live'));
     for (const { name, responses } of reads) {
       const response = await fixture.get(addressOf(name));
-      // Of plays, data sets, replays and what-ifs this server has none.
+      // Of plays, data sets, notebooks, replays and what-ifs this server has none.
       if (response.status === 404 || response.status === 501) continue;
       expect(response.status, name).toBe(200);
       const { schema } = Object.values(responses['200'].content ?? {})[0];
@@ -127,8 +127,8 @@ describe('the examples of the OpenAPI document', () => {
     const sent = Object.entries(EXAMPLES).filter(([, { request }]) => request !== undefined);
     const statuses = await Promise.all(
       sent
-        // There are no keys here, batches, replays and what-ifs need a process of the trainer, the queue a supervisor, and updates episodes that have ended.
-        .filter(([name]) => !/\/(session|batches|replays|what-ifs|queue|training|updates)/.test(name))
+        // There are no keys here, batches, replays and what-ifs need a process of the trainer, the queue a supervisor, updates episodes that have ended, and a save a notebook.
+        .filter(([name]) => !/\/(session|batches|replays|what-ifs|queue|training|updates)|^PUT/.test(name))
         .map(async ([name, { request }]) => {
           const send = name.startsWith('PATCH ') ? 'patch' : 'post';
           const { status } = await fixture[send](addressOf(name, recordedRunId), request);
@@ -150,6 +150,6 @@ function addressOf(name: string, runId = run.runId): string {
     .replace('{otherVersion}', 'environment')
     .replace('{episodeId}', round[0].episodeId)
     .replace('{updateNumber}', '1')
-    .replace(/\{(playId|replayId|whatIfId|queueId)\}/, '01a21e03-6c77-75aa-8dfa-39a0fc28f322')
+    .replace(/\{(playId|replayId|whatIfId|queueId|notebookId)\}/, '01a21e03-6c77-75aa-8dfa-39a0fc28f322')
     .replace('{name}', 'solved');
 }

@@ -367,6 +367,8 @@ describe('health and measurements', () => {
       '/api/datasets/{name}',
       '/api/datasets/{name}/episodes',
       '/api/health',
+      '/api/notebooks',
+      '/api/notebooks/{notebookId}',
       '/api/plays',
       '/api/plays/{playId}',
       '/api/queue',
@@ -405,6 +407,7 @@ describe('health and measurements', () => {
       '/api/runs/{runId}/what-ifs/{whatIfId}',
       '/api/session',
       '/api/sql',
+      '/api/sql/explain',
       '/api/sql/schema',
       '/v1/traces',
     ]);

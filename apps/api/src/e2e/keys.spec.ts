@@ -105,6 +105,8 @@ describe('a key', () => {
     ['GET', (id) => `/api/runs/${id}/metrics`, 'read'],
     ['GET', () => '/api/sql/schema', 'sql'],
     ['POST', () => '/api/sql', 'sql'],
+    ['POST', () => '/api/sql/explain', 'sql'],
+    ['GET', () => '/api/notebooks', 'read'],
   ];
 
   it.each(['ingest', 'read', 'sql', 'admin'] as const)(

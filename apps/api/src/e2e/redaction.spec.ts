@@ -81,6 +81,8 @@ describe('an API with redaction rules', () => {
     expect(await post(records, RECORDS)).toEqual({ accepted: 5, duplicates: 0 });
     await fixture.patch(`/api/runs/${runId}`, { tags: [TEXT], notes: TEXT, source: TEXT });
     await post(`/api/runs/${runId}/end`, { reason: 'finished', detail: TEXT });
+    const cells = [{ kind: 'sql', text: TEXT, view: 'chart', plot: { x: TEXT, ys: [TEXT], by: TEXT } }];
+    await post('/api/notebooks', { title: TEXT, cells, source: TEXT });
     await fixture.storeHasCaughtUp();
 
     const files = await filesOf(fixture.directory);
@@ -88,7 +90,7 @@ describe('an API with redaction rules', () => {
     const withControl = files.filter(({ content }) => content.includes(CONTROL)).map(({ path }) => path);
     expect(withControl.some((path) => path.includes('/log/'))).toBe(true);
     // The store's files are compressed, so its rows are asked, too.
-    for (const table of ['runs', 'episodes', 'steps', 'reward_assignments']) {
+    for (const table of ['runs', 'episodes', 'steps', 'reward_assignments', 'notebooks']) {
       const { rows } = await post<SqlResult>('/api/sql', { query: `SELECT * FROM ${table}` });
       expect(JSON.stringify(rows), table).toContain(CONTROL);
       expect(JSON.stringify(rows), table).toContain('[redacted:secret-key]');

@@ -60,6 +60,14 @@ describe('queries', () => {
     expect((await rowsOf('SELECT 1 AS one; -- done')).rows).toEqual([[1]]);
   });
 
+  it('tells what a query will read without running it, and refuses what may not run', async () => {
+    const query = "SELECT throwIf(count() > 0) FROM steps WHERE run_id = 'none'";
+    const answer = await fixture.post('/api/sql/explain', { query });
+    expect([answer.status, await answer.json()]).toMatchObject([200, { names: ['steps'] }]);
+    const refused = await fixture.post('/api/sql/explain', { query: "SELECT file('/etc/passwd')" });
+    expect([refused.status, await refused.json()]).toMatchObject([422, { code: 'SQL_REFUSED' }]);
+  });
+
   it('lists the tables and columns that may be read', async () => {
     const { tables } = await fixture.getJson<SqlSchema>('/api/sql/schema');
     expect(tables.map(({ name }) => name)).toEqual(

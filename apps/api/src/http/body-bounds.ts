@@ -4,10 +4,13 @@ import { ProblemError } from '../problems/problem.js';
 
 const MAX_DEPTH = 8;
 const UPDATES_URL = '/api/runs/:runId/updates';
+const NOTEBOOK_URLS = ['/api/notebooks', '/api/notebooks/:notebookId'];
 const MAX_FIELDS = 256;
 /** Of an update of a trainer outside, which names each episode and optimizer step; its schema bounds these. */
 const MAX_FIELDS_OF_UPDATE = 100_000;
 const MAX_BYTES_OF_UPDATE = 4 * 1024 ** 2;
+/** Of a notebook with all of its cells and their charts. */
+const MAX_FIELDS_OF_NOTEBOOK = 2_500;
 const MAX_NAME_LENGTH = 128;
 
 /**
@@ -26,7 +29,8 @@ export function registerBodyBounds(server: FastifyInstance): void {
 }
 
 function maxFieldsOf({ method, routeOptions: { url } }: FastifyRequest): number {
-  return method === 'POST' && url === UPDATES_URL ? MAX_FIELDS_OF_UPDATE : MAX_FIELDS;
+  if (method === 'POST' && url === UPDATES_URL) return MAX_FIELDS_OF_UPDATE;
+  return url !== undefined && NOTEBOOK_URLS.includes(url) ? MAX_FIELDS_OF_NOTEBOOK : MAX_FIELDS;
 }
 
 /** Goes over the values with a list of its own instead of the call stack, and ends at the first fault. */

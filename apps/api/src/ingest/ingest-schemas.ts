@@ -1,9 +1,11 @@
 import {
   ANNOTATE_RUN_REQUEST,
+  CREATE_NOTEBOOK_REQUEST,
   END_RUN_REQUEST,
   PUBLISH_POLICY_REQUEST,
   RECORD_SCHEMAS,
   RECORD_UPDATE_REQUEST,
+  SAVE_NOTEBOOK_REQUEST,
   type Schema,
   START_RUN_REQUEST,
   type WireType,
@@ -20,13 +22,15 @@ const NAMES: Readonly<Record<WireType, string>> = {
 
 const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** Requests about a run as a whole. */
+/** Requests about a run or a notebook as a whole. */
 const REQUESTS = {
   StartRunRequest: START_RUN_REQUEST,
   EndRunRequest: END_RUN_REQUEST,
   AnnotateRunRequest: ANNOTATE_RUN_REQUEST,
   RecordUpdateRequest: RECORD_UPDATE_REQUEST,
   PublishPolicyRequest: PUBLISH_POLICY_REQUEST,
+  CreateNotebookRequest: CREATE_NOTEBOOK_REQUEST,
+  SaveNotebookRequest: SAVE_NOTEBOOK_REQUEST,
 };
 
 /** A reference to the schema of a request. */

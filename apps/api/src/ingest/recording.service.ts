@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { EventLog } from '@retrace/log';
 import {
+  type AcknowledgedNotebook,
   type AppendedBatch,
   MAX_RECORDS,
   parseRecords,
@@ -75,6 +76,24 @@ export class RecordingService implements OnModuleDestroy {
   ): Promise<{ readonly policyVersion: number; readonly isNew: boolean }> {
     this.store.requireReady();
     return (await this.open()).updates.publishPolicy(runId, request);
+  }
+
+  /** Makes a notebook. @throws RecordingError as `NotebookRecorder.create` */
+  async createNotebook(request: unknown): Promise<AcknowledgedNotebook> {
+    this.store.requireReady();
+    return (await this.open()).notebooks.create(request);
+  }
+
+  /** Saves a notebook. @throws RecordingError as `NotebookRecorder.save` */
+  async saveNotebook(notebookId: string, request: unknown): Promise<AcknowledgedNotebook> {
+    this.store.requireReady();
+    return (await this.open()).notebooks.save(notebookId, request);
+  }
+
+  /** Deletes a notebook. @throws RecordingError as `NotebookRecorder.delete` */
+  async deleteNotebook(notebookId: string, revision: number): Promise<AcknowledgedNotebook> {
+    this.store.requireReady();
+    return (await this.open()).notebooks.delete(notebookId, revision, 'caller');
   }
 
   /** @param body a `RecordsBody`, which the server makes of every body that the route takes */

@@ -32,9 +32,9 @@ describe('the OpenAPI document', () => {
         item as Readonly<Record<string, { readonly responses: Readonly<Record<string, Node>> }>>,
       ).map(([method, { responses }]) => ({ name: `${method} ${path}`, responses })),
     );
-    expect(operations).toHaveLength(57);
+    expect(operations).toHaveLength(63);
     for (const { name, responses } of operations) {
-      const isCreating = /^post \/api\/runs(\/\{runId\}\/(updates|policies))?$/.test(name);
+      const isCreating = /^post \/api\/(notebooks|runs(\/\{runId\}\/(updates|policies))?)$/.test(name);
       const statuses = isCreating ? ['200', '201', 'default'] : ['200', 'default'];
       expect(Object.keys(responses), name).toEqual(statuses);
       const numSchemas = name === 'post /v1/traces' ? 2 : 1;

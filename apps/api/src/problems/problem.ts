@@ -32,6 +32,7 @@ export type ProblemCode =
   | 'POLICY_UNKNOWN'
   | 'UPDATE_CONFLICT'
   | 'RUN_CLAIMED'
+  | 'NOTEBOOK_CONFLICT'
   | 'TOO_MANY_RECORDS_IN_FLIGHT'
   | 'TRACES_UNAVAILABLE'
   | 'QUESTIONS_UNAVAILABLE'
@@ -86,6 +87,7 @@ const STATUS_OF: Record<ProblemCode, number> = {
   POLICY_UNKNOWN: 409,
   UPDATE_CONFLICT: 409,
   RUN_CLAIMED: 503,
+  NOTEBOOK_CONFLICT: 409,
   TOO_MANY_RECORDS_IN_FLIGHT: 429,
   TRACES_UNAVAILABLE: 503,
   QUESTIONS_UNAVAILABLE: 501,
@@ -141,6 +143,7 @@ const TITLE_OF: Record<ProblemCode, string> = {
   POLICY_UNKNOWN: 'The run has not published the policy',
   UPDATE_CONFLICT: 'Another update or policy has this place',
   RUN_CLAIMED: 'Another server records updates of the run',
+  NOTEBOOK_CONFLICT: 'The notebook was changed elsewhere',
   TOO_MANY_RECORDS_IN_FLIGHT: 'Too many records at once',
   TRACES_UNAVAILABLE: 'Spans can not be stored',
   QUESTIONS_UNAVAILABLE: 'Questions about updates are not answered here',

@@ -2,7 +2,8 @@ import { Body, Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common'
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access, AccessAsOf } from '../keys/access.js';
-import { ARROW_STREAM, SqlRequest, SqlResult, SqlSchema } from './sql.dto.js';
+import { SqlPlan } from './sql-plan.dto.js';
+import { ARROW_STREAM, ExplainRequest, SqlRequest, SqlResult, SqlSchema } from './sql.dto.js';
 import { SqlService } from './sql.service.js';
 
 @ApiTags('sql')
@@ -27,6 +28,19 @@ export class SqlController {
     const bytes = await this.sql.runAsArrow(request);
     reply.type(ARROW_STREAM);
     return bytes;
+  }
+
+  @Post('explain')
+  @AccessAsOf('sql')
+  @ApiOperation({
+    summary: 'Tells what a SELECT will read, and how it is answered',
+    description:
+      'The query is checked as if it ran. It does not run, except for subqueries that the plan depends on, which have the limits of a query.',
+  })
+  @HttpCode(200)
+  @ApiOkResponse({ type: SqlPlan })
+  explain(@Body() { query }: ExplainRequest): Promise<SqlPlan> {
+    return this.sql.explain(query);
   }
 
   @Get('schema')

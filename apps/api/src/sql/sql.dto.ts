@@ -13,7 +13,7 @@ const MAX_ROWS_RULE = { message: `maxRows must be an integer from 1 to ${MAX_ROW
 /** Media type of rows in Arrow's streaming format. */
 export const ARROW_STREAM = 'application/vnd.apache.arrow.stream';
 
-export class SqlRequest {
+export class ExplainRequest {
   @ApiProperty({
     type: String,
     minLength: 1,
@@ -25,7 +25,9 @@ export class SqlRequest {
   @IsNotEmpty({ message: 'query must not be empty' })
   @MaxLength(MAX_QUERY_LENGTH, { message: `query must have at most ${MAX_QUERY_LENGTH} characters` })
   readonly query!: string;
+}
 
+export class SqlRequest extends ExplainRequest {
   @ApiPropertyOptional({
     type: 'integer',
     minimum: 1,

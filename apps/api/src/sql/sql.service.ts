@@ -2,7 +2,9 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import {
   checkUserSql,
   describeExceededLimit,
+  explainQuery,
   limitRows,
+  type QueryPlan,
   USER_SQL_LIMITS,
   UserSqlError,
 } from '@retrace/store/user-sql';
@@ -43,6 +45,7 @@ const TABLES = [
   'scores',
   'datasets',
   'dataset_episodes',
+  'notebooks',
   'update_groups',
   'discarded_groups',
   'sampling_blocks',
@@ -131,6 +134,18 @@ export class SqlService implements OnApplicationShutdown {
       return await this.readonlyClient.queryArrow(limited, {
         settings: { ...LIMITS, ...requestSettings() },
         isUserSql: true,
+      });
+    } catch (error) {
+      throw sqlProblem(error);
+    }
+  }
+
+  /** @throws ProblemError `SQL_REFUSED`, `SQL_FAILED` or `SQL_LIMIT_EXCEEDED`, with the reason */
+  async explain(query: string): Promise<QueryPlan> {
+    try {
+      const statement = await this.check(query);
+      return await explainQuery(this.readonlyClient, statement, {
+        settings: { ...LIMITS, ...requestSettings() },
       });
     } catch (error) {
       throw sqlProblem(error);

@@ -86,6 +86,14 @@ export class ApiFixture {
     return this.send('PATCH', path, body);
   }
 
+  put(path: string, body: unknown): Promise<Response> {
+    return this.send('PUT', path, body);
+  }
+
+  delete(path: string): Promise<Response> {
+    return fetch(`${this.api.url}${path}`, { method: 'DELETE' });
+  }
+
   /** Waits until the sink has carried every record that the log holds now. */
   async storeHasCaughtUp(): Promise<void> {
     const deadline = Date.now() + CAUGHT_UP_MS;

@@ -1,6 +1,6 @@
 import type { EventLog } from '@retrace/log';
 import type { DataDirectory } from '@retrace/process';
-import type { StatementOptions, StoreClient } from '@retrace/store';
+import type { ExplainForm, StatementOptions, StoreClient } from '@retrace/store';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStoreClient } from '../services/connection.js';
 import { PATIENCE_MS, readPatiently } from '../services/patient-read.js';
@@ -54,6 +54,8 @@ function withPatientReads(client: StoreClient, isGone: () => boolean): StoreClie
     queryTable: (sql, options) => patiently(() => client.queryTable(sql, options), options?.signal),
     queryArrow: (sql, options) => patiently(() => client.queryArrow(sql, options), options?.signal),
     explainAst: (sql, options) => patiently(() => client.explainAst(sql, options), options?.signal),
+    explain: <Row>(form: ExplainForm, sql: string, options?: StatementOptions) =>
+      patiently(() => client.explain<Row>(form, sql, options), options?.signal),
     command: (sql, options) => client.command(sql, options),
     insertArrow: (insert) => client.insertArrow(insert),
     ping: () => client.ping(),

@@ -13,7 +13,7 @@ import {
 import { shownMoment } from '../as-of/shown-moment';
 import { ApiProblem } from './api-problem';
 import { api, dataOf } from './client';
-import type { paths, PlayDetail, RunDetail, RunTotals, SessionStatus, SqlRequest } from './schema';
+import type { paths, PlayDetail, RunDetail, RunTotals, SessionStatus } from './schema';
 
 export const MAX_CHART_POINTS = 1000;
 export const RUNS_PAGE_SIZE = 50;
@@ -110,6 +110,7 @@ export const keys = {
   datasets: ['datasets'] as const,
   plays: ['plays'] as const,
   alarms: ['alarms'] as const,
+  notebooks: ['notebooks'] as const,
 };
 
 /** Whether this page needs a key, and which it has. */
@@ -335,22 +336,5 @@ export function usePlay(playId: string) {
     queryFn: ({ signal }): Promise<PlayDetail> =>
       dataOf(api.GET('/api/plays/{playId}', { params: { path: { playId } }, signal })),
     refetchInterval: (query) => unlessRefused(query.state.data?.isComplete === false && 5_000)(query),
-  });
-}
-
-export function useSqlSchema() {
-  return useQuery({
-    queryKey: ['sql', 'schema'],
-    queryFn: async ({ signal }) => (await dataOf(api.GET('/api/sql/schema', { signal }))).tables,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-}
-
-export function useSql() {
-  return useMutation({
-    mutationFn: (request: SqlRequest) =>
-      dataOf(
-        api.POST('/api/sql', { body: request, params: { query: { asOf: shownMoment() ?? undefined } } }),
-      ),
   });
 }

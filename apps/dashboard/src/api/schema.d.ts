@@ -695,6 +695,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/notebooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists notebooks of SQL and text, last changed first */
+        get: operations["NotebooksController_list"];
+        put?: never;
+        /**
+         * Makes a notebook
+         * @description Answers once the store shows it.
+         */
+        post: operations["NotebooksController_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebookId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns one notebook with its cells */
+        get: operations["NotebooksController_get"];
+        /**
+         * Saves the whole content of a notebook
+         * @description Answers once the store shows it. Where the notebook has a newer revision than the one that is named, the answer is 409, whose `errors` have both. Earlier revisions stay in the log.
+         */
+        put: operations["NotebooksController_save"];
+        post?: never;
+        /**
+         * Deletes a notebook
+         * @description Its revisions stay in the log, and are shown as of an earlier moment.
+         */
+        delete: operations["NotebooksController_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/plays": {
         parameters: {
             query?: never;
@@ -740,6 +786,26 @@ export interface paths {
         put?: never;
         /** Runs one SELECT as a read-only user, within limits */
         post: operations["SqlController_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sql/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tells what a SELECT will read, and how it is answered
+         * @description The query is checked as if it ran. It does not run, except for subqueries that the plan depends on, which have the limits of a query.
+         */
+        post: operations["SqlController_explain"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2194,6 +2260,74 @@ export interface components {
             /** Format: uuid */
             episodeId: string;
         };
+        NotebookListItem: {
+            /** Format: uuid */
+            notebookId: string;
+            /** @description From 1; each change of the notebook has the next one */
+            revision: number;
+            title: string;
+            numCells: number;
+            /** @description Who or what wrote this revision */
+            source: string;
+            /**
+             * Format: date-time
+             * @description Of the first revision
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description Of this revision
+             */
+            savedAt: string;
+        };
+        NotebookPlotBody: {
+            /** @description Column of the axis */
+            x: string;
+            /** @description Columns that are drawn */
+            ys: string[];
+            /** @description Rows with the same value of this column are one line */
+            by: string | null;
+        };
+        NotebookCellBody: {
+            /** @enum {string} */
+            kind: "sql" | "markdown";
+            /** @description The query, or the text */
+            text: string;
+            /**
+             * @description How the page shows the result
+             * @enum {string}
+             */
+            view: "table" | "chart";
+            /** @description Columns of the chart; null: the page chooses by the result */
+            plot: components["schemas"]["NotebookPlotBody"] | null;
+        };
+        NotebookDetail: {
+            /** Format: uuid */
+            notebookId: string;
+            /** @description From 1; each change of the notebook has the next one */
+            revision: number;
+            title: string;
+            numCells: number;
+            /** @description Who or what wrote this revision */
+            source: string;
+            /**
+             * Format: date-time
+             * @description Of the first revision
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description Of this revision
+             */
+            savedAt: string;
+            cells: components["schemas"]["NotebookCellBody"][];
+        };
+        SavedNotebook: {
+            /** Format: uuid */
+            notebookId: string;
+            /** @description From 1; each change of the notebook has the next one */
+            revision: number;
+        };
         PlayListItem: {
             /** Format: uuid */
             playId: string;
@@ -2319,6 +2453,66 @@ export interface components {
             truncated: boolean;
             elapsedMs: number;
         };
+        ExplainRequest: {
+            /**
+             * @description One SELECT over the tables of `/api/sql/schema`
+             * @example SELECT count() FROM steps
+             */
+            query: string;
+        };
+        SqlPlannedTable: {
+            table: string;
+            /** @description Rows that will be read; a table that is read twice counts twice */
+            numRows: number;
+            /** @description Rows of the table now; null where the engine doesn't count them */
+            totalRows: number | null;
+            /** @description Compressed bytes of these rows in all columns, by their share of the table; a query that names few columns reads less */
+            maxBytes: number | null;
+            /** @description Parts of the table that are read */
+            numParts: number;
+            /** @description Granules that are read, each some thousand rows */
+            numGranules: number;
+        };
+        SqlPlanIndex: {
+            /**
+             * @description Kind of index
+             * @example PrimaryKey
+             */
+            type: string;
+            /** @description Its name, or the columns of the key that are used */
+            name: string;
+            /** @description What it was asked; `true` where it could leave nothing out */
+            condition: string;
+            /** @description Parts that it left to be read */
+            numParts: number;
+            /** @description Parts before it */
+            totalParts: number;
+            /** @description Granules that it left to be read */
+            numGranules: number;
+            /** @description Granules before it */
+            totalGranules: number;
+        };
+        SqlPlanStep: {
+            /** @description 0 for the step that gives the result; it takes what the steps one level below it give */
+            depth: number;
+            /**
+             * @description The engine's name
+             * @example Aggregating
+             */
+            name: string;
+            /** @description Keys, conditions or the table, in the engine's words; empty for none */
+            detail: string;
+            /** @description Empty in steps that read no table */
+            indexes: components["schemas"]["SqlPlanIndex"][];
+        };
+        SqlPlan: {
+            /** @description Tables and views that the query names */
+            names: string[];
+            /** @description What is read of each table; empty where the engine answers from counts that it keeps */
+            tables: components["schemas"]["SqlPlannedTable"][];
+            /** @description From the result down to what is read */
+            steps: components["schemas"]["SqlPlanStep"][];
+        };
         SqlTable: {
             name: string;
             columns: components["schemas"]["SqlColumn"][];
@@ -2379,7 +2573,7 @@ export interface components {
             /** @description HTTP status */
             status: number;
             /** @enum {string} */
-            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "POLICY_UNKNOWN" | "UPDATE_CONFLICT" | "RUN_CLAIMED" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "QUESTIONS_UNAVAILABLE" | "TOO_MANY_QUESTIONS" | "NO_EPISODES" | "BATCH_FAILED" | "RUN_NOT_TRAINED" | "RUN_NOT_TRAINING" | "RUN_CONTROL_UNANSWERED" | "RUN_CONTROL_UNAVAILABLE" | "TOO_MANY_RUNS" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
+            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "POLICY_UNKNOWN" | "UPDATE_CONFLICT" | "RUN_CLAIMED" | "NOTEBOOK_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "QUESTIONS_UNAVAILABLE" | "TOO_MANY_QUESTIONS" | "NO_EPISODES" | "BATCH_FAILED" | "RUN_NOT_TRAINED" | "RUN_NOT_TRAINING" | "RUN_CONTROL_UNANSWERED" | "RUN_CONTROL_UNAVAILABLE" | "TOO_MANY_RUNS" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
             /** @description What is wrong with this request */
             detail: string;
             /** @description Path of the request */
@@ -2598,6 +2792,78 @@ export interface components {
             location?: string;
             /** @description The model whose weights they are, such as `Qwen/Qwen3-0.6B`. Default: that of the version before */
             model?: string;
+        };
+        CreateNotebookRequest: {
+            /** @description A lower-case UUID, which makes the request idempotent. Default: a new one */
+            id?: string;
+            /** @description Title */
+            title: string;
+            /** @description Cells in their order; at most 262,144 characters of JSON in all */
+            cells: {
+                /**
+                 * @description A query, or text in Markdown
+                 * @enum {string}
+                 */
+                kind: "sql" | "markdown";
+                /** @description The query, or the text */
+                text: string;
+                /**
+                 * @description How the page shows the result
+                 * @default table
+                 * @enum {string}
+                 */
+                view?: "table" | "chart";
+                /** @description Columns of the chart; null: the page chooses by the result */
+                plot?: {
+                    /** @description Column of the axis */
+                    x: string;
+                    /** @description Columns that are drawn */
+                    ys: string[];
+                    /** @description Rows with the same value of this column are one line */
+                    by: string | null;
+                } | null;
+            }[];
+            /**
+             * @description Who or what writes
+             * @default caller
+             */
+            source?: string;
+        };
+        SaveNotebookRequest: {
+            /** @description The revision that the writer had read; another one is refused */
+            revision: number;
+            /** @description Title */
+            title: string;
+            /** @description Cells in their order; at most 262,144 characters of JSON in all */
+            cells: {
+                /**
+                 * @description A query, or text in Markdown
+                 * @enum {string}
+                 */
+                kind: "sql" | "markdown";
+                /** @description The query, or the text */
+                text: string;
+                /**
+                 * @description How the page shows the result
+                 * @default table
+                 * @enum {string}
+                 */
+                view?: "table" | "chart";
+                /** @description Columns of the chart; null: the page chooses by the result */
+                plot?: {
+                    /** @description Column of the axis */
+                    x: string;
+                    /** @description Columns that are drawn */
+                    ys: string[];
+                    /** @description Rows with the same value of this column are one line */
+                    by: string | null;
+                } | null;
+            }[];
+            /**
+             * @description Who or what writes
+             * @default caller
+             */
+            source?: string;
         };
         /** @description Starts an episode */
         EpisodeRecord: {
@@ -2964,6 +3230,11 @@ export type SplitContamination = components['schemas']['SplitContamination'];
 export type DatasetContamination = components['schemas']['DatasetContamination'];
 export type DatasetDetail = components['schemas']['DatasetDetail'];
 export type DatasetEpisode = components['schemas']['DatasetEpisode'];
+export type NotebookListItem = components['schemas']['NotebookListItem'];
+export type NotebookPlotBody = components['schemas']['NotebookPlotBody'];
+export type NotebookCellBody = components['schemas']['NotebookCellBody'];
+export type NotebookDetail = components['schemas']['NotebookDetail'];
+export type SavedNotebook = components['schemas']['SavedNotebook'];
 export type PlayListItem = components['schemas']['PlayListItem'];
 export type PriceOfPlay = components['schemas']['PriceOfPlay'];
 export type RunOfPlay = components['schemas']['RunOfPlay'];
@@ -2974,6 +3245,11 @@ export type PlayDetail = components['schemas']['PlayDetail'];
 export type SqlRequest = components['schemas']['SqlRequest'];
 export type SqlColumn = components['schemas']['SqlColumn'];
 export type SqlResult = components['schemas']['SqlResult'];
+export type ExplainRequest = components['schemas']['ExplainRequest'];
+export type SqlPlannedTable = components['schemas']['SqlPlannedTable'];
+export type SqlPlanIndex = components['schemas']['SqlPlanIndex'];
+export type SqlPlanStep = components['schemas']['SqlPlanStep'];
+export type SqlPlan = components['schemas']['SqlPlan'];
 export type SqlTable = components['schemas']['SqlTable'];
 export type SqlSchema = components['schemas']['SqlSchema'];
 export type StartedRun = components['schemas']['StartedRun'];
@@ -2996,6 +3272,8 @@ export type EndRunRequest = components['schemas']['EndRunRequest'];
 export type AnnotateRunRequest = components['schemas']['AnnotateRunRequest'];
 export type RecordUpdateRequest = components['schemas']['RecordUpdateRequest'];
 export type PublishPolicyRequest = components['schemas']['PublishPolicyRequest'];
+export type CreateNotebookRequest = components['schemas']['CreateNotebookRequest'];
+export type SaveNotebookRequest = components['schemas']['SaveNotebookRequest'];
 export type EpisodeRecord = components['schemas']['EpisodeRecord'];
 export type StepRecord = components['schemas']['StepRecord'];
 export type EndRecord = components['schemas']['EndRecord'];
@@ -4893,6 +5171,189 @@ export interface operations {
             };
         };
     };
+    NotebooksController_list: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
+                asOf?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["NotebookListItem"][];
+                        /** @description null on the last page */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    NotebooksController_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateNotebookRequest"];
+            };
+        };
+        responses: {
+            /** @description It had been made with the same id and content */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedNotebook"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedNotebook"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    NotebooksController_get: {
+        parameters: {
+            query?: {
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
+                asOf?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the notebook */
+                notebookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotebookDetail"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    NotebooksController_save: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the notebook */
+                notebookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveNotebookRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedNotebook"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    NotebooksController_delete: {
+        parameters: {
+            query?: {
+                /** @description The revision that the caller had read; left out: the newest */
+                revision?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the notebook */
+                notebookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedNotebook"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     PlaysController_list: {
         parameters: {
             query?: {
@@ -4989,6 +5450,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SqlResult"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    SqlController_explain: {
+        parameters: {
+            query?: {
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
+                asOf?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExplainRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SqlPlan"];
                 };
             };
             /** @description An error */

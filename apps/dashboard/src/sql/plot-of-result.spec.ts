@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SqlResult } from '../api/schema';
-import { defaultPlot, MAX_LINES, plotOfResult } from './plot-of-result';
+import { defaultPlot, MAX_LINES, namesOfPlot, plotByNames, plotOfResult } from './plot-of-result';
 
 function resultOf(types: Readonly<Record<string, string>>, rows: readonly unknown[][]): SqlResult {
   const columns = Object.entries(types).map(([name, type]) => ({ name, type }));
@@ -69,5 +69,19 @@ describe('the chart of a result', () => {
 
   it('is not there without two columns of numbers', () => {
     expect(defaultPlot(resultOf({ action: 'String', n: 'UInt64' }, [['a', 1]]))).toBeNull();
+  });
+
+  it('finds the columns that a notebook names, wherever they are now, and none that are gone', () => {
+    const types = { run: 'String', round: 'Int64', success: 'Float64', length: 'Float64' };
+    const result = resultOf(types, []);
+    const named = namesOfPlot(result, { x: 1, ys: [2, 3], by: 0 });
+    expect(named).toEqual({ x: 'round', ys: ['success', 'length'], by: 'run' });
+    expect(plotByNames(result, named)).toEqual({ x: 1, ys: [2, 3], by: 0 });
+    const moved = resultOf({ length: 'Float64', success: 'Float64', round: 'Int64', run: 'String' }, []);
+    expect(plotByNames(moved, named)).toEqual({ x: 2, ys: [1, 0], by: 3 });
+    const { run: _, ...fewer } = types;
+    expect(plotByNames(resultOf(fewer, []), named)).toBeNull();
+    expect(plotByNames(resultOf({ ...types, length: 'String' }, []), named)).toBeNull();
+    expect(plotByNames(result, null)).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-import type { SqlResult } from '../api/schema';
+import type { NotebookPlotBody, SqlResult } from '../api/schema';
 import type { ChartColumns } from '../charts/chart-data';
 import type { PlotAxis } from '../charts/chart-options';
 import { fieldText } from '../format/csv';
@@ -48,6 +48,24 @@ export function defaultPlot(result: SqlResult): PlotChoice | null {
   if (x === undefined || y === undefined) return null;
   const repeats = new Set(result.rows.map((row) => row[x])).size < result.rows.length;
   return { x, ys: [y], by: repeats ? (wordColumns(result)[0] ?? null) : null };
+}
+
+/** The choice by its columns' names, as a notebook keeps it; null where the result has another form. */
+export function plotByNames(result: SqlResult, named: NotebookPlotBody | null): PlotChoice | null {
+  if (named === null) return null;
+  const placeOf = (name: string, places: readonly number[]) =>
+    places.find((place) => result.columns[place].name === name);
+  const x = placeOf(named.x, axisColumns(result));
+  const ys = named.ys.flatMap((name) => placeOf(name, numericColumns(result)) ?? []);
+  const by = named.by === null ? null : placeOf(named.by, wordColumns(result));
+  if (x === undefined || by === undefined || ys.length === 0 || ys.length < named.ys.length) return null;
+  return { x, ys, by };
+}
+
+/** The names of the columns of a choice. */
+export function namesOfPlot({ columns }: SqlResult, { x, ys, by }: PlotChoice): NotebookPlotBody {
+  const nameOf = (column: number) => columns[column].name;
+  return { x: nameOf(x), ys: ys.map(nameOf), by: by === null ? null : nameOf(by) };
 }
 
 /** Lines over one ascending x-axis. Rows at the same place of the same line count as their mean; a time counts in seconds from the first. */

@@ -1,5 +1,5 @@
-import { useMemo, useState } from 'react';
-import type { SqlResult } from '../api/schema';
+import { useMemo } from 'react';
+import type { NotebookPlotBody, SqlResult } from '../api/schema';
 import { Chart } from '../charts/chart';
 import controls from '../components/controls.module.css';
 import { EmptyState } from '../components/notice';
@@ -8,7 +8,9 @@ import page from '../pages/page.module.css';
 import {
   axisColumns,
   defaultPlot,
+  namesOfPlot,
   numericColumns,
+  plotByNames,
   plotOfResult,
   wordColumns,
   type PlotChoice,
@@ -16,22 +18,25 @@ import {
 
 const HEIGHT = 340;
 
+interface ResultChartProps {
+  readonly result: SqlResult;
+  /** Columns that were chosen; null, or others than the result has: the first that make a chart. */
+  readonly plot: NotebookPlotBody | null;
+  readonly onPlot: (plot: NotebookPlotBody) => void;
+}
+
 /** Lines over a column of a result. */
-export function ResultChart({ result }: { readonly result: SqlResult }) {
-  const first = useMemo(() => defaultPlot(result), [result]);
-  const [changed, setChanged] = useState<{ readonly of: SqlResult; readonly choice: PlotChoice } | null>(
-    null,
-  );
-  if (first === null) {
+export function ResultChart({ result, plot, onPlot }: ResultChartProps) {
+  const choice = useMemo(() => plotByNames(result, plot) ?? defaultPlot(result), [result, plot]);
+  if (choice === null) {
     return (
       <EmptyState title="No chart">
         A chart needs a column of numbers or times for its axis, and another one of numbers.
       </EmptyState>
     );
   }
-  const choice = changed?.of === result ? changed.choice : first;
   const change = (changes: Partial<PlotChoice>): void => {
-    setChanged({ of: result, choice: { ...choice, ...changes } });
+    onPlot(namesOfPlot(result, { ...choice, ...changes }));
   };
   return (
     <div className={page.card}>

@@ -15,12 +15,16 @@ import type { SqlTable } from '../api/schema';
 import styles from './sql-editor.module.css';
 
 interface SqlEditorProps {
+  /** Name of the editor for screen readers. */
+  readonly label: string;
   readonly value: string;
   /** Tables and columns that completion offers. */
   readonly tables: readonly SqlTable[];
   readonly onChange: (value: string) => void;
   /** Called on Ctrl+Enter or Cmd+Enter. */
   readonly onRun: () => void;
+  /** One of several: only as high as its query, and not focused at the start. */
+  readonly isSmall: boolean;
 }
 
 const HIGHLIGHT_STYLE = HighlightStyle.define([
@@ -42,16 +46,17 @@ const EDITING: readonly Extension[] = [
   keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap]),
   syntaxHighlighting(HIGHLIGHT_STYLE),
   EditorView.lineWrapping,
-  EditorView.contentAttributes.of({ 'aria-label': 'SQL query' }),
 ];
 
 /** Editor of SQL with highlighting and completion. The Tab key moves the focus, as elsewhere on the page. */
-export function SqlEditor({ value, tables, onChange, onRun }: SqlEditorProps) {
+export function SqlEditor({ label, value, tables, onChange, onRun, isSmall }: SqlEditorProps) {
   const parent = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const language = useRef(new Compartment());
   const handlers = useRef({ onChange, onRun });
+  const naming = useRef(new Compartment());
   const initialValue = useRef(value);
+  const isFirst = useRef(!isSmall);
 
   useEffect(() => {
     handlers.current = { onChange, onRun };
@@ -70,6 +75,7 @@ export function SqlEditor({ value, tables, onChange, onRun }: SqlEditorProps) {
         extensions: [
           ...EDITING,
           language.current.of(languageOf([])),
+          naming.current.of([]),
           Prec.highest(keymap.of([{ key: 'Mod-Enter', run: runQuery }])),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) handlers.current.onChange(update.state.doc.toString());
@@ -78,7 +84,7 @@ export function SqlEditor({ value, tables, onChange, onRun }: SqlEditorProps) {
       }),
     });
     view.current = created;
-    created.focus();
+    if (isFirst.current) created.focus();
     return () => {
       created.destroy();
       view.current = null;
@@ -90,12 +96,17 @@ export function SqlEditor({ value, tables, onChange, onRun }: SqlEditorProps) {
   }, [tables]);
 
   useEffect(() => {
+    const name = EditorView.contentAttributes.of({ 'aria-label': label });
+    view.current?.dispatch({ effects: naming.current.reconfigure(name) });
+  }, [label]);
+
+  useEffect(() => {
     const editor = view.current;
     if (!editor || editor.state.doc.toString() === value) return;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
   }, [value]);
 
-  return <div className={styles.editor} ref={parent} />;
+  return <div className={`${styles.editor} ${isSmall ? styles.small : ''}`} ref={parent} />;
 }
 
 function languageOf(tables: readonly SqlTable[]) {

@@ -1,17 +1,10 @@
 import { useEffect, useRef, useState } from 'react';
+import type { NotebookPlotBody } from '../api/schema';
 import { useSearch, useShownMoment } from '../as-of/shown-moment';
-import { useSql } from '../api/queries';
 import { offered } from '../components/select';
 import { FIRST_QUERY } from './examples';
 import { useKeptQueries } from './kept-queries';
-
-/** How a result is shown. */
-export const RESULT_VIEWS = [
-  { value: 'table', label: 'Table' },
-  { value: 'chart', label: 'Chart' },
-] as const;
-
-export type ResultView = (typeof RESULT_VIEWS)[number]['value'];
+import { RESULT_VIEWS, useQueryRuns, type ResultView } from './use-query-runs';
 
 /**
  * The query in the editor, what ran last, and how its result is shown; the last two are kept in the address, so that they can be shared. What ran in this
@@ -21,8 +14,8 @@ export function useSqlSession() {
   const [search, setSearch] = useSearch();
   const kept = useKeptQueries();
   const [query, setQuery] = useState(() => search.get('query') ?? kept.history.at(0)?.query ?? FIRST_QUERY);
-  const [maxRows, setMaxRows] = useState('1000');
-  const sql = useSql();
+  const runs = useQueryRuns();
+  const [plot, setPlot] = useState<NotebookPlotBody | null>(null);
   const view = offered(RESULT_VIEWS, search.get('view')) ?? 'table';
 
   const keepInAddress = (ran: string, shown: ResultView): void => {
@@ -32,19 +25,17 @@ export function useSqlSession() {
     );
   };
   /** Does nothing while another query runs. */
-  const run = (asked: string): void => {
-    if (sql.isPending || asked.trim() === '') return;
+  const run = async (asked: string): Promise<void> => {
+    if (runs.isBusy || asked.trim() === '') return;
     keepInAddress(asked, view);
-    const onSuccess = ({ numRows }: { readonly numRows: number }) => {
-      kept.addRan({ query: asked, at: new Date().toISOString(), numRows });
-    };
-    sql.mutate({ query: asked, maxRows: Number(maxRows) }, { onSuccess });
+    const result = await runs.run(asked);
+    if (result !== null) kept.addRan({ query: asked, at: new Date().toISOString(), numRows: result.numRows });
   };
 
   const opened = useRef(kept.history.find((ran) => ran.query === search.get('query'))?.query ?? null);
   const runOpened = useRef(run);
   useEffect(() => {
-    if (opened.current !== null) runOpened.current(opened.current);
+    if (opened.current !== null) void runOpened.current(opened.current);
     opened.current = null;
   }, []);
 
@@ -52,21 +43,23 @@ export function useSqlSession() {
   const moment = useShownMoment();
   const shownAt = useRef(moment);
   useEffect(() => {
-    if (moment === shownAt.current || sql.isPending) return;
+    if (moment === shownAt.current || runs.isBusy) return;
     shownAt.current = moment;
-    if (sql.variables !== undefined) run(sql.variables.query);
+    const { isPlanShown, plan, sql } = runs;
+    if (isPlanShown && plan.variables !== undefined) void runs.explain(plan.variables.query);
+    else if (sql.variables !== undefined) void run(sql.variables.query);
   });
 
   return {
-    ...{ query, setQuery, maxRows, setMaxRows, sql, kept, view, run },
+    ...{ query, setQuery, runs, kept, view, run, plot, setPlot },
     setView: (shown: ResultView) => {
       keepInAddress(search.get('query') ?? '', shown);
     },
     /** Puts a query into the editor, and runs it. */
     pick: (picked: string) => {
-      if (sql.isPending) return;
+      if (runs.isBusy) return;
       setQuery(picked);
-      run(picked);
+      void run(picked);
     },
   };
 }

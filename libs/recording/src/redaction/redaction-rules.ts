@@ -42,7 +42,7 @@ export const FREE_FIELDS: ReadonlySet<string> = new Set([
   ...['name', 'environment', 'agent', 'groupId', 'externalId', 'tags', 'metadata', 'task'],
   ...['observation', 'action', 'parsedAction', 'anchor', 'info', 'messages', 'rewards', 'untrainable'],
   ...['engine', 'model', 'detail', 'finalObservation', 'source', 'rationale'],
-  ...['location', 'batch', 'notes'],
+  ...['location', 'batch', 'notes', 'title', 'cells'],
 ]);
 
 /** Those of them that tell things apart: a hash in place of what is hidden keeps them so. */

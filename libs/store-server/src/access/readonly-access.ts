@@ -5,6 +5,10 @@ import type { Statement } from '../statement/statement.js';
 /** The start of a statement that is parsed and not run. */
 export const EXPLAIN_AST = /^EXPLAIN\s+AST\b/i;
 
+/** The start of a statement that asks for the plan of a SELECT, or for the rows that it will read. The engine computes subqueries for either. */
+const EXPLAIN_SELECT =
+  /^EXPLAIN\s+(?:ESTIMATE\b|(?:PLAN\b\s*)?(?:(?:actions|description|header|indexes|json|projections)\s*=\s*[01]\b\s*,?\s*)*)/i;
+
 const LIMITS: ReadonlyMap<string, number> = new Map(Object.entries(USER_SQL_LIMITS));
 
 const FIXED_SETTINGS: readonly (readonly [name: string, value: string])[] = [
@@ -85,8 +89,8 @@ const STATEMENT_KEYWORDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Accepts a read-only user's statement: SELECT by the rules of user SQL over Retrace's tables and the catalogue, SHOW, DESCRIBE
- * and EXISTS of plain names, and EXPLAIN AST. The engine's own `readonly` and grants do not suffice: the scalar
+ * Accepts a read-only user's statement: SELECT by the rules of user SQL over Retrace's tables and the catalogue, EXPLAIN of such a SELECT, SHOW,
+ * DESCRIBE and EXISTS of plain names, and EXPLAIN AST. The engine's own `readonly` and grants do not suffice: the scalar
  * function `file` reads any file under both.
  *
  * @throws ClickHouseException ACCESS_DENIED, READONLY or SYNTAX_ERROR
@@ -98,6 +102,8 @@ export async function checkReadonlyStatement(
   if (statement.kind === 'insert') throw readonlyMode('INSERT');
   if (statement.kind === 'command') {
     if (EXPLAIN_AST.test(statement.text)) return;
+    const [explain] = EXPLAIN_SELECT.exec(statement.text) ?? [];
+    if (explain !== undefined) return checkSelect(statement.text.slice(explain.length), explainAst);
     throw STATEMENT_KEYWORDS.has(statement.keyword)
       ? readonlyMode(statement.keyword)
       : noStatement(statement.keyword);
@@ -115,8 +121,12 @@ export async function checkReadonlyStatement(
     }
     return;
   }
+  return checkSelect(statement.body, explainAst);
+}
+
+async function checkSelect(sql: string, explainAst: (sql: string) => Promise<string>): Promise<void> {
   try {
-    await checkUserSql(statement.body, { tables: READABLE_TABLES, allowParameters: true, explainAst });
+    await checkUserSql(sql, { tables: READABLE_TABLES, allowParameters: true, explainAst });
   } catch (error) {
     if (!(error instanceof UserSqlError)) throw error;
     throw ClickHouseException.of(
@@ -130,7 +140,7 @@ export async function checkReadonlyStatement(
 function noStatement(keyword: string): ClickHouseException {
   return ClickHouseException.of(
     'SYNTAX_ERROR',
-    `Syntax error: no statement begins with ${keyword}; a query begins with SELECT, WITH, SHOW, DESCRIBE, EXISTS or EXPLAIN AST`,
+    `Syntax error: no statement begins with ${keyword}; a query begins with SELECT, WITH, SHOW, DESCRIBE, EXISTS or EXPLAIN`,
   );
 }
 

@@ -55,6 +55,9 @@ export interface ArrowInsert {
   readonly signal?: AbortSignal;
 }
 
+/** Forms of EXPLAIN: the syntax tree; the plan, as one JSON text; the rows that each table is read for. */
+export type ExplainForm = 'AST' | 'PLAN actions = 1, indexes = 1, json = 1' | 'ESTIMATE';
+
 /** The store as the rest of Retrace sees it. All methods reject with a `StoreError`. */
 export interface StoreClient {
   readonly database: string;
@@ -67,6 +70,8 @@ export interface StoreClient {
   queryArrow(sql: string, options?: ArrowQueryOptions): Promise<Uint8Array>;
   /** Returns the syntax tree of a statement, one node a line, as `checkUserSql` reads it; evaluates nothing. */
   explainAst(sql: string, options?: StatementOptions): Promise<string>;
+  /** Returns the rows of `EXPLAIN <form> <sql>`: how a SELECT would be answered. The engine computes its subqueries. */
+  explain<Row>(form: ExplainForm, sql: string, options?: StatementOptions): Promise<Row[]>;
   /** Runs a statement without a result. */
   command(sql: string, options?: StatementOptions): Promise<void>;
   /** Resolves once the rows are durable. After a rejection it is unknown whether they are. */
@@ -166,16 +171,25 @@ class HttpStoreClient implements StoreClient {
     });
   }
 
-  async explainAst(sql: string, { settings, signal }: StatementOptions = {}): Promise<string> {
+  async explainAst(sql: string, options?: StatementOptions): Promise<string> {
+    const lines = await this.explain<{ readonly explain: string }>('AST', sql, options);
+    return lines.map(({ explain }) => explain).join('\n');
+  }
+
+  async explain<Row>(
+    form: ExplainForm,
+    sql: string,
+    { settings, signal }: StatementOptions = {},
+  ): Promise<Row[]> {
     return attempt('a query', async () => {
       // A FORMAT clause would belong to the statement that is explained.
       const format = { default_format: 'JSONEachRow' } as ClickHouseSettings;
-      const text = await this.readText(`EXPLAIN AST ${sql}`, {
+      const text = await this.readText(`EXPLAIN ${form} ${sql}`, {
         settings: { ...settings, ...format },
         signal,
       });
       const lines = text.split('\n').filter((line) => line !== '');
-      return lines.map((line) => (JSON.parse(line) as { readonly explain: string }).explain).join('\n');
+      return lines.map((line) => JSON.parse(line) as Row);
     });
   }
 

@@ -10,6 +10,8 @@ import type {
   Json,
   LogOpened,
   MetricsLogged,
+  NotebookDeleted,
+  NotebookSaved,
   PolicyPublished,
   PolicyValidated,
   RetentionApplied,
@@ -231,4 +233,8 @@ export const controlEventFields: ControlFields = {
   DatasetEpisodesListed: inColumnsAndJson<DatasetEpisodesListed>({}),
 
   DatasetCreated: inColumnsAndJson<DatasetCreated>({}),
+
+  NotebookSaved: inColumnsAndJson<NotebookSaved>({}),
+
+  NotebookDeleted: inColumnsAndJson<NotebookDeleted>({}),
 };

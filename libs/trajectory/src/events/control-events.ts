@@ -2,9 +2,10 @@ import type { PolicyPublished, TrainerClaimed, UpdateApplied } from './commit-ev
 import type { DatasetCreated, DatasetEpisodesListed } from './dataset-events.js';
 import type { Json, Split } from './episode-events.js';
 import type { LineagePayloads } from './lineage-events.js';
+import type { NotebookDeleted, NotebookSaved } from './notebook-events.js';
 import type { PolicyValidated } from './validation-events.js';
 
-/** Payloads of stream `control` (one partition): runs, groups, batches, updates, policies and data sets. */
+/** Payloads of stream `control` (one partition): runs, groups, batches, updates, policies, data sets and notebooks. */
 export interface ControlPayloads extends LineagePayloads {
   LogOpened: LogOpened;
   RunStarted: RunStarted;
@@ -27,6 +28,8 @@ export interface ControlPayloads extends LineagePayloads {
   EpisodesDeleted: EpisodesDeleted;
   DatasetEpisodesListed: DatasetEpisodesListed;
   DatasetCreated: DatasetCreated;
+  NotebookSaved: NotebookSaved;
+  NotebookDeleted: NotebookDeleted;
 }
 
 /** Says how people keep a run. A field that is null stays as it was; of several events the last in log order counts. */

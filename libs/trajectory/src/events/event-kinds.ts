@@ -32,6 +32,8 @@ const CONTROL_VERSIONS: Readonly<Record<ControlEventKind, number>> = {
   EpisodesDeleted: 1,
   DatasetEpisodesListed: 1,
   DatasetCreated: 1,
+  NotebookSaved: 1,
+  NotebookDeleted: 1,
 };
 
 /**

@@ -217,6 +217,13 @@ const baselines = fc.array(
   { maxLength: 3 },
 );
 
+const notebookCell = record({
+  kind: fc.constantFrom('sql', 'markdown'),
+  text,
+  view: fc.constantFrom('table', 'chart'),
+  plot: fc.option(record({ x: text, ys: fc.array(text, { maxLength: 3 }), by: fc.option(text) })),
+});
+
 const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
   EpisodeStarted: record({
     groupId: nonEmptyText,
@@ -519,6 +526,14 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     ...payload,
     numEpisodes: payload.runs.reduce((sum, { numEpisodes }) => sum + numEpisodes, 0),
   })),
+  NotebookSaved: record({
+    notebookId: uuid,
+    revision: fc.integer({ min: 1 }),
+    title: nonEmptyText,
+    cells: fc.array(notebookCell, { maxLength: 3 }),
+    source: text,
+  }),
+  NotebookDeleted: record({ notebookId: uuid, revision: fc.integer({ min: 2 }), source: text }),
 };
 
 const envelope = record({

@@ -346,4 +346,24 @@ export const SAMPLE_PAYLOADS: { readonly [K in EventKind]: PayloadOf<K> } = {
     location: '/data/datasets/solved',
     codeVersion: '0.1.0',
   },
+  NotebookSaved: {
+    notebookId: '01936d00-0000-7000-8000-00000000e001',
+    revision: 3,
+    title: 'Does it learn?',
+    cells: [
+      { kind: 'markdown', text: '# Success', view: 'table', plot: null },
+      {
+        kind: 'sql',
+        text: 'SELECT step, value FROM metrics',
+        view: 'chart',
+        plot: { x: 'step', ys: ['value'], by: null },
+      },
+    ],
+    source: 'dashboard',
+  },
+  NotebookDeleted: {
+    notebookId: '01936d00-0000-7000-8000-00000000e001',
+    revision: 4,
+    source: 'dashboard',
+  },
 };

@@ -4,6 +4,7 @@ import { DATASET_CHECKS, DATASET_RULES } from './dataset-rules.js';
 import { LINEAGE_CHECKS, LINEAGE_RULES, usedEngine } from './lineage-rules.js';
 import { findGroupProblem, findOffsetsProblem } from './group-rules.js';
 import { findPlanProblem } from './plan-rules.js';
+import { NOTEBOOK_RULES } from './notebook-rules.js';
 import { POLICY_VALIDATED_RULES } from './policy-validated-rules.js';
 import { findDuplicate, findLengthProblem, type Checks, type Problem } from './problem.js';
 import {
@@ -46,6 +47,7 @@ const file: Rule = (value, field) => {
 export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
   ...LINEAGE_RULES,
   ...DATASET_RULES,
+  ...NOTEBOOK_RULES,
   LogOpened: {
     adapter: nonEmptyText,
     createdBy: text,

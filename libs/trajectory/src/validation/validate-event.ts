@@ -29,6 +29,8 @@ const RUNLESS_KINDS: ReadonlySet<EventKind> = new Set<EventKind>([
   'WarningRaised',
   'DatasetEpisodesListed',
   'DatasetCreated',
+  'NotebookSaved',
+  'NotebookDeleted',
 ]);
 
 /** Finds the first rule that an event of the current schema version breaks; null when it is valid. */

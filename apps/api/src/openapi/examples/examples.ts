@@ -2,6 +2,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Json } from '@retrace/trajectory';
 import type { Examples } from './example.js';
 import { EPISODES_EXAMPLES } from './episodes.js';
+import { NOTEBOOK_EXAMPLES } from './notebooks.js';
 import { QUEUE_EXAMPLES } from './queue.js';
 import { RECORDING_EXAMPLES } from './recording.js';
 import { REWARDS_EXAMPLES } from './rewards.js';
@@ -18,6 +19,7 @@ export const EXAMPLES: Examples = {
   ...REWARDS_EXAMPLES,
   ...UPDATE_QUESTION_EXAMPLES,
   ...QUEUE_EXAMPLES,
+  ...NOTEBOOK_EXAMPLES,
   ...SERVER_EXAMPLES,
   ...RECORDING_EXAMPLES,
 };

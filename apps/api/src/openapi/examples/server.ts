@@ -169,6 +169,32 @@ export const SERVER_EXAMPLES: Examples = {
       ],
     },
   },
+  'POST /api/sql/explain': {
+    request: {
+      query: "SELECT count() FROM steps WHERE run_id = '01a21e00-8784-7c94-b680-2a37b88c45de' AND reward < 0",
+    },
+    response: {
+      names: ['steps'],
+      tables: [
+        { table: 'events', numRows: 8192, totalRows: 67747, maxBytes: 922914, numParts: 1, numGranules: 1 },
+      ],
+      steps: [
+        { depth: 0, name: 'Aggregating', detail: '→ count()', indexes: [] },
+        {
+          depth: 1,
+          name: 'ReadFromMergeTree',
+          detail: 'events',
+          indexes: [
+            {
+              ...{ type: 'PrimaryKey', name: 'run_id, episode_id' },
+              condition: "(run_id in ['01a21e00-8784-7c94-b680-2a37b88c45de'])",
+              ...{ numParts: 1, totalParts: 27, numGranules: 1, totalGranules: 183 },
+            },
+          ],
+        },
+      ],
+    },
+  },
   'GET /api/sql/schema': {
     response: {
       tables: [

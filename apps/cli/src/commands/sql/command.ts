@@ -12,6 +12,7 @@ export const sqlCommand = () =>
       '--as-of <moment>',
       'read what was known then: a time such as 2026-11-23T09:00:00Z, the id of an event, or "<run>@<update>", its commit',
     )
+    .option('--explain', 'show what the query would read, and how it would be answered, without running it')
     .addHelpText(
       'after',
       '\nExample:\n  retrace sql "SELECT avg(success) FROM episodes WHERE split = \'train\'"',

@@ -4,6 +4,7 @@ import { CliError } from '../../cli-error.js';
 import { findRunId } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
+import { printPlan } from '../../terminal/print-plan.js';
 import { printQuery, type QueryFormat } from '../../terminal/print-query.js';
 
 interface SqlOptions extends CommonOptions {
@@ -11,17 +12,22 @@ interface SqlOptions extends CommonOptions {
   readonly format?: QueryFormat;
   /** A moment as `readMoment` takes it; of a run also a part of its id. */
   readonly asOf?: string;
+  /** Shows the plan in place of the result. */
+  readonly explain?: true;
 }
 
 /** Runs a query, given or read from standard input, and prints its result. */
 export async function sql(
   query: string,
-  { dataDir, json, asOf, format = json === true ? 'json' : 'table' }: SqlOptions,
+  { dataDir, json, asOf, explain, format = json === true ? 'json' : 'table' }: SqlOptions,
 ): Promise<void> {
+  if (explain === true && format !== 'table' && format !== 'json')
+    throw new CliError('OPTION_INVALID', `--explain prints a table or JSON, not ${format}`);
   const statement = query === '-' ? await text(process.stdin) : query;
   await withStore({ dataDir }, async (session) => {
     const settings = asOf === undefined ? {} : await settingsOfMoment(session, asOf);
-    await printQuery(session, { sql: statement, format, settings });
+    if (explain === true) await printPlan(session, { sql: statement, isJson: format === 'json', settings });
+    else await printQuery(session, { sql: statement, format, settings });
   });
 }
 

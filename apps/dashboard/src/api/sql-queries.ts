@@ -1,0 +1,34 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { shownMoment } from '../as-of/shown-moment';
+import { api, dataOf } from './client';
+import type { ExplainRequest, SqlRequest } from './schema';
+
+export function useSqlSchema() {
+  return useQuery({
+    queryKey: ['sql', 'schema'],
+    queryFn: async ({ signal }) => (await dataOf(api.GET('/api/sql/schema', { signal }))).tables,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Asks what a query will read, and how it is answered. */
+export function useExplain() {
+  return useMutation({
+    mutationFn: (request: ExplainRequest) =>
+      dataOf(
+        api.POST('/api/sql/explain', {
+          body: request,
+          params: { query: { asOf: shownMoment() ?? undefined } },
+        }),
+      ),
+  });
+}
+
+export function useSql() {
+  return useMutation({
+    mutationFn: (request: SqlRequest) =>
+      dataOf(
+        api.POST('/api/sql', { body: request, params: { query: { asOf: shownMoment() ?? undefined } } }),
+      ),
+  });
+}
