@@ -52,7 +52,7 @@ export class RecordedFigures {
   readonly costUsd!: number | null;
 }
 
-export class RunSummary {
+export class RunOverview {
   @ApiProperty({ type: String, format: 'uuid' })
   readonly runId!: string;
 
@@ -113,7 +113,7 @@ export class RunSummary {
   readonly progress!: UpdateProgress | null;
 }
 
-export class RunListItem extends RunSummary {
+export class RunListItem extends RunOverview {
   @ApiProperty({ type: RecordedFigures, nullable: true, description: 'null where the run is trained here' })
   readonly recorded!: RecordedFigures | null;
 }
@@ -132,7 +132,7 @@ export class RunBaseline {
   readonly split!: Split;
 }
 
-export class RunDetail extends RunSummary {
+export class RunDetail extends RunOverview {
   @ApiJson('The recipe that was saved with the run; null in recorded runs')
   readonly recipe!: Json;
 

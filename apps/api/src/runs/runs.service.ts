@@ -16,11 +16,11 @@ import type {
   RunDetail,
   RunListItem,
   RunStatus,
-  RunSummary,
+  RunOverview,
   UpdateProgress,
 } from './runs.dto.js';
 
-interface RunRow extends Omit<RunSummary, 'status' | 'progress' | keyof RunActivity> {
+interface RunRow extends Omit<RunOverview, 'status' | 'progress' | keyof RunActivity> {
   readonly endReason: RunStatus | null;
   /** That the recipe asks for; 0 where nothing is trained. */
   readonly numUpdates: number;
@@ -62,7 +62,7 @@ export class RunsService {
     ]);
     return pageOf(rows, limit, {
       toItem: ({ sortKey: _, ...row }) => ({
-        ...toSummary(row, activityOf(row.runId), nowMs),
+        ...toOverview(row, activityOf(row.runId), nowMs),
         recorded: recorded.get(row.runId) ?? null,
       }),
       keyOf: keyAfter,
@@ -78,7 +78,7 @@ export class RunsService {
     if (!row) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
     const { recipe, metadata, notes, baselines, codeVersion, ...run } = row;
     return {
-      ...toSummary(run, activityOf(runId), requestTimeMs()),
+      ...toOverview(run, activityOf(runId), requestTimeMs()),
       recipe: JSON.parse(recipe) as Json,
       baselines: JSON.parse(baselines) as RunBaseline[],
       codeVersion,
@@ -104,11 +104,11 @@ export class RunsService {
   }
 }
 
-function toSummary(
+function toOverview(
   { endReason, numUpdates, ...run }: RunRow,
   { updates, ...activity }: RunActivity,
   nowMs: number,
-): RunSummary {
+): RunOverview {
   const status = endReason ?? statusOf(activity.lastActivityAt ?? isoTime(run.startedAt), nowMs);
   return {
     ...run,
