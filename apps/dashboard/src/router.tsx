@@ -13,6 +13,7 @@ import { PlaysPage } from './pages/plays-page';
 import { RecipePage } from './pages/recipe-page';
 import { RunLayout } from './pages/run-layout';
 import { RunsPage } from './pages/runs-page';
+import { SideBySidePage } from './pages/side-by-side-page';
 import { UpdatePage } from './pages/update-page';
 import { UpdatesPage } from './pages/updates-page';
 import { WhatIfPage } from './pages/what-if-page';
@@ -44,6 +45,7 @@ export function createRouter() {
             },
             { path: 'episodes', element: <EpisodesPage /> },
             { path: 'episodes/:episodeId', element: <EpisodePage /> },
+            { path: 'side-by-side', element: <SideBySidePage /> },
             { path: 'updates', element: <UpdatesPage /> },
             { path: 'updates/:updateNumber', element: <UpdatePage /> },
             { path: 'what-ifs', element: <WhatIfsPage /> },

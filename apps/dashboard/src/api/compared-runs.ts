@@ -1,6 +1,7 @@
-import { type QueryKey, useQueries, type UseQueryResult } from '@tanstack/react-query';
+import { type QueryKey, useQueries } from '@tanstack/react-query';
 import { hasEnded } from '../format/run-state';
 import { api, dataOf } from './client';
+import { combineQueries } from './combine-queries';
 import { keys, MAX_CHART_POINTS, unlessRefused } from './queries';
 import type { MetricSeries, RunDetail } from './schema';
 
@@ -40,18 +41,6 @@ export function useComparedRuns(runIds: readonly string[]) {
       refetchInterval: (query: ReadQuery) =>
         unlessRefused(query.state.data && hasEnded(query.state.data.run) ? false : REFETCH_MS)(query),
     })),
-    combine,
+    combine: combineQueries,
   });
-}
-
-/** Outside of the hook, so that equal results stay the same object. */
-function combine(results: readonly UseQueryResult<ComparedRun>[]) {
-  return {
-    runs: results.flatMap(({ data }) => data ?? []),
-    isPending: results.some(({ isPending }) => isPending),
-    error: results.find(({ error }) => error !== null)?.error ?? null,
-    refetch: () => {
-      for (const result of results) void result.refetch();
-    },
-  };
 }

@@ -7,19 +7,19 @@ import {
   type QueryKey,
   useInfiniteQuery,
   useMutation,
+  useQueries,
   useQuery,
   useQueryClient,
+  type UseQueryResult,
 } from '@tanstack/react-query';
 import { shownMoment } from '../as-of/shown-moment';
 import { ApiProblem } from './api-problem';
 import { api, dataOf } from './client';
-import type { paths, PlayDetail, RunDetail, RunTotals, SessionStatus } from './schema';
+import type { EpisodeDetail, paths, PlayDetail, RunDetail, RunTotals, SessionStatus } from './schema';
 
 export const MAX_CHART_POINTS = 1000;
 export const RUNS_PAGE_SIZE = 50;
 const MAX_RETRIES = 3;
-/** The store has a score a moment after the log, longer where the machine is busy. */
-const SCORE_VISIBLE_MS = [1_000, 3_000, 8_000];
 const HEALTH_POLL_MS = 2_000;
 const NOT_FOUND_POLL_MS = 10_000;
 /** A server that is stopped or stuck accepts connections and does not answer. */
@@ -206,68 +206,6 @@ export interface PageRequest {
   readonly refetchMs: number | false;
 }
 
-type EpisodesQuery = NonNullable<paths['/api/runs/{runId}/episodes']['get']['parameters']['query']>;
-export type EpisodeFilter = Omit<EpisodesQuery, 'cursor' | 'limit'>;
-
-export function useEpisodes(runId: string, filter: EpisodeFilter, { cursor, limit, refetchMs }: PageRequest) {
-  return useQuery({
-    queryKey: [...keys.episodes(runId), filter, cursor, limit],
-    queryFn: ({ signal }) => {
-      const params = { path: { runId }, query: { ...filter, cursor: cursor ?? undefined, limit } };
-      return dataOf(api.GET('/api/runs/{runId}/episodes', { params, signal }));
-    },
-    placeholderData: keepPreviousData,
-    refetchInterval: unlessRefused(refetchMs),
-  });
-}
-
-export function useEpisode(runId: string, episodeId: string) {
-  return useInfiniteQuery({
-    queryKey: ['runs', runId, 'episode', episodeId],
-    queryFn: ({ signal, pageParam: fromStep }) => {
-      const params = { path: { runId, episodeId }, query: { fromStep } };
-      return dataOf(api.GET('/api/runs/{runId}/episodes/{episodeId}', { params, signal }));
-    },
-    initialPageParam: 0,
-    getNextPageParam: (page) => page.nextStep,
-    refetchInterval: (query) => unlessRefused(query.state.data?.pages[0]?.sealed === false && 2_000)(query),
-  });
-}
-
-/** A person's score of an episode. */
-export interface NewScore {
-  readonly runId: string;
-  readonly episodeId: string;
-  readonly name: string;
-  readonly value: number;
-  readonly person: string;
-  readonly note: string;
-}
-
-/** Gives a score as a reward by that person; a later one of the same name replaces it. */
-export function useScoreEpisode() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ runId, episodeId, name, value, person, note }: NewScore) => {
-      const record = {
-        type: 'reward' as const,
-        episode: episodeId,
-        name,
-        value,
-        source: `human:${person}`,
-        rationale: note,
-        occurredAt: new Date().toISOString(),
-      };
-      return dataOf(api.POST('/api/runs/{runId}/records', { params: { path: { runId } }, body: [record] }));
-    },
-    onSuccess: (_, { runId, episodeId }) => {
-      for (const delayMs of SCORE_VISIBLE_MS)
-        setTimeout(() => {
-          void client.invalidateQueries({ queryKey: ['runs', runId, 'episode', episodeId] });
-        }, delayMs);
-    },
-  });
-}
 
 /** The newest warnings of a run. */
 export function useWarnings(runId: string, { limit, refetchMs }: Omit<PageRequest, 'cursor'>) {

@@ -84,24 +84,40 @@ function EpisodeLinks({ runId, episode }: EpisodeHeaderProps) {
         </Link>
       )}
       {episode.forkedFrom !== null && <OriginLink origin={episode.forkedFrom} />}
-      <span className={page.subtle}>
-        Group{' '}
-        <Link
-          className={`${table.link} mono`}
-          to={`../episodes?groupId=${episode.groupId}`}
-          title={episode.groupId}
-        >
-          {shortId(episode.groupId)}
-        </Link>
-        , member {episode.groupMember}
-      </span>
+      <GroupLinks episode={episode} />
       <EpisodeUses runId={runId} episode={episode} />
       {openedRun() === null && (
-        <Link className={table.link} to={`/sql?query=${encodeURIComponent(stepsQuery(episode.episodeId))}`}>
-          Open in SQL
-        </Link>
+        <>
+          <Link className={table.link} to={`../side-by-side?episode=${episode.episodeId}`}>
+            Compare
+          </Link>
+          <Link className={table.link} to={`/sql?query=${encodeURIComponent(stepsQuery(episode.episodeId))}`}>
+            Open in SQL
+          </Link>
+        </>
       )}
     </div>
+  );
+}
+
+function GroupLinks({ episode: { groupId, groupMember } }: Pick<EpisodeHeaderProps, 'episode'>) {
+  const ofGroup = encodeURIComponent(groupId);
+  return (
+    <span className={page.subtle}>
+      Group{' '}
+      <Link className={`${table.link} mono`} to={`../episodes?groupId=${ofGroup}`} title={groupId}>
+        {shortId(groupId)}
+      </Link>
+      , member {groupMember}
+      {openedRun() === null && (
+        <>
+          {' '}
+          (<Link className={table.link} to={`../side-by-side?group=${ofGroup}`}>
+            side by side
+          </Link>)
+        </>
+      )}
+    </span>
   );
 }
 

@@ -19,7 +19,7 @@ const NUM_OPEN = 3;
 /** Every metric that the run recorded, found by its name, beside those of other runs. */
 export function MetricExplorer({ run }: { readonly run: RunDetail }) {
   const { view, change } = useExplorerView();
-  const { runs, error, isPending, refetch } = useComparedRuns([run.runId, ...view.others]);
+  const { items: runs, error, isPending, refetch } = useComparedRuns([run.runId, ...view.others]);
   const lines = useMemo(() => exploredLines(runs, view.isMean), [runs, view.isMean]);
   const names = runs.flatMap(({ series }) => series.map(({ name }) => name));
   const groups = metricGroups(names, view.search);

@@ -1,0 +1,93 @@
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQueries,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { api, dataOf } from './client';
+import { combineQueries } from './combine-queries';
+import { keys, type PageRequest, unlessRefused } from './queries';
+import type { paths } from './schema';
+
+const MOST_STEPS_SIDE_BY_SIDE = 100;
+/** The store has a score a moment after the log, longer where the machine is busy. */
+const SCORE_VISIBLE_MS = [1_000, 3_000, 8_000];
+
+type EpisodesQuery = NonNullable<paths['/api/runs/{runId}/episodes']['get']['parameters']['query']>;
+export type EpisodeFilter = Omit<EpisodesQuery, 'cursor' | 'limit'>;
+
+export function useEpisodes(runId: string, filter: EpisodeFilter, { cursor, limit, refetchMs }: PageRequest) {
+  return useQuery({
+    queryKey: [...keys.episodes(runId), filter, cursor, limit],
+    queryFn: ({ signal }) => {
+      const params = { path: { runId }, query: { ...filter, cursor: cursor ?? undefined, limit } };
+      return dataOf(api.GET('/api/runs/{runId}/episodes', { params, signal }));
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: unlessRefused(refetchMs),
+  });
+}
+
+export function useEpisode(runId: string, episodeId: string) {
+  return useInfiniteQuery({
+    queryKey: ['runs', runId, 'episode', episodeId],
+    queryFn: ({ signal, pageParam: fromStep }) => {
+      const params = { path: { runId, episodeId }, query: { fromStep } };
+      return dataOf(api.GET('/api/runs/{runId}/episodes/{episodeId}', { params, signal }));
+    },
+    initialPageParam: 0,
+    getNextPageParam: (page) => page.nextStep,
+    refetchInterval: (query) => unlessRefused(query.state.data?.pages[0]?.sealed === false && 2_000)(query),
+  });
+}
+
+/** The first steps of several episodes, in their order, as far as they are read; of those in progress as they are now. */
+export function useEpisodesOf(runId: string, episodeIds: readonly string[]) {
+  return useQueries({
+    queries: episodeIds.map((episodeId) => ({
+      queryKey: ['runs', runId, 'first-steps', episodeId],
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) => {
+        const params = { path: { runId, episodeId }, query: { maxSteps: MOST_STEPS_SIDE_BY_SIDE } };
+        return dataOf(api.GET('/api/runs/{runId}/episodes/{episodeId}', { params, signal }));
+      },
+    })),
+    combine: combineQueries,
+  });
+}
+
+/** A person's score of an episode. */
+export interface NewScore {
+  readonly runId: string;
+  readonly episodeId: string;
+  readonly name: string;
+  readonly value: number;
+  readonly person: string;
+  readonly note: string;
+}
+
+/** Gives a score as a reward by that person; a later one of the same name replaces it. */
+export function useScoreEpisode() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ runId, episodeId, name, value, person, note }: NewScore) => {
+      const record = {
+        type: 'reward' as const,
+        episode: episodeId,
+        name,
+        value,
+        source: `human:${person}`,
+        rationale: note,
+        occurredAt: new Date().toISOString(),
+      };
+      return dataOf(api.POST('/api/runs/{runId}/records', { params: { path: { runId } }, body: [record] }));
+    },
+    onSuccess: (_, { runId, episodeId }) => {
+      for (const delayMs of SCORE_VISIBLE_MS)
+        setTimeout(() => {
+          void client.invalidateQueries({ queryKey: ['runs', runId, 'episode', episodeId] });
+        }, delayMs);
+    },
+  });
+}
