@@ -7,15 +7,13 @@ import {
   type QueryKey,
   useInfiniteQuery,
   useMutation,
-  useQueries,
   useQuery,
   useQueryClient,
-  type UseQueryResult,
 } from '@tanstack/react-query';
 import { shownMoment } from '../as-of/shown-moment';
 import { ApiProblem } from './api-problem';
 import { api, dataOf } from './client';
-import type { EpisodeDetail, paths, PlayDetail, RunDetail, RunTotals, SessionStatus } from './schema';
+import type { paths, PlayDetail, RunDetail, RunTotals, SessionStatus } from './schema';
 
 export const MAX_CHART_POINTS = 1000;
 export const RUNS_PAGE_SIZE = 50;
@@ -205,7 +203,6 @@ export interface PageRequest {
   readonly limit: number;
   readonly refetchMs: number | false;
 }
-
 
 /** The newest warnings of a run. */
 export function useWarnings(runId: string, { limit, refetchMs }: Omit<PageRequest, 'cursor'>) {

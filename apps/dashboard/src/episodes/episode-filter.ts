@@ -1,4 +1,4 @@
-import type { EpisodeFilter } from '../api/queries';
+import type { EpisodeFilter } from '../api/episode-queries';
 import { offered } from '../components/select';
 import { useAddressFields } from '../components/use-address-fields';
 

@@ -112,9 +112,11 @@ function GroupLinks({ episode: { groupId, groupMember } }: Pick<EpisodeHeaderPro
       {openedRun() === null && (
         <>
           {' '}
-          (<Link className={table.link} to={`../side-by-side?group=${ofGroup}`}>
+          (
+          <Link className={table.link} to={`../side-by-side?group=${ofGroup}`}>
             side by side
-          </Link>)
+          </Link>
+          )
         </>
       )}
     </span>

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { useShownMoment } from '../as-of/shown-moment';
-import { useScoreEpisode } from '../api/queries';
+import { useScoreEpisode } from '../api/episode-queries';
 import type { EpisodeDetail } from '../api/schema';
 import controls from '../components/controls.module.css';
 import { ThumbIcon } from '../components/thumb-icon';

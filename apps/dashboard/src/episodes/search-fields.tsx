@@ -1,4 +1,4 @@
-import type { EpisodeFilter } from '../api/queries';
+import type { EpisodeFilter } from '../api/episode-queries';
 import { SearchField, type FieldState } from '../components/search-field';
 
 type SearchName =

@@ -1,4 +1,4 @@
-import { useEpisode } from '../api/queries';
+import { useEpisode } from '../api/episode-queries';
 import type { EpisodeDetail } from '../api/schema';
 import controls from '../components/controls.module.css';
 import { Link } from '../components/link';

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { useParams } from 'react-router';
-import { useEpisode } from '../api/queries';
+import { useEpisode } from '../api/episode-queries';
 import type { EpisodeDetail } from '../api/schema';
 import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';

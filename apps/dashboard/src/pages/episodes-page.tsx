@@ -1,4 +1,4 @@
-import { useEpisodes } from '../api/queries';
+import { useEpisodes } from '../api/episode-queries';
 import controls from '../components/controls.module.css';
 import { ErrorState, Loading } from '../components/notice';
 import { Pager } from '../components/pager';

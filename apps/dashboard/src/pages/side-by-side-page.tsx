@@ -1,4 +1,4 @@
-import { useEpisodes, useEpisodesOf } from '../api/queries';
+import { useEpisodes, useEpisodesOf } from '../api/episode-queries';
 import { useSearch } from '../as-of/shown-moment';
 import controls from '../components/controls.module.css';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
