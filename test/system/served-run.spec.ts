@@ -244,6 +244,41 @@ describe('a run whose collector and trainer work at the same time', () => {
       }
     });
 
+    it('shows the members of a group side by side, and any episodes that are added by their ids', async () => {
+      const { page } = browser;
+      const [episodeId] = /[0-9a-f-]{36}$/.exec(page.url()) ?? [];
+      const members = await sql<{ episode_id: string; return: number; actions: string[] }>(
+        `SELECT episode_id, return, actions FROM episodes
+         JOIN (SELECT episode_id, arrayMap(at -> at.2, arraySort(groupArray((step, action)))) AS actions FROM steps GROUP BY episode_id) AS acted USING (episode_id)
+         WHERE group_id = (SELECT group_id FROM episodes WHERE episode_id = '${episodeId}') ORDER BY group_member`,
+      );
+      await page.getByRole('link', { name: 'side by side' }).click();
+      const columns = page.getByRole('columnheader').getByRole('link');
+      await expect
+        .poll(() => columns.allInnerTexts())
+        .toEqual(members.map((one) => one.episode_id.slice(-8)));
+      const returns = await page
+        .getByRole('row', { name: /^Return/ })
+        .getByRole('cell')
+        .allInnerTexts();
+      returns.forEach((shown, i) => {
+        expect(Number(shown.replace('\u2212', '-'))).toBeCloseTo(members[i].return, 2);
+      });
+      // All saw the same until one acted otherwise.
+      const parting = members[0].actions.findIndex((action, step) =>
+        members.some((member) => member.actions[step] !== action),
+      );
+      const first = await page.getByText('The first that differs').locator('..').innerText();
+      expect(first).toContain(`Step ${parting}`);
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await columns.last().click();
+      await page.getByRole('link', { name: 'Compare' }).click();
+      await page.getByLabel('Add an episode by its id').fill(members[0].episode_id.slice(-8));
+      await page.keyboard.press('Enter');
+      await expect.poll(() => columns.count()).toBe(2);
+      await page.goBack();
+    });
+
     it('shows the result of a SQL query as a table', async () => {
       const { page } = browser;
       await page.getByRole('link', { name: 'SQL', exact: true }).click();

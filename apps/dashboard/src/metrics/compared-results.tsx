@@ -79,7 +79,7 @@ export function ComparedResults({ runs, isMean }: ComparedResultsProps) {
     return { ...row, difference: isCompared ? differenceOf(first, validation) : null };
   });
   return (
-    <section className={page.stack} aria-label="Results">
+    <div className={page.stack}>
       <h2>Results</h2>
       <DataTable label="Results" columns={COLUMNS} rows={rows} keyOf={({ runs: [one] }) => one.runId} />
       <p className={page.subtle}>
@@ -87,7 +87,7 @@ export function ComparedResults({ runs, isMean }: ComparedResultsProps) {
         its episodes; that of a mean of seeds is Student’s, over the seeds; that of a difference is recovered
         from both (Zou and Donner 2008). None is adjusted for several comparisons.
       </p>
-    </section>
+    </div>
   );
 }
 
