@@ -26,7 +26,7 @@ export class RunsQuery extends PageQuery {
   readonly starred?: boolean;
 
   @OptionalUuid(
-    'Only trained runs whose recipe differs from that of this run by nothing but the seed, this run among them; engine and processes may differ',
+    'Only trained runs with the name of this run whose recipes differ from its own only by seed, engine and processes; the run itself is one of them',
   )
   readonly seedsOf?: string;
 

@@ -34,7 +34,7 @@ export class UpdateProgress {
   readonly secondsLeft!: number | null;
 }
 
-/** Totals of the episodes that agents outside recorded and ended. */
+/** Totals of what agents outside recorded; of a run with very many episodes they may be some seconds old. */
 export class RecordedFigures {
   @ApiInteger('Episodes that have ended')
   readonly numEpisodes!: number;
@@ -45,10 +45,12 @@ export class RecordedFigures {
   @ApiNullableNumber('Mean return of those that have one; null where none has')
   readonly meanReturn!: number | null;
 
-  @ApiInteger('Steps of those episodes')
+  @ApiInteger('Steps of the episodes that have ended')
   readonly numSteps!: number;
 
-  @ApiNullableNumber('Cost in US dollars of all steps that say; null where none does')
+  @ApiNullableNumber(
+    'Cost in US dollars of all steps that say, those of episodes in progress too; null where none does',
+  )
   readonly costUsd!: number | null;
 }
 
@@ -114,7 +116,11 @@ export class RunOverview {
 }
 
 export class RunListItem extends RunOverview {
-  @ApiProperty({ type: RecordedFigures, nullable: true, description: 'null where the run is trained here' })
+  @ApiProperty({
+    type: RecordedFigures,
+    nullable: true,
+    description: 'null where the run is trained here; of a run with very many episodes some seconds old',
+  })
   readonly recorded!: RecordedFigures | null;
 }
 

@@ -1,10 +1,10 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { AccessAsOf } from '../keys/access.js';
-import { PageQuery, type Page } from '../paging/page.js';
+import type { Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
 import { RunParams } from '../runs/run-params.js';
-import { ValidationFigures } from './validations.dto.js';
+import { ValidationFigures, ValidationsQuery } from './validations.dto.js';
 import { ValidationsService } from './validations.service.js';
 
 @ApiTags('policies')
@@ -18,7 +18,7 @@ export class ValidationsController {
     summary: 'Lists the figures of each validated or tested policy of a run, newest version first',
   })
   @ApiPage(ValidationFigures)
-  list(@Param() { runId }: RunParams, @Query() query: PageQuery): Promise<Page<ValidationFigures>> {
+  list(@Param() { runId }: RunParams, @Query() query: ValidationsQuery): Promise<Page<ValidationFigures>> {
     return this.validations.list(runId, query);
   }
 }

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { SPLITS } from '../episodes/splits.js';
+import { QueryBoolean, QueryWord } from '../http/query-decorators.js';
 import {
   ApiInteger,
   ApiNullableNumber,
@@ -8,9 +9,18 @@ import {
   ApiTime,
   ApiWord,
 } from '../openapi/properties.js';
+import { PageQuery } from '../paging/page.js';
 import { OutcomeFiguresDto } from '../plays/outcome-figures.dto.js';
 
 export const DECODINGS = ['greedy', 'sampled'] as const;
+
+export class ValidationsQuery extends PageQuery {
+  @QueryWord(SPLITS, 'Only figures on tasks of this split')
+  readonly split?: (typeof SPLITS)[number];
+
+  @QueryBoolean('Whether figures of single families of tasks are listed too; by default they are')
+  readonly families: boolean = true;
+}
 
 export class ValidationPass {
   @ApiInteger()

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { decodeCursor } from '../paging/cursor.js';
-import { pageOf, type Page, type PageQuery } from '../paging/page.js';
+import { pageOf, type Page } from '../paging/page.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
-import type { ValidationFigures } from './validations.dto.js';
+import type { ValidationFigures, ValidationsQuery } from './validations.dto.js';
 
 interface ValidationsRow extends Omit<ValidationFigures, 'passAtK'> {
   readonly passAtK: Readonly<Record<string, number>>;
@@ -13,7 +13,7 @@ const LIST_VALIDATIONS = `
   SELECT policy_version, update_number, split, decoding, family, num_tasks, num_episodes, num_successes, num_unknown, num_failed,
     success, success_low, success_high, pass_at_k, mean_return, seconds, validated_at
   FROM validations
-  WHERE run_id = {runId:String}
+  WHERE run_id = {runId:String} AND ({split:String} = '' OR split = {split:String}) AND ({families:Bool} OR family IS NULL)
   ORDER BY policy_version DESC, split, decoding, family IS NOT NULL, family
   LIMIT {limit:UInt32} OFFSET {skipped:UInt64}`;
 
@@ -22,10 +22,13 @@ export class ValidationsService {
   constructor(private readonly store: StoreService) {}
 
   /** Newest version first. A validation that comes between two pages moves those after it to the next page. */
-  async list(runId: string, { limit, cursor }: PageQuery): Promise<Page<ValidationFigures>> {
+  async list(
+    runId: string,
+    { limit, cursor, split = '', families }: ValidationsQuery,
+  ): Promise<Page<ValidationFigures>> {
     const [skipped] = cursor ? decodeCursor(cursor, ['number']) : [0];
     const rows = await this.store.queryRows<ValidationsRow>(LIST_VALIDATIONS, {
-      ...{ runId, skipped },
+      ...{ runId, skipped, split, families },
       limit: limit + 1,
     });
     return pageOf(rows, limit, {

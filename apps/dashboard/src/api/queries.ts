@@ -166,6 +166,17 @@ export function useRuns(filter: RunFilter = {}) {
   });
 }
 
+/** The newest runs of the recipe of a run, whatever their seed. */
+export function useSeedsOf(runId: string) {
+  return useQuery({
+    queryKey: keys.runList({ seedsOf: runId }),
+    queryFn: async ({ signal }) => {
+      const params = { query: { seedsOf: runId, archived: 'all' as const, limit: RUNS_PAGE_SIZE } };
+      return (await dataOf(api.GET('/api/runs', { params, signal }))).items;
+    },
+  });
+}
+
 export function useRun(runId: string, options: { readonly refetchMs: number | false }) {
   return useQuery({
     queryKey: keys.run(runId),

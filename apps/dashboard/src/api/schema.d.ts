@@ -962,9 +962,9 @@ export interface components {
             success: number | null;
             /** @description Mean return of those that have one; null where none has */
             meanReturn: number | null;
-            /** @description Steps of those episodes */
+            /** @description Steps of the episodes that have ended */
             numSteps: number;
-            /** @description Cost in US dollars of all steps that say; null where none does */
+            /** @description Cost in US dollars of all steps that say, those of episodes in progress too; null where none does */
             costUsd: number | null;
         };
         RunListItem: {
@@ -1013,7 +1013,7 @@ export interface components {
             policyVersion: number | null;
             /** @description null where nothing is trained */
             progress: components["schemas"]["UpdateProgress"] | null;
-            /** @description null where the run is trained here */
+            /** @description null where the run is trained here; of a run with very many episodes some seconds old */
             recorded: components["schemas"]["RecordedFigures"] | null;
         };
         RunBaseline: {
@@ -3450,7 +3450,7 @@ export interface operations {
                 tag?: string;
                 /** @description Only runs with a star (true), or without one */
                 starred?: boolean;
-                /** @description Only trained runs whose recipe differs from that of this run by nothing but the seed, this run among them; engine and processes may differ */
+                /** @description Only trained runs with the name of this run whose recipes differ from its own only by seed, engine and processes; the run itself is one of them */
                 seedsOf?: string;
                 /** @description Whether archived runs are among them: none, only those, or all */
                 archived?: "none" | "only" | "all";
@@ -4903,6 +4903,10 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page */
                 cursor?: string;
+                /** @description Only figures on tasks of this split */
+                split?: "train" | "validation" | "test";
+                /** @description Whether figures of single families of tasks are listed too; by default they are */
+                families?: boolean;
                 /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
             };

@@ -1,21 +1,40 @@
-import { queryOptions, useQueries, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { useQueries, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { percentOf } from '../validation/targets';
 import { api, dataOf } from './client';
 import { keys, type PageRequest, unlessRefused } from './queries';
-import type { ValidationFigures } from './schema';
+import type { paths, ValidationFigures } from './schema';
+import { newestFigures } from '../validation/best-version';
 
 /** The newest are shown. */
 const MAX_VALIDATION_ROWS = 200;
+/** A policy is validated greedily, by sampling, or both. */
+const NUM_DECODINGS = 2;
 
 /** Figures of the newest validations of a run, newest first. */
 export function useValidations(runId: string, refetchMs: PageRequest['refetchMs']) {
-  return useQuery(validationsOf(runId, refetchMs));
+  return useQuery({
+    queryKey: keys.validations(runId),
+    queryFn: ({ signal }) => readValidations(runId, { limit: MAX_VALIDATION_ROWS }, signal),
+    refetchInterval: unlessRefused(refetchMs),
+  });
 }
 
-/** Those of several runs, by run, as far as they are read. */
-export function useValidationsOfRuns(runIds: readonly string[], refetchMs: PageRequest['refetchMs']) {
-  const figures = useQueries({ queries: runIds.map((runId) => validationsOf(runId, refetchMs)), combine });
-  return new Map(runIds.map((runId, i) => [runId, figures[i]]));
+/** The figures of the newest policy of each run on the whole split, by run: by greedy sampling where that was done; null before the first. */
+export function useNewestFigures(
+  runIds: readonly string[],
+  split: ValidationFigures['split'],
+  refetchMs: PageRequest['refetchMs'],
+) {
+  const newest = useQueries({
+    queries: runIds.map((runId) => ({
+      queryKey: [...keys.validations(runId), split],
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+        readValidations(runId, { split, families: false, limit: NUM_DECODINGS }, signal),
+      refetchInterval: unlessRefused(refetchMs),
+    })),
+    combine,
+  });
+  return new Map(runIds.map((runId, i) => [runId, newestFigures(newest[i])]));
 }
 
 /** Outside of the hook, so that equal results stay the same object. */
@@ -23,15 +42,11 @@ function combine(results: readonly UseQueryResult<ValidationFigures[]>[]) {
   return results.map(({ data }) => data ?? []);
 }
 
-function validationsOf(runId: string, refetchMs: PageRequest['refetchMs']) {
-  return queryOptions({
-    queryKey: keys.validations(runId),
-    queryFn: async ({ signal }) => {
-      const params = { path: { runId }, query: { limit: MAX_VALIDATION_ROWS } };
-      return (await dataOf(api.GET('/api/runs/{runId}/validations', { params, signal }))).items;
-    },
-    refetchInterval: unlessRefused(refetchMs),
-  });
+type ValidationsQuery = NonNullable<paths['/api/runs/{runId}/validations']['get']['parameters']['query']>;
+
+async function readValidations(runId: string, query: ValidationsQuery, signal: AbortSignal) {
+  const params = { path: { runId }, query };
+  return (await dataOf(api.GET('/api/runs/{runId}/validations', { params, signal }))).items;
 }
 
 /** The metrics that say when the run reached these success rates, by name; those that it has not reached are missing. */

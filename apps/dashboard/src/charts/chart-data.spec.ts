@@ -144,6 +144,20 @@ describe('positiveColumns', () => {
       [2, null, null, null],
     ]);
   });
+
+  it('lets a band reach down to the least value where its lower end is not above 0', () => {
+    const [, , low, high] = positiveColumns(
+      [
+        [0, 1, 2],
+        [2, 1, null],
+        [0.5, -1, null],
+        [3, 4, null],
+      ],
+      1,
+    );
+    expect(low).toEqual([0.5, 0.5, null]);
+    expect(high).toEqual([3, 4, null]);
+  });
 });
 
 describe('nearestStep', () => {

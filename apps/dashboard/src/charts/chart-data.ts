@@ -111,10 +111,23 @@ function smoothed(column: readonly (number | null)[], weight: number): (number |
   });
 }
 
-/** Leaves out the values that a logarithmic axis has no place for: those that are not above 0. */
-export function positiveColumns([xs, ...columns]: ChartColumns): ChartColumns {
-  const positive = (value: number | null) => (value !== null && value > 0 ? value : null);
-  return [xs, ...columns.map((column) => column.map(positive))];
+/**
+ * Leaves out the values that a logarithmic axis has no place for: those that are not above 0. Where only the lower end of a band is not, it becomes the
+ * least value that is drawn.
+ *
+ * @param numLines columns before those of the ends of bands, which come in pairs, the lower first
+ */
+export function positiveColumns([xs, ...columns]: ChartColumns, numLines = columns.length): ChartColumns {
+  const positive = columns.map((column) =>
+    column.map((value) => (value !== null && value > 0 ? value : null)),
+  );
+  let least = Number.POSITIVE_INFINITY;
+  for (const column of positive) for (const value of column) least = Math.min(least, value ?? least);
+  for (let low = numLines; low < columns.length; low += 2) {
+    const high = positive[low + 1];
+    positive[low] = positive[low].map((value, row) => value ?? (high[row] === null ? null : least));
+  }
+  return [xs, ...positive];
 }
 
 /** The last value of a column that is not null; null when there is none. */

@@ -1,22 +1,26 @@
 import type { RunDetail, ValidationFigures } from '../api/schema';
-import { useValidationsOfRuns } from '../api/validation-queries';
+import { useNewestFigures } from '../api/validation-queries';
 import { DataTable, type TableColumn } from '../components/data-table';
 import { Link } from '../components/link';
 import { SuccessInterval } from '../components/success-interval';
 import { formatPercent } from '../format/numbers';
 import { hasEnded } from '../format/run-state';
 import page from '../pages/page.module.css';
-import { newestFigures } from '../validation/best-version';
-import { differenceOf, meanEstimate, type Estimate } from './intervals';
+import { differenceOf, meanRate, type Estimate } from './intervals';
 import { groupSeeds, labelOf } from './seed-groups';
 
 const REFETCH_MS = 5_000;
 
+interface Reached extends Estimate {
+  /** Seeds that have figures. */
+  readonly numSeeds: number;
+}
+
 interface Result {
   readonly runs: readonly RunDetail[];
   /** Success of the newest validated policy; null before the first validation. */
-  readonly validation: Estimate | null;
-  readonly test: Estimate | null;
+  readonly validation: Reached | null;
+  readonly test: Reached | null;
   /** Of the validation, from that of the first row. */
   readonly difference: Estimate | null;
 }
@@ -34,7 +38,7 @@ const COLUMNS: readonly TableColumn<Result>[] = [
         .sort((a, b) => a - b)
         .join(', '),
   },
-  { label: 'Validation', isNumeric: true, cell: ({ validation }) => formatPercent(validation?.value) },
+  rateColumn('Validation', ({ validation }) => validation),
   { label: '95 %', cell: ({ validation }) => <Interval {...validation} /> },
   {
     label: 'Difference',
@@ -50,28 +54,28 @@ const COLUMNS: readonly TableColumn<Result>[] = [
         ? '–'
         : `${formatPercent(difference.low)} … ${formatPercent(difference.high)}`,
   },
-  { label: 'Test', isNumeric: true, cell: ({ test }) => formatPercent(test?.value) },
+  rateColumn('Test', ({ test }) => test),
   { label: '95 %', cell: ({ test }) => <Interval {...test} /> },
 ];
 
 interface ComparedResultsProps {
   readonly runs: readonly RunDetail[];
-  /** Whether runs that differ by their seed alone are one row. */
+  /** Whether runs that differ only by their seed are one row. */
   readonly isMean: boolean;
 }
 
 /** Success rates of the newest policies of runs, with intervals. */
 export function ComparedResults({ runs, isMean }: ComparedResultsProps) {
-  const figures = useValidationsOfRuns(
-    runs.map(({ runId }) => runId),
-    runs.every(hasEnded) ? false : REFETCH_MS,
-  );
+  const runIds = runs.map(({ runId }) => runId);
+  const refetchMs = runs.every(hasEnded) ? false : REFETCH_MS;
+  const validations = useNewestFigures(runIds, 'validation', refetchMs);
+  const tests = useNewestFigures(runIds, 'test', refetchMs);
   const groups = isMean ? groupSeeds(runs, (run) => run) : runs.map((run) => [run]);
-  const reached = groups.map((group) => {
-    const of = (split: ValidationFigures['split']) =>
-      estimateOf(group.flatMap(({ runId }) => newestFigures(figures.get(runId) ?? [], split) ?? []));
-    return { runs: group, validation: of('validation'), test: of('test') };
-  });
+  const reached = groups.map((group) => ({
+    runs: group,
+    validation: estimateOf(group, validations),
+    test: estimateOf(group, tests),
+  }));
   const first = reached[0].validation;
   const rows = reached.map((row, i): Result => {
     const { validation } = row;
@@ -91,15 +95,35 @@ export function ComparedResults({ runs, isMean }: ComparedResultsProps) {
   );
 }
 
-/** One run's figures as they are, or the mean of several. */
-function estimateOf(figures: readonly ValidationFigures[]): Estimate | null {
-  if (figures.length === 0) return null;
-  if (figures.length > 1) return meanEstimate(figures.map(({ success }) => success ?? Number.NaN));
-  const [{ success, successLow, successHigh }] = figures;
-  return { value: success ?? Number.NaN, low: successLow, high: successHigh };
+type FiguresByRun = ReadonlyMap<string, ValidationFigures | null>;
+
+/** The figures of one run as they are, or the mean of those seeds that have some. */
+function estimateOf(group: readonly RunDetail[], figures: FiguresByRun): Reached | null {
+  const known = group.flatMap(({ runId }) => figures.get(runId) ?? []);
+  if (known.length === 0) return null;
+  if (group.length > 1)
+    return { ...meanRate(known.map(({ success }) => success ?? Number.NaN)), numSeeds: known.length };
+  const [{ success, successLow, successHigh }] = known;
+  return { value: success ?? Number.NaN, low: successLow, high: successHigh, numSeeds: 1 };
+}
+
+function rateColumn(label: string, of: (result: Result) => Reached | null): TableColumn<Result> {
+  return {
+    ...{ label, isNumeric: true },
+    cell: (result) => {
+      const reached = of(result);
+      const isPartial = reached !== null && reached.numSeeds < result.runs.length;
+      return (
+        <>
+          {formatPercent(reached?.value)}
+          {isPartial && <small> of {reached.numSeeds} seeds</small>}
+        </>
+      );
+    },
+  };
 }
 
 function Interval({ value, low, high }: Partial<Estimate>) {
   if (value === undefined || low === undefined || high === undefined || Number.isNaN(low)) return '–';
-  return <SuccessInterval low={Math.max(0, low)} high={Math.min(1, high)} rate={value} />;
+  return <SuccessInterval low={low} high={high} rate={value} />;
 }

@@ -45,7 +45,7 @@ export function ExploredChart({ name, lines, axis, smoothing, isLog, onPickUpdat
     const smoothed = smoothColumns(recorded, smoothing);
     const sizes = lines.map((line) => line.runs.length);
     const drawn = hasBands ? meanColumns(smoothed, sizes) : smoothed;
-    const positive = positiveColumns(drawn);
+    const positive = positiveColumns(drawn, lines.length);
     return isLog && hasValues(positive) ? [positive, true] : [drawn, false];
   }, [recorded, lines, hasBands, smoothing, isLog]);
   const actions = (

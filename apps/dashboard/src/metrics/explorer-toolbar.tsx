@@ -1,4 +1,4 @@
-import { useRuns } from '../api/queries';
+import { useRuns, useSeedsOf } from '../api/queries';
 import type { RunDetail } from '../api/schema';
 import controls from '../components/controls.module.css';
 import { Segments } from '../components/segments';
@@ -57,7 +57,7 @@ export function ExplorerToolbar({ run, others, view, onChange }: ExplorerToolbar
       />
       <Toggle
         label="Mean of seeds"
-        title="Draws runs that differ by their seed alone as their mean with its 95 % interval"
+        title="Draws runs that differ only by their seed as their mean with its 95 % interval"
         isOn={isMean}
         onChange={(chosen) => {
           onChange({ isMean: chosen });
@@ -162,10 +162,10 @@ function OtherRuns({ run, others, view, onChange }: ExplorerToolbarProps) {
 
 /** Adds runs of the run's recipe with other seeds, of each the newest. */
 function MoreSeeds({ run, others, view, onChange }: ExplorerToolbarProps) {
-  const { data } = useRuns({ seedsOf: run.runId });
+  const { data = [] } = useSeedsOf(run.runId);
   const seeds = new Set([run, ...others].map(({ seed }) => seed));
   const more: string[] = [];
-  for (const { runId, seed } of (data?.pages ?? []).flatMap(({ items }) => items)) {
+  for (const { runId, seed } of data) {
     if (seeds.has(seed) || view.others.includes(runId) || more.length === MOST_SEEDS) continue;
     seeds.add(seed);
     more.push(runId);
@@ -175,7 +175,7 @@ function MoreSeeds({ run, others, view, onChange }: ExplorerToolbarProps) {
     <button
       type="button"
       className={controls.button}
-      title="Runs whose recipe differs by nothing but the seed"
+      title="Runs whose recipe differs only by the seed"
       onClick={() => {
         onChange({ others: [...view.others, ...more], isMean: true });
       }}

@@ -10,7 +10,7 @@ export interface ExplorerView {
   /** Weight of what came before, from 0 (none) to 0.99. */
   readonly smoothing: number;
   readonly isLog: boolean;
-  /** Whether runs that differ by their seed alone are drawn as their mean. */
+  /** Whether runs that differ only by their seed are drawn as their mean. */
   readonly isMean: boolean;
 }
 

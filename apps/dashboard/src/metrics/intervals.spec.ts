@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { differenceOf, meanEstimate, studentQuantile } from './intervals';
+import { differenceOf, meanEstimate, meanRate, studentQuantile } from './intervals';
 
 describe('studentQuantile', () => {
   // Table 26.10 of Abramowitz and Stegun, Handbook of Mathematical Functions.
@@ -28,6 +28,21 @@ describe('meanEstimate', () => {
 
   it('knows no interval of one value', () => {
     expect(meanEstimate([0.5])).toEqual({ value: 0.5, low: Number.NaN, high: Number.NaN });
+  });
+});
+
+describe('meanRate', () => {
+  it('lies in [0, 1], and so the difference of two of them in [−1, 1]', () => {
+    const wide = meanRate([0.4, 0.6]);
+    expect(wide).toEqual({ value: 0.5, low: 0, high: 1 });
+    const { low, high } = differenceOf(wide, meanRate([0.5, 0.9]));
+    expect(low).toBeGreaterThanOrEqual(-1);
+    expect(high).toBeLessThanOrEqual(1);
+  });
+
+  it('knows no interval of rates that are all equal, nor of one', () => {
+    expect(meanRate([1, 1, 1])).toEqual({ value: 1, low: Number.NaN, high: Number.NaN });
+    expect(meanRate([0.5])).toEqual({ value: 0.5, low: Number.NaN, high: Number.NaN });
   });
 });
 

@@ -21,6 +21,14 @@ export function meanEstimate(values: readonly number[]): Estimate {
   return { value: mean, low: mean - margin, high: mean + margin };
 }
 
+/** As `meanEstimate`, of rates, which lie in [0, 1]. Rates that are all equal say nothing about how seeds differ: their interval is unknown, too. */
+export function meanRate(rates: readonly number[]): Estimate {
+  const { value, low, high } = meanEstimate(rates);
+  return low === high
+    ? { value, low: Number.NaN, high: Number.NaN }
+    : { value, low: Math.max(0, low), high: Math.min(1, high) };
+}
+
 /**
  * The difference of two independent figures, second − first, with an interval that is recovered from theirs (Zou and Donner 2008, equation 5; with
  * Wilson's intervals it is Newcombe's 1998 method 10).

@@ -3,9 +3,13 @@ import type { RunDetail } from '../api/schema';
 import { groupSeeds, meanColumns } from './seed-groups';
 
 describe('groupSeeds', () => {
-  const run = (runId: string, recipe: object | null, name = 'a') => ({ runId, name, recipe }) as RunDetail;
+  const run = (
+    runId: string,
+    recipe: (Readonly<Record<string, unknown>> & { readonly seed: number }) | null,
+    name = 'a',
+  ) => ({ runId, name, recipe, seed: recipe?.seed ?? 0 }) as RunDetail;
 
-  it('puts runs together whose recipes differ by seed, engine and processes alone', () => {
+  it('puts runs together whose recipes differ only by seed, engine and processes, of each seed one', () => {
     const runs = [
       run('1', { seed: 1, rate: 2 }),
       run('2', { seed: 1, rate: 3 }),
@@ -13,9 +17,11 @@ describe('groupSeeds', () => {
       run('4', { seed: 1, rate: 2 }, 'b'),
       run('5', null),
       run('6', null),
+      run('7', { seed: 2, rate: 2 }),
+      run('8', { seed: 3, rate: 2 }),
     ];
     const groups = groupSeeds(runs, (one) => one).map((group) => group.map(({ runId }) => runId));
-    expect(groups).toEqual([['1', '3'], ['2'], ['4'], ['5'], ['6']]);
+    expect(groups).toEqual([['1', '3', '8'], ['2'], ['4'], ['5'], ['6'], ['7']]);
   });
 });
 

@@ -6,12 +6,15 @@ import { meanEstimate } from './intervals';
 /** Fields of a recipe in which seeds of it may differ: as `seedsOf` of the list of runs. */
 const DIFFERING = { seed: undefined, engine: undefined, process: undefined };
 
-/** Puts runs that differ by nothing but their seed together; groups and their runs keep the order. */
+/** Puts runs that differ only by their seed together; a second run of a seed, which is no other sample, stays alone. Groups and their runs keep the order. */
 export function groupSeeds<Item>(items: readonly Item[], runOf: (item: Item) => RunDetail): Item[][] {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
-    const key = seedKey(runOf(item));
-    groups.set(key, [...(groups.get(key) ?? []), item]);
+    const run = runOf(item);
+    const group = groups.get(seedKey(run));
+    if (group === undefined) groups.set(seedKey(run), [item]);
+    else if (group.some((other) => runOf(other).seed === run.seed)) groups.set(run.runId, [item]);
+    else group.push(item);
   }
   return [...groups.values()];
 }

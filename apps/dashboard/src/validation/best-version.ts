@@ -18,12 +18,9 @@ export function bestVersion(figures: readonly ValidationFigures[]): number | nul
   return best?.policyVersion ?? null;
 }
 
-/** The newest figures of a split over all tasks, by greedy sampling where that was done; null before the first. */
-export function newestFigures(
-  figures: readonly ValidationFigures[],
-  split: ValidationFigures['split'],
-): ValidationFigures | null {
-  const whole = figures.filter((one) => one.split === split && one.family === null && one.success !== null);
-  const newest = whole.filter((one) => one.policyVersion === whole[0].policyVersion);
-  return newest.find((one) => one.decoding === 'greedy') ?? newest.at(0) ?? null;
+/** Of the figures of one split over all tasks, newest version first, those of the newest: by greedy sampling where that was done; null before the first. */
+export function newestFigures(figures: readonly ValidationFigures[]): ValidationFigures | null {
+  const known = figures.filter(({ success }) => success !== null);
+  const newest = known.filter(({ policyVersion }) => policyVersion === known[0].policyVersion);
+  return newest.find(({ decoding }) => decoding === 'greedy') ?? newest.at(0) ?? null;
 }
