@@ -24,11 +24,11 @@ export class ValidationsService {
   /** Newest version first. A validation that comes between two pages moves those after it to the next page. */
   async list(
     runId: string,
-    { limit, cursor, split = '', families }: ValidationsQuery,
+    { limit, cursor, split, families }: ValidationsQuery,
   ): Promise<Page<ValidationFigures>> {
     const [skipped] = cursor ? decodeCursor(cursor, ['number']) : [0];
     const rows = await this.store.queryRows<ValidationsRow>(LIST_VALIDATIONS, {
-      ...{ runId, skipped, split, families },
+      ...{ runId, skipped, split: split ?? '', families },
       limit: limit + 1,
     });
     return pageOf(rows, limit, {
