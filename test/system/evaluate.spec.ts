@@ -30,8 +30,8 @@ describe('retrace evaluate', { timeout: 1_200_000 }, () => {
   const data = ['--data-dir', join(directory.path, 'data')];
 
   async function json<T>(...args: readonly string[]): Promise<T> {
-    const { code, stdout } = await runRetrace([...args, ...data, '--json']);
-    expect(code).toBe(0);
+    const { code, stdout, stderr } = await runRetrace([...args, ...data, '--json']);
+    expect(code, stderr).toBe(0);
     return JSON.parse(stdout) as T;
   }
   const evaluate = (...args: readonly string[]) => json<Report>('evaluate', ...args);
@@ -108,7 +108,7 @@ describe('retrace evaluate', { timeout: 1_200_000 }, () => {
 
   it('uses the rewards of a stored reward version', { tags: 'release' }, async () => {
     const { rewardVersion } = await json<{ rewardVersion: string }>(
-      ...['score', '--recipe', 'frozen-lake-ppo', '--name', 'plain'],
+      ...['score', '--recipe', 'bandit-ppo', '--name', 'plain'],
     );
     const scored = await evaluate(
       '--policy',
@@ -178,7 +178,7 @@ describe('retrace evaluate', { timeout: 1_200_000 }, () => {
       const refused = await runRetrace(['evaluate', '--policy', `${other}/latest`, ...data]);
       expect(refused.code).toBe(2);
       expect(refused.stderr).toMatch(
-        /^retrace: policies of run \S+ use tokenizer \w{12}, but the episodes of run \S+ use \w{12}/,
+        /^retrace: policies of run \S+ use tokenizer \w{12}, but the episodes of run \S+ use \w{12}/m,
       );
       // What was collected outside training has no rewards of its own: those of the policy's run count.
       const own = ['--environment', 'bandit', '--policy', 'latest', '--episodes', '64'];
