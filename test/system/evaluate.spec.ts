@@ -212,7 +212,7 @@ describe('retrace evaluate', { timeout: 1_200_000 }, () => {
       expect(excluded.code).toBe(3);
 
       const unknown = await runRetrace(['evaluate', '--policy', 'none/1', ...data]);
-      expect(unknown.stderr).toMatch(/^retrace: run "none" not found/);
+      expect(unknown.stderr).toMatch(/^retrace: run "none" not found/m);
     },
   );
 });

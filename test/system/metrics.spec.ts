@@ -8,6 +8,8 @@ import { DataDirectories, runRetrace, startRetrace } from '../support/cli.mjs';
 
 const NUM_UPDATES = 12;
 const SMALL = [
+  // Each process serves metrics of its own.
+  'process.colocate=false',
   ...['collection.groupsPerRound=16', 'collection.groupSize=4', 'evaluation.everyUpdates=4'],
   // The test takes seconds, so that the run is still there after its first validation.
   ...['evaluation.numValidationEpisodes=4', 'evaluation.numTestEpisodes=3000'],

@@ -59,7 +59,8 @@ const faults: Readonly<Record<string, Fault>> = {
   },
   rewardHacking: {
     recipe: 'bandit-ppo',
-    numUpdates: 16,
+    // From a policy that succeeds in 5 % of the episodes.
+    numUpdates: 24,
     settings: [INVERTED, 'optimizer.learningRate=0.003', 'collection.groupsPerRound=256'],
     namesEpisodes: true,
   },
