@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openBackend } from '@retrace/compute';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeByteModel } from '../support/byte-model.mjs';
-import { DataDirectories, root, startRetrace } from '../support/cli.mjs';
+import { DataDirectories, root, runRetrace, startRetrace } from '../support/cli.mjs';
 import { ServedTraining } from '../support/served-training.js';
 
 /*
@@ -83,10 +83,11 @@ describe('a run whose store is slow', () => {
       ...['collection.groupsPerRound=32', 'optimizer.epochs=1', 'model.numLayers=1', 'model.hiddenSize=16'],
       ...['evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=0'],
     ].flatMap((assignment) => ['--set', assignment]);
-    const session = startRetrace([
-      ...['train', '--recipe', 'bandit-ppo', '--updates', '1000', '--data-dir', data.make()],
-      ...SMALL,
-    ]);
+    const common = ['--data-dir', data.make(), ...SMALL];
+    const collected = await runRetrace(['train', '--recipe', 'bandit-ppo', '--updates', '3', ...common]);
+    expect(collected.code, collected.stderr).toBe(0);
+    // Fresh rounds are read from the log, stored ones from the store.
+    const session = startRetrace(['train', '--from-run', 'latest', '--updates', '1000', ...common]);
     const ended = new AbortController();
     try {
       await session.waitFor(/update 3 of/, 300_000);
