@@ -54,6 +54,13 @@ describe('a saved page answers', () => {
     expect((await ask('/updates/6')).body).toEqual({ updateNumber: 6 });
   });
 
+  it('where the file is on a drive of Windows', async () => {
+    // As a browser resolves it.
+    const { href } = new URL('/api/runs/r', 'file:///C:/x/run.html');
+    expect(href).toBe('file:///C:/api/runs/r');
+    expect(await answerFromPage(run, { url: href, method: 'GET' }).json()).toEqual({ runId: 'r' });
+  });
+
   it('404 for what it was not saved with, and for what would change the run', async () => {
     for (const path of ['/episodes/x', '/updates/4', '/updates/6/inputs', '/what-ifs', '/episodes/a/b'])
       expect(await ask(path), path).toMatchObject({ status: 404, body: { code: 'NOT_IN_PAGE' } });

@@ -20,7 +20,8 @@ const SORT_FIELDS: Readonly<Record<string, keyof UpdateInput>> = {
 /** Answers a request to the API from what the page was saved with; 404 for what is not in it. */
 export function answerFromPage(run: SavedRun, request: Pick<Request, 'url' | 'method'>): Response {
   const { pathname, searchParams: query } = new URL(request.url);
-  const path = decodeURIComponent(pathname);
+  // On Windows the drive of the file comes first: `/C:/api/runs/…`.
+  const path = decodeURIComponent(pathname.slice(pathname.indexOf('/api/')));
   const answer = request.method === 'GET' ? find(run, path, query) : undefined;
   if (answer !== undefined) return Response.json(answer);
   const problem = {
