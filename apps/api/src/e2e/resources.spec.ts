@@ -597,7 +597,7 @@ describe('a reader in the process that asks', () => {
         code: 'NOT_ANSWERED',
         message: expect.stringMatching(/is answered 400: .*limit/) as string,
       });
-      await expect(reader.get('/api/queue')).rejects.toMatchObject({ code: 'NOT_ANSWERED' });
+      await expect(reader.get('/api/queue')).rejects.toMatchObject({ code: 'NOT_FOUND' });
     } finally {
       await reader.close();
     }

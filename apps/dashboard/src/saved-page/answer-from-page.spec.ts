@@ -17,7 +17,7 @@ const input = (place: number, fields: Partial<UpdateInput>) => ({ place, ...fiel
 
 const run: SavedRun = {
   ...{ runId: 'r', savedAt: '2026-11-29T12:00:00Z', version: '1' },
-  contents: { numEpisodesOfRun: 3, numDetailedUpdates: 1, hasAllUpdates: true, numTooLarge: 0 },
+  contents: { numEpisodesOfRun: 3, numDetailedUpdates: 1, hasAllUpdates: true, numLeftOut: 0 },
   episodes: [
     episode('c', { split: 'test', success: true, return: 2, tags: ['odd'], costUsd: 0.5 }),
     episode('b', { success: false, return: -1, updateNumbers: [7], groupId: 'g2', numPoorerSteps: 1 }),
@@ -65,6 +65,11 @@ describe('a saved page answers', () => {
     for (const path of ['/episodes/x', '/updates/4', '/updates/6/inputs', '/what-ifs', '/episodes/a/b'])
       expect(await ask(path), path).toMatchObject({ status: 404, body: { code: 'NOT_IN_PAGE' } });
     expect(await ask('', 'PATCH')).toMatchObject({ status: 404 });
+  });
+
+  it('no tokens where the updates of one of its episodes recorded none', async () => {
+    expect((await ask('/updates/7/inputs/b/tokens')).body).toEqual({ steps: [] });
+    expect(await ask('/updates/7/inputs/x/tokens')).toMatchObject({ status: 404 });
   });
 
   it('the metrics that are asked for, or all', async () => {

@@ -4,6 +4,7 @@ import { selectEpisodes } from './select-episodes';
 
 const UPDATE = /\/updates\/\d+$/;
 const INPUTS = /\/updates\/\d+\/inputs$/;
+const TOKENS = /\/updates\/\d+\/inputs\/([^/]+)\/tokens$/;
 
 /** Fields of the episodes of an update by the word for it in the API (`INPUT_SORTS` there). */
 const SORT_FIELDS: Readonly<Record<string, keyof UpdateInput>> = {
@@ -44,6 +45,9 @@ function find({ runId, answers, episodes }: SavedRun, path: string, query: URLSe
       ? (updates.items as Update[]).find(({ updateNumber }) => path === `${ofRun}/updates/${updateNumber}`)
       : undefined;
   }
+  // An episode in the page has the tokens of all updates that recorded them.
+  const [, ofEpisode] = TOKENS.exec(path) ?? [];
+  if (answer === undefined && episodes.some(({ episodeId }) => episodeId === ofEpisode)) return { steps: [] };
   if (path === `${ofRun}/metrics`) return selectSeries(answer as MetricSeriesList, query);
   if (INPUTS.test(path) && isList(answer))
     return pageOf(sortInputs(answer.items as UpdateInput[], query), query);
