@@ -11,16 +11,30 @@ import { placeOf, readBlocks, type Block } from '../docs/blocks.mjs';
 
 const PRINTED_URL = 'http://127.0.0.1:8787';
 const BLOCK_MS = 120_000;
-const RUN_THAT_FINISHED = [/finished/, /\[\s*-?\d/];
+const SPLITS = /\btrain\b[\s\S]*\b512\b/;
+const COSINE = /^(finished )?-?[01](\.\d+)?$/m;
+const RATES = [/random\D+0\.\d/, /expert\D+1/];
+const TRAINED = [/\bfinished\b/, /^\[ ?(-?\d+\.\d+, ?){2}-?\d+\.\d+ ?\]$/m];
 
-/** For each page its blocks in order, each with what it prints. The pages that ask the newest run for its updates come before those that begin runs. */
+/** For each page what its blocks print, in order. The pages that ask the newest run for its updates come before those that begin runs. */
 const PAGES: Readonly<Record<string, readonly (readonly RegExp[])[]>> = {
-  'ask-in-sql': [[/ZZ/],[/ZZ/],[/ZZ/],[/ZZ/],[/ZZ/],[/ZZ/]],
-  'replay-an-update': [[/ZZ/],[/ZZ/],[/ZZ/],[/ZZ/],[/ZZ/]],
-  'train-elsewhere': [[/ZZ/],[/ZZ/],[/ZZ/],[/ZZ/]],
-  'evaluate-a-policy': [[/ZZ/],[/ZZ/],[/ZZ/],[/ZZ/]],
-  train: [[/ZZ/],[/ZZ/],[/ZZ/],[/ZZ/]],
-  'record-episodes': [[/ZZ/],[/ZZ/],[/ZZ/]],
+  'ask-in-sql': [[SPLITS], [SPLITS], [SPLITS], [/\b512\b/], [/\b512\b/], [/\b512\b/]],
+  'replay-an-update': [
+    [/^true\ntrue$/m],
+    [/^finished/, /isReproduced: true/],
+    [/^finished True$/],
+    [COSINE],
+    [COSINE],
+  ],
+  'train-elsewhere': [[/^$/], [/^4 Vector/], [/^\[ ?\d+ /], [/update_number=1, policy_version=1/]],
+  'evaluate-a-policy': [
+    [/^random .* 0\.\d{3} /m, /^expert .* 1\.000 /m],
+    RATES,
+    [/'random', 'expert'/, /isComplete: true/],
+    RATES,
+  ],
+  train: [TRAINED, TRAINED, TRAINED, [/update 3 of 3/]],
+  'record-episodes': [[/"accepted":4/], [/^true$/], [/^$/]],
 };
 
 const blocks = readBlocks().filter(({ page }) => page.startsWith('docs/how-to/'));
@@ -48,7 +62,8 @@ describe('pages of tasks', () => {
   });
 
   it('are all tried here', () => {
-    const numBlocks = (page: string) => blocks.filter((block) => block.page === `docs/how-to/${page}.md`).length;
+    const numBlocks = (page: string) =>
+      blocks.filter((block) => block.page === `docs/how-to/${page}.md`).length;
     const pages = new Set(blocks.map(({ page }) => page));
     expect([...pages].toSorted()).toEqual(
       Object.keys(PAGES)
@@ -105,7 +120,12 @@ describe('pages of tasks', () => {
       }
       case 'python':
         if ('unavailable' in python) throw new Error(python.unavailable);
-        return new Session(python.python, ['-c', program], pythonVariables({}), folder);
+        return new Session(
+          python.python,
+          ['-c', program],
+          pythonVariables({}) as Record<string, string>,
+          folder,
+        );
       default:
         throw new Error(`no program runs blocks in "${language}"`);
     }
