@@ -8,7 +8,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundlePrograms, isBundleStale } from './bundle-programs.mjs';
 
@@ -91,21 +91,24 @@ function dashboardIsStale() {
     ...filesUnder(join(dashboard, 'public')),
     join(dashboard, 'scripts', 'saved-page.mjs'),
   ];
-  const newestMs = Math.max(...sources.map(modifiedMs));
-  // Built last.
-  return modifiedMs(join(dashboard, 'dist', 'saved-page', 'page.html')) < newestMs;
+  return isAnyOlder([join('site', 'index.html'), join('saved-page', 'page.html')], dashboard, sources);
 }
 
 async function bundleDashboard() {
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
-  const bundler = spawn(process.execPath, [vite, 'build', '--logLevel', 'warn'], {
+  await runInDashboard(vite, 'build', '--logLevel', 'warn');
+  await runInDashboard(join('scripts', 'saved-page.mjs'));
+}
+
+async function runInDashboard(script, ...args) {
+  const bundler = spawn(process.execPath, [script, ...args], {
     cwd: dashboard,
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const code = await new Promise((resolve) => bundler.once('close', resolve));
   if (code !== 0)
     throw new Error(
-      `The dashboard could not be bundled: vite exited with code ${code}; see its output above`,
+      `The dashboard could not be bundled: ${basename(script)} exited with code ${code}; see its output above`,
     );
 }
 
@@ -114,13 +117,19 @@ export function buildDocumentationIfStale() {
   const sources = [
     join(documentation, 'package.json'),
     join(root, 'apps', 'api', 'openapi.json'),
+    join(dashboard, 'public', 'icon.svg'),
     ...['src', '.vitepress'].flatMap((name) => filesUnder(join(documentation, name))),
     ...filesUnder(join(root, 'docs')),
   ];
-  const builtMs = modifiedMs(join(documentation, 'dist', 'site', 'index.html'));
-  if (builtMs > Math.max(...sources.map(modifiedMs))) return;
+  if (!isAnyOlder([join('site', 'index.html'), 'built'], documentation, sources)) return;
   const script = join(documentation, 'src', 'build-site.mjs');
   execFileSync(process.execPath, [script], { stdio: ['ignore', 'inherit', 'inherit'] });
+}
+
+/** Whether an output in `dist/` of a workspace is missing, or older than a source. */
+function isAnyOlder(outputs, workspace, sources) {
+  const newestMs = Math.max(...sources.map(modifiedMs));
+  return outputs.some((output) => modifiedMs(join(workspace, 'dist', output)) < newestMs);
 }
 
 function filesUnder(directory) {

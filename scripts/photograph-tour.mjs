@@ -4,8 +4,12 @@ import { join } from 'node:path';
 import { joinPngs } from './animated-png.mjs';
 
 const VIEWPORT = { width: 1080, height: 640 };
-/** For what loads late, and the first frames of the charts. */
-const SETTLE_MS = 1_500;
+/** Between two pictures of a page that is still being drawn. */
+const FRAME_MS = 250;
+/** A pulse is no change. @type {import('playwright-core').PageScreenshotOptions} */
+const STILL = { animations: 'disabled' };
+/** A page that never is the same twice is an error. */
+const MAX_FRAMES = 120;
 /** How long a new page, a place that is clicked, and the end are shown. */
 const ARRIVAL_MS = 1_200;
 const POINTING_MS = 1_800;
@@ -22,6 +26,16 @@ const METRICS = ['rollout/success', 'validation/success'];
 export async function photographTour(page, url, images) {
   const before = page.viewportSize() ?? VIEWPORT;
   await page.setViewportSize(VIEWPORT);
+  try {
+    const frames = await photographFrames(page, url);
+    writeFileSync(join(images, 'dip-to-tokens.png'), joinPngs(frames));
+  } finally {
+    await page.setViewportSize(before);
+  }
+}
+
+/** @param {import('playwright-core').Page} page @param {string} url of the server */
+async function photographFrames(page, url) {
   await page.goto(`${url}/live`);
   const plot = page.getByRole('figure', { name: 'Success rate' }).locator('.u-over');
   await plot.waitFor();
@@ -42,8 +56,7 @@ export async function photographTour(page, url, images) {
   await tour.arrive();
   await tour.click(tokens.getByRole('button').last());
   await tour.arrive(END_MS);
-  writeFileSync(join(images, 'dip-to-tokens.png'), joinPngs(tour.frames));
-  await page.setViewportSize(before);
+  return tour.frames;
 }
 
 /** Frames of what a reader sees and does. */
@@ -58,8 +71,23 @@ class Tour {
 
   /** @param {number} [milliseconds] that it is shown */
   async arrive(milliseconds = ARRIVAL_MS) {
-    await this.page.waitForTimeout(SETTLE_MS);
-    this.frames.push({ png: await this.page.screenshot(), milliseconds });
+    this.frames.push({ png: await this.photographWhenStill(), milliseconds });
+  }
+
+  /** Pictures the page once nothing loads, and nothing of it changes any more: charts are drawn after their data have come. */
+  async photographWhenStill() {
+    await this.page
+      .getByRole('status', { name: /^Loading/ })
+      .first()
+      .waitFor({ state: 'detached' });
+    let last = await this.page.screenshot(STILL);
+    for (let n = 0; n < MAX_FRAMES; n++) {
+      await this.page.waitForTimeout(FRAME_MS);
+      const next = await this.page.screenshot(STILL);
+      if (next.equals(last)) return next;
+      last = next;
+    }
+    throw new Error(`${this.page.url()} is still changing after ${(MAX_FRAMES * FRAME_MS) / 1000} s`);
   }
 
   /**
@@ -99,7 +127,7 @@ async function findDip(url) {
   const { series } = await response.json();
   const rollouts = series.find(({ name }) => name === METRICS[0]);
   if (rollouts === undefined || rollouts.steps.length < 2)
-    throw new Error('the newest run has less than two updates, so its curve has no dip');
+    throw new Error('the newest run has fewer than two updates, so its curve has no dip');
   const { steps, values } = rollouts;
   const falls = values.slice(1).map((value, i) => values[i] - value);
   const at = falls.indexOf(Math.max(...falls)) + 1;

@@ -4,14 +4,13 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
-import { buildSavedPage } from './scripts/saved-page.mjs';
 
 /** The first start waits for this build: quality 9 takes three times as long as 5 for 3 % fewer bytes. */
 const BROTLI_QUALITY = 5;
 const COMPRESSIBLE = /\.(css|html|js|svg)$/;
 
 export default defineConfig({
-  plugins: [react(), precompress(), savedPage()],
+  plugins: [react(), precompress()],
   build: {
     outDir: 'dist/site',
     emptyOutDir: true,
@@ -30,11 +29,6 @@ export default defineConfig({
     proxy: { '/api': 'http://127.0.0.1:8787' },
   },
 });
-
-/** Builds the page of `retrace export --html` beside the site. */
-function savedPage() {
-  return { name: 'retrace-saved-page', apply: 'build', closeBundle: buildSavedPage };
-}
 
 /** Writes a `.br` and a `.gz` beside every text file of the bundle, which the API serves to clients that accept them. */
 function precompress() {

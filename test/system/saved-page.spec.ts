@@ -43,7 +43,7 @@ describe.skipIf(noBrowser !== '')(`a run in a page without a server${noBrowser}`
 
   it('has its charts, updates, episodes and tokens, and asks no host for anything', async () => {
     const saved = await save('latest', '--episodes', '1');
-    expect(saved).toMatchObject({ numEpisodes: 1, numTooLarge: 0 });
+    expect(saved).toMatchObject({ numEpisodes: 1, numLeftOut: 0 });
     const { page } = browser;
     await page.goto(pathToFileURL(output).href);
     await page.getByRole('heading', { level: 1, name: 'bandit-ppo' }).waitFor();

@@ -1,4 +1,9 @@
-type ApiErrorCode = 'ADDRESS_UNUSABLE' | 'API_KEY_MISSING' | 'NOT_ANSWERED' | 'REDACTION_RULES_INVALID';
+type ApiErrorCode =
+  | 'ADDRESS_UNUSABLE'
+  | 'API_KEY_MISSING'
+  | 'NOT_ANSWERED'
+  | 'NOT_FOUND'
+  | 'REDACTION_RULES_INVALID';
 
 /** Exit code of a process whose configuration is wrong. */
 const USAGE = 2;
@@ -9,7 +14,7 @@ export class ApiError extends Error {
   readonly retriable = false;
 
   get exitCode(): number {
-    return this.code === 'ADDRESS_UNUSABLE' || this.code === 'NOT_ANSWERED' ? 1 : USAGE;
+    return ['ADDRESS_UNUSABLE', 'NOT_ANSWERED', 'NOT_FOUND'].includes(this.code) ? 1 : USAGE;
   }
 
   constructor(

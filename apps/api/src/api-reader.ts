@@ -30,7 +30,7 @@ export interface ApiReader {
    * Returns the answer to `GET path`.
    *
    * @param path with its query; parts of ids and `asOf` are not understood
-   * @throws ApiError `NOT_ANSWERED` with the detail of the problem
+   * @throws ApiError with the detail of the problem: `NOT_FOUND` for status 404, else `NOT_ANSWERED`
    */
   get<Answer>(path: string): Promise<Answer>;
   close(): Promise<void>;
@@ -70,7 +70,8 @@ export async function openApiReader({ store, tokenizerDirectory }: ApiReaderOpti
       const { statusCode, body } = await app.inject({ method: 'GET', url: path });
       if (statusCode === 200) return JSON.parse(body) as Answer;
       const { detail } = JSON.parse(body) as { readonly detail?: string };
-      throw new ApiError('NOT_ANSWERED', `GET ${path} is answered ${statusCode}: ${detail ?? body}`);
+      const code = statusCode === 404 ? 'NOT_FOUND' : 'NOT_ANSWERED';
+      throw new ApiError(code, `GET ${path} is answered ${statusCode}: ${detail ?? body}`);
     },
     close: () => app.close(),
   };

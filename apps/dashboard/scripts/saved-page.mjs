@@ -9,8 +9,10 @@ const DASHBOARD = join(import.meta.dirname, '..');
 /** In place of the run, which `retrace export --html` writes there. */
 const RUN = '__SAVED_RUN__';
 
+await buildSavedPage();
+
 /** Builds `dist/saved-page/page.html`: the pages of one run with their code and style in one file. */
-export async function buildSavedPage() {
+async function buildSavedPage() {
   const { output } = await build({
     root: DASHBOARD,
     configFile: false,
@@ -39,9 +41,14 @@ export async function buildSavedPage() {
   await writeFile(join(directory, 'page.html'), pageOf({ script: script.code, style: style.source, icon }));
 }
 
+/** Code without what ends an element of a script, or begins a comment in which its end would not count. */
+function escapeScript(script) {
+  return script.replaceAll(/<(?=!--|\/script)/gi, String.raw`\x3c`);
+}
+
 /** A browser runs only the script with this hash, and asks no host for anything. */
 function pageOf({ script, style, icon }) {
-  const code = script.replaceAll('</script', String.raw`<\/script`);
+  const code = escapeScript(script);
   const hash = createHash('sha256').update(code).digest('base64');
   return `<!doctype html>
 <html lang="en">

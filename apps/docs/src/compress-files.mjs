@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
 const COMPRESSIBLE = /\.(css|html|js)$/;
-/** Smaller files fit into few packets as they are, and another file for each would double the number of files. */
+/** A smaller file fits into few packets as it is, and a second file for each would double the number of files. */
 const MIN_BYTES = 40_000;
 
 /**

@@ -67,6 +67,24 @@ describe('the documentation', () => {
     expect(headers['cache-control']).toBe('no-cache');
   });
 
+  it.each([
+    ['/docs/api', '/docs/api/'],
+    ['/docs/sql/', '/docs/sql'],
+    ['/docs/sql/?asOf=latest@3', '/docs/sql?asOf=latest@3'],
+  ])('leads from %s to the address that the page has, %s', async (path, address) => {
+    const { statusCode, headers } = await (await serve(site)).inject(path);
+    expect([statusCode, headers.location]).toEqual([302, address]);
+  });
+
+  it('of a server that has none says so', async () => {
+    for (const path of ['/docs', '/docs/', '/docs/sql', '/docs/icon.svg']) {
+      const { statusCode, headers, body } = await (await serve(null)).inject(path);
+      expect([path, statusCode]).toEqual([path, 404]);
+      expect(headers['content-type']).toMatch(/^text\/html/);
+      expect(body).toContain('RETRACE_DOCUMENTATION_DIRECTORY');
+    }
+  });
+
   it('lets clients keep files with a hash in their name, compressed where the build did it', async () => {
     const server = await serve(site);
     const { headers, rawPayload } = await server.inject({

@@ -12,7 +12,7 @@ export const WARNING_SOURCES = [
 ] as const;
 export const WARNING_SEVERITIES = ['warning', 'alarm'] as const;
 
-/** One alarm of one run, however often it was raised. */
+/** One alarm of one run, however often it was raised, or that a run failed. */
 export class AlarmItem {
   @ApiText('Empty for a process of no run')
   readonly runId!: string;
@@ -24,7 +24,7 @@ export class AlarmItem {
   readonly source!: (typeof WARNING_SOURCES)[number];
 
   @ApiText(
-    'Name of the monitor whose rule is broken; empty for other alarms, which are told apart by their message',
+    'Name of the monitor whose rule is broken, or `runFailed`; empty for other alarms, which are told apart by their message without its numbers',
   )
   readonly rule!: string;
 
@@ -40,7 +40,7 @@ export class AlarmItem {
   @ApiProperty({ type: [String], description: 'Episodes to look at first' })
   readonly episodeIds!: readonly string[];
 
-  @ApiInteger('How often the process has said this')
+  @ApiInteger('How often one process has raised it, at most; a process that starts again counts from 1')
   readonly numTimes!: number;
 
   @ApiTime()

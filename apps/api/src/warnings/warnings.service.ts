@@ -17,7 +17,10 @@ const LIST_WARNINGS = `
   ORDER BY raised_at DESC, message DESC
   LIMIT {limit:UInt32} OFFSET {skipped:UInt64}`;
 
-/** Those of a monitor are one alarm of its run, whatever they say, as in Alertmanager; a step of null would be passed over by `argMax` alone. */
+/**
+ * Those of a monitor are one alarm of its run, whatever they say, as in Alertmanager; others are one where their texts differ only in numbers, as the
+ * processes count them (`WarningLog`). A failed run is one, as it is where alarms are sent (`alarmOf`). `argMax` alone would pass over a step of null.
+ */
 const LIST_ALARMS = `
   SELECT
     run_id, run_name, source, rule, newest.1 AS message, newest.2 AS step, newest.3 AS advice, newest.4 AS episode_ids,
@@ -27,9 +30,21 @@ const LIST_ALARMS = `
       run_id, source, rule,
       argMax((message, step, advice, episode_ids), (raised_at, num_times)) AS newest,
       max(num_times) AS most_times, min(raised_at) AS first_raised_at, max(raised_at) AS last_raised_at
-    FROM warnings
-    WHERE severity = 'alarm'
-    GROUP BY run_id, source, rule, if(rule = '', message, '')
+    FROM (
+      SELECT run_id, toString(source) AS source, rule, message, step, advice, episode_ids, num_times, raised_at
+      FROM warnings
+      WHERE severity = 'alarm'
+      UNION ALL
+      SELECT
+        run_id, 'system', 'runFailed',
+        concat('the run failed', if(detail = '', '', ': '), detail), CAST(NULL AS Nullable(Int64)), '', CAST([] AS Array(String)),
+        toUInt64(1), occurred_at
+      FROM (
+        SELECT run_id, occurred_at, JSONExtractString(payload, 'detail') AS detail
+        FROM events
+        WHERE episode_id = '' AND kind = 'RunEnded' AND end_reason = 'failed')
+    ) AS raised
+    GROUP BY run_id, source, rule, if(rule = '', replaceRegexpAll(message, '[0-9]+', '0'), '')
   ) AS alarms
   LEFT JOIN (SELECT run_id, name AS run_name, archived FROM runs) AS named USING (run_id)
   WHERE NOT archived

@@ -1942,7 +1942,7 @@ export interface components {
              * @enum {string}
              */
             source: "trainer" | "collector" | "validator" | "sink" | "api" | "store" | "system";
-            /** @description Name of the monitor whose rule is broken; empty for other alarms, which are told apart by their message */
+            /** @description Name of the monitor whose rule is broken, or `runFailed`; empty for other alarms, which are told apart by their message without its numbers */
             rule: string;
             /** @description As it was raised last, like step, advice and episodes */
             message: string;
@@ -1952,7 +1952,7 @@ export interface components {
             advice: string;
             /** @description Episodes to look at first */
             episodeIds: string[];
-            /** @description How often the process has said this */
+            /** @description How often one process has raised it, at most; a process that starts again counts from 1 */
             numTimes: number;
             /** Format: date-time */
             firstRaisedAt: string;

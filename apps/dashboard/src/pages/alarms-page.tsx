@@ -65,7 +65,11 @@ export function AlarmsPage() {
 
 function AlarmTable({ alarms }: { readonly alarms: readonly AlarmItem[] }) {
   if (alarms.length === 0)
-    return <EmptyState title="No alarms">No run has raised one, or those that did are archived.</EmptyState>;
+    return (
+      <EmptyState title="No alarms">
+        No run has raised one or failed, or those that did are archived.
+      </EmptyState>
+    );
   return (
     <DataTable
       label="Alarms"

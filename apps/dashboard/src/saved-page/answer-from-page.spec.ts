@@ -17,7 +17,7 @@ const input = (place: number, fields: Partial<UpdateInput>) => ({ place, ...fiel
 
 const run: SavedRun = {
   ...{ runId: 'r', savedAt: '2026-11-29T12:00:00Z', version: '1' },
-  contents: { numEpisodesOfRun: 3, numDetailedUpdates: 1, hasAllUpdates: true, numTooLarge: 0 },
+  contents: { numEpisodesOfRun: 3, numDetailedUpdates: 1, hasAllUpdates: true, numLeftOut: 0 },
   episodes: [
     episode('c', { split: 'test', success: true, return: 2, tags: ['odd'], costUsd: 0.5 }),
     episode('b', { success: false, return: -1, updateNumbers: [7], groupId: 'g2', numPoorerSteps: 1 }),
@@ -54,10 +54,22 @@ describe('a saved page answers', () => {
     expect((await ask('/updates/6')).body).toEqual({ updateNumber: 6 });
   });
 
+  it('where the file is on a drive of Windows', async () => {
+    // As a browser resolves it.
+    const { href } = new URL('/api/runs/r', 'file:///C:/x/run.html');
+    expect(href).toBe('file:///C:/api/runs/r');
+    expect(await answerFromPage(run, { url: href, method: 'GET' }).json()).toEqual({ runId: 'r' });
+  });
+
   it('404 for what it was not saved with, and for what would change the run', async () => {
     for (const path of ['/episodes/x', '/updates/4', '/updates/6/inputs', '/what-ifs', '/episodes/a/b'])
       expect(await ask(path), path).toMatchObject({ status: 404, body: { code: 'NOT_IN_PAGE' } });
     expect(await ask('', 'PATCH')).toMatchObject({ status: 404 });
+  });
+
+  it('no tokens where the updates of one of its episodes recorded none', async () => {
+    expect((await ask('/updates/7/inputs/b/tokens')).body).toEqual({ steps: [] });
+    expect(await ask('/updates/7/inputs/x/tokens')).toMatchObject({ status: 404 });
   });
 
   it('the metrics that are asked for, or all', async () => {

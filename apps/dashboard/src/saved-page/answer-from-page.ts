@@ -4,6 +4,7 @@ import { selectEpisodes } from './select-episodes';
 
 const UPDATE = /\/updates\/\d+$/;
 const INPUTS = /\/updates\/\d+\/inputs$/;
+const TOKENS = /\/updates\/\d+\/inputs\/([^/]+)\/tokens$/;
 
 /** Fields of the episodes of an update by the word for it in the API (`INPUT_SORTS` there). */
 const SORT_FIELDS: Readonly<Record<string, keyof UpdateInput>> = {
@@ -20,7 +21,8 @@ const SORT_FIELDS: Readonly<Record<string, keyof UpdateInput>> = {
 /** Answers a request to the API from what the page was saved with; 404 for what is not in it. */
 export function answerFromPage(run: SavedRun, request: Pick<Request, 'url' | 'method'>): Response {
   const { pathname, searchParams: query } = new URL(request.url);
-  const path = decodeURIComponent(pathname);
+  // On Windows the drive of the file comes first: `/C:/api/runs/…`.
+  const path = decodeURIComponent(pathname.slice(pathname.indexOf('/api/')));
   const answer = request.method === 'GET' ? find(run, path, query) : undefined;
   if (answer !== undefined) return Response.json(answer);
   const problem = {
@@ -43,6 +45,9 @@ function find({ runId, answers, episodes }: SavedRun, path: string, query: URLSe
       ? (updates.items as Update[]).find(({ updateNumber }) => path === `${ofRun}/updates/${updateNumber}`)
       : undefined;
   }
+  // An episode in the page has the tokens of all updates that recorded them.
+  const [, ofEpisode] = TOKENS.exec(path) ?? [];
+  if (answer === undefined && episodes.some(({ episodeId }) => episodeId === ofEpisode)) return { steps: [] };
   if (path === `${ofRun}/metrics`) return selectSeries(answer as MetricSeriesList, query);
   if (INPUTS.test(path) && isList(answer))
     return pageOf(sortInputs(answer.items as UpdateInput[], query), query);

@@ -12,8 +12,8 @@ export interface SavedRun {
     /** Updates with their episodes, distributions and lineage: the newest. */
     readonly numDetailedUpdates: number;
     readonly hasAllUpdates: boolean;
-    /** Episodes that were to be in the page and are too large for it. */
-    readonly numTooLarge: number;
+    /** Episodes that were to be in the page and did not fit, or were deleted before they were read. */
+    readonly numLeftOut: number;
   };
   /** Whole, with all steps, the newest first. */
   readonly episodes: readonly EpisodeDetail[];
@@ -31,6 +31,12 @@ export function openSavedRun(run: SavedRun): void {
 /** Whether the page is a saved one without the answer to this path of the API. */
 export function isLeftOut(path: string): boolean {
   return opened !== null && !Object.hasOwn(opened.answers, path);
+}
+
+/** How many items a saved page has of a list of the API; null where it has all, and where a server answers. */
+export function numKeptOf(path: string, run: SavedRun | null = opened): number | null {
+  const list = run?.answers[path] as { items: readonly unknown[]; nextCursor: string | null } | undefined;
+  return typeof list?.nextCursor === 'string' ? list.items.length : null;
 }
 
 /** The run that this page was saved with; null where a server answers. */

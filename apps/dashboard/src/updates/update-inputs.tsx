@@ -10,6 +10,7 @@ import table from '../components/table.module.css';
 import { usePaging } from '../components/use-paging';
 import { formatCount } from '../format/numbers';
 import page from '../pages/page.module.css';
+import { numKeptOf } from '../saved-page/saved-run';
 import { inputColumns } from './input-columns';
 import { readOrder, writeOrder } from './inputs-order';
 
@@ -34,6 +35,7 @@ export function UpdateInputs({ runId, update }: { readonly runId: string; readon
   if (inputs.isPending) return <Loading label="Loading its episodes" rows={12} />;
   if (!inputs.data) return <ErrorState error={inputs.error} onRetry={() => void inputs.refetch()} />;
   const { items, nextCursor } = inputs.data;
+  const numKept = numKeptOf(`/api/runs/${runId}/updates/${updateNumber}/inputs`);
   if (items.length === 0 && order.success === undefined) {
     return (
       <EmptyState title={appliedAt === null ? 'Not applied yet' : 'Not recorded'}>
@@ -47,7 +49,14 @@ export function UpdateInputs({ runId, update }: { readonly runId: string; readon
   return (
     <>
       <div className={page.head}>
-        <span className={page.grow} />
+        <span className={page.grow}>
+          {numKept !== null && (
+            <span className={page.subtle}>
+              This page has the {formatCount(numKept)} episodes with the largest share, of{' '}
+              {formatCount(numEpisodes)}.
+            </span>
+          )}
+        </span>
         <Segments
           label="Episodes"
           value={order.success === undefined ? 'all' : order.success ? 'succeeded' : 'failed'}

@@ -6,6 +6,7 @@ import controls from '../components/controls.module.css';
 import { Link } from '../components/link';
 import { formatMoment } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
+import { openedRun } from '../saved-page/saved-run';
 import styles from './run-warnings.module.css';
 
 const FEW = 3;
@@ -43,7 +44,10 @@ export function RunWarnings({ runId }: { readonly runId: string }) {
         </button>
       )}
       {nextCursor !== null && limit === MANY && (
-        <p>These are the newest {MANY}; the view “warnings” on the SQL page has all.</p>
+        <p>
+          These are the newest {MANY}
+          {openedRun() === null ? '; the view “warnings” on the SQL page has all.' : '.'}
+        </p>
       )}
     </section>
   );

@@ -1,4 +1,4 @@
-import { cell, code, listFields, renderType } from './schemas.mjs';
+import { cell, code, listFields, prose, renderType } from './schemas.mjs';
 
 const SERVER = 'http://127.0.0.1:8787';
 const JSON_TYPE = 'application/json';
@@ -23,8 +23,8 @@ export function renderOperation({ method, path, operation }, addressOf) {
   const scope = operation['x-scope'];
   return [
     `## \`${method.toUpperCase()} ${path}\``,
-    `${summary}.`,
-    description === undefined ? '' : cell(description),
+    `${prose(summary)}.`,
+    description === undefined ? '' : prose(description),
     scope === undefined ? '' : `Where the server needs keys: one with the scope ${code(scope)}.`,
     renderParameters(parameters, addressOf),
     renderBody(requestBody, addressOf),

@@ -1,6 +1,6 @@
 import { renderFields, renderOperation } from './operation.mjs';
 import { anchorOf } from '../anchors.mjs';
-import { cell, findSchemas, renderType } from './schemas.mjs';
+import { cell, findSchemas, prose, renderType } from './schemas.mjs';
 
 /**
  * Renders the reference of the API: a page for each tag of its document, with the schemas that no page before it has, and a page that lists the routes.
@@ -73,7 +73,7 @@ function renderIndex({ info }, tags, ofTag) {
   };
   return [
     `# The API, version ${info.version}`,
-    info.description,
+    prose(info.description),
     'A server that others reach needs a key (`retrace keys create`), sent as `Authorization: Bearer <key>`; each route names the scope that it must have. One that only this machine reaches needs none.',
     'Requests can be tried at `/api` of the server, which shows this reference with forms; `/api/openapi.json` is the document that both are made of.',
     ...tags.map((tag) => `## ${titleOfTag(tag)}\n\n${ofTag(tag).map(lineOf).join('\n')}`),

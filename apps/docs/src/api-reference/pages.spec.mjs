@@ -15,6 +15,11 @@ describe('a type', () => {
     [{ type: 'array', items: { $ref: '#/components/schemas/Update' } }, 'list of [Update](#Update)'],
     [{ type: 'string', enum: ['a', 'b'] }, '`a` or `b`'],
     [{ type: 'object', additionalProperties: { type: 'number' } }, 'object of number'],
+    [
+      { type: 'object', additionalProperties: { $ref: '#/components/schemas/Update' } },
+      'object of [Update](#Update)',
+    ],
+    [{ type: 'object', additionalProperties: true }, 'object'],
     [{ type: 'string', format: 'uuid' }, 'string (uuid)'],
     [{}, 'any JSON'],
   ])('%j reads %s', (schema, text) => {
@@ -40,6 +45,17 @@ it('fields within objects and lists have their path as name', () => {
 
 it('a cell keeps bars and angle brackets from ending it, and code as it is', () => {
   expect(cell('a <run> | `b <c>`\nd')).toBe('a &lt;run> \\| `b <c>` d');
+});
+
+it('texts of an operation and of the document are no elements and no expressions of Vue', () => {
+  const text = 'Gives <run> {{ x }}, `<y>`';
+  const operation = { tags: ['runs'], summary: text, description: text, responses: {} };
+  const paths = { '/api/runs': { get: operation } };
+  const pages = renderReference({ info: { description: text }, paths, components: { schemas: {} } });
+  for (const page of ['index', 'runs']) {
+    expect(pages.get(page)).toContain('Gives &lt;run> { { x }}, `<y>`');
+    expect(pages.get(page)).not.toMatch(/<run>|\{\{/);
+  }
 });
 
 it('a command fills in parameters that are required, and quotes what the shell would read', () => {
@@ -82,7 +98,7 @@ describe('the reference', () => {
         [...text.matchAll(/^## (\w+)$/gm)].map(([, name]) => `${page}#${name.toLowerCase()}`),
       ),
     );
-    const schemas = links.filter(([, , anchor]) => !/^(get|post|patch|delete)-/.test(anchor));
+    const schemas = links.filter(([, , anchor]) => !/^(get|post|put|patch|delete)-/.test(anchor));
     expect(schemas.length).toBeGreaterThan(100);
     expect(schemas.filter(([, page, anchor]) => !anchors.has(`${page}#${anchor}`))).toEqual([]);
   });

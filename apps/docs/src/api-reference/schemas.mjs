@@ -29,7 +29,7 @@ export function renderType(schema, addressOf) {
 function renderPlainType(type, schema, addressOf) {
   const { items, additionalProperties } = schema;
   if (type === 'array') return items === undefined ? 'list' : `list of ${renderType(items, addressOf)}`;
-  if (type === 'object' && additionalProperties?.type !== undefined)
+  if (type === 'object' && Object.keys(additionalProperties ?? {}).length > 0)
     return `object of ${renderType(additionalProperties, addressOf)}`;
   if (type === 'null') return '`null`';
   if (type === 'any') return 'any JSON';
@@ -86,8 +86,13 @@ export function findSchemas(part, schemas) {
 
 /** Escapes text for a cell of a table; what is in backticks stays as it is, but for bars. @param {string} text */
 export function cell(text) {
-  const parts = text.replaceAll('\n', ' ').replaceAll('|', '\\|').split('`');
-  return parts
+  return prose(text.replaceAll('\n', ' ').replaceAll('|', '\\|'));
+}
+
+/** Escapes what Vue would read as an element or an expression; what is in backticks stays as it is. @param {string} text */
+export function prose(text) {
+  return text
+    .split('`')
     .map((part, i) => (i % 2 === 0 ? part.replaceAll('<', '&lt;').replaceAll('{{', '{ {') : part))
     .join('`');
 }

@@ -183,6 +183,7 @@ export class EnvironmentVariables {
   @IsOptional() @IsIn(SWITCH) RETRACE_RUN_CONTROL?: Switch;
   /** Directory of the built dashboard; without it the API serves no pages. */
   @IsOptional() @IsString() RETRACE_DASHBOARD_DIRECTORY?: string;
+  /** Directory of the built documentation; without it `/docs` says that it is not there. */
   @IsOptional() @IsString() RETRACE_DOCUMENTATION_DIRECTORY?: string;
   /** `off` if the sink runs in its own process. */
   @IsOptional() @IsIn(SWITCH) RETRACE_SINK?: Switch;

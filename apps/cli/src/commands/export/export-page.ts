@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { CliError } from '../../cli-error.js';
 import { installation, readVersion } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
@@ -6,10 +6,7 @@ import { findRunId } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
 import { readServices } from '../../services/services.js';
 import { withStore } from '../../services/store-session.js';
-import { inScript, readSavedRun } from './saved-run.js';
-
-/** The page of `apps/dashboard/scripts/saved-page.mjs` has this where its run belongs. */
-const RUN = '__SAVED_RUN__';
+import { inScript, readSavedRun, RUN_MARKER } from './saved-run.js';
 
 const MAX_PAGE_BYTES = 20_000_000;
 
@@ -28,30 +25,46 @@ export async function exportRunToPage(options: ExportPageOptions): Promise<void>
     read(session, options, MAX_PAGE_BYTES - Buffer.byteLength(before + after)),
   );
   const page = `${before}${inScript(saved)}${after}`;
-  await writeFile(`${output}.${process.pid}.partial`, page);
-  await rename(`${output}.${process.pid}.partial`, output);
+  await writeWhole(output, page);
   const { runId, episodes, contents } = saved;
   const sizeBytes = Buffer.byteLength(page);
-  const { numEpisodesOfRun, numTooLarge } = contents;
+  const { numEpisodesOfRun, numLeftOut } = contents;
   if (json === true) {
     console.log(
-      JSON.stringify({ runId, numEpisodes: episodes.length, numEpisodesOfRun, numTooLarge, sizeBytes }),
+      JSON.stringify({ runId, numEpisodes: episodes.length, numEpisodesOfRun, numLeftOut, sizeBytes }),
     );
     return;
   }
   console.log(
     `run ${runId}: ${episodes.length.toLocaleString('en')} of ${numEpisodesOfRun.toLocaleString('en')} episodes in ${output} (${(sizeBytes / 1e6).toFixed(1)} MB)` +
-      (numTooLarge === 0 ? '' : `; ${numTooLarge} more did not fit`),
+      (numLeftOut === 0 ? '' : `; left out ${numLeftOut} more, which did not fit`),
   );
 }
 
-/** @throws CliError `FILE_NOT_FOUND` */
+/** @throws CliError `FILE_NOT_FOUND`, `FILE_UNREADABLE` */
 async function readPage() {
   const page = await readFile(installation.savedPage, 'utf8').catch((cause: unknown) => {
     throw new CliError('FILE_NOT_FOUND', 'export: the page is not built yet; run "npm run build"', { cause });
   });
-  const [before, after = ''] = page.split(RUN);
+  const [before, after] = page.split(RUN_MARKER);
+  if (after === undefined)
+    throw new CliError(
+      'FILE_UNREADABLE',
+      `export: the page has no place for a run, ${RUN_MARKER}; run "npm run build"`,
+    );
   return { before, after };
+}
+
+/** Replaces the file once all is on disk. A failure leaves no other file. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  const partial = `${path}.${process.pid}.partial`;
+  try {
+    await writeFile(partial, text, { flush: true });
+    await rename(partial, path);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
 }
 
 async function read(session: StoreSession, { dataDir, run, episodes }: ExportPageOptions, maxBytes: number) {
@@ -66,13 +79,9 @@ async function read(session: StoreSession, { dataDir, run, episodes }: ExportPag
     tokenizerDirectory: directory.tokenizers,
   });
   try {
-    return await readSavedRun(api, {
-      runId,
-      numEpisodes: episodes,
-      maxBytes,
-      savedAt: new Date().toISOString(),
-      version: readVersion(),
-    });
+    const saved = await readSavedRun(api, { runId, numEpisodes: episodes, maxBytes });
+    // Last, as the store goes on meanwhile: what is in the page was there by then.
+    return { ...saved, savedAt: new Date().toISOString(), version: readVersion() };
   } finally {
     await api.close();
   }
