@@ -40,10 +40,19 @@ describe('stages of CI', () => {
     expect(readFileSync(join(folder, 'order'), 'utf8')).toBe('abc');
   });
 
+  const ENDS_AFTER_BROKEN = `const looking = setInterval(() => {
+    if (!fs.existsSync('broken')) return;
+    clearInterval(looking);
+    setTimeout(() => console.log('slow said so'), 1500);
+  }, 20)`;
+
   it('none begins after one has failed; those that run then end, and the output of each is printed', async () => {
     const stages = [
-      { name: 'slow', command: node("setTimeout(() => console.log('slow said so'), 300)") },
-      { name: 'broken', command: node("console.error('broken said so'); process.exit(3)") },
+      { name: 'slow', command: node(ENDS_AFTER_BROKEN) },
+      {
+        name: 'broken',
+        command: node("console.error('broken said so'); fs.mkdirSync('broken'); process.exit(3)"),
+      },
       { name: 'never', command: note('x'), after: ['slow'] },
       { name: 'not there', command: /** @type {const} */ (['./no-such-program']), after: ['never'] },
     ];

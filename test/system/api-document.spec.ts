@@ -9,6 +9,7 @@ const found = await pythonWith('schemathesis==4.32.5');
 const TITLE = 'the API under schemathesis 4.32.5, which makes requests out of its OpenAPI document';
 const title = found.kind === 'available' ? TITLE : `${TITLE} (skipped, because ${found.reason})`;
 const SETTINGS = join(import.meta.dirname, '../support/schemathesis.toml');
+const HOOKS = join(import.meta.dirname, '../support/schemathesis_hooks.py');
 
 describe.skipIf(found.kind === 'unavailable')(title, () => {
   const data = makeDataDirectory();
@@ -68,7 +69,11 @@ describe.skipIf(found.kind === 'unavailable')(title, () => {
       execFile(
         found.python,
         args,
-        { cwd: data.path, maxBuffer: 64 * 1024 * 1024 },
+        {
+          cwd: data.path,
+          maxBuffer: 64 * 1024 * 1024,
+          env: { ...process.env, SCHEMATHESIS_HOOKS: HOOKS },
+        },
         (error, stdout, stderr) => {
           resolve({ code: typeof error?.code === 'number' ? error.code : 0, output: stdout + stderr });
         },
