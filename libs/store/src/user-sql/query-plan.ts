@@ -1,4 +1,5 @@
 import type { StatementOptions, StoreClient } from '../client/store-client.js';
+import { USER_SQL_LIMITS } from './user-sql-limits.js';
 import { nameOf, readSyntaxTree } from './syntax-tree.js';
 
 /** How the engine will answer a SELECT. */
@@ -57,7 +58,8 @@ const MAX_DETAIL_LENGTH = 400;
 const TOTALS = 'SELECT name, total_rows, total_bytes FROM system.tables WHERE database = currentDatabase()';
 
 /**
- * Asks the engine how it will answer a SELECT, which it does not run, except for subqueries whose value the plan depends on.
+ * Asks the engine how it will answer a SELECT, which it does not run, except for subqueries whose value the plan depends on. They are computed twice, within
+ * the time of one query.
  *
  * @param sql a statement that `checkUserSql` accepts, or that the store checks for this user
  * @throws StoreError
@@ -67,14 +69,20 @@ export async function explainQuery(
   sql: string,
   options?: StatementOptions,
 ): Promise<QueryPlan> {
+  const startedAtMs = performance.now();
   const tree = await client.explain<{ readonly explain: string }>('AST', sql, options);
   const [plan] = await client.explain<{ readonly explain: string }>(
     'PLAN actions = 1, indexes = 1, json = 1',
     sql,
     options,
   );
-  const estimates = await client.explain<Estimate>('ESTIMATE', sql, options);
-  const { rows } = await client.queryTable(TOTALS);
+  const elapsedSeconds = (performance.now() - startedAtMs) / 1000;
+  const leftSeconds = Math.max(1, Math.ceil(USER_SQL_LIMITS.max_execution_time - elapsedSeconds));
+  const estimates = await client.explain<Estimate>('ESTIMATE', sql, {
+    ...options,
+    settings: { ...options?.settings, max_execution_time: leftSeconds },
+  });
+  const { rows } = await client.queryTable(TOTALS, { signal: options?.signal });
   const totals = new Map(rows.map(([name, numRows, bytes]) => [name, { numRows, bytes }]));
   const named = readSyntaxTree(tree.map(({ explain }) => explain).join('\n'))
     .filter(({ type }) => type === 'TableIdentifier')
