@@ -50,7 +50,7 @@ export function withStored(edit: NotebookEdit, sent: NotebookDraft, stored: Note
   return { base: stored, draft: { title: stored.title, cells } };
 }
 
-/** What others saved in place of the draft. Its cells have new keys, so that none shows the answer to a query of the draft. */
+/** Puts what others saved in place of the draft. Its cells have new keys, so that none shows the answer to a query of the draft. */
 export function withTheirs({ draft }: NotebookEdit, theirs: NotebookDetail): NotebookEdit {
   return { base: theirs, draft: draftOf(theirs, nextKey(draft)) };
 }
