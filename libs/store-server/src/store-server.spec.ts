@@ -654,6 +654,24 @@ describe('store server', () => {
   });
 
   describe('the read-only user', () => {
+    it('frees the places of explained queries when their clients leave', async () => {
+      await client.command({ query: 'INSERT INTO items (id) SELECT number FROM numbers(10000)' });
+      const controller = new AbortController();
+      const query =
+        'EXPLAIN SELECT (SELECT sum(cityHash64(a.id, b.id, c.id)) FROM items AS a, items AS b, items AS c)';
+      // More than there are places.
+      const explained = Array.from({ length: 8 }, () =>
+        reader.exec({ query, abort_signal: controller.signal }).catch(() => 'aborted'),
+      );
+      await sleep(1_500);
+      controller.abort();
+      expect(new Set(await Promise.all(explained))).toEqual(new Set(['aborted']));
+      const startedAtMs = performance.now();
+      expect((await send({ body: 'SELECT 1', user: READONLY_USER })).text).toBe('1\n');
+      // They would take their whole 30 seconds.
+      expect(performance.now() - startedAtMs).toBeLessThan(20_000);
+    });
+
     it('reads tables and the catalogue, and lists and describes tables', async () => {
       await client.insert({ table: 'items', values: [{ id: 1, name: 'a' }], format: 'JSONEachRow' });
       const result = await reader.query({

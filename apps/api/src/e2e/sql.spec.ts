@@ -1,5 +1,6 @@
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SqlPlan } from '../sql/sql-plan.dto.js';
 import type { SqlResult, SqlSchema } from '../sql/sql.dto.js';
 import { ApiFixture } from '../testing/api-fixture.js';
 import type { RecordedEpisode } from '../testing/played-episode.js';
@@ -63,7 +64,11 @@ describe('queries', () => {
   it('tells what a query will read without running it, and refuses what may not run', async () => {
     const query = "SELECT throwIf(count() > 0) FROM steps WHERE run_id = 'none'";
     const answer = await fixture.post('/api/sql/explain', { query });
-    expect([answer.status, await answer.json()]).toMatchObject([200, { names: ['steps'] }]);
+    const plan = (await answer.json()) as SqlPlan;
+    expect([answer.status, plan.names]).toEqual([200, ['steps']]);
+    expect(plan.tables.map(({ table }) => table)).toEqual(['events']);
+    expect(plan.steps[0]).toMatchObject({ depth: 0, name: 'Aggregating' });
+    expect(plan.steps.at(-1)).toMatchObject({ name: 'ReadFromMergeTree', detail: 'events' });
     const refused = await fixture.post('/api/sql/explain', { query: "SELECT file('/etc/passwd')" });
     expect([refused.status, await refused.json()]).toMatchObject([422, { code: 'SQL_REFUSED' }]);
   });

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { brokenOff } from '../http/broken-off.js';
 import { Access, AccessAsOf } from '../keys/access.js';
 import { SqlPlan } from './sql-plan.dto.js';
 import { ARROW_STREAM, ExplainRequest, SqlRequest, SqlResult, SqlSchema } from './sql.dto.js';
@@ -35,12 +36,15 @@ export class SqlController {
   @ApiOperation({
     summary: 'Tells what a SELECT will read, and how it is answered',
     description:
-      'The query is checked as if it ran. It does not run, except for subqueries that the plan depends on, which have the limits of a query.',
+      'The query is checked as if it ran. It does not run, except for subqueries that the plan depends on, which have the limits of one query.',
   })
   @HttpCode(200)
   @ApiOkResponse({ type: SqlPlan })
-  explain(@Body() { query }: ExplainRequest): Promise<SqlPlan> {
-    return this.sql.explain(query);
+  explain(
+    @Body() { query }: ExplainRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SqlPlan> {
+    return this.sql.explain(query, brokenOff(reply));
   }
 
   @Get('schema')

@@ -141,11 +141,12 @@ export class SqlService implements OnApplicationShutdown {
   }
 
   /** @throws ProblemError `SQL_REFUSED`, `SQL_FAILED` or `SQL_LIMIT_EXCEEDED`, with the reason */
-  async explain(query: string): Promise<QueryPlan> {
+  async explain(query: string, signal: AbortSignal): Promise<QueryPlan> {
     try {
       const statement = await this.check(query);
       return await explainQuery(this.readonlyClient, statement, {
         settings: { ...LIMITS, ...requestSettings() },
+        signal,
       });
     } catch (error) {
       throw sqlProblem(error);

@@ -41,14 +41,13 @@ export function readNotebook(notebookId: string): Promise<NotebookDetail> {
   return dataOf(apiOfNow.GET('/api/notebooks/{notebookId}', { params: { path: { notebookId } } }));
 }
 
-/** Saves a notebook, and answers with it as it is stored, where rules of redaction may have hidden something. */
+/** Saves a notebook over the revision that is named; the answer has the new one. */
 export function useSaveNotebook(notebookId: string) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: async (content: Omit<SaveNotebookRequest, 'source'>): Promise<NotebookDetail> => {
+    mutationFn: (content: Omit<SaveNotebookRequest, 'source'>) => {
       const params = { path: { notebookId } };
-      await dataOf(api.PUT('/api/notebooks/{notebookId}', { params, body: { ...content, source: SOURCE } }));
-      return readNotebook(notebookId);
+      return dataOf(api.PUT('/api/notebooks/{notebookId}', { params, body: { ...content, source: SOURCE } }));
     },
     onSuccess: () => client.invalidateQueries({ queryKey: keys.notebooks, exact: true }),
   });

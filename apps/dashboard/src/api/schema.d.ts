@@ -803,7 +803,7 @@ export interface paths {
         put?: never;
         /**
          * Tells what a SELECT will read, and how it is answered
-         * @description The query is checked as if it ran. It does not run, except for subqueries that the plan depends on, which have the limits of a query.
+         * @description The query is checked as if it ran. It does not run, except for subqueries that the plan depends on, which have the limits of one query.
          */
         post: operations["SqlController_explain"];
         delete?: never;

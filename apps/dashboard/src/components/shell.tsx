@@ -5,6 +5,7 @@ import { AsOfBar } from '../as-of/as-of-bar';
 import { useShowMoment, useShownMoment } from '../as-of/shown-moment';
 import { useHealth, useLogin, useSession } from '../api/queries';
 import type { Health, SessionStatus } from '../api/schema';
+import { forgetEditsIfAllowed } from '../notebooks/kept-edits';
 import { ClockIcon } from './clock-icon';
 import controls from './controls.module.css';
 import { LoginForm } from './login-form';
@@ -134,7 +135,7 @@ function LogOut({ name }: { readonly name: string }) {
       title={`Logged in by the key "${name}"`}
       disabled={login.isPending}
       onClick={() => {
-        login.mutate(null);
+        if (forgetEditsIfAllowed()) login.mutate(null);
       }}
     >
       Log out

@@ -1,10 +1,37 @@
 import type { ReactNode } from 'react';
 import Markdown from 'markdown-to-jsx/react';
+import { Link } from '../components/link';
 import styles from './markdown.module.css';
 
 /** A heading without an id, which another cell, or the page, could have too. */
 function heading(Level: 'h2' | 'h3' | 'h4' | 'h5' | 'h6') {
   return ({ children }: { readonly children?: ReactNode }) => <Level>{children}</Level>;
+}
+
+interface TextLinkProps {
+  readonly href?: string;
+  readonly title?: string;
+  readonly children?: ReactNode;
+}
+
+/** Parts of this server that are no pages of the dashboard. */
+const NO_PAGES = /^\/(?:api|docs)(?:\/|$)/;
+
+/** A link. One to another page keeps the moment that is shown; one within the text is only text, since nothing there has an id. */
+function TextLink({ href = '', title, children }: TextLinkProps) {
+  if (href.startsWith('#')) return children;
+  const url = URL.canParse(href, location.href) ? new URL(href, location.href) : null;
+  if (url?.origin !== location.origin || NO_PAGES.test(url.pathname))
+    return (
+      <a rel="noreferrer" {...{ href, title }}>
+        {children}
+      </a>
+    );
+  return (
+    <Link to={`${url.pathname}${url.search}${url.hash}`} title={title}>
+      {children}
+    </Link>
+  );
 }
 
 /** HTML is shown as it is written, since anybody who may save a notebook could write it. */
@@ -20,9 +47,11 @@ const OPTIONS = {
     h4: heading('h5'),
     h5: heading('h6'),
     h6: heading('h6'),
-    // An address of elsewhere would tell who reads the notebook.
+    // Loading an image from another server would tell that server who reads the notebook.
     img: ({ alt }: { readonly alt?: string }) => <em>{alt}</em>,
-    a: { props: { rel: 'noreferrer' } },
+    a: TextLink,
+    // Footnotes, whose ids are made of the text.
+    div: ({ children }: { readonly children?: ReactNode }) => <div>{children}</div>,
   },
 } as const;
 

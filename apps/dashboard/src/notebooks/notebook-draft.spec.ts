@@ -3,12 +3,15 @@ import type { NotebookDetail } from '../api/schema';
 import {
   contentOf,
   draftOf,
+  editOf,
   isChanged,
   withCell,
   withChange,
   withMove,
   withoutCell,
+  withSaved,
   withStored,
+  withTheirs,
 } from './notebook-draft';
 
 const cell = (text: string) => ({ kind: 'sql' as const, text, view: 'table' as const, plot: null });
@@ -35,16 +38,38 @@ describe('draft of a notebook', () => {
 
   it('is changed by content and order, and no more once it is stored', () => {
     const base = stored('a', 'b');
-    const draft = draftOf(base);
-    expect(isChanged(draft, base)).toBe(false);
-    expect(isChanged(withMove(draft, 0, 1), base)).toBe(true);
-    expect(isChanged({ ...draft, title: 'U' }, base)).toBe(true);
-    const saved = withChange(withMove(draft, 0, 1), 1, { text: 'secret' });
-    const redacted = withStored(saved, stored('[hidden]', 'a'));
-    expect(redacted.cells.map(({ key, text }) => [key, text])).toEqual([
+    const edit = editOf(base);
+    expect(isChanged(edit)).toBe(false);
+    expect(isChanged({ base, draft: withMove(edit.draft, 0, 1) })).toBe(true);
+    expect(isChanged({ base, draft: { ...edit.draft, title: 'U' } })).toBe(true);
+    const sent = withChange(withMove(edit.draft, 0, 1), 1, { text: 'secret' });
+    const saved = withSaved({ base, draft: sent }, sent, { revision: 2, savedAt: 'now' });
+    expect([isChanged(saved), saved.base.revision, saved.draft]).toEqual([false, 2, sent]);
+    const redacted = withStored(saved, sent, { ...stored('[hidden]', 'a'), revision: 2 });
+    expect(redacted.draft.cells.map(({ key, text }) => [key, text])).toEqual([
       [1, '[hidden]'],
       [0, 'a'],
     ]);
-    expect(contentOf(redacted)).toEqual({ title: 'T', cells: [cell('[hidden]'), cell('a')] });
+    expect(isChanged(redacted)).toBe(false);
+    expect(contentOf(redacted.draft)).toEqual({ title: 'T', cells: [cell('[hidden]'), cell('a')] });
+  });
+
+  it('keeps what is written while it is saved, and starts from what was sent', () => {
+    const { base, draft: sent } = editOf(stored('a'));
+    const written = withChange(sent, 0, { text: 'b' });
+    const saved = withSaved({ base, draft: written }, sent, { revision: 2, savedAt: 'now' });
+    const shown = withStored(saved, sent, { ...stored('a'), revision: 2 });
+    expect([shown.base.revision, textsOf(shown.draft), isChanged(shown)]).toEqual([2, 'b', true]);
+  });
+
+  it('of two tabs: a later revision of the other never replaces a draft by itself, and theirs has cells of its own', () => {
+    const { base, draft: sent } = editOf(stored('mine'));
+    const saved = withSaved({ base, draft: sent }, sent, { revision: 2, savedAt: 'now' });
+    const theirs = { ...stored('theirs', 'more'), revision: 3 };
+    expect(withStored(saved, sent, theirs)).toBe(saved);
+    const taken = withTheirs(saved, theirs);
+    expect([taken.base.revision, textsOf(taken.draft), isChanged(taken)]).toEqual([3, 'theirsmore', false]);
+    // A cell with the key of another would go on showing the answer of that.
+    expect(taken.draft.cells.map(({ key }) => key)).toEqual([1, 2]);
   });
 });

@@ -13,16 +13,46 @@ export interface NotebookDraft {
 
 export const MAX_CELLS = 100;
 
-export function draftOf({ title, cells }: Pick<NotebookDetail, 'title' | 'cells'>): NotebookDraft {
-  return { title, cells: cells.map((cell, key) => ({ ...cell, key })) };
+/** A notebook that is edited: the revision that the draft starts from, and the draft. */
+export interface NotebookEdit {
+  readonly base: NotebookDetail;
+  readonly draft: NotebookDraft;
 }
 
-/** The draft as it was stored: its cells have the stored content and keep their keys. */
-export function withStored(draft: NotebookDraft, stored: NotebookDetail): NotebookDraft {
-  return {
-    title: stored.title,
-    cells: stored.cells.map((cell, i) => ({ ...cell, key: draft.cells[i]?.key ?? nextKey(draft) + i })),
-  };
+export function draftOf(
+  { title, cells }: Pick<NotebookDetail, 'title' | 'cells'>,
+  firstKey = 0,
+): NotebookDraft {
+  return { title, cells: cells.map((cell, i) => ({ ...cell, key: firstKey + i })) };
+}
+
+export function editOf(stored: NotebookDetail): NotebookEdit {
+  return { base: stored, draft: draftOf(stored) };
+}
+
+/** The edit after the store took a draft as a revision; what was written meanwhile is not saved yet. */
+export function withSaved(
+  { base, draft }: NotebookEdit,
+  sent: NotebookDraft,
+  saved: Pick<NotebookDetail, 'revision' | 'savedAt'>,
+): NotebookEdit {
+  return { base: { ...base, ...contentOf(sent), numCells: sent.cells.length, ...saved }, draft };
+}
+
+/**
+ * The edit with its revision as it is stored, where rules of redaction may have hidden something; cells keep their keys. Without effect where others have
+ * saved a later revision, which this draft does not start from.
+ */
+export function withStored(edit: NotebookEdit, sent: NotebookDraft, stored: NotebookDetail): NotebookEdit {
+  if (stored.revision !== edit.base.revision) return edit;
+  if (edit.draft !== sent) return { ...edit, base: stored };
+  const cells = stored.cells.map((cell, i) => ({ ...cell, key: sent.cells[i].key }));
+  return { base: stored, draft: { title: stored.title, cells } };
+}
+
+/** Puts what others saved in place of the draft. Its cells have new keys, so that none shows the answer to a query of the draft. */
+export function withTheirs({ draft }: NotebookEdit, theirs: NotebookDetail): NotebookEdit {
+  return { base: theirs, draft: draftOf(theirs, nextKey(draft)) };
 }
 
 /** The part of a draft that is saved. */
@@ -30,9 +60,9 @@ export function contentOf({ title, cells }: NotebookDraft): Pick<NotebookDetail,
   return { title, cells: cells.map(({ key: _, ...cell }) => cell) };
 }
 
-/** Whether a draft differs from what is stored. */
-export function isChanged(draft: NotebookDraft, { title, cells }: NotebookDetail): boolean {
-  return JSON.stringify(contentOf(draft)) !== JSON.stringify(contentOf(draftOf({ title, cells })));
+/** Whether the draft differs from what is stored. */
+export function isChanged({ base, draft }: NotebookEdit): boolean {
+  return JSON.stringify(contentOf(draft)) !== JSON.stringify(contentOf(draftOf(base)));
 }
 
 /** Adds a cell at the end. */

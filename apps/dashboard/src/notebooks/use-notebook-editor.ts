@@ -1,60 +1,73 @@
 import { useMutation } from '@tanstack/react-query';
-import { useCallback, useEffect, useRef, useState } from 'react';
-import { readNotebook, useSaveNotebook } from '../api/notebook-queries';
+import { useCallback, useState } from 'react';
+import { ApiProblem } from '../api/api-problem';
+import { readNotebook, useCreateNotebook, useSaveNotebook } from '../api/notebook-queries';
 import type { NotebookDetail } from '../api/schema';
-import { contentOf, draftOf, isChanged, withStored, type NotebookDraft } from './notebook-draft';
+import { keptEdit } from './kept-edits';
+import {
+  contentOf,
+  editOf,
+  isChanged,
+  withSaved,
+  withStored,
+  withTheirs,
+  type NotebookDraft,
+} from './notebook-draft';
 
-/** A notebook that is edited: the revision it starts from, the draft, and what saves it. */
-export function useNotebookEditor(opened: NotebookDetail) {
+/** A notebook that is edited, and what saves it. Of an earlier moment it is only shown. */
+export function useNotebookEditor(opened: NotebookDetail, isOfNow: boolean) {
   const { notebookId } = opened;
-  const [base, setBase] = useState(opened);
-  const [draft, setDraft] = useState<NotebookDraft>(() => draftOf(opened));
-  const newest = useRef(draft);
-  useEffect(() => {
-    newest.current = draft;
-  });
+  const [edit, setEdit] = useState(() => (isOfNow ? keptEdit(notebookId) : null) ?? editOf(opened));
+  const { base, draft } = edit;
+  const isUnsaved = isOfNow && isChanged(edit);
   const saving = useSaveNotebook(notebookId);
+  const copying = useCreateNotebook();
+  /** Asked for once a save was refused, so that the choice names the revision that it is about. */
   const theirs = useMutation({ mutationFn: () => readNotebook(notebookId) });
 
+  const showStored = async (sent: NotebookDraft): Promise<void> => {
+    const stored = await readNotebook(notebookId).catch(() => null);
+    // It is saved all the same; the next page that opens it shows it as it is stored.
+    if (stored !== null) setEdit((current) => withStored(current, sent, stored));
+  };
   const saveOver = (revision: number): void => {
+    if (saving.isPending || draft.title.trim() === '') return;
     const sent = draft;
-    if (saving.isPending || sent.title.trim() === '') return;
-    const onSuccess = (stored: NotebookDetail): void => {
-      // What was written meanwhile starts from what was sent, and not from what others may have saved since.
-      const isUntouched = newest.current === sent;
-      setBase(isUntouched ? stored : { ...stored, revision: revision + 1 });
-      if (isUntouched) setDraft(withStored(sent, stored));
-    };
-    saving.mutate({ revision, ...contentOf(sent) }, { onSuccess });
+    saving.mutate(
+      { revision, ...contentOf(sent) },
+      {
+        onSuccess: (saved) => {
+          const savedAt = new Date().toISOString();
+          setEdit((current) => withSaved(current, sent, { revision: saved.revision, savedAt }));
+          void showStored(sent);
+        },
+        onError: (error) => {
+          if (isConflict(error)) theirs.mutate();
+        },
+      },
+    );
   };
   return {
-    ...{ base, draft, saving },
+    ...{ edit, base, draft, isUnsaved, saving, copying, theirs },
     change: useCallback((by: (draft: NotebookDraft) => NotebookDraft) => {
-      setDraft(by);
+      setEdit((current) => ({ ...current, draft: by(current.draft) }));
     }, []),
-    isChanged: isChanged(draft, base),
     save: () => {
-      saveOver(base.revision);
+      if (isUnsaved) saveOver(base.revision);
     },
     /** Puts what others saved in place of the draft. */
-    takeTheirs: () => {
-      theirs.mutate(undefined, {
-        onSuccess: (stored) => {
-          saving.reset();
-          setBase(stored);
-          setDraft(draftOf(stored));
-        },
-      });
+    takeTheirs: (stored: NotebookDetail) => {
+      saving.reset();
+      setEdit((current) => withTheirs(current, stored));
     },
-    /** Saves the draft as the revision after the one that others saved. */
-    saveOverTheirs: () => {
-      theirs.mutate(undefined, {
-        onSuccess: ({ revision }) => {
-          saveOver(revision);
-        },
-      });
-    },
+    /** Saves the draft after a revision that others saved, and no later one. */
+    saveOver,
   };
 }
 
 export type NotebookEditorState = ReturnType<typeof useNotebookEditor>;
+
+/** Whether a save was refused because others have saved the notebook. */
+export function isConflict(error: Error): boolean {
+  return error instanceof ApiProblem && error.code === 'NOTEBOOK_CONFLICT';
+}

@@ -2,7 +2,6 @@ import { useEffect, useRef } from 'react';
 import { useParams, useSearchParams } from 'react-router';
 import { useDeleteNotebook, useNotebook } from '../api/notebook-queries';
 import { useSqlSchema } from '../api/sql-queries';
-import { ApiProblem } from '../api/api-problem';
 import type { NotebookDetail, SqlTable } from '../api/schema';
 import { MOMENT_FIELD } from '../as-of/moment';
 import { useOpenPage, useShownMoment } from '../as-of/shown-moment';
@@ -15,6 +14,7 @@ import { NotebookCell } from '../notebooks/notebook-cell';
 import { withChange, withMove, withoutCell } from '../notebooks/notebook-draft';
 import { CopyLink, NotebookTitle, SavedState } from '../notebooks/notebook-head';
 import styles from '../notebooks/notebook.module.css';
+import { SaveFailure } from '../notebooks/save-failure';
 import { useCellRunners } from '../notebooks/use-cell-runners';
 import { type NotebookEditorState, useNotebookEditor } from '../notebooks/use-notebook-editor';
 import { useUnsaved } from '../notebooks/use-unsaved';
@@ -36,10 +36,10 @@ export function NotebookPage() {
 }
 
 function Notebook({ opened }: { readonly opened: NotebookDetail }) {
-  const editor = useNotebookEditor(opened);
   const runners = useCellRunners();
   const tables = useSqlSchema().data ?? NO_TABLES;
   const isOfNow = useShownMoment() === null;
+  const editor = useNotebookEditor(opened, isOfNow);
   const { draft, change, save } = editor;
   const addButton = useRef<HTMLButtonElement>(null);
   useRunWhenOpened(() => void runners.runAll(draft.cells));
@@ -49,7 +49,7 @@ function Notebook({ opened }: { readonly opened: NotebookDetail }) {
       <Head {...{ editor, isOfNow }} />
       <div className={page.stack}>
         <Bar {...{ editor, runners, isOfNow }} />
-        <Failure editor={editor} />
+        <SaveFailure editor={editor} />
         {draft.cells.map((cell, i) => (
           <NotebookCell
             key={cell.key}
@@ -82,7 +82,7 @@ interface PartProps {
   readonly isOfNow: boolean;
 }
 
-function Head({ editor: { base, draft, change, isChanged }, isOfNow }: PartProps) {
+function Head({ editor: { base, draft, change, isUnsaved }, isOfNow }: PartProps) {
   return (
     <div className={page.head}>
       <NotebookTitle
@@ -92,7 +92,7 @@ function Head({ editor: { base, draft, change, isChanged }, isOfNow }: PartProps
           change((current) => ({ ...current, title }));
         }}
       />
-      <SavedState savedAt={base.savedAt} revision={base.revision} isChanged={isChanged && isOfNow} />
+      <SavedState savedAt={base.savedAt} revision={base.revision} isChanged={isUnsaved} />
       <span className={page.grow} />
       <Link className={controls.buttonLink} to="/sql/notebooks">
         Notebooks
@@ -102,14 +102,15 @@ function Head({ editor: { base, draft, change, isChanged }, isOfNow }: PartProps
 }
 
 function Bar({
-  editor: { base, draft, isChanged, save, saving },
+  editor: { edit, base, draft, isUnsaved, save, saving, copying },
   runners: { isRunningAll, runAll },
   isOfNow,
 }: PartProps & { readonly runners: ReturnType<typeof useCellRunners> }) {
   const moment = useShownMoment();
   const remove = useDeleteNotebook(base.notebookId);
   const open = useOpenPage();
-  useUnsaved(isChanged && isOfNow && !remove.isPending && !remove.isSuccess);
+  const isLeft = [remove, copying].some(({ isPending, isSuccess }) => isPending || isSuccess);
+  useUnsaved(edit, isUnsaved && !isLeft);
   const link = new URL(`/sql/notebooks/${base.notebookId}`, location.href);
   link.searchParams.set(RUN_FIELD, '1');
   if (moment !== null) link.searchParams.set(MOMENT_FIELD, moment);
@@ -128,7 +129,7 @@ function Bar({
           type="button"
           className={controls.button}
           title="Ctrl+S"
-          disabled={!isChanged || saving.isPending || draft.title.trim() === ''}
+          disabled={!isUnsaved || saving.isPending || draft.title.trim() === ''}
           onClick={save}
         >
           {saving.isPending ? 'Saving…' : 'Save'}
@@ -155,32 +156,6 @@ function Bar({
       )}
       {remove.isError && <ErrorState error={remove.error} />}
     </div>
-  );
-}
-
-/** Why the notebook was not saved, and what to do where others saved it meanwhile. */
-function Failure({
-  editor: { saving, takeTheirs, saveOverTheirs },
-}: {
-  readonly editor: NotebookEditorState;
-}) {
-  const { error } = saving;
-  if (error === null) return null;
-  const isConflict = error instanceof ApiProblem && error.code === 'NOTEBOOK_CONFLICT';
-  return (
-    <>
-      <ErrorState error={error} />
-      {isConflict && (
-        <div className={styles.bar}>
-          <button type="button" className={controls.button} onClick={takeTheirs}>
-            Discard my changes and show theirs
-          </button>
-          <button type="button" className={controls.button} onClick={saveOverTheirs}>
-            Save mine in place of theirs
-          </button>
-        </div>
-      )}
-    </>
   );
 }
 

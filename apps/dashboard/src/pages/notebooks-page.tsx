@@ -49,7 +49,7 @@ export function NotebooksPage() {
     <>
       <div className={page.head}>
         <h1>Notebooks</h1>
-        <p className={page.subtle}>SQL and text that everybody with a key to this server sees</p>
+        <p className={page.subtle}>SQL and text that everybody who may read this server sees</p>
         <span className={page.grow} />
         {isOfNow && (
           <button type="button" className={controls.primary} disabled={create.isPending} onClick={add}>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SqlPlannedTable } from '../api/schema';
-import { adviceOn, describeIndex, describeRead, formatBytes, stepName } from './plan-text';
+import { adviceOn, describeIndex, describeRead, formatBytes, stepName, viewsOf } from './plan-text';
 
 const read = (numRows: number, totalRows: number | null): SqlPlannedTable => ({
   ...{ table: 'events', numRows, totalRows, maxBytes: null, numParts: 1, numGranules: 1 },
@@ -17,12 +17,23 @@ const planOf = (numRows: number, condition: string) => ({
 
 describe('plan of a query in words', () => {
   it('tells a part of a table from the whole, and from a table that is read twice', () => {
-    expect(describeRead(read(8_192, 67_747))).toBe('Reads 8,192 of 67,747 rows of events, 12.1%');
-    expect(describeRead(read(67_662, 67_747))).toBe('Reads the whole of events, 67,662 rows');
-    expect(describeRead(read(20, 10))).toBe(
-      'Reads 20 rows of events, which has 10: it is read more than once',
+    const [step] = planOf(1, '').steps;
+    expect(describeRead(read(8_192, 67_747), [step])).toBe('Reads 8,192 of 67,747 rows of events, 12.1%');
+    expect(describeRead(read(67_662, 67_747), [step])).toBe('Reads the whole of events, 67,662 rows');
+    expect(describeRead(read(20, 10), [step, step])).toBe('Reads the whole of events, 2 times, 20 rows');
+    expect(describeRead(read(10, 10), [step, step])).toBe(
+      'Reads 10 rows of events, which has 10, in 2 steps',
     );
-    expect(describeRead(read(1, null))).toBe('Reads 1 row of events');
+    expect(describeRead(read(1, null), [step])).toBe('Reads 1 row of events');
+  });
+
+  it('takes two reads of half a large table for no read of the whole', () => {
+    const plan = planOf(1_000_000, 'true');
+    expect(adviceOn({ ...plan, steps: [...plan.steps, ...plan.steps] })).toBeNull();
+  });
+
+  it('names the views that a query reads through, and no table that it reads', () => {
+    expect(viewsOf({ ...planOf(1, ''), names: ['steps', 'events'] })).toEqual(['steps']);
   });
 
   it('advises on a filter only where a large table is read whole', () => {

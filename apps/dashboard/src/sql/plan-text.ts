@@ -27,24 +27,39 @@ export function stepName(name: string): string {
   return STEP_NAMES[name] ?? name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ');
 }
 
-/** Tells how many rows of a table are read. */
-export function describeRead({ table, numRows, totalRows }: SqlPlannedTable): string {
+/** Tells how many rows of a table are read, in all steps that read it. */
+export function describeRead(read: SqlPlannedTable, steps: SqlPlan['steps']): string {
+  const { table, numRows, totalRows } = read;
   const rows = `${formatCount(numRows)} ${numRows === 1 ? 'row' : 'rows'}`;
   if (totalRows === null) return `Reads ${rows} of ${table}`;
-  // A table that is read twice counts twice.
-  if (numRows > totalRows)
-    return `Reads ${rows} of ${table}, which has ${formatCount(totalRows)}: it is read more than once`;
-  if (isWhole({ numRows, totalRows })) return `Reads the whole of ${table}, ${rows}`;
+  const numReads = countReads(table, steps);
+  if (isWhole(read, numReads))
+    return `Reads the whole of ${table}${numReads > 1 ? `, ${numReads} times` : ''}, ${rows}`;
+  if (numReads > 1)
+    return `Reads ${rows} of ${table}, which has ${formatCount(totalRows)}, in ${numReads} steps`;
   return `Reads ${formatCount(numRows)} of ${formatCount(totalRows)} rows of ${table}, ${formatPercent(numRows / totalRows)}`;
 }
 
-function isWhole({ numRows, totalRows }: Pick<SqlPlannedTable, 'numRows' | 'totalRows'>): boolean {
-  return totalRows !== null && totalRows > 0 && numRows >= WHOLE_FRACTION * totalRows;
+function countReads(table: string, steps: SqlPlan['steps']): number {
+  return steps.filter(({ name, detail }) => name.startsWith('Read') && detail === table).length;
+}
+
+/** Whether each read is of the whole table, on average: their rows are known as a sum. */
+function isWhole({ numRows, totalRows }: SqlPlannedTable, numReads: number): boolean {
+  if (totalRows === null || totalRows === 0) return false;
+  return numRows >= WHOLE_FRACTION * totalRows * Math.max(1, numReads);
+}
+
+/** The views, and tables beside those that are read, that a query names. */
+export function viewsOf({ names, tables }: SqlPlan): readonly string[] {
+  return names.filter((name) => tables.every(({ table }) => table !== name));
 }
 
 /** Advises on what to change so that less is read; null where that is not worth it. */
 export function adviceOn({ tables, steps }: SqlPlan): string | null {
-  const large = tables.find((read) => isWhole(read) && read.numRows >= MANY_ROWS);
+  const large = tables.find(
+    (read) => isWhole(read, countReads(read.table, steps)) && read.numRows >= MANY_ROWS,
+  );
   if (large === undefined) return null;
   const keys = steps.flatMap(({ indexes }) => indexes).filter(({ type }) => type === 'PrimaryKey');
   const hasRun = keys.some(({ condition }) => condition.includes('run_id'));

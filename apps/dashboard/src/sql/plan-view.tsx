@@ -3,7 +3,7 @@ import type { SqlPlan, SqlPlanStep, SqlPlannedTable } from '../api/schema';
 import { DataTable, type TableColumn } from '../components/data-table';
 import { formatCount, formatPercent } from '../format/numbers';
 import page from '../pages/page.module.css';
-import { adviceOn, describeIndex, describeRead, formatBytes, stepName } from './plan-text';
+import { adviceOn, describeIndex, describeRead, formatBytes, stepName, viewsOf } from './plan-text';
 import styles from './plan-view.module.css';
 
 const COLUMNS: readonly TableColumn<SqlPlannedTable>[] = [
@@ -32,17 +32,18 @@ const COLUMNS: readonly TableColumn<SqlPlannedTable>[] = [
 
 /** Shows how much a query will read, and the steps from there to its result. */
 export function PlanView({ plan }: { readonly plan: SqlPlan }) {
-  const { names, tables, steps } = plan;
+  const { tables, steps } = plan;
+  const views = viewsOf(plan);
   const advice = adviceOn(plan);
   return (
     <section className={`${page.card} ${styles.plan}`} aria-label="Plan of the query">
       <h2>What it reads</h2>
       <ul>
         {tables.map((read) => (
-          <li key={read.table}>{describeRead(read)}.</li>
+          <li key={read.table}>{describeRead(read, steps)}.</li>
         ))}
         {tables.length === 0 && <li>Reads no rows: the engine knows the answer.</li>}
-        {names.length > 0 && <li className={page.subtle}>Through {names.join(', ')}.</li>}
+        {views.length > 0 && <li className={page.subtle}>Through {views.join(', ')}.</li>}
         {advice !== null && <li className={styles.advice}>{advice}</li>}
       </ul>
       {tables.length > 0 && (

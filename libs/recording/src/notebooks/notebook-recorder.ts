@@ -9,7 +9,7 @@ import {
   type NotebookDeleted,
   type NotebookSaved,
 } from '@retrace/trajectory';
-import { RecordingError } from '../recording-error.js';
+import { type RecordFault, RecordingError } from '../recording-error.js';
 import { requireControlEvent } from '../run/control-event.js';
 import type { RunBook } from '../run/run-book.js';
 import { invalid, requireRequest } from '../wire/check-wire.js';
@@ -42,6 +42,8 @@ type Written =
   | { readonly kind: 'NotebookDeleted'; readonly payload: NotebookDeleted };
 
 const MAX_CELLS_LENGTH = 262_144;
+/** In place of a title that rules of redaction leave nothing of. */
+const NO_TITLE = 'Untitled';
 
 /**
  * Writes notebooks. A writer names the revision that it had read, and is refused where that is not the newest; of two processes that write at once the
@@ -51,7 +53,7 @@ export class NotebookRecorder {
   constructor(private readonly parts: NotebookRecorderParts) {}
 
   /**
-   * Makes a notebook; does nothing where it was made with the same id and content.
+   * Makes a notebook; does nothing where it was made with the same id and content, whatever was saved since.
    *
    * @param value a `CreateNotebookRequest`, checked here
    * @throws RecordingError `INVALID_RECORDS`, `NOTEBOOK_CONFLICT`, `LOG_UNAVAILABLE`, `STORE_BEHIND`
@@ -65,7 +67,7 @@ export class NotebookRecorder {
   }
 
   /**
-   * Saves the whole content of a notebook; does nothing where the last one to save that revision saved the same.
+   * Saves the whole content of a notebook; does nothing where that revision was followed by one with the same content.
    *
    * @param value a `SaveNotebookRequest`, checked here
    * @throws RecordingError as `create`; `NOTEBOOK_UNKNOWN`
@@ -98,9 +100,9 @@ export class NotebookRecorder {
       const rule = `must have at most ${MAX_CELLS_LENGTH} characters as JSON`;
       throw invalid({ index: null, field: 'cells', value: `${length} characters`, rule });
     }
-    // What the page reads to show the cells holds no text of a person.
-    const whole = this.parts.redact({ title, cells: cells.map(cellOf), source });
-    return { kind: 'NotebookSaved', payload: { notebookId, revision: revision + 1, ...whole } };
+    const content = this.parts.redact({ title, cells: cells.map(cellOf), source });
+    const payload = { notebookId, revision: revision + 1, ...content, title: content.title || NO_TITLE };
+    return { kind: 'NotebookSaved', payload };
   }
 
   private write(written: Written): Promise<AcknowledgedNotebook> {
@@ -111,15 +113,16 @@ export class NotebookRecorder {
       const event = newControlEvent({ ...written, ...common }) as AnyEvent;
       requireControlEvent(event);
       await runs.untilStored();
+      const before = await readNotebookRevision(client, notebookId, revision);
+      if (isSame(before, written)) return { notebookId, revision, isNew: false };
       const newest = await readNotebookRevision(client, notebookId);
-      if (newest !== null && isSame(newest, written)) return { notebookId, revision, isNew: false };
-      requireNewest(notebookId, revision - 1, newest);
+      if (!isNewest(revision - 1, newest)) throw refusal(notebookId, revision - 1, newest);
       await runs.append(event);
       await runs.untilStored();
       const counted = await readNotebookRevision(client, notebookId, revision);
-      if (counted?.eventId !== event.eventId)
-        throw conflict(notebookId, revision - 1, counted?.revision ?? revision);
-      return { notebookId, revision, isNew: true };
+      const isNew = counted?.eventId === event.eventId;
+      if (isNew || isSame(counted, written)) return { notebookId, revision, isNew };
+      throw refusal(notebookId, revision - 1, await readNotebookRevision(client, notebookId));
     });
   }
 }
@@ -128,27 +131,35 @@ function cellOf({ kind, text, view = 'table', plot = null }: CellRequest): Noteb
   return { kind, text, view, plot };
 }
 
-/** Whether a request that comes again has been answered: who asks, and when, makes no difference. */
-function isSame(newest: NotebookRevision, { kind, payload }: Written): boolean {
-  if (newest.kind !== kind || newest.revision !== payload.revision) return false;
+/** Whether a revision is what a request asks for: who asks, and when, makes no difference. */
+function isSame(stored: NotebookRevision | null, { kind, payload }: Written): boolean {
+  if (stored?.kind !== kind) return false;
   if (kind === 'NotebookDeleted') return true;
-  return isDeepStrictEqual([newest.title, newest.cells], [payload.title, payload.cells]);
+  return isDeepStrictEqual([stored.title, stored.cells], [payload.title, payload.cells]);
 }
 
-/** @throws RecordingError `NOTEBOOK_UNKNOWN`, `NOTEBOOK_CONFLICT` */
-function requireNewest(notebookId: string, read: number, newest: NotebookRevision | null): void {
-  if (newest === null && read === 0) return;
-  if (newest === null || (newest.kind === 'NotebookDeleted' && read > 0)) {
-    const why = newest === null ? 'not found' : `was deleted, as revision ${newest.revision}`;
-    throw new RecordingError('NOTEBOOK_UNKNOWN', `Notebook ${notebookId} ${why}`);
+/** Whether a change may follow the revision that its writer had read; 0 for a notebook that is made. */
+function isNewest(read: number, newest: NotebookRevision | null): boolean {
+  return newest === null ? read === 0 : newest.kind === 'NotebookSaved' && newest.revision === read;
+}
+
+/** A `NOTEBOOK_UNKNOWN` or `NOTEBOOK_CONFLICT` for a change that may not follow the newest revision. */
+function refusal(notebookId: string, read: number, newest: NotebookRevision | null): RecordingError {
+  const isDeleted = newest?.kind === 'NotebookDeleted';
+  if (read === 0) {
+    const message = `Notebook ${notebookId} ${isDeleted ? 'was made and deleted' : 'exists, with other content'}; choose another id`;
+    const rule = 'must be an id that no notebook has or had';
+    return conflict(message, { field: 'id', value: notebookId, rule });
   }
-  if (newest.revision !== read) throw conflict(notebookId, read, newest.revision);
+  if (newest === null || isDeleted) {
+    const why = newest === null ? 'not found' : `was deleted, as revision ${newest.revision}`;
+    return new RecordingError('NOTEBOOK_UNKNOWN', `Notebook ${notebookId} ${why}`);
+  }
+  const message = `The newest revision of notebook ${notebookId} is ${newest.revision}, and this change is based on ${read}; read the notebook again, and make the change there`;
+  const rule = `must be ${newest.revision}, the newest revision`;
+  return conflict(message, { field: 'revision', value: read, rule });
 }
 
-function conflict(notebookId: string, read: number, newest: number): RecordingError {
-  const rule = `must be ${newest}, the newest revision`;
-  const message = `Notebook ${notebookId} has revision ${newest}, and this change was made of revision ${read}; read it again, and change that`;
-  return new RecordingError('NOTEBOOK_CONFLICT', message, {
-    faults: [{ index: null, field: 'revision', value: read, rule }],
-  });
+function conflict(message: string, fault: Omit<RecordFault, 'index'>): RecordingError {
+  return new RecordingError('NOTEBOOK_CONFLICT', message, { faults: [{ index: null, ...fault }] });
 }

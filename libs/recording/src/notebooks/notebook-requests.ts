@@ -25,7 +25,8 @@ const MAX_TITLE_LENGTH = 200;
 /** Lines of a chart, as the page draws them. */
 const MAX_LINES = 12;
 
-const columnName = (description: string): Schema => text(description, { maxLength: 256 });
+/** The store names a column without a name by its expression, which may be most of the query. */
+const columnName = (description: string): Schema => text(description, { maxLength: MAX_TEXT_LENGTH });
 
 const CELL = objectSchema<CellRequest>(
   {

@@ -179,6 +179,33 @@ describe('redact', () => {
   });
 });
 
+describe('redact of a notebook', () => {
+  const cell = {
+    ...{ kind: 'sql', text: 'SELECT kind', view: 'chart' },
+    plot: { x: 'kind', ys: ['sql', 'a'], by: null },
+  };
+
+  it('hides texts and names of columns, and leaves what makes it a notebook', () => {
+    const { value } = run(
+      { title: 'sql', cells: [cell] },
+      { rules: [{ name: 'w', pattern: 'kind|sql|text' }] },
+    );
+    const hidden = '[redacted:w]';
+    expect(value).toEqual({
+      title: hidden,
+      cells: [{ ...cell, text: `SELECT ${hidden}`, plot: { x: hidden, ys: [hidden, 'a'], by: null } }],
+    });
+  });
+
+  it('hides the texts of all cells by a rule without a pattern, or those that its path names', () => {
+    const cells = [cell];
+    const whole = run({ cells }, { rules: [{ name: 'w', fields: ['cells'], replacement: '' }] }).value;
+    expect(whole).toEqual({ cells: [{ ...cell, text: '', plot: { x: '', ys: ['', ''], by: null } }] });
+    const texts = run({ cells }, { rules: [{ name: 'w', fields: ['cells.*.text'] }] }).value;
+    expect(texts).toEqual({ cells: [{ ...cell, text: '[redacted:w]' }] });
+  });
+});
+
 describe('compileRedactionRules', () => {
   it.each([
     [{}, /it must have required property 'rules'/],

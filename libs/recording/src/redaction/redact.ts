@@ -1,6 +1,13 @@
 import { hash } from 'node:crypto';
 import { isUuid } from '@retrace/trajectory';
-import { FREE_FIELDS, ID_FIELDS, type CompiledRule, type RedactionRules } from './redaction-rules.js';
+import {
+  FREE_FIELDS,
+  ID_FIELDS,
+  SHAPE_WORDS,
+  SHAPED_FIELDS,
+  type CompiledRule,
+  type RedactionRules,
+} from './redaction-rules.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -59,7 +66,8 @@ class RuleOnField {
   apply(value: unknown, path: readonly string[]): unknown {
     const { fields, pattern } = this.rule;
     const isCovered = fields === null || fields.some((field) => covers(field, path));
-    if (isCovered && pattern === null) return this.hideWhole(value, path);
+    const keepsShape = SHAPED_FIELDS.has(path[0]) && typeof value === 'object';
+    if (isCovered && pattern === null && !keepsShape) return this.hideWhole(value, path);
     if (typeof value === 'string') return isCovered ? this.hideMatches(value, path) : value;
     if (Array.isArray(value)) return value.map((element, i) => this.apply(element, [...path, `${i}`]));
     if (typeof value !== 'object' || value === null) return value;
@@ -69,6 +77,7 @@ class RuleOnField {
 
   /** Names are texts, too. Two that become the same are told apart by a number. */
   private applyToObject(object: Fields, path: readonly string[], isCovered: boolean): Fields {
+    if (SHAPED_FIELDS.has(path[0])) return this.applyToShape(object, path);
     const redacted: [string, unknown][] = [];
     const taken = new Set<string>();
     for (const [name, value] of Object.entries(object)) {
@@ -79,6 +88,14 @@ class RuleOnField {
       redacted.push([free, this.apply(value, [...path, name])]);
     }
     return Object.fromEntries(redacted);
+  }
+
+  private applyToShape(object: Fields, path: readonly string[]): Fields {
+    const redacted = Object.entries(object).map(([name, value]) => [
+      name,
+      SHAPE_WORDS.has(name) ? value : this.apply(value, [...path, name]),
+    ]);
+    return Object.fromEntries(redacted) as Fields;
   }
 
   private hideWhole(value: unknown, path: readonly string[]): unknown {

@@ -48,6 +48,10 @@ export const FREE_FIELDS: ReadonlySet<string> = new Set([
 /** Those of them that tell things apart: a hash in place of what is hidden keeps them so. */
 export const ID_FIELDS: ReadonlySet<string> = new Set(['groupId', 'externalId']);
 
+/** Those whose lists and names are given by an event: rules hide texts in them, and leave the shape, which these words belong to. */
+export const SHAPED_FIELDS: ReadonlySet<string> = new Set(['cells']);
+export const SHAPE_WORDS: ReadonlySet<string> = new Set(['kind', 'view']);
+
 const SCHEMA = {
   type: 'object',
   additionalProperties: false,

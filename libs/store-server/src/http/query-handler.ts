@@ -6,6 +6,7 @@ import { ClickHouseException } from '../statement/clickhouse-exception.js';
 import type { DiskGuard } from '../engine/disk-guard.js';
 import type {
   RunningStatement,
+  RunOptions,
   StatementContext,
   StatementResult,
   StatementRunner,
@@ -198,10 +199,7 @@ export class QueryHandler {
     const { query, response } = exchange;
     const format = query.defaultFormat;
     const readsNothing = EXPLAIN_AST.test(statement.text);
-    const result = await this.laneOf(exchange).run(
-      exchange.gone,
-      () => this.engineOf(exchange).run(statement.text, exchange.context, { format, readsNothing }).result,
-    );
+    const result = await this.resultOf(exchange, statement.text, { format, readsNothing });
     if (exchange.context.readonlyLevel === 0) await this.options.guard.assertWritten();
     response.writeHead(200, {
       'Content-Type': contentTypeOf(format),
@@ -215,12 +213,23 @@ export class QueryHandler {
   }
 
   private async explainAst(sql: string, exchange: Exchange): Promise<string> {
-    const result = await this.laneOf(exchange).run(
-      exchange.gone,
-      () =>
-        this.engineOf(exchange).run(`EXPLAIN AST ${sql}`, exchange.context, { readsNothing: true }).result,
-    );
+    const result = await this.resultOf(exchange, `EXPLAIN AST ${sql}`, { readsNothing: true });
     return Buffer.from(result.bytes).toString();
+  }
+
+  /** Runs a statement with a small result. One that may change something goes on when its client leaves. */
+  private resultOf(exchange: Exchange, sql: string, options: RunOptions): Promise<StatementResult> {
+    const { context, gone } = exchange;
+    return this.laneOf(exchange).run(gone, async () => {
+      const running = this.engineOf(exchange).run(sql, context, options);
+      if (context.access === 'full') return running.result;
+      const stopCancelling = cancelWhenGone(running, gone);
+      try {
+        return await running.result;
+      } finally {
+        stopCancelling();
+      }
+    });
   }
 
   private engineOf({ context }: Exchange): StatementRunner {

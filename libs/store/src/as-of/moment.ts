@@ -61,7 +61,7 @@ function parseTimeUs(text: string): number | null {
   const [, day, time, seconds = '00', fraction = '', zone = 'Z'] = TIME.exec(text) ?? [];
   if (day === undefined || !isDay(day)) return null;
   const timeUs = Date.parse(`${day}T${time}:${seconds}${zone}`) * 1000 + Number(fraction.padEnd(6, '0'));
-  // No event is older, or younger.
+  // Clamped: every event lies between these.
   return Math.min(Math.max(timeUs, 0), Number.MAX_SAFE_INTEGER);
 }
 

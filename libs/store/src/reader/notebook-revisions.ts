@@ -13,6 +13,8 @@ export interface NotebookRevision {
 
 type Row = Omit<NotebookRevision, 'cells'> & { readonly cells: string };
 
+const IS_NOTEBOOK = `run_id = '' AND episode_id = '' AND kind IN ('NotebookSaved', 'NotebookDeleted')`;
+
 /** Reads the newest revision of a notebook, or the one with that number; null where there is none. @throws StoreError */
 export async function readNotebookRevision(
   client: StoreClient,
@@ -23,10 +25,12 @@ export async function readNotebookRevision(
     `SELECT kind, toString(event_id) AS eventId, JSONExtractUInt(payload, 'revision') AS revision,
        JSONExtractString(payload, 'title') AS title, JSONExtractRaw(payload, 'cells') AS cells
      FROM events
-     WHERE run_id = '' AND episode_id = '' AND kind IN ('NotebookSaved', 'NotebookDeleted')
-       AND JSONExtractString(payload, 'notebookId') = {notebookId:String}
-       AND ({revision:UInt64} = 0 OR revision = {revision:UInt64})
-     ORDER BY revision DESC, log_id, log_stream, log_partition, log_offset
+     WHERE ${IS_NOTEBOOK} AND event_id = (
+       SELECT event_id FROM events
+       WHERE ${IS_NOTEBOOK} AND JSONExtractString(payload, 'notebookId') = {notebookId:String}
+         AND ({revision:UInt64} = 0 OR JSONExtractUInt(payload, 'revision') = {revision:UInt64})
+       ORDER BY JSONExtractUInt(payload, 'revision') DESC, log_id, log_stream, log_partition, log_offset
+       LIMIT 1)
      LIMIT 1`,
     { params: { notebookId, revision: revision ?? 0 }, settings: client.layout.positionSettings },
   );

@@ -82,6 +82,23 @@ describe('explainQuery', () => {
     expect([...details.values()].join(' ')).not.toMatch(/__table|_String\b/);
   });
 
+  it('names keys without aggregates, aggregates without keys, and the direction of an order', async () => {
+    const { steps: grouped } = await explainQuery(reader, 'SELECT kind FROM events GROUP BY kind');
+    expect(grouped).toContainEqual({ depth: 0, name: 'Aggregating', detail: 'kind', indexes: [] });
+    const { steps: summed } = await explainQuery(reader, 'SELECT max(seq) FROM events');
+    expect(summed[0]).toMatchObject({ name: 'Aggregating', detail: 'max(seq)' });
+    const { steps: sorted } = await explainQuery(reader, 'SELECT seq FROM events ORDER BY kind DESC, seq');
+    expect(sorted[0]).toMatchObject({ name: 'Sorting', detail: 'kind DESC, seq' });
+  });
+
+  it('takes an expression of WITH for no view of its name', async () => {
+    const { names } = await explainQuery(
+      reader,
+      'WITH steps AS (SELECT seq FROM events) SELECT count(), any(name) FROM steps, metrics',
+    );
+    expect([...names].sort()).toEqual(['events', 'metrics']);
+  });
+
   it('has nothing to read where the engine keeps the answer, and no steps are run', async () => {
     expect((await explainQuery(reader, 'SELECT count() FROM events')).tables).toEqual([]);
     const throwing = await explainQuery(reader, 'SELECT throwIf(seq < 1000) FROM events');

@@ -1,9 +1,12 @@
 import type { StatementOptions, StoreClient } from '../client/store-client.js';
+import { sqlTokens } from './sql-tokens.js';
+import { USER_SQL_LIMITS } from './user-sql-limits.js';
 import { nameOf, readSyntaxTree } from './syntax-tree.js';
+import { WithNames } from './with-names.js';
 
 /** How the engine will answer a SELECT. */
 export interface QueryPlan {
-  /** Tables and views that the SELECT names. */
+  /** Tables and views that the SELECT names, without expressions of WITH that have the name of one. */
   readonly names: readonly string[];
   /** Rows that are read of each table, of those behind the views too. Empty where the engine answers from counts that it keeps. */
   readonly tables: readonly PlannedTable[];
@@ -57,7 +60,8 @@ const MAX_DETAIL_LENGTH = 400;
 const TOTALS = 'SELECT name, total_rows, total_bytes FROM system.tables WHERE database = currentDatabase()';
 
 /**
- * Asks the engine how it will answer a SELECT, which it does not run, except for subqueries whose value the plan depends on.
+ * Asks the engine how it will answer a SELECT, which it does not run, except for subqueries whose value the plan depends on. They are computed twice, within
+ * the time of one query.
  *
  * @param sql a statement that `checkUserSql` accepts, or that the store checks for this user
  * @throws StoreError
@@ -67,21 +71,28 @@ export async function explainQuery(
   sql: string,
   options?: StatementOptions,
 ): Promise<QueryPlan> {
+  const startedAtMs = performance.now();
   const tree = await client.explain<{ readonly explain: string }>('AST', sql, options);
   const [plan] = await client.explain<{ readonly explain: string }>(
     'PLAN actions = 1, indexes = 1, json = 1',
     sql,
     options,
   );
-  const estimates = await client.explain<Estimate>('ESTIMATE', sql, options);
-  const { rows } = await client.queryTable(TOTALS);
+  const elapsedSeconds = (performance.now() - startedAtMs) / 1000;
+  const leftSeconds = Math.max(1, Math.ceil(USER_SQL_LIMITS.max_execution_time - elapsedSeconds));
+  const estimates = await client.explain<Estimate>('ESTIMATE', sql, {
+    ...options,
+    settings: { ...options?.settings, max_execution_time: leftSeconds },
+  });
+  const { rows } = await client.queryTable(TOTALS, { signal: options?.signal });
   const totals = new Map(rows.map(([name, numRows, bytes]) => [name, { numRows, bytes }]));
+  const withNames = new WithNames([...sqlTokens(sql)]);
   const named = readSyntaxTree(tree.map(({ explain }) => explain).join('\n'))
     .filter(({ type }) => type === 'TableIdentifier')
     .map((node) => nameOf(node).replace(/^default\./, ''));
   const [{ Plan: root }] = JSON.parse(plan.explain) as readonly { readonly Plan: PlanNode }[];
   return {
-    names: [...new Set(named)].filter((name) => totals.has(name)),
+    names: [...new Set(named)].filter((name) => totals.has(name) && !withNames.has(name)),
     tables: estimates.map((estimate) => {
       const { numRows, bytes } = totals.get(estimate.table) ?? {};
       return plannedTable(estimate, numberOrNull(numRows), numberOrNull(bytes));
@@ -153,16 +164,29 @@ function indexOf(index: IndexNode): PlanIndex {
 
 /** Tells of a step by the fields that its type has. */
 function detailOf(node: PlanNode): string {
-  const names = (list: unknown, field: string) =>
-    (list as readonly Readonly<Record<string, unknown>>[]).map((one) => one[field]).join(', ');
+  const records = (list: unknown) => list as readonly Readonly<Record<string, unknown>>[];
   const texts = (list: unknown) => (list as readonly string[]).join(', ');
   if (node.Indexes !== undefined || node['Node Type'].startsWith('Read'))
     return (node.Description ?? '').replace(/^default\./, '');
   if (node.Keys !== undefined)
-    return readable([texts(node.Keys), names(node.Aggregates ?? [], 'Name')].join(' → '));
+    return readable(
+      [
+        texts(node.Keys),
+        records(node.Aggregates ?? [])
+          .map(({ Name }) => Name)
+          .join(', '),
+      ]
+        .filter((part) => part !== '')
+        .join(' → '),
+    );
   if (node.Clauses !== undefined) return readable(`${node.Type} ${node.Clauses}`);
   const sorted = node['Result Sort Description'] ?? node['Sort Description'];
-  if (sorted !== undefined) return readable(names(sorted, 'Column'));
+  if (sorted !== undefined)
+    return readable(
+      records(sorted)
+        .map(({ Column, Ascending }) => (Ascending === false ? `${Column} DESC` : `${Column}`))
+        .join(', '),
+    );
   if (node.Columns !== undefined) {
     const limit = node.Length === undefined ? '' : `${node.Length} for each `;
     return readable(`${limit}${texts(node.Columns)}`);

@@ -27,7 +27,7 @@ export interface NotebookSaved {
   readonly revision: number;
   readonly title: string;
   readonly cells: readonly NotebookCell[];
-  /** Who says so, in the words of the caller. */
+  /** Who or what saved it, as the writer calls itself. */
   readonly source: string;
 }
 
