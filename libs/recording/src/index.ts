@@ -6,6 +6,7 @@ export type { AcknowledgedNotebook } from './notebooks/notebook-recorder.js';
 export {
   CREATE_NOTEBOOK_REQUEST,
   type CreateNotebookRequest,
+  MAX_REVISION_READ,
   SAVE_NOTEBOOK_REQUEST,
   type SaveNotebookRequest,
 } from './notebooks/notebook-requests.js';

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { MAX_REVISION_READ } from '@retrace/recording';
 import type { NotebookCell, NotebookPlot } from '@retrace/trajectory';
 import { QueryInteger, Uuid } from '../http/query-decorators.js';
 import { ApiInteger, ApiNullableText, ApiText, ApiTime, ApiWord } from '../openapi/properties.js';
@@ -12,7 +13,7 @@ export class NotebookParams {
 export class DeleteNotebookQuery {
   @QueryInteger({
     min: 1,
-    max: Number.MAX_SAFE_INTEGER,
+    max: MAX_REVISION_READ,
     description: 'The revision that the caller had read; left out: the newest',
   })
   readonly revision?: number;

@@ -57,6 +57,9 @@ const CONTENT = {
   source: text('Who or what writes', { maxLength: 256, default: 'caller' }),
 };
 
+/** What is written is one more, which must be exact as well. */
+export const MAX_REVISION_READ = Number.MAX_SAFE_INTEGER - 1;
+
 export const CREATE_NOTEBOOK_REQUEST = objectSchema<CreateNotebookRequest>(
   {
     id: uuid('A lower-case UUID, which makes the request idempotent. Default: a new one'),
@@ -67,7 +70,10 @@ export const CREATE_NOTEBOOK_REQUEST = objectSchema<CreateNotebookRequest>(
 
 export const SAVE_NOTEBOOK_REQUEST = objectSchema<SaveNotebookRequest>(
   {
-    revision: integer('The revision that the writer had read; another one is refused', { minimum: 1 }),
+    revision: integer('The revision that the writer had read; another one is refused', {
+      minimum: 1,
+      maximum: MAX_REVISION_READ,
+    }),
     ...CONTENT,
   },
   ['revision', 'title', 'cells'],
