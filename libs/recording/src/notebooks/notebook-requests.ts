@@ -57,7 +57,7 @@ const CONTENT = {
   source: text('Who or what writes', { maxLength: 256, default: 'caller' }),
 };
 
-/** What is written is one more, which must be exact as well. */
+/** The revision that is written is one more, and must be exact, too. */
 export const MAX_REVISION_READ = Number.MAX_SAFE_INTEGER - 1;
 
 export const CREATE_NOTEBOOK_REQUEST = objectSchema<CreateNotebookRequest>(
