@@ -32,7 +32,7 @@ interface ExploredChartProps extends Pick<ExplorerView, 'axis' | 'smoothing' | '
   readonly onPickUpdate: (updateNumber: number) => void;
 }
 
-/** One metric of all runs; a mean of several has a band, its 95 % interval. */
+/** One metric of all runs; a mean of several has a band, from the least to the greatest. */
 export function ExploredChart({ name, lines, axis, smoothing, isLog, onPickUpdate }: ExploredChartProps) {
   const labels = lines.map(({ label }) => label);
   const runs = useMemo(() => lines.flatMap((line) => line.runs), [lines]);

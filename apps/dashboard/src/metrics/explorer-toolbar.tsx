@@ -57,7 +57,7 @@ export function ExplorerToolbar({ run, others, view, onChange }: ExplorerToolbar
       />
       <Toggle
         label="Mean of seeds"
-        title="Draws runs that differ only by their seed as their mean with its 95 % interval"
+        title="Draws runs that differ only by their seed as their mean, in a band from the least to the greatest"
         isOn={isMean}
         onChange={(chosen) => {
           onChange({ isMean: chosen });

@@ -9,24 +9,18 @@ export interface Estimate {
 const UPPER = 0.975;
 
 /**
- * The mean of independent values with Student's 95 % interval, mean ± t(n − 1) · s / √n.
+ * The mean of rates of independent seeds with Student's 95 % interval, mean ± t(n − 1) · s / √n, as far as it lies in [0, 1]. Of one rate, and of rates
+ * that are all equal, which say nothing about how seeds differ, the interval is unknown: NaN.
  *
- * @param values at least one; of one alone the interval is unknown, and NaN
+ * @param rates at least one
  */
-export function meanEstimate(values: readonly number[]): Estimate {
-  const n = values.length;
-  const mean = values.reduce((sum, value) => sum + value, 0) / n;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  const margin = n < 2 ? Number.NaN : studentQuantile(n - 1) * Math.sqrt(squares / (n - 1) / n);
-  return { value: mean, low: mean - margin, high: mean + margin };
-}
-
-/** As `meanEstimate`, of rates, which lie in [0, 1]. Rates that are all equal say nothing about how seeds differ: their interval is unknown, too. */
 export function meanRate(rates: readonly number[]): Estimate {
-  const { value, low, high } = meanEstimate(rates);
-  return low === high
-    ? { value, low: Number.NaN, high: Number.NaN }
-    : { value, low: Math.max(0, low), high: Math.min(1, high) };
+  const n = rates.length;
+  const value = rates.reduce((sum, rate) => sum + rate, 0) / n;
+  if (rates.every((rate) => rate === rates[0])) return { value, low: Number.NaN, high: Number.NaN };
+  const squares = rates.reduce((sum, rate) => sum + (rate - value) ** 2, 0);
+  const margin = studentQuantile(n - 1) * Math.sqrt(squares / (n - 1) / n);
+  return { value, low: Math.max(0, value - margin), high: Math.min(1, value + margin) };
 }
 
 /**

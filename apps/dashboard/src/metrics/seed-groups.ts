@@ -1,7 +1,6 @@
 import type { RunDetail } from '../api/schema';
 import type { ChartColumns } from '../charts/chart-data';
 import { shortId } from '../format/ids';
-import { meanEstimate } from './intervals';
 
 /** Fields of a recipe in which seeds of it may differ: as `seedsOf` of the list of runs. */
 const DIFFERING = { seed: undefined, engine: undefined, process: undefined };
@@ -31,9 +30,9 @@ function seedKey({ runId, name, recipe }: RunDetail): string {
 }
 
 /**
- * Means of groups of columns with the ends of their 95 % intervals: `[xs, …means, low₀, high₀, low₁, high₁, …]`. Between its first and its last
- * value a column is interpolated, since runs log at different times; a mean is that of the columns that have a value there. A group of one column
- * stays as it is, without an interval.
+ * Means of groups of columns with the least and the greatest of each: `[xs, …means, low₀, high₀, low₁, high₁, …]`. Between its first and its last value
+ * a column is interpolated, since runs log at different times; a mean is that of the columns that have a value there. A group of one column stays as it
+ * is, without ends.
  *
  * @param sizes columns of each group, in the order of the columns
  */
@@ -45,21 +44,15 @@ export function meanColumns([xs, ...columns]: ChartColumns, sizes: readonly numb
     const group = columns.slice(first, first + size);
     first += size;
     const filled = size === 1 ? group : group.map((column) => interpolated(xs, column));
-    const estimates = xs.map((_, row) => {
-      const values = filled.flatMap((column) => column[row] ?? []);
-      return values.length === 0 ? null : meanEstimate(values);
-    });
-    means.push(estimates.map((estimate) => estimate?.value ?? null));
-    ends.push(
-      estimates.map((estimate) => finite(estimate?.low)),
-      estimates.map((estimate) => finite(estimate?.high)),
-    );
+    const rows = xs.map((_, row) => filled.flatMap((column) => column[row] ?? []));
+    const ofRows = (figure: (values: readonly number[]) => number) =>
+      rows.map((values) => (values.length === 0 ? null : figure(values)));
+    means.push(ofRows((values) => values.reduce((sum, value) => sum + value, 0) / values.length));
+    for (const end of [Math.min, Math.max]) {
+      ends.push(size === 1 ? xs.map(() => null) : ofRows((values) => end(...values)));
+    }
   }
   return [xs, ...means, ...ends];
-}
-
-function finite(value: number | undefined): number | null {
-  return value !== undefined && Number.isFinite(value) ? value : null;
 }
 
 /** Fills the gaps between values linearly. */
