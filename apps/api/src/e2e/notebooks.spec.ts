@@ -127,6 +127,16 @@ describe('notebooks', () => {
     ]);
   });
 
+  it('hold their most characters, each sent escaped as the clients in Python do', async () => {
+    const cells = Array.from({ length: 4 }, () => ({ ...TEXT, text: 'ü'.repeat(65_400) }));
+    const response = await fetch(`${fixture.api.url}/api/notebooks`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ title: 'long', cells }).replaceAll('ü', String.raw`\u00fc`),
+    });
+    expect(response.status).toBe(201);
+  });
+
   it.each([
     [{ title: '', cells: [] }, 'title', /non-empty/],
     [{ title: 'a', cells: [{ kind: 'python', text: '' }] }, 'cells[0].kind', /one of sql, markdown/],

@@ -3,14 +3,24 @@ import { takesRecords } from '../ingest/records-route.js';
 import { ProblemError } from '../problems/problem.js';
 
 const MAX_DEPTH = 8;
-const UPDATES_URL = '/api/runs/:runId/updates';
-const NOTEBOOK_URLS = ['/api/notebooks', '/api/notebooks/:notebookId'];
 const MAX_FIELDS = 256;
+
+interface BodyBounds {
+  readonly maxFields: number;
+  readonly maxBytes: number;
+}
+
 /** Of an update of a trainer outside, which names each episode and optimizer step; its schema bounds these. */
-const MAX_FIELDS_OF_UPDATE = 100_000;
-const MAX_BYTES_OF_UPDATE = 4 * 1024 ** 2;
-/** Of a notebook with all of its cells and their charts. */
-const MAX_FIELDS_OF_NOTEBOOK = 2_500;
+const UPDATE_BOUNDS: BodyBounds = { maxFields: 100_000, maxBytes: 4 * 1024 ** 2 };
+/** Of a notebook with all of its cells and their charts, each of its characters escaped. */
+const NOTEBOOK_BOUNDS: BodyBounds = { maxFields: 2_500, maxBytes: 2 * 1024 ** 2 };
+
+/** Bodies that may be larger than those of other routes. */
+const LARGE_BODIES: ReadonlyMap<string, BodyBounds> = new Map([
+  ['POST /api/runs/:runId/updates', UPDATE_BOUNDS],
+  ['POST /api/notebooks', NOTEBOOK_BOUNDS],
+  ['PUT /api/notebooks/:notebookId', NOTEBOOK_BOUNDS],
+]);
 const MAX_NAME_LENGTH = 128;
 
 /**
@@ -19,8 +29,8 @@ const MAX_NAME_LENGTH = 128;
  */
 export function registerBodyBounds(server: FastifyInstance): void {
   server.addHook('onRoute', (route) => {
-    if (route.url === UPDATES_URL && [route.method].flat().includes('POST'))
-      route.bodyLimit = MAX_BYTES_OF_UPDATE;
+    const large = [route.method].flat().map((method) => LARGE_BODIES.get(`${method} ${route.url}`))[0];
+    if (large) route.bodyLimit = large.maxBytes;
   });
   server.addHook('preValidation', (request, _reply, next) => {
     const fault = takesRecords(request) ? null : faultOf(request.body, maxFieldsOf(request));
@@ -29,8 +39,7 @@ export function registerBodyBounds(server: FastifyInstance): void {
 }
 
 function maxFieldsOf({ method, routeOptions: { url } }: FastifyRequest): number {
-  if (method === 'POST' && url === UPDATES_URL) return MAX_FIELDS_OF_UPDATE;
-  return url !== undefined && NOTEBOOK_URLS.includes(url) ? MAX_FIELDS_OF_NOTEBOOK : MAX_FIELDS;
+  return LARGE_BODIES.get(`${method} ${url}`)?.maxFields ?? MAX_FIELDS;
 }
 
 /** Goes over the values with a list of its own instead of the call stack, and ends at the first fault. */
