@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundlePrograms, isBundleStale } from './bundle-programs.mjs';
+import { bundlePrograms, isBundleStale, withdrawBundle } from './bundle-programs.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dashboard = join(root, 'apps', 'dashboard');
@@ -65,6 +65,7 @@ function packageDirectories() {
 /** Strips types and compiles decorators, with the metadata about types that Nest and class-validator read; finds no error of types. */
 async function transpile(files) {
   if (files.length === 0) return;
+  await withdrawBundle(cli);
   const { transformWithOxc } = await import('vite');
   const options = {
     sourcemap: false,

@@ -2,7 +2,7 @@
  * Bundles the command and the programs that it starts with the packages that they load into a few files: Node takes a third of the time to load them that it takes for a
  * thousand. The bundle names the files that it was made of, so that it is used only while none of them is newer (`apps/cli/src/bundle.ts`).
  */
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -20,6 +20,9 @@ export function isLoadedFromOutside(name) {
 /** Packages that Nest uses where they are installed. */
 const OPTIONAL =
   /^@nestjs\/(microservices|websockets|platform-express|platform-socket\.io)|^@fastify\/(view|cors)/;
+
+/** Names what shows that a bundle is of older files; without it there is no bundle. */
+const INPUTS = 'inputs.json';
 
 /** How long files of bundles stay that were replaced before the last one was. */
 const KEPT_MS = 24 * 3600_000;
@@ -44,12 +47,41 @@ export async function bundlePrograms(cli, { mayChange = true } = {}) {
   );
   const own = [...new Set(inputs.flat())].filter((path) => !path.includes('node_modules'));
   const named = mayChange
-    ? [...own, INSTALLED, fileURLToPath(import.meta.url)].map((path) => relative(BUNDLE_DIRECTORY, path))
+    ? [...changesOf(own), INSTALLED, fileURLToPath(import.meta.url)].map((path) =>
+        relative(BUNDLE_DIRECTORY, path),
+      )
     : [];
   // Renamed once it is complete, since commands that begin meanwhile read it.
-  const inputsFile = join(BUNDLE_DIRECTORY, 'inputs.json');
+  const inputsFile = join(BUNDLE_DIRECTORY, INPUTS);
   writeFileSync(`${inputsFile}.part`, JSON.stringify(named));
   renameSync(`${inputsFile}.part`, inputsFile);
+}
+
+/**
+ * Files that show by their times whether one of `paths` changed: for what the compiler wrote, the file in which it keeps what it compiled, one a package, since each
+ * command looks at all of them.
+ *
+ * @param {readonly string[]} paths
+ */
+function changesOf(paths) {
+  return new Set(
+    paths.map((path) => {
+      const end = path.lastIndexOf('/dist/');
+      const isCompiled = end !== -1 && existsSync(join(path.slice(0, end), 'tsconfig.json'));
+      return isCompiled ? join(path.slice(0, end), 'dist', '.tsbuildinfo') : path;
+    }),
+  );
+}
+
+/**
+ * Takes the bundle out of use, before files are compiled that it is made of; what is begun with it runs on.
+ *
+ * @param {string} cli directory of the package of the command line
+ */
+export async function withdrawBundle(cli) {
+  if (!existsSync(join(cli, 'dist', 'bundle.js'))) return;
+  const { BUNDLE_DIRECTORY } = await importBundleModule(cli);
+  rmSync(join(BUNDLE_DIRECTORY, INPUTS), { force: true });
 }
 
 /** @returns {Promise<readonly string[]>} the files that it is made of */

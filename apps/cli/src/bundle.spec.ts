@@ -35,6 +35,13 @@ describe('the bundle of the programs', () => {
     expect(isCurrent()).toBe(false);
   });
 
+  it('is used before types were checked, until they are', () => {
+    write('bundle/inputs.json', '["../.tsbuildinfo"]', 100);
+    expect(isCurrent()).toBe(true);
+    write('.tsbuildinfo', '{}', 101);
+    expect(isCurrent()).toBe(false);
+  });
+
   it('is left out where a debugger wants the modules, unless there are none', () => {
     write('main.js', '', 100);
     write('bundle/inputs.json', '["../main.js"]', 100);

@@ -9,6 +9,9 @@ export const BUNDLE_DIRECTORY = join(dirname(fileURLToPath(import.meta.url)), '.
 
 const INPUTS = 'inputs.json';
 
+/** Written by the check of types, without which `npm start` compiles. */
+const NOT_CHECKED_YET = '.tsbuildinfo';
+
 /**
  * Whether programs start from the bundle: where it is current, unless `RETRACE_BUNDLE` is `no`, with which a debugger shows the modules as they were
  * written. What npm installed has no other form.
@@ -28,17 +31,17 @@ export function commandModule(): string {
     : new URL('./main.js', import.meta.url).href;
 }
 
-/** Whether a bundle is there, and no file that it was made of is newer or gone. */
+/** Whether a bundle is there, and no file that shows a change of its modules is newer or gone. */
 export function isBundleCurrent(directory: string): boolean {
   const madeAtMs = modifiedMs(join(directory, INPUTS));
   if (madeAtMs === 0) return false;
   return inputsOf(directory).every((path) => {
     const changedMs = modifiedMs(join(directory, path));
-    return changedMs !== 0 && changedMs <= madeAtMs;
+    return changedMs === 0 ? path.endsWith(NOT_CHECKED_YET) : changedMs <= madeAtMs;
   });
 }
 
-/** Files that it was made of, relative to it; none where they can't change, as in what npm installed. */
+/** Files that show a change of its modules, relative to it; none where they can't change, as in what npm installed. */
 function inputsOf(directory: string): readonly string[] {
   return JSON.parse(readFileSync(join(directory, INPUTS), 'utf8')) as readonly string[];
 }
