@@ -1,0 +1,148 @@
+/**
+ * Measures how fast the API answers for the page: its lists, filters, charts and an episode of 100,000 tokens, over 1,000 runs with 2 million steps and 50 million tokens,
+ * while another run trains; and whether its memory grows with the requests of a day on which a page stays open.
+ *
+ *   npm run bench -- workbench [-- --runs 1000 --steps 2000000 --rounds 100]
+ *
+ * The script fails when an answer comes other than with 200. Its bars (150 ms at the 99th percentile, 500 ms for the episode) are for a machine that does nothing else.
+ */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { openLmdbLog } from '@retrace/log/lmdb';
+import { makeDataDirectory, startRetrace } from '../test/support/cli.mjs';
+import { FigureTable } from './figure-table.mjs';
+import { anonymousMiB, processTree } from './pipeline-processes.mjs';
+import { readFileSync } from 'node:fs';
+import { RecordedHistory } from './recorded-history.mjs';
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '1000' },
+    steps: { type: 'string', default: '2000000' },
+    rounds: { type: 'string', default: '100' },
+  },
+});
+const numRounds = Number(values.rounds);
+const START_WITHIN_MS = 600_000;
+const PAUSE_MS = 20;
+const MOST_MS = 150;
+const MOST_EPISODE_MS = 500;
+/** A page asks once every few seconds. */
+const REQUESTS_OF_A_DAY = 20_000;
+const MOST_GROWTH_MIB = 64;
+
+const directory = makeDataDirectory();
+try {
+  const history = await serving(['--no-training'], fill);
+  const table = new FigureTable('The page over a long history, while a run trains');
+  table.add('runs', Number(values.runs), '');
+  table.add('episodes', history.numEpisodes, '');
+  table.add('tokens', history.numTokens, '');
+  const trains = ['--recipe', 'frozen-lake-ppo', '--updates', '100000'];
+  await serving(trains, (url, session) => measure(url, session, history, table));
+  table.save();
+} finally {
+  directory.remove();
+}
+
+/** Runs `work` beside `retrace up` once it serves, and returns its result. */
+async function serving(more, work) {
+  const session = startRetrace(['up', ...more, '--port', '0', '--data-dir', directory.path]);
+  try {
+    const url = await session.untilServing(START_WITHIN_MS);
+    const result = await work(url, session);
+    await session.stop('SIGINT');
+    return result;
+  } finally {
+    await session.killTree();
+  }
+}
+
+async function fill(url) {
+  const log = await openLmdbLog({ path: join(directory.path, 'log'), createdBy: 'bench' });
+  const readBehind = async () => (await getJson(url, '/api/health')).sink.lagRecords ?? Infinity;
+  const startedAt = performance.now();
+  const written = await new RecordedHistory({ log, readBehind }).write({
+    numRuns: Number(values.runs),
+    numSteps: Number(values.steps),
+  });
+  await log.close();
+  console.log(`filled in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
+  return written;
+}
+
+async function measure(url, session, { largestRunId, longEpisodeId }, table) {
+  await session.waitFor(/update 3 /, START_WITHIN_MS);
+  const run = `/api/runs/${largestRunId}`;
+  const addresses = {
+    'list of runs': '/api/runs?limit=50',
+    'list of runs, found by name': '/api/runs?limit=50&search=sweep%203',
+    'list of runs, of one tag': '/api/runs?limit=50&tag=lab%203',
+    'list of runs, by a metric': '/api/runs?limit=50&sort=metric&metric=rollout%2Fsuccess&order=descending',
+    'a run': run,
+    'charts of a run': `${run}/metrics?maxPoints=400`,
+    'list of episodes': `${run}/episodes?limit=50`,
+    'list of episodes, that succeeded': `${run}/episodes?limit=50&success=true`,
+    'list of episodes, by return': `${run}/episodes?limit=50&minReturn=0.5`,
+    'list of episodes, of a group': `${run}/episodes?limit=50&groupId=group%2017`,
+    alarms: '/api/alarms?limit=50',
+  };
+  const took = new Map(Object.keys(addresses).map((name) => [name, []]));
+  const episodeMs = [];
+  for (let round = 0; round < numRounds; round++) {
+    for (const [name, address] of Object.entries(addresses)) {
+      took.get(name).push(await timed(() => getJson(url, address)));
+      await sleep(PAUSE_MS);
+    }
+    episodeMs.push(await timed(() => readEpisode(url, run, longEpisodeId)));
+  }
+  for (const [name, times] of took) {
+    table.add(`${name}, p50 of ${times.length}`, percentile(times, 0.5), 'ms');
+    table.add(`${name}, p99`, percentile(times, 0.99), 'ms', { most: MOST_MS });
+  }
+  table.add('episode of 100,000 tokens, p50', percentile(episodeMs, 0.5), 'ms');
+  table.add('episode of 100,000 tokens, p99', percentile(episodeMs, 0.99), 'ms', { most: MOST_EPISODE_MS });
+  await measureMemory(url, session, Object.values(addresses).slice(0, 7), table);
+}
+
+/** As the page reads it: piece by piece. */
+async function readEpisode(url, run, episodeId) {
+  for (let fromStep = 0; fromStep !== null;) {
+    const { nextStep } = await getJson(url, `${run}/episodes/${episodeId}?fromStep=${fromStep}`);
+    fromStep = nextStep ?? null;
+  }
+}
+
+async function measureMemory(url, session, addresses, table) {
+  const pid = processTree(session.pid).find((one) =>
+    /api.main\.js/.test(readFileSync(`/proc/${one}/cmdline`, 'utf8')),
+  );
+  const ask = async (numRequests) => {
+    for (let n = 0; n < numRequests; n++) await getJson(url, addresses[n % addresses.length]);
+    return anonymousMiB(pid);
+  };
+  // What is kept on purpose is kept after these.
+  const before = await ask(REQUESTS_OF_A_DAY / 10);
+  const after = await ask(REQUESTS_OF_A_DAY);
+  table.add('memory of the API before the requests of a day', before, 'MiB');
+  table.add(`memory of the API after ${REQUESTS_OF_A_DAY} more: growth`, after - before, 'MiB', {
+    most: MOST_GROWTH_MIB,
+  });
+}
+
+async function getJson(url, path) {
+  const response = await fetch(`${url}${path}`, { signal: AbortSignal.timeout(120_000) });
+  if (!response.ok) throw new Error(`GET ${path} returned ${response.status}; expected 200`);
+  return response.json();
+}
+
+async function timed(work) {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+function percentile(list, q) {
+  return list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(q * list.length))];
+}
