@@ -1,7 +1,8 @@
 import { useMemo } from 'react';
 import type { MetricSeries, RunBaseline } from '../api/schema';
 import { Chart } from './chart';
-import { alignSeries, nearestStep, stackShares, type ChartAxis } from './chart-data';
+import { placeSeries, type ChartAxis } from './chart-axis';
+import { alignSeries, nearestStep, stackShares } from './chart-data';
 import type { ChartDefinition } from './run-charts';
 
 interface MetricChartProps {
@@ -26,11 +27,18 @@ export function MetricChart({
 }: MetricChartProps) {
   const { title, note, format = 'number', range, isStacked } = definition;
   const metrics = useMemo(() => shownMetrics(definition, seriesByName), [definition, seriesByName]);
-  const series = useMemo(() => metrics.map(({ name }) => seriesByName.get(name)), [metrics, seriesByName]);
+  const series = useMemo(
+    () =>
+      metrics.map(({ name }) => {
+        const one = seriesByName.get(name);
+        return one && placeSeries(one, axis, { startMs });
+      }),
+    [metrics, seriesByName, axis, startMs],
+  );
   const columns = useMemo(() => {
-    const aligned = alignSeries(series, axis, startMs);
+    const aligned = alignSeries(series);
     return isStacked ? stackShares(aligned) : aligned;
-  }, [series, axis, startMs, isStacked]);
+  }, [series, isStacked]);
 
   return (
     <Chart
@@ -45,7 +53,7 @@ export function MetricChart({
       onPick={
         onPickUpdate &&
         ((x) => {
-          const step = nearestStep(series, axis, startMs, x);
+          const step = nearestStep(series, x);
           if (step !== null) onPickUpdate(step);
         })
       }

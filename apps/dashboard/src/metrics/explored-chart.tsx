@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
-import type { MetricSeries } from '../api/schema';
 import { Chart } from '../charts/chart';
+import type { PlacedSeries } from '../charts/chart-axis';
 import {
   alignSeries,
   nearestStep,
@@ -15,8 +15,8 @@ import { meanColumns } from './seed-groups';
 
 export interface ExploredRun {
   readonly label: string;
-  /** By name, with times since the run started and steps in updates. */
-  readonly series: ReadonlyMap<string, MetricSeries>;
+  /** By name. */
+  readonly series: ReadonlyMap<string, PlacedSeries>;
 }
 
 /** A line of each chart: a run, or the mean of several. */
@@ -37,10 +37,7 @@ export function ExploredChart({ name, lines, axis, smoothing, isLog, onPickUpdat
   const labels = lines.map(({ label }) => label);
   const runs = useMemo(() => lines.flatMap((line) => line.runs), [lines]);
   const hasBands = runs.length > lines.length;
-  const recorded = useMemo(() => {
-    const series = runs.map((run) => run.series.get(name));
-    return alignSeries(series, axis, 0);
-  }, [runs, name, axis]);
+  const recorded = useMemo(() => alignSeries(runs.map((run) => run.series.get(name))), [runs, name]);
   const [columns, hasLog] = useMemo(() => {
     const smoothed = smoothColumns(recorded, smoothing);
     const sizes = lines.map((line) => line.runs.length);
@@ -84,7 +81,7 @@ export function ExploredChart({ name, lines, axis, smoothing, isLog, onPickUpdat
       hasBands={hasBands}
       actions={actions}
       onPick={(x) => {
-        const step = nearestStep([runs[0]?.series.get(name)], axis, 0, x);
+        const step = nearestStep([runs[0]?.series.get(name)], x);
         if (step !== null) onPickUpdate(step);
       }}
     />

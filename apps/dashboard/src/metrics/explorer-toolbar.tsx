@@ -12,6 +12,9 @@ import styles from './metric-explorer.module.css';
 
 const AXES = [
   { value: 'update', label: 'Updates' },
+  { value: 'steps', label: 'Steps' },
+  { value: 'tokens', label: 'Tokens' },
+  { value: 'episodes', label: 'Episodes' },
   { value: 'time', label: 'Time' },
 ] as const;
 

@@ -8,14 +8,14 @@ const UNCHANGED: ExplorerView = {
 it('a view of the explorer is in its address, without what nobody chose', () => {
   expect(writeView(UNCHANGED).toString()).toBe('');
   const chosen: ExplorerView = {
-    ...{ search: 'kl train', others: ['a', 'b'], axis: 'time', smoothing: 0.6, isLog: true, isMean: true },
+    ...{ search: 'kl train', others: ['a', 'b'], axis: 'tokens', smoothing: 0.6, isLog: true, isMean: true },
   };
-  expect(writeView(chosen).toString()).toBe('q=kl+train&with=a&with=b&x=time&smooth=0.6&log=1&seeds=mean');
+  expect(writeView(chosen).toString()).toBe('q=kl+train&with=a&with=b&x=tokens&smooth=0.6&log=1&seeds=mean');
   expect(readView(writeView(chosen))).toEqual(chosen);
 });
 
 it('what an address can not say counts as absent', () => {
-  const parameters = new URLSearchParams('x=tokens&smooth=2&log=yes&seeds=1&with=&with=a&with=a');
+  const parameters = new URLSearchParams('x=days&smooth=2&log=yes&seeds=1&with=&with=a&with=a');
   expect(readView(parameters)).toEqual({ ...UNCHANGED, others: ['a'] });
   expect(readView(new URLSearchParams('smooth=much'))).toEqual(UNCHANGED);
 });

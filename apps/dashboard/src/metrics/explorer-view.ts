@@ -1,5 +1,5 @@
 import { useSearch } from '../as-of/shown-moment';
-import type { ChartAxis } from '../charts/chart-data';
+import { isTrainedAxis, type ChartAxis } from '../charts/chart-axis';
 
 /** The part of the explorer that its address keeps, so that a view can be shared. */
 export interface ExplorerView {
@@ -22,11 +22,15 @@ export function readView(parameters: URLSearchParams): ExplorerView {
   return {
     search: parameters.get('q') ?? '',
     others: [...new Set(parameters.getAll('with').filter((runId) => runId !== ''))],
-    axis: parameters.get('x') === 'time' ? 'time' : 'update',
+    axis: readAxis(parameters.get('x') ?? ''),
     smoothing: smoothing >= 0 && smoothing <= MOST_SMOOTHING ? smoothing : 0,
     isLog: parameters.get('log') === '1',
     isMean: parameters.get('seeds') === 'mean',
   };
+}
+
+function readAxis(text: string): ChartAxis {
+  return text === 'time' || isTrainedAxis(text) ? text : 'update';
 }
 
 /** Writes a view into an address; what is as it is without a choice is left out. */

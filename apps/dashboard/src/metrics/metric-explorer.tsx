@@ -1,6 +1,8 @@
 import { useMemo, useState } from 'react';
 import { useComparedRuns, type ComparedRun } from '../api/compared-runs';
-import type { RunDetail } from '../api/schema';
+import { MAX_CHART_POINTS } from '../api/queries';
+import type { MetricSeries, RunDetail } from '../api/schema';
+import { isTrainedAxis, placeSeries, trainedAmounts, type ChartAxis } from '../charts/chart-axis';
 import { countedInUpdates } from '../charts/chart-data';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import page from '../pages/page.module.css';
@@ -19,8 +21,9 @@ const NUM_OPEN = 3;
 /** Every metric that the run recorded, found by its name, beside those of other runs. */
 export function MetricExplorer({ run }: { readonly run: RunDetail }) {
   const { view, change } = useExplorerView();
+  const { isMean, axis } = view;
   const { items: runs, error, isPending, refetch } = useComparedRuns([run.runId, ...view.others]);
-  const lines = useMemo(() => exploredLines(runs, view.isMean), [runs, view.isMean]);
+  const lines = useMemo(() => exploredLines(runs, { isMean, axis }), [runs, isMean, axis]);
   const names = runs.flatMap(({ series }) => series.map(({ name }) => name));
   const groups = metricGroups(names, view.search);
   const numFound = groups.reduce((sum, group) => sum + group.names.length, 0);
@@ -30,7 +33,7 @@ export function MetricExplorer({ run }: { readonly run: RunDetail }) {
       <ExplorerToolbar run={run} others={others} view={view} onChange={change} />
       {error && <ErrorState error={error} onRetry={refetch} />}
       {isPending && <Loading label="Loading metrics" />}
-      {runs.length > 1 && <ComparedResults runs={runs.map((one) => one.run)} isMean={view.isMean} />}
+      {runs.length > 1 && <ComparedResults runs={runs.map((one) => one.run)} isMean={isMean} />}
       {!isPending && numFound === 0 && (
         <EmptyState title={names.length === 0 ? 'No metrics' : 'No such metric'}>
           {names.length === 0
@@ -88,25 +91,23 @@ function GroupOfCharts({ group: { kind, names }, lines, view, isOpenAtFirst }: G
   );
 }
 
-function exploredLines(runs: readonly ComparedRun[], isMean: boolean): ExploredLine[] {
+function exploredLines(
+  runs: readonly ComparedRun[],
+  { isMean, axis }: Pick<ExplorerView, 'isMean' | 'axis'>,
+): ExploredLine[] {
   const groups = isMean ? groupSeeds(runs, ({ run }) => run) : runs.map((one) => [one]);
   return groups.map((group) => ({
     label: labelOf(group.map(({ run }) => run)),
-    runs: group.map(exploredRun),
+    runs: group.map((one) => exploredRun(one, axis)),
   }));
 }
 
-/** Counts steps in updates and times from the start, so that runs can be laid over each other. */
-function exploredRun({ run, series }: ComparedRun): ExploredRun {
+/** Counts steps in updates, and places points from the run's start, so that runs can be laid over each other. */
+function exploredRun({ run, series }: ComparedRun, axis: ChartAxis): ExploredRun {
   const updates = series.find(({ name }) => name === 'train/loss');
   const startMs = Date.parse(run.startedAt);
-  return {
-    label: labelOf([run]),
-    series: new Map(
-      series.map((one) => {
-        const counted = countedInUpdates(one, updates);
-        return [one.name, { ...counted, times: counted.times.map((time) => time - startMs) }];
-      }),
-    ),
-  };
+  const trained = isTrainedAxis(axis) ? trainedAmounts(series, axis, MAX_CHART_POINTS) : undefined;
+  const placed = (one: MetricSeries) =>
+    placeSeries(countedInUpdates(one, updates), axis, { startMs, trained });
+  return { label: labelOf([run]), series: new Map(series.map((one) => [one.name, placed(one)])) };
 }
