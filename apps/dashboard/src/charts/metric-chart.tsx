@@ -1,17 +1,19 @@
-import { useMemo } from 'react';
+import { useMemo, type ReactNode } from 'react';
 import type { MetricSeries, RunBaseline } from '../api/schema';
 import { Chart } from './chart';
 import { placeSeries, type ChartAxis } from './chart-axis';
 import { alignSeries, nearestStep, stackShares } from './chart-data';
 import type { ChartDefinition } from './run-charts';
 
-interface MetricChartProps {
+export interface MetricChartProps {
   readonly definition: ChartDefinition;
   readonly seriesByName: SeriesByName;
   readonly axis: ChartAxis;
   readonly startMs: number;
   readonly baselines?: readonly RunBaseline[];
   readonly height?: number;
+  /** Buttons beside the title. */
+  readonly actions?: ReactNode;
   /** Called with the update whose point was clicked. */
   readonly onPickUpdate?: (updateNumber: number) => void;
 }

@@ -3,19 +3,29 @@ import { readView, writeView, type ExplorerView } from './explorer-view';
 
 const UNCHANGED: ExplorerView = {
   ...{ search: '', others: [], axis: 'update', smoothing: 0, isLog: false, isMean: false },
+  ...{ columns: 0, pins: null },
 };
 
 it('a view of the explorer is in its address, without what nobody chose', () => {
   expect(writeView(UNCHANGED).toString()).toBe('');
   const chosen: ExplorerView = {
     ...{ search: 'kl train', others: ['a', 'b'], axis: 'tokens', smoothing: 0.6, isLog: true, isMean: true },
+    ...{ columns: 2, pins: ['train/loss', 'time/wait'] },
   };
-  expect(writeView(chosen).toString()).toBe('q=kl+train&with=a&with=b&x=tokens&smooth=0.6&log=1&seeds=mean');
+  expect(writeView(chosen).toString()).toBe(
+    'q=kl+train&with=a&with=b&x=tokens&smooth=0.6&log=1&seeds=mean&columns=2&pin=train%2Floss&pin=time%2Fwait',
+  );
   expect(readView(writeView(chosen))).toEqual(chosen);
 });
 
+it('an address without pins leaves them to the browser, and one with none shows none', () => {
+  expect(readView(new URLSearchParams('')).pins).toBeNull();
+  expect(writeView({ ...UNCHANGED, pins: [] }).toString()).toBe('pin=');
+  expect(readView(new URLSearchParams('pin=')).pins).toEqual([]);
+});
+
 it('what an address can not say counts as absent', () => {
-  const parameters = new URLSearchParams('x=days&smooth=2&log=yes&seeds=1&with=&with=a&with=a');
+  const parameters = new URLSearchParams('x=days&smooth=2&log=yes&seeds=1&with=&with=a&with=a&columns=5');
   expect(readView(parameters)).toEqual({ ...UNCHANGED, others: ['a'] });
-  expect(readView(new URLSearchParams('smooth=much'))).toEqual(UNCHANGED);
+  expect(readView(new URLSearchParams('smooth=much&columns=1.5'))).toEqual(UNCHANGED);
 });

@@ -10,27 +10,32 @@ import { useOpenUpdate } from '../updates/use-open-update';
 import { ComparedResults } from './compared-results';
 import { ExploredChart, type ExploredLine, type ExploredRun } from './explored-chart';
 import { ExplorerToolbar } from './explorer-toolbar';
-import { useExplorerView, type ExplorerView } from './explorer-view';
+import type { ExplorerView } from './explorer-view';
+import { LayoutBar } from './layout-bar';
 import styles from './metric-explorer.module.css';
-import { metricGroups, type MetricGroup } from './metric-groups';
+import { metricGroups, PINNED, type MetricGroup } from './metric-groups';
 import { groupSeeds, labelOf } from './seed-groups';
+import { useExplorer } from './use-explorer';
 
 /** Groups of which the charts are shown at first. */
 const NUM_OPEN = 3;
+/** Pixels of a chart, by the number of columns where it is chosen; wide charts are higher. */
+const HEIGHTS: Readonly<Record<number, number>> = { 1: 320, 2: 230 };
 
 /** Every metric that the run recorded, found by its name, beside those of other runs. */
 export function MetricExplorer({ run }: { readonly run: RunDetail }) {
-  const { view, change } = useExplorerView();
+  const { view, change, togglePin } = useExplorer();
   const { isMean, axis } = view;
   const { items: runs, error, isPending, refetch } = useComparedRuns([run.runId, ...view.others]);
   const lines = useMemo(() => exploredLines(runs, { isMean, axis }), [runs, isMean, axis]);
   const names = runs.flatMap(({ series }) => series.map(({ name }) => name));
-  const groups = metricGroups(names, view.search);
+  const groups = metricGroups(names, view.search, view.pins);
   const numFound = groups.reduce((sum, group) => sum + group.names.length, 0);
   const others = runs.map((one) => one.run).filter(({ runId }) => runId !== run.runId);
   return (
     <div className={page.stack}>
       <ExplorerToolbar run={run} others={others} view={view} onChange={change} />
+      <LayoutBar view={view} onChange={change} />
       {error && <ErrorState error={error} onRetry={refetch} />}
       {isPending && <Loading label="Loading metrics" />}
       {runs.length > 1 && <ComparedResults runs={runs.map((one) => one.run)} isMean={isMean} />}
@@ -47,7 +52,8 @@ export function MetricExplorer({ run }: { readonly run: RunDetail }) {
           group={group}
           lines={lines}
           view={view}
-          isOpenAtFirst={view.search !== '' || i < NUM_OPEN}
+          onPin={togglePin}
+          isOpenAtFirst={view.search !== '' || group.kind === PINNED || i < NUM_OPEN}
         />
       ))}
     </div>
@@ -58,12 +64,14 @@ interface GroupOfChartsProps {
   readonly group: MetricGroup;
   readonly lines: readonly ExploredLine[];
   readonly view: ExplorerView;
+  readonly onPin: (name: string) => void;
   readonly isOpenAtFirst: boolean;
 }
 
-function GroupOfCharts({ group: { kind, names }, lines, view, isOpenAtFirst }: GroupOfChartsProps) {
+function GroupOfCharts({ group, lines, view, onPin, isOpenAtFirst }: GroupOfChartsProps) {
+  const { kind, names } = group;
   const [isOpen, setIsOpen] = useState(isOpenAtFirst);
-  const { axis, smoothing, isLog } = view;
+  const { axis, smoothing, isLog, columns } = view;
   const onPickUpdate = useOpenUpdate();
   return (
     <details
@@ -76,13 +84,15 @@ function GroupOfCharts({ group: { kind, names }, lines, view, isOpenAtFirst }: G
         {kind} <span className={page.subtle}>{names.length}</span>
       </summary>
       {isOpen && (
-        <div className={styles.grid}>
+        <div className={styles.grid} data-columns={columns}>
           {names.map((name) => (
             <ExploredChart
               key={name}
               name={name}
               lines={lines}
-              {...{ axis, smoothing, isLog, onPickUpdate }}
+              {...{ axis, smoothing, isLog, onPin, onPickUpdate }}
+              isPinned={kind === PINNED}
+              height={HEIGHTS[columns]}
             />
           ))}
         </div>

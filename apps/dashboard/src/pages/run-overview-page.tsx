@@ -14,6 +14,9 @@ import { formatCompact, formatCount, formatNumber, formatPercent } from '../form
 import { hasEnded, runDurationMs } from '../format/run-state';
 import { formatDuration } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
+import { toggled } from '../metrics/layouts';
+import { PinnedCharts } from '../metrics/pinned-charts';
+import { usePins } from '../metrics/use-explorer';
 import { useOpenUpdate } from '../updates/use-open-update';
 import { playsEpisodes } from '../runs/plays-episodes';
 import { RunNotes } from '../runs/run-annotations';
@@ -30,6 +33,8 @@ const AXES = [
   { value: 'time', label: 'Time' },
 ] as const;
 const FIRST_CHART_HEIGHT = 300;
+/** Charts that stand before those of all runs. */
+const MAX_PINNED = 4;
 
 /** The overview of a run of either kind. */
 export function RunOverviewPage() {
@@ -45,7 +50,10 @@ export function RunOverviewPage() {
 
 /** Key figures and charts of a run, kept up to date while it trains. */
 function TrainedOverview({ run }: { readonly run: RunDetail }) {
-  const metrics = useMetrics(run.runId, CHARTED_METRICS, { refetchMs: useRefetchMs() });
+  const [pins, keepPins] = usePins();
+  const shownPins = pins.slice(0, MAX_PINNED);
+  const names = [...new Set([...CHARTED_METRICS, ...shownPins])];
+  const metrics = useMetrics(run.runId, names, { refetchMs: useRefetchMs() });
   const [axis, setAxis] = useState<ChartAxis>('update');
   const seriesByName = useMemo(() => {
     const updates = metrics.data?.find(({ name }) => name === 'train/loss');
@@ -76,6 +84,13 @@ function TrainedOverview({ run }: { readonly run: RunDetail }) {
             <p>Click a point to open its update; drag across a chart to zoom in, double-click to zoom out.</p>
             <Segments label="X-axis" value={axis} options={AXES} onChange={setAxis} />
           </div>
+          <PinnedCharts
+            {...chart}
+            names={shownPins}
+            onUnpin={(name) => {
+              keepPins(toggled(pins, name));
+            }}
+          />
           <MetricChart
             {...chart}
             definition={first}

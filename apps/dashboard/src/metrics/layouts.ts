@@ -1,0 +1,55 @@
+import { keepItems, keptItems } from '../components/kept-list';
+import { readView, writeView, type ExplorerView } from './explorer-view';
+
+/** A named view of the explorer, without the runs that it showed. */
+export interface Layout {
+  readonly name: string;
+  /** Query of an address, as `writeView` writes it. */
+  readonly search: string;
+}
+
+const PINS_KEY = 'retrace.metrics.pins';
+const LAYOUTS_KEY = 'retrace.metrics.layouts';
+
+/** Names of the charts that this browser keeps first, in their order. */
+export function readPins(): readonly string[] {
+  return keptItems<{ name: string }>(PINS_KEY, { name: 'string' }).map(({ name }) => name);
+}
+
+export function keepPins(pins: readonly string[]): void {
+  keepItems(
+    PINS_KEY,
+    pins.map((name) => ({ name })),
+  );
+}
+
+export function readLayouts(): readonly Layout[] {
+  return keptItems<Layout>(LAYOUTS_KEY, { name: 'string', search: 'string' });
+}
+
+export function keepLayouts(layouts: readonly Layout[]): void {
+  keepItems(LAYOUTS_KEY, layouts);
+}
+
+/** Adds a name to the end, or takes it away. */
+export function toggled(names: readonly string[], name: string): readonly string[] {
+  return names.includes(name) ? names.filter((one) => one !== name) : [...names, name];
+}
+
+/** The query of the layout that a view with all of its pins is: the runs are left out, and in which group they are drawn. */
+export function searchOf(view: ExplorerView): string {
+  return writeView({ ...view, others: [], isMean: false }).toString();
+}
+
+/** A layout as a view, with the runs of the view that is shown. */
+export function viewOf({ search }: Pick<Layout, 'search'>, { others, isMean }: ExplorerView): ExplorerView {
+  return { ...readView(new URLSearchParams(search)), others, isMean };
+}
+
+/** Gives a layout another name, in place of one that has it. */
+export function renamed(layouts: readonly Layout[], from: string, to: string): readonly Layout[] {
+  return layouts
+    .filter(({ name }) => name === from || name !== to)
+    .map((layout) => (layout.name === from ? { ...layout, name: to } : layout))
+    .sort((a, b) => a.name.localeCompare(b.name));
+}
