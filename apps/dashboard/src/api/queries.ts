@@ -92,6 +92,7 @@ export const keys = {
   run: (runId: string) => ['runs', runId] as const,
   metrics: (runId: string) => ['runs', runId, 'metrics'] as const,
   allMetrics: (runId: string) => ['runs', runId, 'all-metrics'] as const,
+  userMetric: (runId: string, query: string) => ['user-metric', runId, query] as const,
   episodes: (runId: string) => ['runs', runId, 'episodes'] as const,
   updates: (runId: string) => ['runs', runId, 'updates'] as const,
   warnings: (runId: string) => ['runs', runId, 'warnings'] as const,

@@ -89,7 +89,7 @@ function amountBy(update: number, { updates, amounts }: TrainedAmounts): number 
 }
 
 /** Place of the first of ascending numbers that is not below a limit; their number where all are. */
-function firstNotBelow(limit: number, ascending: readonly number[]): number {
+export function firstNotBelow(limit: number, ascending: readonly number[]): number {
   let [low, high] = [0, ascending.length];
   while (low < high) {
     const middle = (low + high) >> 1;

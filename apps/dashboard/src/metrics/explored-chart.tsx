@@ -1,6 +1,5 @@
 import { useMemo } from 'react';
 import { Chart } from '../charts/chart';
-import type { PlacedSeries } from '../charts/chart-axis';
 import {
   alignSeries,
   nearestStep,
@@ -9,21 +8,10 @@ import {
   type ChartColumns,
 } from '../charts/chart-data';
 import controls from '../components/controls.module.css';
+import type { ExploredLine } from './explored-runs';
 import type { ExplorerView } from './explorer-view';
 import { savePicture, saveValues } from './save-chart';
 import { meanColumns } from './seed-groups';
-
-export interface ExploredRun {
-  readonly label: string;
-  /** By name. */
-  readonly series: ReadonlyMap<string, PlacedSeries>;
-}
-
-/** A line of each chart: a run, or the mean of several. */
-export interface ExploredLine {
-  readonly label: string;
-  readonly runs: readonly ExploredRun[];
-}
 
 interface ExploredChartProps extends Pick<ExplorerView, 'axis' | 'smoothing' | 'isLog'> {
   readonly name: string;

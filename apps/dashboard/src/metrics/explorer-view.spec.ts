@@ -3,7 +3,7 @@ import { readView, writeView, type ExplorerView } from './explorer-view';
 
 const UNCHANGED: ExplorerView = {
   ...{ search: '', others: [], axis: 'update', smoothing: 0, isLog: false, isMean: false },
-  ...{ columns: 0, pins: null },
+  ...{ columns: 0, pins: null, metrics: null },
 };
 
 it('a view of the explorer is in its address, without what nobody chose', () => {
@@ -11,11 +11,21 @@ it('a view of the explorer is in its address, without what nobody chose', () => 
   const chosen: ExplorerView = {
     ...{ search: 'kl train', others: ['a', 'b'], axis: 'tokens', smoothing: 0.6, isLog: true, isMean: true },
     ...{ columns: 2, pins: ['train/loss', 'time/wait'] },
+    metrics: [
+      { name: 'a', query: 'SELECT 1' },
+      { name: 'b', query: 'SELECT 2' },
+    ],
   };
   expect(writeView(chosen).toString()).toBe(
-    'q=kl+train&with=a&with=b&x=tokens&smooth=0.6&log=1&seeds=mean&columns=2&pin=train%2Floss&pin=time%2Fwait',
+    'q=kl+train&with=a&with=b&x=tokens&smooth=0.6&log=1&seeds=mean&columns=2&pin=train%2Floss&pin=time%2Fwait&metric=a&metric=b&sql=SELECT+1&sql=SELECT+2',
   );
   expect(readView(writeView(chosen))).toEqual(chosen);
+});
+
+it('a metric by SQL without a query, or whose name comes again, counts as absent', () => {
+  const { metrics } = readView(new URLSearchParams('metric=a&metric=b&metric=a&sql=1&sql=&sql=3'));
+  expect(metrics).toEqual([{ name: 'a', query: '3' }]);
+  expect(readView(new URLSearchParams('metric=')).metrics).toEqual([]);
 });
 
 it('an address without pins leaves them to the browser, and one with none shows none', () => {

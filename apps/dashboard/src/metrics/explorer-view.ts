@@ -1,4 +1,5 @@
 import { isTrainedAxis, type ChartAxis } from '../charts/chart-axis';
+import { MAX_USER_METRICS, type UserMetric } from './user-metric';
 
 /** The part of the explorer that its address keeps, so that a view can be shared. */
 export interface ExplorerView {
@@ -15,6 +16,8 @@ export interface ExplorerView {
   readonly columns: number;
   /** Names of the charts that stand first; null: those that this browser keeps. */
   readonly pins: readonly string[] | null;
+  /** Metrics by SQL; null: those that this browser keeps. */
+  readonly metrics: readonly UserMetric[] | null;
 }
 
 export const MAX_COLUMNS = 4;
@@ -33,7 +36,18 @@ export function readView(parameters: URLSearchParams): ExplorerView {
     isMean: parameters.get('seeds') === 'mean',
     columns: Number.isInteger(columns) && columns > 0 && columns <= MAX_COLUMNS ? columns : 0,
     pins: parameters.has('pin') ? textsOf(parameters, 'pin') : null,
+    metrics: parameters.has('metric') ? readMetrics(parameters) : null,
   };
+}
+
+/** Each name has its query at the same place among the fields `sql`. */
+function readMetrics(parameters: URLSearchParams): readonly UserMetric[] {
+  const queries = parameters.getAll('sql');
+  const named = new Map(parameters.getAll('metric').map((name, i) => [name, queries[i] ?? '']));
+  return [...named]
+    .filter(([name, query]) => name !== '' && query !== '')
+    .slice(0, MAX_USER_METRICS)
+    .map(([name, query]) => ({ name, query }));
 }
 
 function textsOf(parameters: URLSearchParams, name: string): readonly string[] {
@@ -46,7 +60,7 @@ function readAxis(text: string): ChartAxis {
 
 /** Writes a view into an address; what is as it is without a choice is left out. */
 export function writeView(view: ExplorerView): URLSearchParams {
-  const { search, others, axis, smoothing, isLog, isMean, columns, pins } = view;
+  const { search, others, axis, smoothing, isLog, isMean, columns, pins, metrics } = view;
   return new URLSearchParams([
     ...(search === '' ? [] : [['q', search]]),
     ...others.map((runId) => ['with', runId]),
@@ -56,6 +70,15 @@ export function writeView(view: ExplorerView): URLSearchParams {
     ...(isMean ? [['seeds', 'mean']] : []),
     ...(columns === 0 ? [] : [['columns', String(columns)]]),
     ...(pins === null ? [] : namedTexts('pin', pins)),
+    ...(metrics === null
+      ? []
+      : [
+          ...namedTexts(
+            'metric',
+            metrics.map(({ name }) => name),
+          ),
+          ...metrics.map(({ query }) => ['sql', query]),
+        ]),
   ]);
 }
 

@@ -9,16 +9,18 @@ import page from '../pages/page.module.css';
 import { openedRun } from '../saved-page/saved-run';
 import { writeView, type ExplorerView } from './explorer-view';
 import { useLayouts } from './use-explorer';
+import { MAX_USER_METRICS } from './user-metric';
 
 const MAX_NAME_LENGTH = 60;
 
 interface LayoutBarProps {
   readonly view: ExplorerView;
   readonly onChange: (view: ExplorerView) => void;
+  readonly onAddMetric: () => void;
 }
 
 /** Names the view, and shows one that has a name. */
-export function LayoutBar({ view, onChange }: LayoutBarProps) {
+export function LayoutBar({ view, onChange, onAddMetric }: LayoutBarProps) {
   const { layouts, shown, choose, save, rename, remove } = useLayouts(view, onChange);
   const [isNaming, setNaming] = useState<'save' | 'rename' | null>(null);
   const options = [
@@ -56,12 +58,21 @@ export function LayoutBar({ view, onChange }: LayoutBarProps) {
           onCancel={() => setNaming(null)}
         />
       )}
-      {openedRun() === null && <ShareView view={view} />}
+      {openedRun() === null && (
+        <>
+          <ShareView view={view} />
+          {(view.metrics?.length ?? 0) < MAX_USER_METRICS && (
+            <button type="button" className={controls.button} onClick={onAddMetric}>
+              Metric by SQL
+            </button>
+          )}
+        </>
+      )}
     </div>
   );
 }
 
-/** The address with everything that the view needs, the pins of this browser too. */
+/** The address with everything that the view needs, the pins and metrics of this browser too. */
 function ShareView({ view }: { readonly view: ExplorerView }) {
   const moment = useNamedMoment();
   const path = useHref(withMoment({ search: `?${writeView(view).toString()}` }, moment));
@@ -69,7 +80,7 @@ function ShareView({ view }: { readonly view: ExplorerView }) {
     <CopyLink
       address={`${window.location.origin}${path}`}
       label="Link to the view"
-      title="The link opens this view, with its pins, in any browser"
+      title="The link opens this view, with its pins and metrics by SQL, in any browser"
     />
   );
 }

@@ -1,4 +1,5 @@
 import { keepItems, keptItems } from '../components/kept-list';
+import type { UserMetric } from './user-metric';
 import { readView, writeView, type ExplorerView } from './explorer-view';
 
 /** A named view of the explorer, without the runs that it showed. */
@@ -10,6 +11,9 @@ export interface Layout {
 
 const PINS_KEY = 'retrace.metrics.pins';
 const LAYOUTS_KEY = 'retrace.metrics.layouts';
+const METRICS_KEY = 'retrace.metrics.sql';
+const ALLOWED_KEY = 'retrace.metrics.allowed';
+const MAX_ALLOWED = 200;
 
 /** Names of the charts that this browser keeps first, in their order. */
 export function readPins(): readonly string[] {
@@ -20,6 +24,28 @@ export function keepPins(pins: readonly string[]): void {
   keepItems(
     PINS_KEY,
     pins.map((name) => ({ name })),
+  );
+}
+
+/** Metrics by SQL that this browser shows for each run. */
+export function readUserMetrics(): readonly UserMetric[] {
+  return keptItems<UserMetric>(METRICS_KEY, { name: 'string', query: 'string' });
+}
+
+export function keepUserMetrics(metrics: readonly UserMetric[]): void {
+  keepItems(METRICS_KEY, metrics);
+}
+
+/** Queries that a person wrote or ran in this browser; any other one came with a link. */
+export function readAllowedQueries(): readonly string[] {
+  return keptItems<{ query: string }>(ALLOWED_KEY, { query: 'string' }).map(({ query }) => query);
+}
+
+export function keepAllowedQuery(query: string): void {
+  const queries = [query, ...readAllowedQueries().filter((one) => one !== query)].slice(0, MAX_ALLOWED);
+  keepItems(
+    ALLOWED_KEY,
+    queries.map((one) => ({ query: one })),
   );
 }
 
@@ -36,7 +62,7 @@ export function toggled(names: readonly string[], name: string): readonly string
   return names.includes(name) ? names.filter((one) => one !== name) : [...names, name];
 }
 
-/** The query of the layout that a view with all of its pins is: the runs are left out, and in which group they are drawn. */
+/** The query of the layout that a view with all of its pins and metrics is: the runs are left out, and in which group they are drawn. */
 export function searchOf(view: ExplorerView): string {
   return writeView({ ...view, others: [], isMean: false }).toString();
 }

@@ -6,7 +6,7 @@ export interface MetricGroup {
 }
 
 /** Kinds that are looked at most; the others follow in the order of their names. */
-const FIRST_KINDS = ['rollout', 'validation', 'test', 'train'];
+const FIRST_KINDS = ['sql', 'rollout', 'validation', 'test', 'train'];
 
 /** The kind of the charts that stand first; those of metrics begin with a small letter. */
 export const PINNED = 'Pinned';

@@ -5,14 +5,17 @@ import { readView, writeView, type ExplorerView } from './explorer-view';
 import {
   keepLayouts,
   keepPins,
+  keepUserMetrics,
   readLayouts,
   readPins,
+  readUserMetrics,
   renamed,
   searchOf,
   toggled,
   viewOf,
   type Layout,
 } from './layouts';
+import type { UserMetric } from './user-metric';
 
 /** Pins that this browser keeps. Other tabs keep theirs in the same place. */
 export function usePins() {
@@ -25,8 +28,8 @@ export function usePins() {
 }
 
 /**
- * The view in the address of the page, completed by what this browser keeps. Where the address names pins, as that of a layout does, changes of them
- * stay in the address, so that somebody else's link changes nothing here.
+ * The view in the address of the page, completed by what this browser keeps. Where the address names pins or metrics by SQL, as that of a layout does,
+ * changes of them stay in the address, so that somebody else's link changes nothing here.
  */
 export function useExplorer() {
   const [parameters, setParameters] = useSearch();
@@ -35,13 +38,35 @@ export function useExplorer() {
   const change = (changed: Partial<ExplorerView>): void => {
     setParameters((current) => writeView({ ...readView(current), ...changed }), { replace: true });
   };
-  const view = { ...named, pins: named.pins ?? keptPins };
+  const [keptMetrics, setKeptMetrics] = useState(readUserMetrics);
+  const view = { ...named, pins: named.pins ?? keptPins, metrics: named.metrics ?? keptMetrics };
   const togglePin = (name: string): void => {
     const pins = toggled(view.pins, name);
     if (named.pins === null) setKeptPins(pins);
     else change({ pins });
   };
-  return { view, change, togglePin };
+  const changeMetrics = (metrics: readonly UserMetric[]): void => {
+    if (named.metrics !== null) {
+      change({ metrics });
+      return;
+    }
+    keepUserMetrics(metrics);
+    setKeptMetrics(metrics);
+  };
+  return {
+    ...{ view, change, togglePin },
+    /** Puts a metric in place of the one that is edited, or adds it. */
+    saveMetric: (metric: UserMetric, edited: UserMetric | null) => {
+      changeMetrics(withNamed(without(view.metrics, edited), metric));
+    },
+    removeMetric: (metric: UserMetric) => {
+      changeMetrics(without(view.metrics, metric));
+    },
+  };
+}
+
+function without(metrics: readonly UserMetric[], one: UserMetric | null): readonly UserMetric[] {
+  return metrics.filter(({ name }) => name !== one?.name);
 }
 
 /** The layouts that this browser keeps, and which of them the view is. */

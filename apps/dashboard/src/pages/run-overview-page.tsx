@@ -1,11 +1,9 @@
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { useShownMoment } from '../as-of/shown-moment';
-import { useMetrics } from '../api/queries';
 import type { MetricSeries, RunDetail } from '../api/schema';
 import type { ChartAxis } from '../charts/chart-axis';
-import { countedInUpdates } from '../charts/chart-data';
 import { hasMetrics, MetricChart } from '../charts/metric-chart';
-import { CHARTED_METRICS, DETAIL_CHARTS, LOSS_CHART, SUCCESS_CHART } from '../charts/run-charts';
+import { DETAIL_CHARTS, LOSS_CHART, SUCCESS_CHART } from '../charts/run-charts';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Segments } from '../components/segments';
 import { Stat, StatRow } from '../components/stat';
@@ -13,10 +11,8 @@ import { useShownTime } from '../as-of/use-shown-time';
 import { formatCompact, formatCount, formatNumber, formatPercent } from '../format/numbers';
 import { hasEnded, runDurationMs } from '../format/run-state';
 import { formatDuration } from '../format/times';
-import { useRefetchMs } from '../live/use-live-run';
-import { toggled } from '../metrics/layouts';
 import { PinnedCharts } from '../metrics/pinned-charts';
-import { usePins } from '../metrics/use-explorer';
+import { useRunSeries } from '../metrics/use-run-series';
 import { useOpenUpdate } from '../updates/use-open-update';
 import { playsEpisodes } from '../runs/plays-episodes';
 import { RunNotes } from '../runs/run-annotations';
@@ -33,8 +29,6 @@ const AXES = [
   { value: 'time', label: 'Time' },
 ] as const;
 const FIRST_CHART_HEIGHT = 300;
-/** Charts that stand before those of all runs. */
-const MAX_PINNED = 4;
 
 /** The overview of a run of either kind. */
 export function RunOverviewPage() {
@@ -50,15 +44,8 @@ export function RunOverviewPage() {
 
 /** Key figures and charts of a run, kept up to date while it trains. */
 function TrainedOverview({ run }: { readonly run: RunDetail }) {
-  const [pins, keepPins] = usePins();
-  const shownPins = pins.slice(0, MAX_PINNED);
-  const names = [...new Set([...CHARTED_METRICS, ...shownPins])];
-  const metrics = useMetrics(run.runId, names, { refetchMs: useRefetchMs() });
+  const { metrics, seriesByName, pins, unpin } = useRunSeries(run);
   const [axis, setAxis] = useState<ChartAxis>('update');
-  const seriesByName = useMemo(() => {
-    const updates = metrics.data?.find(({ name }) => name === 'train/loss');
-    return new Map(metrics.data?.map((one) => [one.name, countedInUpdates(one, updates)]));
-  }, [metrics.data]);
   const onPickUpdate = useOpenUpdate();
   const chart = { seriesByName, axis, startMs: Date.parse(run.startedAt), onPickUpdate };
   const plays = playsEpisodes(run.recipe);
@@ -84,13 +71,7 @@ function TrainedOverview({ run }: { readonly run: RunDetail }) {
             <p>Click a point to open its update; drag across a chart to zoom in, double-click to zoom out.</p>
             <Segments label="X-axis" value={axis} options={AXES} onChange={setAxis} />
           </div>
-          <PinnedCharts
-            {...chart}
-            names={shownPins}
-            onUnpin={(name) => {
-              keepPins(toggled(pins, name));
-            }}
-          />
+          <PinnedCharts {...chart} names={pins} onUnpin={unpin} />
           <MetricChart
             {...chart}
             definition={first}
