@@ -178,6 +178,18 @@ export function useSeedsOf(runId: string) {
   });
 }
 
+/** The newest runs that started from a policy of a run. */
+export function useForksOf(runId: string, refetchMs: number | false) {
+  return useQuery({
+    queryKey: keys.runList({ startedFrom: runId }),
+    queryFn: async ({ signal }) => {
+      const params = { query: { startedFrom: runId, archived: 'all' as const, limit: RUNS_PAGE_SIZE } };
+      return (await dataOf(api.GET('/api/runs', { params, signal }))).items;
+    },
+    refetchInterval: unlessRefused(refetchMs),
+  });
+}
+
 export function useRun(runId: string, options: { readonly refetchMs: number | false }) {
   return useQuery({
     queryKey: keys.run(runId),

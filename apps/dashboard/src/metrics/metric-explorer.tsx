@@ -28,7 +28,8 @@ export function MetricExplorer({ run }: { readonly run: RunDetail }) {
   const { runs, shown, allow } = useUserMetrics(openedRun() === null ? metrics : NO_METRICS, items);
   const [edited, setEdited] = useState<UserMetric | 'new' | null>(null);
   const lines = useMemo(() => exploredLines(runs, { isMean, axis }), [runs, isMean, axis]);
-  const names = [...runs.flatMap(({ series }) => series.map(({ name }) => name)), ...shown.keys()];
+  const recorded = runs.flatMap(({ series }) => series.map(({ name }) => name));
+  const names = runs.length === 0 ? [] : [...recorded, ...shown.keys()];
   const groups = metricGroups(names, search, pins);
   const others = runs.map((one) => one.run).filter(({ runId }) => runId !== run.runId);
   return (

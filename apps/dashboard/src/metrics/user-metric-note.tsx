@@ -38,7 +38,7 @@ export function UserMetricNote({
             Run {name}
           </button>
         )}
-        <button type="button" className={controls.plain} aria-label={`Edit ${name}`} onClick={onEdit}>
+        <button type="button" className={controls.plain} aria-label={`Edit SQL of ${name}`} onClick={onEdit}>
           Edit SQL
         </button>
         <button type="button" className={controls.plain} aria-label={`Remove ${name}`} onClick={onRemove}>

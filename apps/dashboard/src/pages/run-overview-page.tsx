@@ -15,9 +15,11 @@ import { PinnedCharts } from '../metrics/pinned-charts';
 import { useRunSeries } from '../metrics/use-run-series';
 import { useOpenUpdate } from '../updates/use-open-update';
 import { playsEpisodes } from '../runs/plays-episodes';
+import { RunLineage } from '../runs/run-lineage';
 import { RunNotes } from '../runs/run-annotations';
 import { RecordedOverview } from '../runs/recorded-overview';
 import { LimiterState } from '../sampling/limiter-state';
+import { openedRun } from '../saved-page/saved-run';
 import { Validations } from '../validation/validations';
 import { RunWarnings } from '../warnings/run-warnings';
 import { useRunOfPage } from './run-layout';
@@ -37,6 +39,7 @@ export function RunOverviewPage() {
   return (
     <div className={styles.page}>
       <RunNotes run={run} canChange={isOfNow} />
+      {run.kind === 'trained' && openedRun() === null && <RunLineage run={run} />}
       {run.kind === 'recorded' ? <RecordedOverview run={run} /> : <TrainedOverview run={run} />}
     </div>
   );
