@@ -616,6 +616,19 @@ describe('a run whose collector and trainer work at the same time', () => {
       expect(await browser.accessibilityFaults()).toEqual([]);
       await queue.getByRole('button', { name: 'Cancel bandit-ppo' }).click();
       await queue.waitFor({ state: 'detached' });
+      await page.getByRole('link', { name: 'memory-bandit-grpo' }).click();
+      await page.getByRole('button', { name: 'Fork' }).click();
+      const version = page.getByLabel('Policy version');
+      expect(await version.inputValue()).toBe('5');
+      await version.fill('3');
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      const fork = /^memory-bandit-grpo from run:[\da-f-]{36}@3Cancel$/;
+      await expect
+        .poll(() => queue.getByRole('listitem').allInnerTexts())
+        .toEqual([expect.stringMatching(fork)]);
+      await queue.getByRole('button', { name: 'Cancel memory-bandit-grpo' }).click();
+      await queue.waitFor({ state: 'detached' });
       await page.getByRole('link', { name: 'bandit-ppo' }).click();
       await page.getByRole('button', { name: 'Stop' }).click();
       await page.getByRole('button', { name: 'Resume' }).waitFor();
@@ -726,6 +739,63 @@ describe('a run whose collector and trainer work at the same time', () => {
       );
       await page.reload();
       await line.waitFor();
+    });
+
+    it('draws a metric by SQL, pins charts, keeps the view as a layout, and counts in tokens', async () => {
+      const { page } = browser;
+      const [{ runId }] = await sql<{ runId: string }>(
+        "SELECT run_id AS runId FROM runs WHERE name = 'memory-bandit-grpo'",
+      );
+      await page.goto(`${url}/runs/${runId}/metrics`);
+      const draw = async (name: string, query: string) => {
+        await page.getByRole('button', { name: 'Metric by SQL' }).click();
+        await page.getByLabel('Name', { exact: true }).fill(name);
+        await page.getByLabel('Query').fill(query);
+        await page.getByRole('button', { name: 'Draw' }).click();
+      };
+      const select = 'SELECT update_number AS x, num_episodes';
+      await draw('batch', `${select} AS value FROM updates WHERE run_id = {run}`);
+      const chart = page.getByRole('figure', { name: 'sql/batch' });
+      const [{ last }] = await sql<{ last: number }>(
+        `SELECT argMax(num_episodes, update_number) AS last FROM updates WHERE run_id = '${runId}'`,
+      );
+      const newest = chart.getByRole('listitem').getByText(`${last}`, { exact: true });
+      await newest.waitFor();
+      await draw('wrong', `${select} FROM updates WHERE run_id = {run}`);
+      await page.getByRole('alert').getByText('it gives x, num_episodes.').waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await page.getByRole('button', { name: 'Remove wrong' }).click();
+
+      await page.getByRole('button', { name: 'Pin sql/batch' }).click();
+      await page.getByRole('button', { name: 'Tokens', exact: true }).click();
+      await page.getByRole('button', { name: 'Save layout' }).click();
+      await page.getByLabel('Name of the layout').fill('sizes');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      const layout = page.getByRole('combobox', { name: 'Layout' });
+      await expect.poll(() => layout.inputValue()).toBe('sizes');
+      await page.goto(`${url}/runs/${runId}/metrics`);
+      await layout.selectOption('sizes');
+      await newest.waitFor();
+      const [saved] = await Promise.all([
+        page.waitForEvent('download'),
+        chart.getByRole('button', { name: 'Save sql/batch as CSV' }).click(),
+      ]);
+      const lines = readFileSync(await saved.path(), 'utf8')
+        .trim()
+        .split('\r\n');
+      const [{ tokens }] = await sql<{ tokens: number }>(
+        `SELECT sum(value) AS tokens FROM metrics WHERE run_id = '${runId}' AND name = 'train/numActionTokens'`,
+      );
+      expect(lines[0]).toMatch(/^tokens trained on,/);
+      expect(lines.at(-1)).toBe(`${tokens},${last}`);
+
+      await page.goto(`${url}/runs/${runId}`);
+      await page
+        .getByRole('region', { name: 'Pinned charts' })
+        .getByRole('figure', { name: 'sql/batch' })
+        .waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await page.getByRole('button', { name: 'Unpin sql/batch' }).click();
     });
 
     it('holds a reward version against success, and against another, on the page of rewards', async () => {

@@ -326,3 +326,17 @@ describe('the seeds of a recipe', () => {
     expect(await seedsOf()).toEqual([]);
   });
 });
+
+describe('runs that started from a policy of a run', () => {
+  it('are those whose recipe names it as the source of their weights', async () => {
+    const parent = newRunId();
+    const source = { runId: parent, policyVersion: 3, sha256: 'a'.repeat(64), sizeBytes: 8 };
+    const fork = { ...(recipe as object), initFrom: { run: parent.slice(-8), version: '3', source } };
+    await record('a fork', { started: { recipe: fork as never }, startedAtUs: NOW_US - HOUR_US });
+    await fixture.storeHasCaughtUp();
+    const forksOf = async (runId: string) =>
+      (await pageOf(`startedFrom=${runId}`)).items.map((run) => run.runId);
+    expect(await forksOf(parent)).toEqual([ids.get('a fork')]);
+    expect(await forksOf(newRunId())).toEqual([]);
+  });
+});

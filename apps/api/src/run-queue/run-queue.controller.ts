@@ -40,7 +40,8 @@ export class RunQueueController {
   @Access('admin')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Starts a run of a built-in recipe, or queues it behind the run that is trained',
+    summary:
+      'Starts a run of a built-in recipe or of that of another run, or queues it behind the run that is trained',
     description:
       'One run is trained at a time, in the order of the requests; at most 20 wait. They wait through a restart of the server. ' +
       'An unfinished run of the same recipe is resumed. Answered with 501 by an API without a supervisor, and with 504 where the supervisor is late, which may still do it: the queue shows that.',

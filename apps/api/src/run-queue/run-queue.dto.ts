@@ -53,7 +53,8 @@ export class QueueParams {
 export class TrainRunRequest {
   @ApiProperty({
     ...{ type: String, minLength: 1, maxLength: MAX_NAME },
-    description: 'Name of a built-in recipe, as `GET /api/recipes` lists them',
+    description:
+      'Name of a built-in recipe, as `GET /api/recipes` lists them, or `run:<run>` for the recipe of a trained run, without its imitation; with `initFrom` of the same run that is a fork of it',
     example: 'frozen-lake-ppo',
   })
   @IsString(textRule(MAX_NAME))

@@ -37,6 +37,7 @@ const CONDITIONS = {
   starred: 'starred = {starred:Bool}',
   seedsOf: `kind = 'trained' AND (name, ${RECIPE_OF_ANY_SEED}) IN (
       SELECT name, ${RECIPE_OF_ANY_SEED} FROM runs WHERE run_id = {seedsOf:String} AND kind = 'trained')`,
+  startedFrom: `kind = 'trained' AND JSONExtractString(recipe, 'initFrom', 'source', 'runId') = {startedFrom:String}`,
 } as const;
 
 /** As the view `runs` has it, of which a list without other conditions reads only the runs that it shows. */
@@ -76,18 +77,11 @@ const SORT_KEY_TEXTS = { ...SORT_KEYS, metric: 'newest_bits' } as const;
  * @throws ProblemError `INVALID_REQUEST` for the cursor of another list, a metric without the sort by it, and the other way round
  */
 export function listStatement(query: RunsQuery, nowMs: number): ListStatement {
-  const { limit, cursor, search, status, kind, tag, starred, seedsOf, archived, sort, metric, order } = query;
+  const { limit, cursor, search = '', archived, sort, order } = query;
   checkMetric(query);
-  const mark = listMark([search, status, kind, tag, starred, seedsOf, archived, sort, metric, order]);
+  const mark = markOf(query);
   const last = cursor === undefined ? null : lastOf(decodeListCursor(cursor, mark, ['string', 'string']));
-  const conditions = [
-    ...(search === undefined ? [] : [CONDITIONS.search]),
-    ...(status === undefined ? [] : [STATUS_CONDITIONS[status]]),
-    ...(kind === undefined ? [] : [CONDITIONS.kind]),
-    ...(tag === undefined ? [] : [CONDITIONS.tag]),
-    ...(starred === undefined ? [] : [CONDITIONS.starred]),
-    ...(seedsOf === undefined ? [] : [CONDITIONS.seedsOf]),
-  ];
+  const conditions = conditionsOf(query);
   const isPlain = sort === 'started' && conditions.length === 0;
   const further = [...ARCHIVED_CONDITIONS[archived], ...(last === null ? [] : [comesAfter(last, query)])];
   // Of all runs, which the page of runs asks for again and again, only the first ones are read as a whole.
@@ -100,20 +94,39 @@ export function listStatement(query: RunsQuery, nowMs: number): ListStatement {
       ORDER BY ${SORT_KEYS[sort]} ${sqlOrder(order)}, run_id DESC
       LIMIT {limit:UInt32}`,
     params: {
-      ...{
-        limit: limit + 1,
-        kind: kind ?? '',
-        tag: tag ?? '',
-        starred: starred ?? false,
-        seedsOf: seedsOf ?? '',
-        metric: metric ?? '',
-      },
+      limit: limit + 1,
+      kind: query.kind ?? '',
+      tag: query.tag ?? '',
+      starred: query.starred ?? false,
+      seedsOf: query.seedsOf ?? '',
+      startedFrom: query.startedFrom ?? '',
+      metric: query.metric ?? '',
       ...{ lastId: last?.runId ?? '', lastKey: last?.sortKey ?? '' },
-      words: (search ?? '').split(/\s+/).filter((word) => word !== ''),
+      words: search.split(/\s+/).filter((word) => word !== ''),
       runningSince: nowMs - RUNNING_WITHIN_MS,
     },
     keyAfter: ({ runId, sortKey }) => [mark, sortKey === null ? NO_KEY : `${HAS_KEY}${sortKey}`, runId],
   };
+}
+
+/** Tells a list from others, so that a cursor is taken only by its own. */
+function markOf(query: RunsQuery) {
+  const { search, status, kind, tag, starred, seedsOf, startedFrom, archived, sort, metric, order } = query;
+  return listMark([
+    ...[search, status, kind, tag, starred, seedsOf, startedFrom],
+    ...[archived, sort, metric, order],
+  ]);
+}
+
+function conditionsOf(query: RunsQuery): readonly string[] {
+  const { status } = query;
+  const given = (Object.keys(CONDITIONS) as (keyof typeof CONDITIONS)[]).filter(
+    (field) => query[field] !== undefined,
+  );
+  return [
+    ...given.map((field) => CONDITIONS[field]),
+    ...(status === undefined ? [] : [STATUS_CONDITIONS[status]]),
+  ];
 }
 
 /** Before the key in a cursor. */

@@ -30,6 +30,9 @@ export class RunsQuery extends PageQuery {
   )
   readonly seedsOf?: string;
 
+  @OptionalUuid('Only trained runs that started from a policy of this run')
+  readonly startedFrom?: string;
+
   @QueryWord(ARCHIVED, 'Whether archived runs are among them: none, only those, or all', 'none')
   readonly archived: (typeof ARCHIVED)[number] = 'none';
 

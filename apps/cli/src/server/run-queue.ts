@@ -68,7 +68,10 @@ export class RunQueue {
   async answer(request: RunControlRequest): Promise<RunControlAnswer> {
     try {
       if (request.kind === 'start')
-        this.add({ name: requireStart(request.start).name, start: request.start });
+        this.add({
+          name: (await requireStart(request.start, this.options.readState)).name,
+          start: request.start,
+        });
       if (request.kind === 'resume') await this.resume(request.runId);
       if (request.kind === 'stop') this.stop(request.runId);
       if (request.kind === 'cancel') this.cancel(request.queueId);
@@ -194,7 +197,7 @@ export class RunQueue {
   }
 
   private async recipeOf({ start, runId }: QueueItem): Promise<Recipe> {
-    if (runId === null && start !== null) return recipeOfStart(start);
+    if (runId === null && start !== null) return recipeOfStart(start, this.options.readState);
     const run = (await this.options.readState()).run(runId ?? '');
     if (run === undefined || run.ended !== null)
       throw new CliError('RUN_UNKNOWN', `run ${runId ?? ''} can't be resumed: it has ended, or was deleted`);

@@ -92,6 +92,7 @@ export const keys = {
   run: (runId: string) => ['runs', runId] as const,
   metrics: (runId: string) => ['runs', runId, 'metrics'] as const,
   allMetrics: (runId: string) => ['runs', runId, 'all-metrics'] as const,
+  userMetric: (runId: string, query: string) => ['user-metric', runId, query] as const,
   episodes: (runId: string) => ['runs', runId, 'episodes'] as const,
   updates: (runId: string) => ['runs', runId, 'updates'] as const,
   warnings: (runId: string) => ['runs', runId, 'warnings'] as const,
@@ -174,6 +175,18 @@ export function useSeedsOf(runId: string) {
       const params = { query: { seedsOf: runId, archived: 'all' as const, limit: RUNS_PAGE_SIZE } };
       return (await dataOf(api.GET('/api/runs', { params, signal }))).items;
     },
+  });
+}
+
+/** The newest runs that started from a policy of a run. */
+export function useForksOf(runId: string, refetchMs: number | false) {
+  return useQuery({
+    queryKey: keys.runList({ startedFrom: runId }),
+    queryFn: async ({ signal }) => {
+      const params = { query: { startedFrom: runId, archived: 'all' as const, limit: RUNS_PAGE_SIZE } };
+      return (await dataOf(api.GET('/api/runs', { params, signal }))).items;
+    },
+    refetchInterval: unlessRefused(refetchMs),
   });
 }
 

@@ -155,7 +155,7 @@ export interface paths {
         get: operations["RunQueueController_show"];
         put?: never;
         /**
-         * Starts a run of a built-in recipe, or queues it behind the run that is trained
+         * Starts a run of a built-in recipe or of that of another run, or queues it behind the run that is trained
          * @description One run is trained at a time, in the order of the requests; at most 20 wait. They wait through a restart of the server. An unfinished run of the same recipe is resumed. Answered with 501 by an API without a supervisor, and with 504 where the supervisor is late, which may still do it: the queue shows that.
          */
         post: operations["RunQueueController_start"];
@@ -1118,7 +1118,7 @@ export interface components {
         };
         TrainRunRequest: {
             /**
-             * @description Name of a built-in recipe, as `GET /api/recipes` lists them
+             * @description Name of a built-in recipe, as `GET /api/recipes` lists them, or `run:<run>` for the recipe of a trained run, without its imitation; with `initFrom` of the same run that is a fork of it
              * @example frozen-lake-ppo
              */
             recipe: string;
@@ -3452,6 +3452,8 @@ export interface operations {
                 starred?: boolean;
                 /** @description Only trained runs with the name of this run whose recipes differ from its own only by seed, engine and processes; the run itself is one of them */
                 seedsOf?: string;
+                /** @description Only trained runs that started from a policy of this run */
+                startedFrom?: string;
                 /** @description Whether archived runs are among them: none, only those, or all */
                 archived?: "none" | "only" | "all";
                 /** @description What to sort by: the start, the name, or the newest value of `metric` */

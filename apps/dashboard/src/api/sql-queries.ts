@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { shownMoment } from '../as-of/shown-moment';
 import { api, dataOf } from './client';
-import type { ExplainRequest, SqlRequest } from './schema';
+import type { ExplainRequest, SqlRequest, SqlResult } from './schema';
 
 export function useSqlSchema() {
   return useQuery({
@@ -25,10 +25,11 @@ export function useExplain() {
 }
 
 export function useSql() {
-  return useMutation({
-    mutationFn: (request: SqlRequest) =>
-      dataOf(
-        api.POST('/api/sql', { body: request, params: { query: { asOf: shownMoment() ?? undefined } } }),
-      ),
-  });
+  return useMutation({ mutationFn: (request: SqlRequest) => askSql(request) });
+}
+
+/** Runs a query as of the moment that the page shows. @throws ApiProblem with the database's words for one that fails */
+export function askSql(body: SqlRequest, signal?: AbortSignal): Promise<SqlResult> {
+  const params = { query: { asOf: shownMoment() ?? undefined } };
+  return dataOf(api.POST('/api/sql', { body, params, signal }));
 }

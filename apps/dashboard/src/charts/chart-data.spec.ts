@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MetricSeries } from '../api/schema';
+import { placeSeries, type ChartAxis } from './chart-axis';
 import {
   alignSeries,
   countedInUpdates,
@@ -8,6 +9,7 @@ import {
   positiveColumns,
   smoothColumns,
   stackShares,
+  valueAtRow,
 } from './chart-data';
 
 const rollout: MetricSeries = {
@@ -24,6 +26,9 @@ const validation: MetricSeries = {
   values: [0.25, 0.6],
   times: [3000, 6000],
 };
+
+const placed = (series: MetricSeries, axis: ChartAxis = 'update') =>
+  placeSeries(series, axis, { startMs: 1000 });
 
 describe('countedInUpdates', () => {
   const updates: MetricSeries = {
@@ -47,19 +52,15 @@ describe('countedInUpdates', () => {
 
 describe('alignSeries', () => {
   it('puts series with different steps over one axis, with null where a series has no value', () => {
-    expect(alignSeries([rollout, validation], 'update', 0)).toEqual([
+    expect(alignSeries([placed(rollout), placed(validation)])).toEqual([
       [0, 1, 2, 5],
       [0.1, 0.2, 0.3, null],
       [null, null, 0.25, 0.6],
     ]);
   });
 
-  it('gives seconds since the start on the time axis', () => {
-    expect(alignSeries([validation], 'time', 1000)[0]).toEqual([2, 5]);
-  });
-
   it('keeps an empty column for a series that is missing', () => {
-    expect(alignSeries([undefined, validation], 'update', 0)).toEqual([
+    expect(alignSeries([undefined, placed(validation)])).toEqual([
       [2, 5],
       [null, null],
       [0.25, 0.6],
@@ -91,6 +92,13 @@ describe('lastValue', () => {
   it('skips missing values at the end', () => {
     expect(lastValue([1, 2, null])).toBe(2);
     expect(lastValue([])).toBeNull();
+  });
+});
+
+describe('valueAtRow', () => {
+  it('is the last value before a row between two values, and none outside of all values', () => {
+    const column = [null, 1, null, 3, null];
+    expect(column.map((_, row) => valueAtRow(column, row))).toEqual([null, 1, 1, 3, null]);
   });
 });
 
@@ -162,12 +170,12 @@ describe('positiveColumns', () => {
 
 describe('nearestStep', () => {
   it('is the update of the nearest point, by updates and by time', () => {
-    expect(nearestStep([rollout, validation], 'update', 0, 5)).toBe(5);
-    expect(nearestStep([rollout, undefined, validation], 'time', 1000, 4.2)).toBe(5);
-    expect(nearestStep([rollout], 'time', 1000, 0.9)).toBe(1);
+    expect(nearestStep([placed(rollout), placed(validation)], 5)).toBe(5);
+    expect(nearestStep([placed(rollout, 'time'), undefined, placed(validation, 'time')], 4.2)).toBe(5);
+    expect(nearestStep([placed(rollout, 'time')], 0.9)).toBe(1);
   });
 
   it('is null without points', () => {
-    expect(nearestStep([undefined], 'update', 0, 5)).toBeNull();
+    expect(nearestStep([undefined], 5)).toBeNull();
   });
 });

@@ -1,28 +1,17 @@
 import type { MetricSeries } from '../api/schema';
-
-/** Unit of the x-axis: updates (rounds, policy versions) or seconds since the run started. */
-export type ChartAxis = 'update' | 'time';
+import type { PlacedSeries } from './chart-axis';
 
 /** One x-axis and the values of each series over it: `[xs, ys₀, ys₁, …]`; null where a series has no value. */
 export type ChartColumns = [number[], ...(number | null)[][]];
 
-/**
- * Puts series that have different steps over one ascending x-axis; an undefined series gives an empty column.
- *
- * @param startMs start of the time axis, in ms since the Unix epoch
- */
-export function alignSeries(
-  series: readonly (MetricSeries | undefined)[],
-  axis: ChartAxis,
-  startMs: number,
-): ChartColumns {
-  const positions = series.map((one) => (one ? positionsOf(one, axis, startMs) : []));
-  const xs = [...new Set(positions.flat())].sort((a, b) => a - b);
+/** Puts series that have different places over one ascending x-axis; an undefined series gives an empty column. */
+export function alignSeries(series: readonly (PlacedSeries | undefined)[]): ChartColumns {
+  const xs = [...new Set(series.flatMap((one) => one?.xs ?? []))].sort((a, b) => a - b);
   const rowOf = new Map(xs.map((x, row) => [x, row]));
-  const columns = series.map((one, s) => {
+  const columns = series.map((one) => {
     const column = new Array<number | null>(xs.length).fill(null);
-    positions[s].forEach((x, i) => {
-      column[rowOf.get(x) ?? 0] = one?.values[i] ?? null;
+    one?.xs.forEach((x, i) => {
+      column[rowOf.get(x) ?? 0] = one.values[i] ?? null;
     });
     return column;
   });
@@ -45,30 +34,19 @@ export function countedInUpdates(series: MetricSeries, updates: MetricSeries | u
   return { ...series, steps };
 }
 
-/**
- * The step of the point that is nearest to `x` among those of series that count updates; null without points.
- *
- * @param startMs start of the time axis, in ms since the Unix epoch
- */
-export function nearestStep(
-  series: readonly (MetricSeries | undefined)[],
-  axis: ChartAxis,
-  startMs: number,
-  x: number,
-): number | null {
-  let nearest: { readonly step: number; readonly distance: number } | null = null;
+/** The step of the point that is nearest to `x` among those of series that count updates; null without points. */
+export function nearestStep(series: readonly (PlacedSeries | undefined)[], x: number): number | null {
+  let nearest: number | null = null;
+  let least = Number.POSITIVE_INFINITY;
   for (const one of series) {
-    if (!one) continue;
-    positionsOf(one, axis, startMs).forEach((position, i) => {
+    one?.xs.forEach((position, i) => {
       const distance = Math.abs(position - x);
-      if (nearest === null || distance < nearest.distance) nearest = { step: one.steps[i], distance };
+      if (distance >= least) return;
+      least = distance;
+      nearest = one.steps[i];
     });
   }
-  return (nearest as { readonly step: number } | null)?.step ?? null;
-}
-
-function positionsOf(series: MetricSeries, axis: ChartAxis, startMs: number): readonly number[] {
-  return axis === 'update' ? series.steps : series.times.map((time) => (time - startMs) / 1000);
+  return nearest;
 }
 
 /**
@@ -133,4 +111,14 @@ export function positiveColumns([xs, ...columns]: ChartColumns, numLines = colum
 /** The last value of a column that is not null; null when there is none. */
 export function lastValue(column: readonly (number | null)[] | undefined): number | null {
   return column?.findLast((value) => value !== null) ?? null;
+}
+
+/**
+ * The value of a column at a row, or the last one before it where the row is between two values, as it is where lines have points at different places.
+ * Null before the first value and after the last one.
+ */
+export function valueAtRow(column: readonly (number | null)[], row: number): number | null {
+  const value = column[row] ?? null;
+  if (value !== null || !column.slice(row).some((later) => later !== null)) return value;
+  return lastValue(column.slice(0, row));
 }

@@ -4,7 +4,7 @@ import { formatDuration } from '../format/times';
 import type { RunBaseline } from '../api/schema';
 import { AXIS_FONT, baselineLabelWidth, drawBaselines, labelsFitBeside, widestText } from './baselines';
 import type { ChartColors } from './chart-colors';
-import type { ChartAxis } from './chart-data';
+import type { ChartAxis } from './chart-axis';
 
 /** Unit of the x-axis of a plot: that of a chart of metrics, or any numbers. */
 export type PlotAxis = ChartAxis | 'number';
@@ -37,7 +37,7 @@ export interface ChartOptionsInput {
 /** All charts with this key share one cursor. */
 const CURSOR_GROUP = 'run';
 /** Distances between ticks on an axis of updates, and of counts. */
-const ROUND_NUMBERS = Array.from({ length: 9 }, (_, i) => [1, 2, 5].map((digit) => digit * 10 ** i)).flat();
+const ROUND_NUMBERS = Array.from({ length: 13 }, (_, i) => [1, 2, 5].map((digit) => digit * 10 ** i)).flat();
 /** Distances between ticks on an axis of time, in seconds: up to a year. */
 const ROUND_SECONDS = [
   ...[1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200],
@@ -78,7 +78,7 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
       axisStyle(colors, {
         size: 28,
         gap: 8,
-        incrs: { time: ROUND_SECONDS, update: ROUND_NUMBERS, number: undefined }[axis],
+        incrs: incrementsOf(axis),
         values: (_, ticks) => ticks.map((tick) => (axis === 'time' ? formatTick(tick) : formatCompact(tick))),
       }),
       axisStyle(colors, {
@@ -107,6 +107,11 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
       draw: [(plot) => drawBaselines(plot, baselines, { colors, labelsBeside })],
     },
   };
+}
+
+function incrementsOf(axis: PlotAxis): number[] | undefined {
+  if (axis === 'number') return undefined;
+  return axis === 'time' ? ROUND_SECONDS : ROUND_NUMBERS;
 }
 
 const BAND_END: uPlot.Series = { width: 0, points: { show: false }, spanGaps: true };

@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { seriesColorVariable } from './chart-colors';
-import { lastValue } from './chart-data';
+import { lastValue, valueAtRow } from './chart-data';
 import { formatValue } from './chart-options';
 import styles from './chart.module.css';
 import { Plot, type PlotProps } from './plot';
@@ -13,12 +13,14 @@ interface ChartProps extends Omit<PlotProps, 'onCursor'> {
   readonly actions?: ReactNode;
 }
 
-/** Lines or stacked areas over updates or time. The legend shows the values under the cursor, otherwise the newest ones. */
+/** Lines or stacked areas over an x-axis. The legend shows the values under the cursor, otherwise the newest ones. */
 export function Chart({ title, note, actions, ...plot }: ChartProps) {
   const { labels, columns, format, isStacked = false } = plot;
   const [cursorRow, setCursorRow] = useState<number | null>(null);
   const valueAt = (column: number): number | null =>
-    cursorRow === null ? lastValue(ysOf(columns, column)) : (ysOf(columns, column)[cursorRow] ?? null);
+    cursorRow === null
+      ? lastValue(ysOf(columns, column))
+      : valueAtRow(ysOf(columns, column) ?? [], cursorRow);
   const legendValue = (i: number): number | null => {
     const value = valueAt(i);
     // Stacked columns are cumulative: a series adds the difference to the one below it.
@@ -44,6 +46,6 @@ export function Chart({ title, note, actions, ...plot }: ChartProps) {
   );
 }
 
-function ysOf(columns: PlotProps['columns'], series: number): readonly (number | null)[] {
+function ysOf(columns: PlotProps['columns'], series: number): readonly (number | null)[] | undefined {
   return columns[series + 1];
 }

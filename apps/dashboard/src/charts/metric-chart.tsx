@@ -1,16 +1,19 @@
-import { useMemo } from 'react';
+import { useMemo, type ReactNode } from 'react';
 import type { MetricSeries, RunBaseline } from '../api/schema';
 import { Chart } from './chart';
-import { alignSeries, nearestStep, stackShares, type ChartAxis } from './chart-data';
+import { placeSeries, type ChartAxis } from './chart-axis';
+import { alignSeries, nearestStep, stackShares } from './chart-data';
 import type { ChartDefinition } from './run-charts';
 
-interface MetricChartProps {
+export interface MetricChartProps {
   readonly definition: ChartDefinition;
   readonly seriesByName: SeriesByName;
   readonly axis: ChartAxis;
   readonly startMs: number;
   readonly baselines?: readonly RunBaseline[];
   readonly height?: number;
+  /** Buttons beside the title. */
+  readonly actions?: ReactNode;
   /** Called with the update whose point was clicked. */
   readonly onPickUpdate?: (updateNumber: number) => void;
 }
@@ -26,11 +29,18 @@ export function MetricChart({
 }: MetricChartProps) {
   const { title, note, format = 'number', range, isStacked } = definition;
   const metrics = useMemo(() => shownMetrics(definition, seriesByName), [definition, seriesByName]);
-  const series = useMemo(() => metrics.map(({ name }) => seriesByName.get(name)), [metrics, seriesByName]);
+  const series = useMemo(
+    () =>
+      metrics.map(({ name }) => {
+        const one = seriesByName.get(name);
+        return one && placeSeries(one, axis, { startMs });
+      }),
+    [metrics, seriesByName, axis, startMs],
+  );
   const columns = useMemo(() => {
-    const aligned = alignSeries(series, axis, startMs);
+    const aligned = alignSeries(series);
     return isStacked ? stackShares(aligned) : aligned;
-  }, [series, axis, startMs, isStacked]);
+  }, [series, isStacked]);
 
   return (
     <Chart
@@ -45,7 +55,7 @@ export function MetricChart({
       onPick={
         onPickUpdate &&
         ((x) => {
-          const step = nearestStep(series, axis, startMs, x);
+          const step = nearestStep(series, x);
           if (step !== null) onPickUpdate(step);
         })
       }

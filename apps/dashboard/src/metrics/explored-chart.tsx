@@ -1,5 +1,4 @@
 import { useMemo } from 'react';
-import type { MetricSeries } from '../api/schema';
 import { Chart } from '../charts/chart';
 import {
   alignSeries,
@@ -9,38 +8,38 @@ import {
   type ChartColumns,
 } from '../charts/chart-data';
 import controls from '../components/controls.module.css';
+import type { ExploredLine } from './explored-runs';
 import type { ExplorerView } from './explorer-view';
 import { savePicture, saveValues } from './save-chart';
 import { meanColumns } from './seed-groups';
 
-export interface ExploredRun {
-  readonly label: string;
-  /** By name, with times since the run started and steps in updates. */
-  readonly series: ReadonlyMap<string, MetricSeries>;
-}
-
-/** A line of each chart: a run, or the mean of several. */
-export interface ExploredLine {
-  readonly label: string;
-  readonly runs: readonly ExploredRun[];
-}
-
 interface ExploredChartProps extends Pick<ExplorerView, 'axis' | 'smoothing' | 'isLog'> {
   readonly name: string;
   readonly lines: readonly ExploredLine[];
+  readonly isPinned: boolean;
+  readonly onPin: (name: string) => void;
+  /** Pixels. */
+  readonly height?: number;
   /** Called with the update of the first run whose point was clicked. */
   readonly onPickUpdate: (updateNumber: number) => void;
 }
 
 /** One metric of all runs; a mean of several has a band, from the least to the greatest. */
-export function ExploredChart({ name, lines, axis, smoothing, isLog, onPickUpdate }: ExploredChartProps) {
+export function ExploredChart({
+  name,
+  lines,
+  axis,
+  smoothing,
+  isLog,
+  isPinned,
+  onPin,
+  height,
+  onPickUpdate,
+}: ExploredChartProps) {
   const labels = lines.map(({ label }) => label);
   const runs = useMemo(() => lines.flatMap((line) => line.runs), [lines]);
   const hasBands = runs.length > lines.length;
-  const recorded = useMemo(() => {
-    const series = runs.map((run) => run.series.get(name));
-    return alignSeries(series, axis, 0);
-  }, [runs, name, axis]);
+  const recorded = useMemo(() => alignSeries(runs.map((run) => run.series.get(name))), [runs, name]);
   const [columns, hasLog] = useMemo(() => {
     const smoothed = smoothColumns(recorded, smoothing);
     const sizes = lines.map((line) => line.runs.length);
@@ -49,29 +48,15 @@ export function ExploredChart({ name, lines, axis, smoothing, isLog, onPickUpdat
     return isLog && hasValues(positive) ? [positive, true] : [drawn, false];
   }, [recorded, lines, hasBands, smoothing, isLog]);
   const actions = (
-    <span>
-      <button
-        type="button"
-        className={controls.plain}
-        aria-label={`Save ${name} as CSV`}
-        onClick={() => {
-          saveValues(name, { labels: runs.map(({ label }) => label), axis, columns: recorded });
-        }}
-      >
-        CSV
-      </button>
-      <button
-        type="button"
-        className={controls.plain}
-        aria-label={`Save ${name} as PNG`}
-        onClick={({ currentTarget }) => {
-          const figure = currentTarget.closest('figure');
-          if (figure) savePicture(name, labels, figure);
-        }}
-      >
-        PNG
-      </button>
-    </span>
+    <ChartActions
+      {...{ name, isPinned, onPin }}
+      onSaveValues={() => {
+        saveValues(name, { labels: runs.map(({ label }) => label), axis, columns: recorded });
+      }}
+      onSavePicture={(figure) => {
+        savePicture(name, labels, figure);
+      }}
+    />
   );
   return (
     <Chart
@@ -83,11 +68,54 @@ export function ExploredChart({ name, lines, axis, smoothing, isLog, onPickUpdat
       isLog={hasLog}
       hasBands={hasBands}
       actions={actions}
+      height={height}
       onPick={(x) => {
-        const step = nearestStep([runs[0]?.series.get(name)], axis, 0, x);
+        const step = nearestStep([runs[0]?.series.get(name)], x);
         if (step !== null) onPickUpdate(step);
       }}
     />
+  );
+}
+
+interface ChartActionsProps extends Pick<ExploredChartProps, 'name' | 'isPinned' | 'onPin'> {
+  readonly onSaveValues: () => void;
+  readonly onSavePicture: (figure: HTMLElement) => void;
+}
+
+function ChartActions({ name, isPinned, onPin, onSaveValues, onSavePicture }: ChartActionsProps) {
+  return (
+    <span>
+      <button
+        type="button"
+        className={controls.plain}
+        aria-label={`${isPinned ? 'Unpin' : 'Pin'} ${name}`}
+        title={isPinned ? 'Take the pin away' : 'Put this chart first, and on the overview of runs'}
+        onClick={() => {
+          onPin(name);
+        }}
+      >
+        {isPinned ? 'Unpin' : 'Pin'}
+      </button>
+      <button
+        type="button"
+        className={controls.plain}
+        aria-label={`Save ${name} as CSV`}
+        onClick={onSaveValues}
+      >
+        CSV
+      </button>
+      <button
+        type="button"
+        className={controls.plain}
+        aria-label={`Save ${name} as PNG`}
+        onClick={({ currentTarget }) => {
+          const figure = currentTarget.closest('figure');
+          if (figure) onSavePicture(figure);
+        }}
+      >
+        PNG
+      </button>
+    </span>
   );
 }
 

@@ -7,13 +7,21 @@ import { shortId } from '../format/ids';
 import { useDraft } from '../components/use-draft';
 import { formatMoment } from '../format/times';
 import page from '../pages/page.module.css';
-import type { ExplorerView } from './explorer-view';
+import { MAX_COLUMNS, type ExplorerView } from './explorer-view';
 import styles from './metric-explorer.module.css';
 
 const AXES = [
   { value: 'update', label: 'Updates' },
+  { value: 'steps', label: 'Steps' },
+  { value: 'tokens', label: 'Tokens' },
+  { value: 'episodes', label: 'Episodes' },
   { value: 'time', label: 'Time' },
 ] as const;
+
+const COLUMNS = [
+  { value: '0', label: 'fit' },
+  ...Array.from({ length: MAX_COLUMNS }, (_, i) => ({ value: `${i + 1}`, label: `${i + 1}` })),
+];
 
 /** Added at once. */
 const MOST_SEEDS = 20;
@@ -28,7 +36,7 @@ interface ExplorerToolbarProps {
 
 /** Chooses metrics, runs, axes and smoothing. */
 export function ExplorerToolbar({ run, others, view, onChange }: ExplorerToolbarProps) {
-  const { search, smoothing, isLog, isMean, axis } = view;
+  const { search, smoothing, isLog, isMean, axis, columns } = view;
   const [words, setWords] = useDraft(search, (chosen) => {
     onChange({ search: chosen });
   });
@@ -69,6 +77,14 @@ export function ExplorerToolbar({ run, others, view, onChange }: ExplorerToolbar
         options={AXES}
         onChange={(chosen) => {
           onChange({ axis: chosen });
+        }}
+      />
+      <Select
+        label="Columns"
+        value={`${columns}`}
+        options={COLUMNS}
+        onChange={(chosen) => {
+          onChange({ columns: Number(chosen) });
         }}
       />
     </div>

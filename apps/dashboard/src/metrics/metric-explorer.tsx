@@ -1,112 +1,79 @@
 import { useMemo, useState } from 'react';
-import { useComparedRuns, type ComparedRun } from '../api/compared-runs';
+import { useComparedRuns } from '../api/compared-runs';
 import type { RunDetail } from '../api/schema';
-import { countedInUpdates } from '../charts/chart-data';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import page from '../pages/page.module.css';
-import { useOpenUpdate } from '../updates/use-open-update';
+import { openedRun } from '../saved-page/saved-run';
 import { ComparedResults } from './compared-results';
-import { ExploredChart, type ExploredLine, type ExploredRun } from './explored-chart';
+import { exploredLines } from './explored-runs';
 import { ExplorerToolbar } from './explorer-toolbar';
-import { useExplorerView, type ExplorerView } from './explorer-view';
-import styles from './metric-explorer.module.css';
-import { metricGroups, type MetricGroup } from './metric-groups';
-import { groupSeeds, labelOf } from './seed-groups';
+import { GroupOfCharts } from './group-of-charts';
+import { LayoutBar } from './layout-bar';
+import { metricGroups, PINNED } from './metric-groups';
+import { useExplorer } from './use-explorer';
+import type { UserMetric } from './user-metric';
+import { UserMetricForm } from './user-metric-form';
+import { useUserMetrics } from './use-user-metrics';
 
 /** Groups of which the charts are shown at first. */
 const NUM_OPEN = 3;
+const NO_METRICS: readonly UserMetric[] = [];
 
 /** Every metric that the run recorded, found by its name, beside those of other runs. */
 export function MetricExplorer({ run }: { readonly run: RunDetail }) {
-  const { view, change } = useExplorerView();
-  const { items: runs, error, isPending, refetch } = useComparedRuns([run.runId, ...view.others]);
-  const lines = useMemo(() => exploredLines(runs, view.isMean), [runs, view.isMean]);
-  const names = runs.flatMap(({ series }) => series.map(({ name }) => name));
-  const groups = metricGroups(names, view.search);
-  const numFound = groups.reduce((sum, group) => sum + group.names.length, 0);
+  const { view, change, togglePin, saveMetric, removeMetric } = useExplorer();
+  const { search, isMean, axis, pins, metrics } = view;
+  const { items, error, isPending, refetch } = useComparedRuns([run.runId, ...view.others]);
+  // A saved page has no database to ask.
+  const { runs, shown, allow } = useUserMetrics(openedRun() === null ? metrics : NO_METRICS, items);
+  const [edited, setEdited] = useState<UserMetric | 'new' | null>(null);
+  const lines = useMemo(() => exploredLines(runs, { isMean, axis }), [runs, isMean, axis]);
+  const recorded = runs.flatMap(({ series }) => series.map(({ name }) => name));
+  const names = runs.length === 0 ? [] : [...recorded, ...shown.keys()];
+  const groups = metricGroups(names, search, pins);
   const others = runs.map((one) => one.run).filter(({ runId }) => runId !== run.runId);
   return (
     <div className={page.stack}>
       <ExplorerToolbar run={run} others={others} view={view} onChange={change} />
+      <LayoutBar view={view} onChange={change} onAddMetric={() => setEdited('new')} />
+      {edited !== null && (
+        <UserMetricForm
+          key={edited === 'new' ? '' : edited.name}
+          edited={edited === 'new' ? null : edited}
+          onSave={(metric) => {
+            saveMetric(metric, edited === 'new' ? null : edited);
+            allow(metric.query);
+            setEdited(null);
+          }}
+          onCancel={() => setEdited(null)}
+        />
+      )}
       {error && <ErrorState error={error} onRetry={refetch} />}
       {isPending && <Loading label="Loading metrics" />}
-      {runs.length > 1 && <ComparedResults runs={runs.map((one) => one.run)} isMean={view.isMean} />}
-      {!isPending && numFound === 0 && (
-        <EmptyState title={names.length === 0 ? 'No metrics' : 'No such metric'}>
-          {names.length === 0
-            ? 'Metrics appear with the first round of episodes.'
-            : `None of ${new Set(names).size} metrics has “${view.search}” in its name.`}
-        </EmptyState>
-      )}
+      {runs.length > 1 && <ComparedResults runs={runs.map((one) => one.run)} isMean={isMean} />}
+      {!isPending && groups.length === 0 && <NothingFound numMetrics={new Set(names).size} search={search} />}
       {groups.map((group, i) => (
         <GroupOfCharts
-          key={`${group.kind} ${view.search === ''}`}
-          group={group}
-          lines={lines}
-          view={view}
-          isOpenAtFirst={view.search !== '' || i < NUM_OPEN}
+          key={`${group.kind} ${search === ''}`}
+          {...{ group, lines, view }}
+          userMetrics={shown}
+          onPin={togglePin}
+          onAllow={allow}
+          onEdit={setEdited}
+          onRemove={removeMetric}
+          isOpenAtFirst={search !== '' || group.kind === PINNED || i < NUM_OPEN}
         />
       ))}
     </div>
   );
 }
 
-interface GroupOfChartsProps {
-  readonly group: MetricGroup;
-  readonly lines: readonly ExploredLine[];
-  readonly view: ExplorerView;
-  readonly isOpenAtFirst: boolean;
-}
-
-function GroupOfCharts({ group: { kind, names }, lines, view, isOpenAtFirst }: GroupOfChartsProps) {
-  const [isOpen, setIsOpen] = useState(isOpenAtFirst);
-  const { axis, smoothing, isLog } = view;
-  const onPickUpdate = useOpenUpdate();
+function NothingFound({ numMetrics, search }: { readonly numMetrics: number; readonly search: string }) {
+  if (numMetrics === 0)
+    return <EmptyState title="No metrics">Metrics appear with the first round of episodes.</EmptyState>;
   return (
-    <details
-      open={isOpen}
-      onToggle={({ currentTarget }) => {
-        setIsOpen(currentTarget.open);
-      }}
-    >
-      <summary className={styles.kind}>
-        {kind} <span className={page.subtle}>{names.length}</span>
-      </summary>
-      {isOpen && (
-        <div className={styles.grid}>
-          {names.map((name) => (
-            <ExploredChart
-              key={name}
-              name={name}
-              lines={lines}
-              {...{ axis, smoothing, isLog, onPickUpdate }}
-            />
-          ))}
-        </div>
-      )}
-    </details>
+    <EmptyState title="No such metric">
+      None of {numMetrics} metrics has “{search}” in its name.
+    </EmptyState>
   );
-}
-
-function exploredLines(runs: readonly ComparedRun[], isMean: boolean): ExploredLine[] {
-  const groups = isMean ? groupSeeds(runs, ({ run }) => run) : runs.map((one) => [one]);
-  return groups.map((group) => ({
-    label: labelOf(group.map(({ run }) => run)),
-    runs: group.map(exploredRun),
-  }));
-}
-
-/** Counts steps in updates and times from the start, so that runs can be laid over each other. */
-function exploredRun({ run, series }: ComparedRun): ExploredRun {
-  const updates = series.find(({ name }) => name === 'train/loss');
-  const startMs = Date.parse(run.startedAt);
-  return {
-    label: labelOf([run]),
-    series: new Map(
-      series.map((one) => {
-        const counted = countedInUpdates(one, updates);
-        return [one.name, { ...counted, times: counted.times.map((time) => time - startMs) }];
-      }),
-    ),
-  };
 }

@@ -23,3 +23,11 @@ it('a search finds the metrics with all of its words, in whatever case', () => {
   expect(metricGroups(NAMES, ' KL  train ')).toEqual([{ kind: 'train', names: ['train/klCoefficient'] }]);
   expect(metricGroups(NAMES, 'loss wait')).toEqual([]);
 });
+
+it('pinned metrics that are found come first, in the order of their pins, and are in no other group', () => {
+  expect(metricGroups(NAMES, 't', ['value/mean', 'train/loss', 'time/wait', 'gone'])).toEqual([
+    { kind: 'Pinned', names: ['train/loss', 'time/wait'] },
+    { kind: 'rollout', names: ['rollout/success'] },
+    { kind: 'train', names: ['train/klCoefficient'] },
+  ]);
+});

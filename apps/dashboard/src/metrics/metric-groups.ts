@@ -1,19 +1,30 @@
 /** Metrics of one kind: the part of their names before the first `/`. */
 export interface MetricGroup {
   readonly kind: string;
-  /** Ascending. */
+  /** Ascending, except for pinned ones. */
   readonly names: readonly string[];
 }
 
 /** Kinds that are looked at most; the others follow in the order of their names. */
-const FIRST_KINDS = ['rollout', 'validation', 'test', 'train'];
+const FIRST_KINDS = ['sql', 'rollout', 'validation', 'test', 'train'];
 
-/** Groups those names that have every word of the search in them, in whatever case. */
-export function metricGroups(names: Iterable<string>, search: string): MetricGroup[] {
+/** The kind of the charts that stand first; those of metrics begin with a small letter. */
+export const PINNED = 'Pinned';
+
+/** Groups those names that have every word of the search in them, in whatever case; pinned ones are a group of their own, in their order. */
+export function metricGroups(
+  names: Iterable<string>,
+  search: string,
+  pins: readonly string[] = [],
+): MetricGroup[] {
   const words = search.toLowerCase().split(/\s+/);
-  const found = [...new Set(names)].filter((name) =>
-    words.every((word) => name.toLowerCase().includes(word)),
-  );
+  const all = new Set([...names].filter((name) => words.every((word) => name.toLowerCase().includes(word))));
+  const pinned = pins.filter((name) => all.has(name));
+  const found = [...all].filter((name) => !pinned.includes(name));
+  return [...(pinned.length === 0 ? [] : [{ kind: PINNED, names: pinned }]), ...kindsOf(found)];
+}
+
+function kindsOf(found: readonly string[]): MetricGroup[] {
   const kinds = [...new Set(found.map(kindOf))].sort((a, b) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1));
   return kinds.map((kind) => ({ kind, names: found.filter((name) => kindOf(name) === kind).sort() }));
 }

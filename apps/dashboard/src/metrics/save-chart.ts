@@ -1,4 +1,5 @@
-import type { ChartAxis, ChartColumns } from '../charts/chart-data';
+import type { ChartAxis } from '../charts/chart-axis';
+import type { ChartColumns } from '../charts/chart-data';
 import { saveFile } from '../components/save-file';
 import { toCsv } from '../format/csv';
 
@@ -8,13 +9,20 @@ interface SavedValues {
   readonly columns: ChartColumns;
 }
 
+/** Heading of the column of each x-axis. */
+const X_NAMES: Readonly<Record<ChartAxis, string>> = {
+  update: 'update',
+  time: 'seconds since the start',
+  steps: 'steps trained on',
+  tokens: 'tokens trained on',
+  episodes: 'episodes trained on',
+};
 /** CSS pixels. */
 const LINE_HEIGHT = 19;
 
 /** Saves the values of a metric, as they were recorded: a column for the x-axis, and one for each run. */
 export function saveValues(title: string, { labels, axis, columns: [xs, ...columns] }: SavedValues): void {
-  const x = axis === 'update' ? 'update' : 'seconds since the start';
-  const names = [x, ...labels].map((name) => ({ name, type: '' }));
+  const names = [X_NAMES[axis], ...labels].map((name) => ({ name, type: '' }));
   const rows = xs.map((at, row) => [at, ...columns.map((column) => column[row] ?? null)]);
   saveFile(`${fileNameOf(title)}.csv`, new Blob([toCsv({ columns: names, rows })], { type: 'text/csv' }));
 }

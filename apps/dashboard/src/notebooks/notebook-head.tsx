@@ -82,35 +82,3 @@ export function SavedState({ savedAt, revision, isChanged }: SavedStateProps) {
     </span>
   );
 }
-
-/** Copies an address; where the browser does not let the page copy, it shows it. */
-export function CopyLink({ address }: { readonly address: string }) {
-  const [state, setState] = useState<'copied' | 'shown' | null>(null);
-  return (
-    <>
-      <button
-        type="button"
-        className={controls.button}
-        title="The link opens the notebook as it is saved, and runs its cells"
-        onClick={() => {
-          // A page that is not served from this machine or over HTTPS has no clipboard.
-          const { clipboard } = navigator as { readonly clipboard?: Clipboard };
-          const copying = clipboard?.writeText(address) ?? Promise.reject(new Error('no clipboard'));
-          copying.then(
-            () => {
-              setState('copied');
-            },
-            () => {
-              setState('shown');
-            },
-          );
-        }}
-      >
-        {state === 'copied' ? 'Copied' : 'Copy link'}
-      </button>
-      {state === 'shown' && (
-        <input className={controls.input} aria-label="Link to the notebook" readOnly value={address} />
-      )}
-    </>
-  );
-}

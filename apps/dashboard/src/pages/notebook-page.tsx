@@ -6,13 +6,14 @@ import type { NotebookDetail, SqlTable } from '../api/schema';
 import { MOMENT_FIELD } from '../as-of/moment';
 import { useOpenPage, useShownMoment } from '../as-of/shown-moment';
 import controls from '../components/controls.module.css';
+import { CopyLink } from '../components/copy-link';
 import { Link } from '../components/link';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { useTitle } from '../components/use-title';
 import { AddCell } from '../notebooks/add-cell';
 import { NotebookCell } from '../notebooks/notebook-cell';
 import { withChange, withMove, withoutCell } from '../notebooks/notebook-draft';
-import { CopyLink, NotebookTitle, SavedState } from '../notebooks/notebook-head';
+import { NotebookTitle, SavedState } from '../notebooks/notebook-head';
 import styles from '../notebooks/notebook.module.css';
 import { SaveFailure } from '../notebooks/save-failure';
 import { useCellRunners } from '../notebooks/use-cell-runners';
@@ -101,6 +102,13 @@ function Head({ editor: { base, draft, change, isUnsaved }, isOfNow }: PartProps
   );
 }
 
+function linkTo(notebookId: string, moment: string | null): string {
+  const link = new URL(`/sql/notebooks/${notebookId}`, location.href);
+  link.searchParams.set(RUN_FIELD, '1');
+  if (moment !== null) link.searchParams.set(MOMENT_FIELD, moment);
+  return link.href;
+}
+
 function Bar({
   editor: { edit, base, draft, isUnsaved, save, saving, copying },
   runners: { isRunningAll, runAll },
@@ -111,9 +119,7 @@ function Bar({
   const open = useOpenPage();
   const isLeft = [remove, copying].some(({ isPending, isSuccess }) => isPending || isSuccess);
   useUnsaved(edit, isUnsaved && !isLeft);
-  const link = new URL(`/sql/notebooks/${base.notebookId}`, location.href);
-  link.searchParams.set(RUN_FIELD, '1');
-  if (moment !== null) link.searchParams.set(MOMENT_FIELD, moment);
+  const link = linkTo(base.notebookId, moment);
   return (
     <div className={styles.bar}>
       <button
@@ -135,7 +141,11 @@ function Bar({
           {saving.isPending ? 'Saving…' : 'Save'}
         </button>
       )}
-      <CopyLink address={link.href} />
+      <CopyLink
+        address={link}
+        label="Link to the notebook"
+        title="The link opens the notebook as it is saved, and runs its cells"
+      />
       <span className={styles.grow} />
       {isOfNow && (
         <button

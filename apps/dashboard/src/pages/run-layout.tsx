@@ -11,6 +11,7 @@ import { shortId } from '../format/ids';
 import { hasEnded } from '../format/run-state';
 import type { LiveState } from '../live/live-stream';
 import { LiveProvider, useLiveRun, useRefetchMs } from '../live/use-live-run';
+import { ForkRun } from '../queue/start-run';
 import { TrainingButton } from '../queue/training-button';
 import { ArchiveButton, StarButton } from '../runs/run-annotations';
 import { openedRun } from '../saved-page/saved-run';
@@ -65,6 +66,7 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
         {isOfNow && (
           <>
             <ArchiveButton run={run.data} />
+            <ForkRun run={run.data} />
             <TrainingButton run={run.data} />
             <LiveBadge live={live} isError={run.isError} hasEnded={hasEnded(run.data)} />
           </>

@@ -1,10 +1,9 @@
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { useShownMoment } from '../as-of/shown-moment';
-import { useMetrics } from '../api/queries';
 import type { MetricSeries, RunDetail } from '../api/schema';
-import { countedInUpdates, type ChartAxis } from '../charts/chart-data';
+import type { ChartAxis } from '../charts/chart-axis';
 import { hasMetrics, MetricChart } from '../charts/metric-chart';
-import { CHARTED_METRICS, DETAIL_CHARTS, LOSS_CHART, SUCCESS_CHART } from '../charts/run-charts';
+import { DETAIL_CHARTS, LOSS_CHART, SUCCESS_CHART } from '../charts/run-charts';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Segments } from '../components/segments';
 import { Stat, StatRow } from '../components/stat';
@@ -12,12 +11,15 @@ import { useShownTime } from '../as-of/use-shown-time';
 import { formatCompact, formatCount, formatNumber, formatPercent } from '../format/numbers';
 import { hasEnded, runDurationMs } from '../format/run-state';
 import { formatDuration } from '../format/times';
-import { useRefetchMs } from '../live/use-live-run';
+import { PinnedCharts } from '../metrics/pinned-charts';
+import { useRunSeries } from '../metrics/use-run-series';
 import { useOpenUpdate } from '../updates/use-open-update';
 import { playsEpisodes } from '../runs/plays-episodes';
+import { RunLineage } from '../runs/run-lineage';
 import { RunNotes } from '../runs/run-annotations';
 import { RecordedOverview } from '../runs/recorded-overview';
 import { LimiterState } from '../sampling/limiter-state';
+import { openedRun } from '../saved-page/saved-run';
 import { Validations } from '../validation/validations';
 import { RunWarnings } from '../warnings/run-warnings';
 import { useRunOfPage } from './run-layout';
@@ -37,6 +39,7 @@ export function RunOverviewPage() {
   return (
     <div className={styles.page}>
       <RunNotes run={run} canChange={isOfNow} />
+      {run.kind === 'trained' && openedRun() === null && <RunLineage run={run} />}
       {run.kind === 'recorded' ? <RecordedOverview run={run} /> : <TrainedOverview run={run} />}
     </div>
   );
@@ -44,12 +47,8 @@ export function RunOverviewPage() {
 
 /** Key figures and charts of a run, kept up to date while it trains. */
 function TrainedOverview({ run }: { readonly run: RunDetail }) {
-  const metrics = useMetrics(run.runId, CHARTED_METRICS, { refetchMs: useRefetchMs() });
+  const { metrics, seriesByName, pins, unpin } = useRunSeries(run);
   const [axis, setAxis] = useState<ChartAxis>('update');
-  const seriesByName = useMemo(() => {
-    const updates = metrics.data?.find(({ name }) => name === 'train/loss');
-    return new Map(metrics.data?.map((one) => [one.name, countedInUpdates(one, updates)]));
-  }, [metrics.data]);
   const onPickUpdate = useOpenUpdate();
   const chart = { seriesByName, axis, startMs: Date.parse(run.startedAt), onPickUpdate };
   const plays = playsEpisodes(run.recipe);
@@ -75,6 +74,7 @@ function TrainedOverview({ run }: { readonly run: RunDetail }) {
             <p>Click a point to open its update; drag across a chart to zoom in, double-click to zoom out.</p>
             <Segments label="X-axis" value={axis} options={AXES} onChange={setAxis} />
           </div>
+          <PinnedCharts {...chart} names={pins} onUnpin={unpin} />
           <MetricChart
             {...chart}
             definition={first}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readStart } from './read-start';
+import { forkFields, policyOf, readStart, versionOf } from './read-start';
 
 const EMPTY = { recipe: 'bandit-ppo', algorithm: '', numUpdates: '', seed: '', initFrom: '', overrides: '' };
 
@@ -26,4 +26,11 @@ it('readStart: reads numbers, and overrides as JSON or else as texts', () => {
       ...{ tasks: '{"train":[]}', nothing: '' },
     },
   });
+});
+
+it('forkFields: the recipe of a run from its newest policy, or from another version', () => {
+  const fields = forkFields({ runId: 'a', policyVersion: 30 });
+  expect(readStart({ ...EMPTY, ...fields })).toEqual({ recipe: 'run:a', initFrom: 'run:a@30' });
+  expect(['12', ''].map((version) => policyOf('a', version))).toEqual(['run:a@12', 'run:a']);
+  expect(['run:a@12', 'run:a'].map(versionOf)).toEqual(['12', '']);
 });

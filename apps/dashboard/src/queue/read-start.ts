@@ -1,7 +1,8 @@
-import type { TrainRunRequest } from '../api/schema';
+import type { RunDetail, TrainRunRequest } from '../api/schema';
 
 /** Contents of the form, as text. */
 export interface StartFields {
+  /** A built-in one, or `run:<run>`. */
   readonly recipe: string;
   /** '' for the recipe's own. */
   readonly algorithm: string;
@@ -10,6 +11,24 @@ export interface StartFields {
   readonly initFrom: string;
   /** `field=value`, one a line. */
   readonly overrides: string;
+}
+
+/** The fields of a fork of a run: its recipe, from its newest policy. */
+export function forkFields({
+  runId,
+  policyVersion,
+}: Pick<RunDetail, 'runId' | 'policyVersion'>): Pick<StartFields, 'recipe' | 'initFrom'> {
+  return { recipe: `run:${runId}`, initFrom: policyOf(runId, `${policyVersion ?? ''}`) };
+}
+
+/** Names a version of a run's policy as a request does; without a version, the newest when the run begins. */
+export function policyOf(runId: string, version: string): string {
+  return version === '' ? `run:${runId}` : `run:${runId}@${version}`;
+}
+
+/** The version that such a name has; '' without one. */
+export function versionOf(policy: string): string {
+  return policy.split('@')[1] ?? '';
 }
 
 /** The request that a form stands for. A value that is no JSON is a text; a line without `=` is a field without a value, which the server refuses by its name. */

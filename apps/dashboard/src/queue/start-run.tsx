@@ -1,7 +1,10 @@
-import { useRef, useState } from 'react';
-import { useStartOptions, useStartRun } from '../api/queue-queries';
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { useOpenPage } from '../as-of/shown-moment';
+import { useStartOptions, useStartRun, useTrainingQueue } from '../api/queue-queries';
+import type { RunDetail } from '../api/schema';
 import controls from '../components/controls.module.css';
-import { readStart, type StartFields } from './read-start';
+import { labelOf } from '../metrics/seed-groups';
+import { forkFields, policyOf, readStart, versionOf, type StartFields } from './read-start';
 import styles from './queue.module.css';
 
 const EMPTY: StartFields = {
@@ -10,72 +13,99 @@ const EMPTY: StartFields = {
 
 /** A button and its dialog, which starts a run of a built-in recipe or queues it. */
 export function StartRun() {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const start = useStartRun();
-  const [fields, setFields] = useState(EMPTY);
-  const close = () => {
-    dialog.current?.close();
-  };
+  return <StartDialog title="Start a run" parent={null} />;
+}
+
+/** The same with the recipe and a policy of a run, where this server starts runs. */
+export function ForkRun({ run }: { readonly run: RunDetail }) {
+  const { data: queue } = useTrainingQueue();
+  if (queue?.isAvailable !== true || run.kind !== 'trained' || run.policyVersion === null) return null;
+  return <StartDialog title="Fork" parent={run} />;
+}
+
+interface StartDialogProps {
+  /** Of the button and of the dialog. */
+  readonly title: string;
+  /** The run that is forked; null for a run of a built-in recipe. */
+  readonly parent: RunDetail | null;
+}
+
+function StartDialog(props: StartDialogProps) {
+  const { title, parent } = props;
+  const [isOpen, setOpen] = useState(false);
   return (
     <>
       <button
         type="button"
-        className={controls.primary}
-        onClick={() => {
-          start.reset();
-          dialog.current?.showModal();
-        }}
+        className={parent === null ? controls.primary : controls.button}
+        title={parent === null ? undefined : 'Train on from a policy of this run, with other settings'}
+        onClick={() => setOpen(true)}
       >
-        Start a run
+        {title}
       </button>
-      <dialog ref={dialog} className={styles.dialog} aria-labelledby="start-run">
-        <form
-          className={styles.form}
-          onSubmit={(event) => {
-            event.preventDefault();
-            start.mutate(readStart(fields), { onSuccess: close });
-          }}
-        >
-          <h2 id="start-run">Start a run</h2>
-          <StartFieldset fields={fields} onChange={(changed) => setFields({ ...fields, ...changed })} />
-          {start.error && (
-            <p role="alert" className={styles.error}>
-              {start.error.message}
-            </p>
-          )}
-          <p className={styles.buttons}>
-            <button type="button" className={controls.button} onClick={close}>
-              Close
-            </button>
-            <button type="submit" className={controls.primary} disabled={start.isPending}>
-              Start
-            </button>
-          </p>
-        </form>
-      </dialog>
+      {isOpen && <StartForm {...props} onClosed={() => setOpen(false)} />}
     </>
   );
 }
 
-interface StartFieldsetProps {
+function StartForm({ title, parent, onClosed }: StartDialogProps & { readonly onClosed: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  const start = useStartRun();
+  const open = useOpenPage();
+  const [fields, setFields] = useState<StartFields>({ ...EMPTY, ...(parent && forkFields(parent)) });
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  const close = () => {
+    dialog.current?.close();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const onSuccess = () => {
+      close();
+      // The list of runs has the queue.
+      if (parent !== null) open('/');
+    };
+    start.mutate(readStart(fields), { onSuccess });
+  };
+  return (
+    <dialog ref={dialog} className={styles.dialog} aria-labelledby={heading} onClose={onClosed}>
+      <form className={styles.form} onSubmit={submit}>
+        <h2 id={heading}>{title}</h2>
+        <StartFieldset {...{ fields, parent }} onChange={(changed) => setFields({ ...fields, ...changed })} />
+        {start.error && (
+          <p role="alert" className={styles.error}>
+            {start.error.message}
+          </p>
+        )}
+        <p className={styles.buttons}>
+          <button type="button" className={controls.button} onClick={close}>
+            Close
+          </button>
+          <button type="submit" className={controls.primary} disabled={start.isPending}>
+            Start
+          </button>
+        </p>
+      </form>
+    </dialog>
+  );
+}
+
+interface StartFieldsetProps extends Pick<StartDialogProps, 'parent'> {
   readonly fields: StartFields;
   readonly onChange: (changed: Partial<StartFields>) => void;
 }
 
-function StartFieldset({ fields, onChange }: StartFieldsetProps) {
+function StartFieldset({ fields, parent, onChange }: StartFieldsetProps) {
   const { data } = useStartOptions();
-  const recipes = data?.recipes ?? [];
   return (
     <>
-      <label className={styles.field}>
-        Recipe
-        <select value={fields.recipe} onChange={({ target }) => onChange({ recipe: target.value })}>
-          {recipes.map(({ name }) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-        <small>{recipes.find(({ name }) => name === fields.recipe)?.description}</small>
-      </label>
+      {parent === null ? (
+        <RecipeField {...{ fields, onChange }} />
+      ) : (
+        <PolicyField {...{ fields, parent, onChange }} />
+      )}
       <label className={styles.field}>
         Algorithm
         <select value={fields.algorithm} onChange={({ target }) => onChange({ algorithm: target.value })}>
@@ -94,16 +124,7 @@ function StartFieldset({ fields, onChange }: StartFieldsetProps) {
         />
         <NumberField label="Seed" min={0} value={fields.seed} onChange={(seed) => onChange({ seed })} />
       </div>
-      <label className={styles.field}>
-        Start from the policy of another run
-        <input
-          maxLength={216}
-          spellCheck={false}
-          placeholder="run:latest@best"
-          value={fields.initFrom}
-          onChange={({ target }) => onChange({ initFrom: target.value })}
-        />
-      </label>
+      {parent === null && <InitField {...{ fields, onChange }} />}
       <label className={styles.field}>
         Other fields of the recipe, one a line
         <textarea
@@ -112,6 +133,61 @@ function StartFieldset({ fields, onChange }: StartFieldsetProps) {
           placeholder="optimizer.learningRate=0.0003"
           value={fields.overrides}
           onChange={({ target }) => onChange({ overrides: target.value })}
+        />
+      </label>
+    </>
+  );
+}
+
+type FieldProps = Pick<StartFieldsetProps, 'fields' | 'onChange'>;
+
+function RecipeField({ fields, onChange }: FieldProps) {
+  const { data } = useStartOptions();
+  const recipes = data?.recipes ?? [];
+  return (
+    <label className={styles.field}>
+      Recipe
+      <select value={fields.recipe} onChange={({ target }) => onChange({ recipe: target.value })}>
+        {recipes.map(({ name }) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+      <small>{recipes.find(({ name }) => name === fields.recipe)?.description}</small>
+    </label>
+  );
+}
+
+function InitField({ fields, onChange }: FieldProps) {
+  return (
+    <label className={styles.field}>
+      Start from the policy of another run
+      <input
+        maxLength={216}
+        spellCheck={false}
+        placeholder="run:latest@best"
+        value={fields.initFrom}
+        onChange={({ target }) => onChange({ initFrom: target.value })}
+      />
+    </label>
+  );
+}
+
+/** The version of the parent's policy that a fork starts from: version n is that after update n. */
+function PolicyField({ fields, parent, onChange }: FieldProps & { readonly parent: RunDetail }) {
+  return (
+    <>
+      <p className={styles.field}>
+        A run with the recipe of {labelOf([parent])}, from its policy. The optimizer starts from scratch.
+      </p>
+      <label className={styles.field}>
+        Policy version, after the update of that number
+        <input
+          type="number"
+          min={0}
+          max={parent.policyVersion ?? 0}
+          required
+          value={versionOf(fields.initFrom)}
+          onChange={({ target }) => onChange({ initFrom: policyOf(parent.runId, target.value) })}
         />
       </label>
     </>

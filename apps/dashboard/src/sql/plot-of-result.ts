@@ -72,7 +72,7 @@ export function namesOfPlot({ columns }: SqlResult, { x, ys, by }: PlotChoice): 
 export function plotOfResult(result: SqlResult, { x, ys, by }: PlotChoice): ResultPlot {
   const isTime = isTimeType(result.columns[x].type);
   const placed = result.rows.flatMap((row) => {
-    const place = isTime ? timeOf(row[x]) : numberOf(row[x]);
+    const place = isTime ? secondsOf(row[x]) : numberOf(row[x]);
     return place === null ? [] : [{ row, place }];
   });
   const start = isTime ? placed.reduce((least, { place }) => Math.min(least, place), Infinity) : 0;
@@ -114,7 +114,7 @@ function labelOf(
 }
 
 /** Integers beyond 2⁵³ are text; what is not finite has no place in a chart. */
-function numberOf(value: unknown): number | null {
+export function numberOf(value: unknown): number | null {
   const number =
     typeof value === 'string' && value !== ''
       ? Number(value)
@@ -125,7 +125,7 @@ function numberOf(value: unknown): number | null {
 }
 
 /** Seconds of a date or time of the store, which is in UTC. */
-function timeOf(value: unknown): number | null {
+export function secondsOf(value: unknown): number | null {
   if (typeof value !== 'string') return null;
   const ms = Date.parse(value.includes(' ') ? `${value.replace(' ', 'T')}Z` : value);
   return Number.isNaN(ms) ? null : ms / 1000;

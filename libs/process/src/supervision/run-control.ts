@@ -1,6 +1,6 @@
 /** A run that a caller of the API asks for. */
 export interface StartRequest {
-  /** Name of a built-in recipe. */
+  /** Name of a built-in recipe, or `run:<run>` for that of a trained run. */
   readonly recipe: string;
   readonly algorithm?: string;
   readonly numUpdates?: number;

@@ -1,0 +1,46 @@
+import type { ComparedRun } from '../api/compared-runs';
+import { MAX_CHART_POINTS } from '../api/queries';
+import type { MetricSeries } from '../api/schema';
+import {
+  isTrainedAxis,
+  placeSeries,
+  trainedAmounts,
+  type ChartAxis,
+  type PlacedSeries,
+} from '../charts/chart-axis';
+import { countedInUpdates } from '../charts/chart-data';
+import type { ExplorerView } from './explorer-view';
+import { groupSeeds, labelOf } from './seed-groups';
+
+export interface ExploredRun {
+  readonly label: string;
+  /** By name. */
+  readonly series: ReadonlyMap<string, PlacedSeries>;
+}
+
+/** A line of each chart: a run, or the mean of several. */
+export interface ExploredLine {
+  readonly label: string;
+  readonly runs: readonly ExploredRun[];
+}
+
+export function exploredLines(
+  runs: readonly ComparedRun[],
+  { isMean, axis }: Pick<ExplorerView, 'isMean' | 'axis'>,
+): ExploredLine[] {
+  const groups = isMean ? groupSeeds(runs, ({ run }) => run) : runs.map((one) => [one]);
+  return groups.map((group) => ({
+    label: labelOf(group.map(({ run }) => run)),
+    runs: group.map((one) => exploredRun(one, axis)),
+  }));
+}
+
+/** Counts steps in updates, and places points from the run's start, so that runs can be laid over each other. */
+function exploredRun({ run, series }: ComparedRun, axis: ChartAxis): ExploredRun {
+  const updates = series.find(({ name }) => name === 'train/loss');
+  const startMs = Date.parse(run.startedAt);
+  const trained = isTrainedAxis(axis) ? trainedAmounts(series, axis, MAX_CHART_POINTS) : undefined;
+  const placed = (one: MetricSeries) =>
+    placeSeries(countedInUpdates(one, updates), axis, { startMs, trained });
+  return { label: labelOf([run]), series: new Map(series.map((one) => [one.name, placed(one)])) };
+}
