@@ -32,10 +32,9 @@ export class ForkService {
     readonly forks: readonly EpisodeFork[];
     readonly stepValues: readonly StepValue[];
   }> {
-    const [forks, stepValues] = await Promise.all([
-      this.store.queryRows<EpisodeFork>(LIST_FORKS, { ...key }),
-      this.store.queryRows<StepValue>(LIST_VALUES, { ...key }),
-    ]);
-    return { forks, stepValues };
+    const forks = await this.store.queryRows<EpisodeFork>(LIST_FORKS, { ...key });
+    // Values are means over forks, and few episodes have any.
+    if (forks.length === 0) return { forks, stepValues: [] };
+    return { forks, stepValues: await this.store.queryRows<StepValue>(LIST_VALUES, { ...key }) };
   }
 }
