@@ -402,6 +402,7 @@ describe('health and measurements', () => {
       '/api/runs/{runId}/updates/{updateNumber}/inputs/{episodeId}/tokens',
       '/api/runs/{runId}/updates/{updateNumber}/lineage',
       '/api/runs/{runId}/validations',
+      '/api/runs/{runId}/validations/tasks',
       '/api/runs/{runId}/warnings',
       '/api/runs/{runId}/what-ifs',
       '/api/runs/{runId}/what-ifs/{whatIfId}',

@@ -587,6 +587,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{runId}/validations/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the tasks of validation as the first and the newest validated policy played them: those that only the newest solved first */
+        get: operations["ValidationsController_listTasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{runId}/reward-versions": {
         parameters: {
             query?: never;
@@ -2036,6 +2053,28 @@ export interface components {
             /** Format: date-time */
             validatedAt: string;
         };
+        ValidationAttempt: {
+            /** Format: uuid */
+            episodeId: string;
+            policyVersion: number;
+            /** @description null when the environment does not tell */
+            success: boolean | null;
+            /** @description Sum of the rewards; null when every reward is missing */
+            return: number | null;
+            numSteps: number;
+        };
+        ValidationTask: {
+            /** @description Hash of environment, seed and task, equal in all validations */
+            taskId: string;
+            /** @description null = unknown */
+            environmentSeed: number | null;
+            /** @description Task as the environment was given it */
+            task: unknown;
+            /** @description By the first validated policy */
+            first: components["schemas"]["ValidationAttempt"];
+            /** @description By the newest validated policy; null while one policy is validated only */
+            newest: components["schemas"]["ValidationAttempt"] | null;
+        };
         RewardVersionItem: {
             /** @description SHA-256 of everything that the reward depends on */
             version: string;
@@ -3212,6 +3251,8 @@ export type RunWarning = components['schemas']['RunWarning'];
 export type SamplingBlock = components['schemas']['SamplingBlock'];
 export type ValidationPass = components['schemas']['ValidationPass'];
 export type ValidationFigures = components['schemas']['ValidationFigures'];
+export type ValidationAttempt = components['schemas']['ValidationAttempt'];
+export type ValidationTask = components['schemas']['ValidationTask'];
 export type RewardVersionItem = components['schemas']['RewardVersionItem'];
 export type RewardVersionList = components['schemas']['RewardVersionList'];
 export type AuditedStretch = components['schemas']['AuditedStretch'];
@@ -4926,6 +4967,48 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["ValidationFigures"][];
+                        /** @description null on the last page */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ValidationsController_listTasks: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
+                asOf?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ValidationTask"][];
                         /** @description null on the last page */
                         nextCursor: string | null;
                     };
