@@ -18,6 +18,7 @@ import { playsEpisodes } from '../runs/plays-episodes';
 import { RunNotes } from '../runs/run-annotations';
 import { RecordedOverview } from '../runs/recorded-overview';
 import { LimiterState } from '../sampling/limiter-state';
+import { FirstAndNewest } from '../validation/first-and-newest';
 import { Validations } from '../validation/validations';
 import { RunWarnings } from '../warnings/run-warnings';
 import { useRunOfPage } from './run-layout';
@@ -64,6 +65,7 @@ function TrainedOverview({ run }: { readonly run: RunDetail }) {
       {!plays && <StoredEpisodesOnly />}
       <RunWarnings runId={run.runId} />
       <LimiterState runId={run.runId} />
+      <FirstAndNewest run={run} />
       {metrics.isPending && <Loading label="Loading metrics" />}
       {metrics.isError && !metrics.data && (
         <ErrorState error={metrics.error} onRetry={() => void metrics.refetch()} />
