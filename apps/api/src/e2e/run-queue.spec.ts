@@ -32,7 +32,7 @@ describe('the queue of runs', () => {
   });
   beforeEach(() => {
     asked = [];
-    answer = { ok: true, queue: EMPTY };
+    answer = { ok: true, queue: EMPTY, agents: null };
   });
 
   const send = async (method: string, path: string, body?: unknown) => {

@@ -202,6 +202,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the address at which agents are answered by the newest policy, and recorded */
+        get: operations["AgentsController_show"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{runId}/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Asks a policy of a run; the question is recorded as the calls of agents are
+         * @description Answered with 404 where the server runs no proxy for agents or the run has no policy whose weights are kept, and with 503 while none can be loaded.
+         */
+        post: operations["AgentsController_ask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{runId}/metrics": {
         parameters: {
             query?: never;
@@ -1203,6 +1240,59 @@ export interface components {
              */
             action: "stop" | "resume";
         };
+        AgentProxy: {
+            /** @description Address for agents, without `/v1` */
+            url: string;
+            /** @description Name of the run that their calls are recorded in */
+            runName: string;
+        };
+        AgentAccess: {
+            /** @description null where this server runs no proxy for agents */
+            proxy: components["schemas"]["AgentProxy"] | null;
+        };
+        AskPolicyRequest: {
+            /**
+             * @description Text that the policy answers, such as an observation of its environment
+             * @example goal_a1 hole_b1 you_d4
+             */
+            text: string;
+            /**
+             * @description The newest version, or the oldest whose weights are kept
+             * @default newest
+             * @enum {string}
+             */
+            policy?: "newest" | "first";
+            /**
+             * @description Most tokens of the answer
+             * @default 64
+             */
+            maxTokens?: number;
+        };
+        StepTokens: {
+            ids: number[];
+            /** @description Text of each token; null when the tokenizer is unavailable */
+            texts: string[] | null;
+            /** @description 1 for a token that the policy sampled, otherwise 0 */
+            actionMask: number[];
+            /** @description Behavior logprobs in nats; null = missing */
+            logprobs: (number | null)[];
+            /** @description Entropies in nats; empty when the engine gave none */
+            entropies: (number | null)[];
+            /** @description Policy version of each token; −1 = no policy of this run */
+            policyVersions: number[];
+        };
+        PolicyAnswer: {
+            /** @description What the policy answered */
+            text: string;
+            /** @description Version that sampled the first token */
+            policyVersion: number;
+            /** @description Tokens of the answer, all of them sampled */
+            tokens: components["schemas"]["StepTokens"];
+            /** @description Run in which the question is recorded */
+            recordedRunId: string;
+            /** @description Episode that the question is */
+            episodeId: string;
+        };
         MetricSeries: {
             name: string;
             /** @enum {string} */
@@ -1365,19 +1455,6 @@ export interface components {
             reasoningTokens: number | null;
             /** @description US dollars */
             costUsd: number | null;
-        };
-        StepTokens: {
-            ids: number[];
-            /** @description Text of each token; null when the tokenizer is unavailable */
-            texts: string[] | null;
-            /** @description 1 for a token that the policy sampled, otherwise 0 */
-            actionMask: number[];
-            /** @description Behavior logprobs in nats; null = missing */
-            logprobs: (number | null)[];
-            /** @description Entropies in nats; empty when the engine gave none */
-            entropies: (number | null)[];
-            /** @description Policy version of each token; −1 = no policy of this run */
-            policyVersions: number[];
         };
         StepDetail: {
             /** @description From 0 */
@@ -2612,7 +2689,7 @@ export interface components {
             /** @description HTTP status */
             status: number;
             /** @enum {string} */
-            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "POLICY_UNKNOWN" | "UPDATE_CONFLICT" | "RUN_CLAIMED" | "NOTEBOOK_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "QUESTIONS_UNAVAILABLE" | "TOO_MANY_QUESTIONS" | "NO_EPISODES" | "BATCH_FAILED" | "RUN_NOT_TRAINED" | "RUN_NOT_TRAINING" | "RUN_CONTROL_UNANSWERED" | "RUN_CONTROL_UNAVAILABLE" | "TOO_MANY_RUNS" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
+            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "POLICY_UNKNOWN" | "POLICY_UNAVAILABLE" | "UPDATE_CONFLICT" | "RUN_CLAIMED" | "NOTEBOOK_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "QUESTIONS_UNAVAILABLE" | "TOO_MANY_QUESTIONS" | "NO_EPISODES" | "BATCH_FAILED" | "RUN_NOT_TRAINED" | "RUN_NOT_TRAINING" | "RUN_CONTROL_UNANSWERED" | "RUN_CONTROL_UNAVAILABLE" | "TOO_MANY_RUNS" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
             /** @description What is wrong with this request */
             detail: string;
             /** @description Path of the request */
@@ -3199,6 +3276,11 @@ export type TrainRunRequest = components['schemas']['TrainRunRequest'];
 export type QueuedRun = components['schemas']['QueuedRun'];
 export type TrainingQueue = components['schemas']['TrainingQueue'];
 export type TrainingChange = components['schemas']['TrainingChange'];
+export type AgentProxy = components['schemas']['AgentProxy'];
+export type AgentAccess = components['schemas']['AgentAccess'];
+export type AskPolicyRequest = components['schemas']['AskPolicyRequest'];
+export type StepTokens = components['schemas']['StepTokens'];
+export type PolicyAnswer = components['schemas']['PolicyAnswer'];
 export type MetricSeries = components['schemas']['MetricSeries'];
 export type MetricSeriesList = components['schemas']['MetricSeriesList'];
 export type EpisodeListItem = components['schemas']['EpisodeListItem'];
@@ -3209,7 +3291,6 @@ export type EpisodeScore = components['schemas']['EpisodeScore'];
 export type EpisodeUse = components['schemas']['EpisodeUse'];
 export type StepReward = components['schemas']['StepReward'];
 export type StepUsage = components['schemas']['StepUsage'];
-export type StepTokens = components['schemas']['StepTokens'];
 export type StepDetail = components['schemas']['StepDetail'];
 export type EpisodeDetail = components['schemas']['EpisodeDetail'];
 export type DeletionResult = components['schemas']['DeletionResult'];
@@ -3854,6 +3935,69 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TrainingQueue"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    AgentsController_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentAccess"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    AgentsController_ask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskPolicyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyAnswer"];
                 };
             };
             /** @description An error */

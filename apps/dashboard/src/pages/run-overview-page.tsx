@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { useShownMoment } from '../as-of/shown-moment';
 import { useMetrics } from '../api/queries';
 import type { MetricSeries, RunDetail } from '../api/schema';
@@ -15,6 +15,7 @@ import { formatDuration } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
 import { useOpenUpdate } from '../updates/use-open-update';
 import { playsEpisodes } from '../runs/plays-episodes';
+import { WhatWasLearned } from '../runs/what-was-learned';
 import { RunNotes } from '../runs/run-annotations';
 import { RecordedOverview } from '../runs/recorded-overview';
 import { LimiterState } from '../sampling/limiter-state';
@@ -24,6 +25,8 @@ import { RunWarnings } from '../warnings/run-warnings';
 import { useRunOfPage } from './run-layout';
 import page from './page.module.css';
 import styles from './run-overview-page.module.css';
+
+const NowYours = lazy(async () => ({ default: (await import('../agents/now-yours')).NowYours }));
 
 const AXES = [
   { value: 'update', label: 'Updates' },
@@ -65,7 +68,11 @@ function TrainedOverview({ run }: { readonly run: RunDetail }) {
       {!plays && <StoredEpisodesOnly />}
       <RunWarnings runId={run.runId} />
       <LimiterState runId={run.runId} />
+      <WhatWasLearned run={run} />
       <FirstAndNewest run={run} />
+      <Suspense>
+        <NowYours run={run} />
+      </Suspense>
       {metrics.isPending && <Loading label="Loading metrics" />}
       {metrics.isError && !metrics.data && (
         <ErrorState error={metrics.error} onRetry={() => void metrics.refetch()} />
