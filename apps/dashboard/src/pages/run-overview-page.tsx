@@ -68,11 +68,11 @@ function TrainedOverview({ run }: { readonly run: RunDetail }) {
       {!plays && <StoredEpisodesOnly />}
       <RunWarnings runId={run.runId} />
       <LimiterState runId={run.runId} />
-      <WhatWasLearned run={run} />
       <FirstAndNewest run={run} />
       <Suspense>
         <NowYours run={run} />
       </Suspense>
+      <WhatWasLearned run={run} />
       {metrics.isPending && <Loading label="Loading metrics" />}
       {metrics.isError && !metrics.data && (
         <ErrorState error={metrics.error} onRetry={() => void metrics.refetch()} />

@@ -17,7 +17,7 @@ const NEXT_STEPS = [
   { to: '/docs/evaluation', label: 'Compare two runs' },
 ] as const;
 
-/** What an ended run learned and what of it was lost, with what to do next; nothing while it trains, or at an earlier moment. */
+/** Card of an ended run: its gain on unseen tasks, its totals, the records that the store lacks, and what to do next; nothing while it trains, or at an earlier moment. */
 export function WhatWasLearned({ run }: { readonly run: RunDetail }) {
   const isOfNow = useShownMoment() === null;
   return isOfNow && hasEnded(run) ? <Ended run={run} /> : null;
@@ -36,11 +36,11 @@ function Ended({ run }: { readonly run: RunDetail }) {
       <StatRow>
         {first !== null && newest !== null && (
           <>
-            <Stat label="Success on unseen tasks" title="First and newest validated policy">
-              {formatPercent(first.success)} → {formatPercent(newest.success)}{' '}
-              <small>
-                {formatPercent(newest.successLow)} – {formatPercent(newest.successHigh)}
-              </small>
+            <Stat label="Success, unseen" title="On unseen tasks: first and newest validated policy">
+              {formatPercent(first.success)} → {formatPercent(newest.success)}
+            </Stat>
+            <Stat label="95 %" title="Wilson’s interval of the newest policy’s success">
+              {formatPercent(newest.successLow)} – {formatPercent(newest.successHigh)}
             </Stat>
             <Stat label="Return" title="First and newest validated policy">
               {formatNumber(first.meanReturn)} → {formatNumber(newest.meanReturn)}
@@ -51,7 +51,10 @@ function Ended({ run }: { readonly run: RunDetail }) {
         <Stat label="Episodes stored">{formatCount(totals?.numEpisodes)}</Stat>
         <Stat label="Steps stored">{formatCount(totals?.numSteps)}</Stat>
         <Stat label="Time">{formatDuration(runDurationMs(run, Date.parse(run.startedAt)))}</Stat>
-        <Stat label="Lost" title="Acknowledged records of the log that the store does not have">
+        <Stat
+          label="Lost"
+          title="Records that the log acknowledged and the store does not have, whatever run they are of"
+        >
           {formatCount(numLacking)} <small>records</small>
         </Stat>
       </StatRow>

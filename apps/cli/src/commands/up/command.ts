@@ -40,7 +40,7 @@ export const upCommand = () => {
     )
     .option(
       '--no-proxy',
-      'open no address at which agents are recorded and answered by the newest policy; else it has the port after that of the API, or the next free one',
+      'open no address at which agents are recorded and answered by the newest policy; else it is three ports behind that of the API, 8790, or at the next free one',
     )
     .addOption(collectorsOption())
     .addOption(niceOption())

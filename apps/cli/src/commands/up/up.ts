@@ -10,6 +10,8 @@ import type { Train } from '../../server/run-queue.js';
 import type { TrainingServer } from '../../server/training-server.js';
 import { createLogStream, type LogStream } from '../../supervisor/log-stream.js';
 
+const LAST_PORT = 65_535;
+
 interface UpOptions extends TrainingOptions {
   readonly port: number;
   /** False: only serve. */
@@ -82,7 +84,7 @@ export async function up(options: UpOptions): Promise<void> {
 /** Says at which address agents are recorded, or why there is none, which is no reason to end. */
 async function openForAgents(server: TrainingServer, log: LogStream, apiPort: number): Promise<void> {
   try {
-    const url = await server.openAgentDoor(apiPort === 0 ? 0 : apiPort + 1);
+    const url = await server.openAgentDoor(agentsPort(apiPort));
     log.write({
       role: 'retrace',
       level: 'info',
@@ -92,6 +94,11 @@ async function openForAgents(server: TrainingServer, log: LogStream, apiPort: nu
     const message = error instanceof Error ? error.message : String(error);
     log.write({ role: 'retrace', level: 'warn', message: `no address for agents: ${message}` });
   }
+}
+
+/** The first port to try for agents: 8790 beside 8787, behind those of `retrace proxy` and `retrace serve`. */
+function agentsPort(apiPort: number): number {
+  return apiPort === 0 ? 0 : Math.min(apiPort + 3, LAST_PORT);
 }
 
 /** @param isTraining whether a run is left unfinished */
