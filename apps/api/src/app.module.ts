@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ApiConfig } from './config/api-config.js';
+import { AgentsModule } from './agents/agents.module.js';
 import { AlarmsModule } from './alarms/alarms.module.js';
 import { DatasetsModule } from './datasets/datasets.module.js';
 import { DeletionModule } from './deletion/deletion.module.js';
@@ -56,6 +57,7 @@ export class AppModule {
         PrometheusModule,
         RunsModule,
         RunQueueModule,
+        AgentsModule,
         MetricsModule,
         EpisodesModule,
         DeletionModule,

@@ -20,6 +20,7 @@ const TRAINER = directoryOf('trainer');
 /** Where the command itself begins, and each program that it starts. */
 export const PROGRAMS = {
   command: join(CLI, 'dist', 'main.js'),
+  agents: join(CLI, 'dist', 'agents', 'main.js'),
   store: join(directoryOf('store-process'), 'dist', 'main.js'),
   sink: join(directoryOf('sink'), 'dist', 'main.js'),
   api: join(directoryOf('api'), 'dist', 'main.js'),

@@ -60,6 +60,8 @@ export class DataDirectory {
   readonly keys: string;
   /** Spans of traces that are still open. */
   readonly traces: string;
+  /** Journal and spool of the proxy that the server of the directory runs for agents. */
+  readonly agents: string;
   /** Which alarms were sent. */
   readonly alarms: string;
   private readonly credentialsFile: string;
@@ -80,6 +82,7 @@ export class DataDirectory {
     this.spool = join(this.root, 'spool');
     this.keys = join(this.root, 'keys');
     this.traces = join(this.root, 'traces');
+    this.agents = join(this.root, 'agents');
     this.alarms = join(this.root, 'alarms');
     this.credentialsFile = join(this.root, 'credentials.json');
     this.storageFile = join(this.root, 'checkpoint-storage.json');

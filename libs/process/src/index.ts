@@ -61,6 +61,7 @@ export { keepHeartbeatFile } from './supervision/heartbeat-file.js';
 export { FINAL_FAILURE_EXIT_CODE, runProcess } from './supervision/run-process.js';
 export type { RoleMessage, Supervised } from './supervision/supervised.js';
 export type {
+  AgentAddress,
   QueueItem,
   RunControlAnswer,
   RunControlCode,

@@ -362,6 +362,7 @@ describe('health and measurements', () => {
     }>('/api/openapi.json');
     expect(document.openapi).toMatch(/^3\./);
     expect(Object.keys(document.paths).sort()).toEqual([
+      '/api/agents',
       '/api/alarms',
       '/api/datasets',
       '/api/datasets/{name}',
@@ -376,6 +377,7 @@ describe('health and measurements', () => {
       '/api/recipes',
       '/api/runs',
       '/api/runs/{runId}',
+      '/api/runs/{runId}/answers',
       '/api/runs/{runId}/batches',
       '/api/runs/{runId}/delete-episodes',
       '/api/runs/{runId}/end',
@@ -402,6 +404,7 @@ describe('health and measurements', () => {
       '/api/runs/{runId}/updates/{updateNumber}/inputs/{episodeId}/tokens',
       '/api/runs/{runId}/updates/{updateNumber}/lineage',
       '/api/runs/{runId}/validations',
+      '/api/runs/{runId}/validations/tasks',
       '/api/runs/{runId}/warnings',
       '/api/runs/{runId}/what-ifs',
       '/api/runs/{runId}/what-ifs/{whatIfId}',

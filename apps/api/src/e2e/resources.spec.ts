@@ -8,7 +8,9 @@ import type { Policy } from '../policies/policies.dto.js';
 import type { RunDetail, RunListItem } from '../runs/runs.dto.js';
 import { ApiFixture } from '../testing/api-fixture.js';
 import type { RecordedEpisode } from '../testing/played-episode.js';
+import { recordValidation } from '../testing/recorded-validation.js';
 import { RunRecorder } from '../testing/run-recorder.js';
+import type { ValidationTask } from '../validations/validation-tasks.dto.js';
 import type { DistributionList, UpdateInput } from '../updates/update-inputs.dto.js';
 import type { UpdateLineage } from '../updates/update-lineage.dto.js';
 import type { TrainedTokenColumns } from '../updates/trained-tokens.dto.js';
@@ -620,6 +622,50 @@ function rounded(answer: unknown): unknown {
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
+
+it('validations: lists each task as the first and the newest validated policy played it, those that only the newest solved first', async () => {
+  const validated = new RunRecorder(fixture.log, {
+    name: 'validated',
+    startedAtUs: Date.UTC(2026, 0, 2) * 1000,
+  });
+  await validated.start();
+  const { runId } = validated;
+  const path = `/api/runs/${runId}/validations/tasks?limit=4`;
+  expect(await fixture.getJson(path)).toEqual({ items: [], nextCursor: null });
+  const numTasks = 8;
+  const validate = (policyVersion: number, skill: number) =>
+    recordValidation(fixture.log, {
+      runId,
+      numTasks,
+      policyVersion,
+      skill,
+      firstOrdinal: 100 * (policyVersion + 1),
+    });
+  const first = await validate(0, 0.4);
+  await fixture.storeHasCaughtUp();
+  const alone = await allPages<ValidationTask>(path);
+  expect(alone.map((task) => [task.first.episodeId, task.newest])).toEqual(
+    first.map(({ episodeId }) => [episodeId, null]),
+  );
+  await validate(1, 0.5);
+  const newest = await validate(2, 1);
+  await fixture.storeHasCaughtUp();
+  const attempt = ({ episodeId, end }: RecordedEpisode, policyVersion: number) => ({
+    ...{ episodeId, policyVersion, success: end.success, return: end.return, numSteps: end.numSteps },
+  });
+  const expected = first.map((episode, task) => ({
+    taskId: alone[task].taskId,
+    first: attempt(episode, 0),
+    newest: attempt(newest[task], 2),
+  }));
+  const onlyNewest = expected.filter((task) => task.newest.success === true && task.first.success === false);
+  expect(onlyNewest.length).toBeGreaterThan(0);
+  expect(onlyNewest.length).toBeLessThan(numTasks);
+  const items = await allPages<ValidationTask>(path);
+  expect(items).toMatchObject([...onlyNewest, ...expected.filter((task) => !onlyNewest.includes(task))]);
+  const [started] = first[0].events.map(({ payload }) => payload as { readonly task: unknown });
+  expect(alone[0].task).toEqual(started.task);
+});
 
 // The last test, since it makes another run.
 it('runs: `latest` is the run that began last in the log, whatever its clock said', async () => {

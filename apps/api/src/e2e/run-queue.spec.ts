@@ -32,7 +32,7 @@ describe('the queue of runs', () => {
   });
   beforeEach(() => {
     asked = [];
-    answer = { ok: true, queue: EMPTY };
+    answer = { ok: true, queue: EMPTY, agents: null };
   });
 
   const send = async (method: string, path: string, body?: unknown) => {
@@ -67,6 +67,27 @@ describe('the queue of runs', () => {
       { kind: 'stop', runId: RUN_ID },
       { kind: 'resume', runId: RUN_ID },
     ]);
+  });
+
+  it('tells where agents are recorded, and answers 404 for a question where they are nowhere', async () => {
+    const question = { text: 'goal_a1 you_d4' };
+    expect(await send('GET', '/api/agents')).toEqual({ status: 200, body: { proxy: null } });
+    expect(await send('POST', `/api/runs/${RUN_ID}/answers`, question)).toMatchObject({
+      status: 404,
+      body: { code: 'NOT_FOUND' },
+    });
+    const agents = { url: 'http://127.0.0.1:1', runName: 'agents' };
+    answer = { ok: true, queue: EMPTY, agents };
+    expect(await send('GET', '/api/agents')).toEqual({ status: 200, body: { proxy: agents } });
+    // Nothing listens there.
+    expect(await send('POST', `/api/runs/${RUN_ID}/answers`, question)).toMatchObject({
+      status: 503,
+      body: { code: 'POLICY_UNAVAILABLE' },
+    });
+    expect(await send('POST', `/api/runs/${RUN_ID}/answers`, { text: 'a', policy: 'best' })).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'policy', value: 'best' }] },
+    });
   });
 
   it('lists recipes and algorithms', async () => {

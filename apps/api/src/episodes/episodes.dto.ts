@@ -183,7 +183,7 @@ const NULLABLE_NUMBERS = { type: 'array', items: { type: 'number', nullable: tru
 const INTEGERS = { type: 'array', items: { type: 'integer' } } as const;
 
 /** The tokens that a step appended: lists of equal length, one value for each token. */
-class StepTokens {
+export class StepTokens {
   @ApiProperty(INTEGERS)
   readonly ids!: readonly number[];
 

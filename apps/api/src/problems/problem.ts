@@ -30,6 +30,7 @@ export type ProblemCode =
   | 'REWARD_CONFLICT'
   | 'ANNOTATION_CONFLICT'
   | 'POLICY_UNKNOWN'
+  | 'POLICY_UNAVAILABLE'
   | 'UPDATE_CONFLICT'
   | 'RUN_CLAIMED'
   | 'NOTEBOOK_CONFLICT'
@@ -85,6 +86,7 @@ const STATUS_OF: Record<ProblemCode, number> = {
   REWARD_CONFLICT: 409,
   ANNOTATION_CONFLICT: 409,
   POLICY_UNKNOWN: 409,
+  POLICY_UNAVAILABLE: 503,
   UPDATE_CONFLICT: 409,
   RUN_CLAIMED: 503,
   NOTEBOOK_CONFLICT: 409,
@@ -141,6 +143,7 @@ const TITLE_OF: Record<ProblemCode, string> = {
   REWARD_CONFLICT: 'The reward was given with other content',
   ANNOTATION_CONFLICT: 'The annotation was made with other content',
   POLICY_UNKNOWN: 'The run has not published the policy',
+  POLICY_UNAVAILABLE: 'No policy can answer now',
   UPDATE_CONFLICT: 'Another update or policy has this place',
   RUN_CLAIMED: 'Another server records updates of the run',
   NOTEBOOK_CONFLICT: 'The notebook was changed elsewhere',

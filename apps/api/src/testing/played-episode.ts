@@ -25,6 +25,7 @@ interface EpisodePlan {
   readonly vocabulary: WordVocabulary;
   /** Leaves the episode without its end, as one that is still played. */
   readonly isUnfinished?: boolean;
+  readonly metadata?: Json;
 }
 
 export interface RecordedEpisode {
@@ -47,6 +48,7 @@ export async function playEpisode(plan: EpisodePlan): Promise<RecordedEpisode> {
       environment: frozenLake.name,
       environmentSeed: seed,
       samplingSeed: ordinal,
+      metadata: plan.metadata ?? null,
     },
     ended: {
       endReason: final.terminated ? 'terminated' : 'truncated',

@@ -154,6 +154,22 @@ export function sinkRole({ directory, storeUrl }: SinkRoleOptions): RoleDefiniti
   };
 }
 
+/**
+ * Defines the proxy that records agents' calls. It ends with its first failure, since its port is another one after each start; the next call starts it again.
+ */
+export function agentsRole(directory: DataDirectory): RoleDefinition {
+  return {
+    name: 'agents',
+    script: installation.program('agents'),
+    niceness: BEHIND_TRAINING,
+    environment: () => roleEnvironment(logOf(directory), { RETRACE_DATA_DIR: directory.root }),
+    readyTimeoutMs: READY_TIMEOUT_MS,
+    heartbeatTimeoutMs: 120_000,
+    stopTimeoutMs: 30_000,
+    restart: { firstDelayMs: 0, maxDelayMs: 0, healthyAfterMs: Infinity, maxSameSentence: 1, maxFailures: 1 },
+  };
+}
+
 interface RunRoleOptions {
   readonly directory: DataDirectory;
   /** Null without a store. */

@@ -56,6 +56,7 @@ describe('RunQueue', () => {
   };
   const open = (kept = directory) =>
     new RunQueue({
+      agents: () => null,
       directory: kept,
       log: { write: ({ message }) => lines.push(message), progress: () => undefined },
       readState: () => Promise.resolve(new ControlFold()),

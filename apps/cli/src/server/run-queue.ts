@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError, isRecipe, parseRecipe, type Recipe } from '@retrace/config';
 import type {
+  AgentAddress,
   DataDirectory,
   QueueItem,
   RunControlAnswer,
@@ -26,6 +27,8 @@ interface RunQueueOptions {
   readonly directory: Pick<DataDirectory, 'runQueue' | 'keepRunQueue'>;
   readonly log: LogStream;
   readonly readState: () => Promise<ControlFold>;
+  /** The proxy for agents; null where none runs. */
+  readonly agents: () => AgentAddress | null;
 }
 
 /** The run that is trained now. */
@@ -75,7 +78,7 @@ export class RunQueue {
       if (request.kind === 'resume') await this.resume(request.runId);
       if (request.kind === 'stop') this.stop(request.runId);
       if (request.kind === 'cancel') this.cancel(request.queueId);
-      return { ok: true, queue: this.state() };
+      return { ok: true, queue: this.state(), agents: this.options.agents() };
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       if (error instanceof Refusal) return { ok: false, code: error.code, message };

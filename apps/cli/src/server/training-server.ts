@@ -13,10 +13,13 @@ import type { RunSummary } from '../run/run-progress.js';
 import { readControlState } from '../services/control-state.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { WarningRecorder } from '../supervisor/warning-recorder.js';
+import { AGENTS_RUN } from '../agents/agents-run.js';
+import { AgentDoor } from './agent-door.js';
 import { assertDiskSpace, watchDisk } from './disk-watch.js';
 import { JoinedStore } from './joined-store.js';
 import { openRun, type RecipeOfData, type TrainingParts } from './open-run.js';
 import { prepareBackend } from './prepare-backend.js';
+import { agentsRole } from './role-definitions.js';
 import { RunQueue } from './run-queue.js';
 import type { StoreOfRuns } from './store-of-runs.js';
 import { StoreSide } from './store-side.js';
@@ -45,7 +48,7 @@ export class TrainingServer {
     /** The runs that callers of the API start. */
     readonly queue: RunQueue,
     private readonly dataDirectory: string,
-    private readonly run: { goesOnWithoutStore: boolean },
+    private readonly run: { goesOnWithoutStore: boolean; door: AgentDoor | null },
   ) {}
 
   /** Resolves to the API's address once it listens; to null without an API. The store may be starting still. */
@@ -67,7 +70,10 @@ export class TrainingServer {
       log.write({ role: 'retrace', level: 'info', message });
     });
     const { directory, lock, joined } = held;
-    const run = { goesOnWithoutStore: false };
+    const run: { goesOnWithoutStore: boolean; door: AgentDoor | null } = {
+      goesOnWithoutStore: false,
+      door: null,
+    };
     let eventLog: EventLog | null = null;
     let storeSide: StoreOfRuns | null = null;
     try {
@@ -78,7 +84,10 @@ export class TrainingServer {
       const runGoesOn = () => run.goesOnWithoutStore;
       const parts = { directory, eventLog, log };
       const ownLog = eventLog;
-      const queue = new RunQueue({ directory, log, readState: () => readControlState(ownLog) });
+      const queue = new RunQueue({
+        ...{ directory, log, readState: () => readControlState(ownLog) },
+        agents: () => run.door && { url: run.door.url, runName: AGENTS_RUN },
+      });
       if (options.withoutStore !== true)
         storeSide =
           joined === null
@@ -158,10 +167,27 @@ export class TrainingServer {
     }
   }
 
-  /** Stops collectors, validator, trainer, API or sink, and store, in this order, and releases the data directory. */
+  /**
+   * Opens the address at which agents are recorded: this port, or the next one that is free.
+   *
+   * @returns the address
+   * @throws CliError `PORT_TAKEN`
+   */
+  async openAgentDoor(port: number): Promise<string> {
+    const { held, log } = this.parts;
+    const door = await AgentDoor.open({
+      ...{ port, log, lockFileDescriptors: [held.lock.fileDescriptor] },
+      role: agentsRole(held.directory),
+    });
+    this.run.door = door;
+    return door.url;
+  }
+
+  /** Stops agents' proxy, collectors, validator, trainer, API or sink, and store, in this order, and releases the data directory. */
   async stop(): Promise<void> {
     const { held, eventLog, storeSide } = this.parts;
     this.ending.abort();
+    await this.run.door?.close();
     await this.training?.stop();
     await storeSide?.stop();
     if (held.joined === null) held.directory.withdrawServer();
@@ -170,6 +196,7 @@ export class TrainingServer {
   }
 
   killAll(): void {
+    this.run.door?.killAll();
     this.training?.killAll();
     this.parts.storeSide?.killAll();
   }

@@ -71,7 +71,7 @@ export function isRefusal(error: unknown): boolean {
 
 /** First words of keys of what is the same whatever moment is shown. */
 const OF_NOW: ReadonlySet<unknown> = new Set([
-  ...['session', 'health', 'queue', 'recipes', 'replays', 'sql', 'whole-run'],
+  ...['session', 'health', 'agents', 'queue', 'recipes', 'replays', 'sql', 'whole-run'],
 ]);
 
 function isOfNow([first, , third]: QueryKey): boolean {

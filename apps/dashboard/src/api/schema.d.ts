@@ -202,6 +202,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the address at which agents are answered by the newest policy, and recorded */
+        get: operations["AgentsController_show"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{runId}/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Asks a policy of a run; the question is recorded as the calls of agents are
+         * @description Answered with 404 where the server runs no proxy for agents or the run has no policy whose weights are kept, and with 503 while none can be loaded.
+         */
+        post: operations["AgentsController_ask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{runId}/metrics": {
         parameters: {
             query?: never;
@@ -579,6 +616,23 @@ export interface paths {
         };
         /** Lists the figures of each validated or tested policy of a run, newest version first */
         get: operations["ValidationsController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{runId}/validations/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the tasks of validation as the first and the newest validated policy played them: those that only the newest solved first */
+        get: operations["ValidationsController_listTasks"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1186,6 +1240,59 @@ export interface components {
              */
             action: "stop" | "resume";
         };
+        AgentProxy: {
+            /** @description Address for agents, without `/v1` */
+            url: string;
+            /** @description Name of the run that their calls are recorded in */
+            runName: string;
+        };
+        AgentAccess: {
+            /** @description null where this server runs no proxy for agents */
+            proxy: components["schemas"]["AgentProxy"] | null;
+        };
+        AskPolicyRequest: {
+            /**
+             * @description Text that the policy answers, such as an observation of its environment
+             * @example goal_a1 hole_b1 you_d4
+             */
+            text: string;
+            /**
+             * @description The newest version, or the oldest whose weights are kept
+             * @default newest
+             * @enum {string}
+             */
+            policy?: "newest" | "first";
+            /**
+             * @description Most tokens of the answer
+             * @default 64
+             */
+            maxTokens?: number;
+        };
+        StepTokens: {
+            ids: number[];
+            /** @description Text of each token; null when the tokenizer is unavailable */
+            texts: string[] | null;
+            /** @description 1 for a token that the policy sampled, otherwise 0 */
+            actionMask: number[];
+            /** @description Behavior logprobs in nats; null = missing */
+            logprobs: (number | null)[];
+            /** @description Entropies in nats; empty when the engine gave none */
+            entropies: (number | null)[];
+            /** @description Policy version of each token; −1 = no policy of this run */
+            policyVersions: number[];
+        };
+        PolicyAnswer: {
+            /** @description What the policy answered */
+            text: string;
+            /** @description Version that sampled the first token */
+            policyVersion: number;
+            /** @description Tokens of the answer, all of them sampled */
+            tokens: components["schemas"]["StepTokens"];
+            /** @description Run in which the question is recorded */
+            recordedRunId: string;
+            /** @description Episode that the question is */
+            episodeId: string;
+        };
         MetricSeries: {
             name: string;
             /** @enum {string} */
@@ -1348,19 +1455,6 @@ export interface components {
             reasoningTokens: number | null;
             /** @description US dollars */
             costUsd: number | null;
-        };
-        StepTokens: {
-            ids: number[];
-            /** @description Text of each token; null when the tokenizer is unavailable */
-            texts: string[] | null;
-            /** @description 1 for a token that the policy sampled, otherwise 0 */
-            actionMask: number[];
-            /** @description Behavior logprobs in nats; null = missing */
-            logprobs: (number | null)[];
-            /** @description Entropies in nats; empty when the engine gave none */
-            entropies: (number | null)[];
-            /** @description Policy version of each token; −1 = no policy of this run */
-            policyVersions: number[];
         };
         StepDetail: {
             /** @description From 0 */
@@ -2036,6 +2130,28 @@ export interface components {
             /** Format: date-time */
             validatedAt: string;
         };
+        ValidationAttempt: {
+            /** Format: uuid */
+            episodeId: string;
+            policyVersion: number;
+            /** @description null when the environment does not tell */
+            success: boolean | null;
+            /** @description Sum of the rewards; null when every reward is missing */
+            return: number | null;
+            numSteps: number;
+        };
+        ValidationTask: {
+            /** @description Hash of environment, seed and task, equal in all validations */
+            taskId: string;
+            /** @description null = unknown */
+            environmentSeed: number | null;
+            /** @description Task as the environment was given it */
+            task: unknown;
+            /** @description By the first validated policy */
+            first: components["schemas"]["ValidationAttempt"];
+            /** @description By the newest validated policy; null while one policy is validated only */
+            newest: components["schemas"]["ValidationAttempt"] | null;
+        };
         RewardVersionItem: {
             /** @description SHA-256 of everything that the reward depends on */
             version: string;
@@ -2573,7 +2689,7 @@ export interface components {
             /** @description HTTP status */
             status: number;
             /** @enum {string} */
-            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "POLICY_UNKNOWN" | "UPDATE_CONFLICT" | "RUN_CLAIMED" | "NOTEBOOK_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "QUESTIONS_UNAVAILABLE" | "TOO_MANY_QUESTIONS" | "NO_EPISODES" | "BATCH_FAILED" | "RUN_NOT_TRAINED" | "RUN_NOT_TRAINING" | "RUN_CONTROL_UNANSWERED" | "RUN_CONTROL_UNAVAILABLE" | "TOO_MANY_RUNS" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
+            code: "INVALID_REQUEST" | "MALFORMED_BODY" | "UNSUPPORTED_MEDIA_TYPE" | "BODY_TOO_LARGE" | "HOST_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "KEY_REQUIRED" | "KEY_INVALID" | "SCOPE_MISSING" | "RATE_LIMITED" | "NOT_FOUND" | "ID_AMBIGUOUS" | "METHOD_NOT_ALLOWED" | "RUN_EXISTS" | "RUN_ENDED" | "RUN_NOT_RECORDED" | "EPISODE_UNKNOWN" | "EPISODE_ENDED" | "EPISODE_DELETED" | "EPISODE_CONFLICT" | "STEP_OUT_OF_ORDER" | "STEP_UNKNOWN" | "STEP_CONFLICT" | "END_CONFLICT" | "REWARD_CONFLICT" | "ANNOTATION_CONFLICT" | "POLICY_UNKNOWN" | "POLICY_UNAVAILABLE" | "UPDATE_CONFLICT" | "RUN_CLAIMED" | "NOTEBOOK_CONFLICT" | "TOO_MANY_RECORDS_IN_FLIGHT" | "TRACES_UNAVAILABLE" | "QUESTIONS_UNAVAILABLE" | "TOO_MANY_QUESTIONS" | "NO_EPISODES" | "BATCH_FAILED" | "RUN_NOT_TRAINED" | "RUN_NOT_TRAINING" | "RUN_CONTROL_UNANSWERED" | "RUN_CONTROL_UNAVAILABLE" | "TOO_MANY_RUNS" | "RUN_ACTIVE" | "EPISODES_REFERRED_TO" | "SQL_REFUSED" | "SQL_FAILED" | "SQL_LIMIT_EXCEEDED" | "TOO_MANY_CLIENTS" | "STORE_STARTING" | "STORE_UNAVAILABLE" | "LOG_UNAVAILABLE" | "KEYS_UNAVAILABLE" | "SHUTTING_DOWN" | "INTERNAL";
             /** @description What is wrong with this request */
             detail: string;
             /** @description Path of the request */
@@ -3160,6 +3276,11 @@ export type TrainRunRequest = components['schemas']['TrainRunRequest'];
 export type QueuedRun = components['schemas']['QueuedRun'];
 export type TrainingQueue = components['schemas']['TrainingQueue'];
 export type TrainingChange = components['schemas']['TrainingChange'];
+export type AgentProxy = components['schemas']['AgentProxy'];
+export type AgentAccess = components['schemas']['AgentAccess'];
+export type AskPolicyRequest = components['schemas']['AskPolicyRequest'];
+export type StepTokens = components['schemas']['StepTokens'];
+export type PolicyAnswer = components['schemas']['PolicyAnswer'];
 export type MetricSeries = components['schemas']['MetricSeries'];
 export type MetricSeriesList = components['schemas']['MetricSeriesList'];
 export type EpisodeListItem = components['schemas']['EpisodeListItem'];
@@ -3170,7 +3291,6 @@ export type EpisodeScore = components['schemas']['EpisodeScore'];
 export type EpisodeUse = components['schemas']['EpisodeUse'];
 export type StepReward = components['schemas']['StepReward'];
 export type StepUsage = components['schemas']['StepUsage'];
-export type StepTokens = components['schemas']['StepTokens'];
 export type StepDetail = components['schemas']['StepDetail'];
 export type EpisodeDetail = components['schemas']['EpisodeDetail'];
 export type DeletionResult = components['schemas']['DeletionResult'];
@@ -3212,6 +3332,8 @@ export type RunWarning = components['schemas']['RunWarning'];
 export type SamplingBlock = components['schemas']['SamplingBlock'];
 export type ValidationPass = components['schemas']['ValidationPass'];
 export type ValidationFigures = components['schemas']['ValidationFigures'];
+export type ValidationAttempt = components['schemas']['ValidationAttempt'];
+export type ValidationTask = components['schemas']['ValidationTask'];
 export type RewardVersionItem = components['schemas']['RewardVersionItem'];
 export type RewardVersionList = components['schemas']['RewardVersionList'];
 export type AuditedStretch = components['schemas']['AuditedStretch'];
@@ -3815,6 +3937,69 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TrainingQueue"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    AgentsController_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentAccess"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    AgentsController_ask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskPolicyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyAnswer"];
                 };
             };
             /** @description An error */
@@ -4928,6 +5113,48 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["ValidationFigures"][];
+                        /** @description null on the last page */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    ValidationsController_listTasks: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
+                asOf?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ValidationTask"][];
                         /** @description null on the last page */
                         nextCursor: string | null;
                     };

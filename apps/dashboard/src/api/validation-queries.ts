@@ -7,6 +7,8 @@ import { newestFigures } from '../validation/best-version';
 
 /** The newest are shown. */
 const MAX_VALIDATION_ROWS = 200;
+/** As many as a recipe validates on unless it says otherwise. */
+const MAX_VALIDATION_TASKS = 200;
 /** A policy is validated greedily, by sampling, or both. */
 const NUM_DECODINGS = 2;
 
@@ -15,6 +17,18 @@ export function useValidations(runId: string, refetchMs: PageRequest['refetchMs'
   return useQuery({
     queryKey: keys.validations(runId),
     queryFn: ({ signal }) => readValidations(runId, { limit: MAX_VALIDATION_ROWS }, signal),
+    refetchInterval: unlessRefused(refetchMs),
+  });
+}
+
+/** Tasks as the first and the newest validated policy of a run played them, those that only the newest solved first. */
+export function useValidationTasks(runId: string, refetchMs: PageRequest['refetchMs']) {
+  return useQuery({
+    queryKey: [...keys.validations(runId), 'tasks'],
+    queryFn: async ({ signal }) => {
+      const params = { path: { runId }, query: { limit: MAX_VALIDATION_TASKS } };
+      return (await dataOf(api.GET('/api/runs/{runId}/validations/tasks', { params, signal }))).items;
+    },
     refetchInterval: unlessRefused(refetchMs),
   });
 }

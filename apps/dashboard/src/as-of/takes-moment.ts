@@ -1,5 +1,6 @@
 /** Addresses that tell of now, and refuse `?asOf=`. */
 const OF_NOW: ReadonlySet<string> = new Set([
+  '/api/agents',
   '/api/health',
   '/api/queue',
   '/api/recipes',

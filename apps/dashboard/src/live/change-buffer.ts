@@ -4,6 +4,8 @@ import type { MetricSeries, RunDetail } from '../api/schema';
 import { mergeMetricPoints, type MetricPoint } from './merge-metrics';
 
 const FLUSH_MS = 400;
+/** The stream reads the log; the store has the figures and episodes of a validation a moment later, longer where the machine is busy. */
+const VALIDATION_VISIBLE_MS = [0, 1_000, 3_000, 8_000];
 
 /** Data of a run that changed and has to be fetched again; `reset` means all of it. */
 type StaleData = 'update' | 'run' | 'warning' | 'reset';
@@ -14,6 +16,7 @@ export class ChangeBuffer {
   private policyVersion: number | null = null;
   private readonly stale = new Set<StaleData>();
   private flushTimer: ReturnType<typeof setTimeout> | undefined;
+  private readonly validationTimers = new Set<ReturnType<typeof setTimeout>>();
 
   constructor(
     private readonly queryClient: QueryClient,
@@ -37,6 +40,7 @@ export class ChangeBuffer {
 
   close(): void {
     clearTimeout(this.flushTimer);
+    for (const timer of this.validationTimers) clearTimeout(timer);
   }
 
   private flushSoon(): void {
@@ -56,6 +60,7 @@ export class ChangeBuffer {
     if (points.length > 0) this.mergePoints(points);
     if (points.length > 0 || policyVersion !== null) this.patchRun(policyVersion);
     if (points.some(({ source }) => source === 'collector')) this.refetch(keys.episodes(this.runId));
+    if (points.some(({ source }) => source === 'evaluation')) this.refetchValidations();
     if (stale.has('update')) this.refetch(keys.updates(this.runId));
     if (stale.has('warning')) this.refetch(keys.warnings(this.runId));
     if (stale.has('run')) this.refetch(keys.run(this.runId), { exact: true });
@@ -83,6 +88,16 @@ export class ChangeBuffer {
           policyVersion: policyVersion ?? run.policyVersion,
         },
     );
+  }
+
+  private refetchValidations(): void {
+    for (const delayMs of VALIDATION_VISIBLE_MS) {
+      const timer = setTimeout(() => {
+        this.validationTimers.delete(timer);
+        this.refetch(keys.validations(this.runId));
+      }, delayMs);
+      this.validationTimers.add(timer);
+    }
   }
 
   private refetch(queryKey: readonly unknown[], options: { readonly exact?: boolean } = {}): void {

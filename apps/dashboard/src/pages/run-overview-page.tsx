@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useShownMoment } from '../as-of/shown-moment';
 import type { MetricSeries, RunDetail } from '../api/schema';
 import type { ChartAxis } from '../charts/chart-axis';
@@ -20,11 +20,15 @@ import { RunNotes } from '../runs/run-annotations';
 import { RecordedOverview } from '../runs/recorded-overview';
 import { LimiterState } from '../sampling/limiter-state';
 import { openedRun } from '../saved-page/saved-run';
+import { WhatWasLearned } from '../runs/what-was-learned';
+import { FirstAndNewest } from '../validation/first-and-newest';
 import { Validations } from '../validation/validations';
 import { RunWarnings } from '../warnings/run-warnings';
 import { useRunOfPage } from './run-layout';
 import page from './page.module.css';
 import styles from './run-overview-page.module.css';
+
+const NowYours = lazy(async () => ({ default: (await import('../agents/now-yours')).NowYours }));
 
 const AXES = [
   { value: 'update', label: 'Updates' },
@@ -63,6 +67,11 @@ function TrainedOverview({ run }: { readonly run: RunDetail }) {
       {!plays && <StoredEpisodesOnly />}
       <RunWarnings runId={run.runId} />
       <LimiterState runId={run.runId} />
+      <FirstAndNewest run={run} />
+      <Suspense>
+        <NowYours run={run} />
+      </Suspense>
+      <WhatWasLearned run={run} />
       {metrics.isPending && <Loading label="Loading metrics" />}
       {metrics.isError && !metrics.data && (
         <ErrorState error={metrics.error} onRetry={() => void metrics.refetch()} />

@@ -1,16 +1,12 @@
 import type { ReactNode } from 'react';
-import type { EpisodeDetail, StepDetail } from '../api/schema';
+import type { EpisodeDetail } from '../api/schema';
 import { OutcomeBadge } from '../components/badge';
 import { Link } from '../components/link';
 import table from '../components/table.module.css';
-import { ChatMessages } from '../episodes/chat-messages';
 import { formatVersions } from '../episodes/episode-facts';
-import { GridBoard } from '../episodes/grid-board';
-import { readChat } from '../episodes/read-chat';
-import { readGrid } from '../episodes/read-grid';
 import { shortId } from '../format/ids';
 import { formatCount, formatNumber } from '../format/numbers';
-import page from '../pages/page.module.css';
+import { BriefStep } from './brief-step';
 import { firstDifference, meanLogprob, newestAdvantage, rewardTotals } from './episode-differences';
 import styles from './side-by-side.module.css';
 
@@ -86,7 +82,7 @@ export function SideBySide({ episodes }: { readonly episodes: readonly EpisodeDe
               {episodes.map(({ episodeId, steps }, e) => (
                 <td key={episodeId} className={styles.step}>
                   {step < steps.length && (
-                    <Step step={steps[step]} first={e === 0 ? undefined : episodes[0].steps.at(step)} />
+                    <BriefStep step={steps[step]} first={e === 0 ? undefined : episodes[0].steps.at(step)} />
                   )}
                 </td>
               ))}
@@ -104,29 +100,4 @@ function totalOf(name: string): Fact {
     title: 'Sum of this reward over the steps below',
     value: ({ steps }) => formatNumber(rewardTotals(steps).get(name)),
   };
-}
-
-interface StepProps {
-  readonly step: StepDetail;
-  /** The same step of the first episode, of which what is the same is not said again. */
-  readonly first: StepDetail | undefined;
-}
-
-function Step({ step, first }: StepProps) {
-  const chat = readChat(step.messages);
-  const grid = readGrid(step.anchor);
-  const isSameView =
-    first !== undefined && first.observation === step.observation && first.anchor === step.anchor;
-  return (
-    <>
-      {chat !== null && <ChatMessages label={`Messages of step ${step.step}`} {...chat} />}
-      {chat === null && isSameView && <p className={page.subtle}>The same observation</p>}
-      {chat === null && !isSameView && grid !== null && (
-        <GridBoard label={`Grid of step ${step.step}`} {...grid} />
-      )}
-      {chat === null && !isSameView && <pre className={styles.text}>{step.observation || '(empty)'}</pre>}
-      {chat === null && <pre className={`${styles.text} ${styles.action}`}>{step.action || '(empty)'}</pre>}
-      <p className={page.subtle}>Reward {formatNumber(step.reward)}</p>
-    </>
-  );
 }

@@ -24,3 +24,12 @@ export function newestFigures(figures: readonly ValidationFigures[]): Validation
   const newest = known.filter(({ policyVersion }) => policyVersion === known[0].policyVersion);
   return newest.find(({ decoding }) => decoding === 'greedy') ?? newest.at(0) ?? null;
 }
+
+/** Those of the first and of the newest validated version on the whole validation split, by the same sampling; null where only one was validated. */
+export function firstAndNewestFigures(figures: readonly ValidationFigures[]) {
+  const ofTasks = figures.filter(({ split, family }) => split === 'validation' && family === null);
+  const newest = newestFigures(ofTasks);
+  const alike = ofTasks.filter(({ decoding, success }) => decoding === newest?.decoding && success !== null);
+  const first = alike.at(-1) ?? null;
+  return first?.policyVersion === newest?.policyVersion ? { first: null, newest: null } : { first, newest };
+}

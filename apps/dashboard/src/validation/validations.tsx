@@ -40,7 +40,7 @@ export function Validations({ runId, recipe }: ValidationsProps) {
         </StatRow>
       )}
       <DataTable
-        label="Validation"
+        label="Validated policies"
         columns={[...headOf(best), ...passes.map(passColumn), ...TAIL]}
         rows={figures}
         keyOf={({ policyVersion, split, decoding, family }) =>

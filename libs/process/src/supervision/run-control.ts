@@ -43,6 +43,14 @@ export interface RunQueueState {
   readonly ended: readonly QueueItem[];
 }
 
+/** The proxy that a server runs for agents. */
+export interface AgentAddress {
+  /** Without `/v1`. */
+  readonly url: string;
+  /** Name of the run that calls are recorded in. */
+  readonly runName: string;
+}
+
 export type RunControlCode =
   | 'INVALID_START'
   | 'QUEUE_FULL'
@@ -56,7 +64,8 @@ export type RunControlCode =
   | 'UNAVAILABLE';
 
 export type RunControlAnswer =
-  | { readonly ok: true; readonly queue: RunQueueState }
+  /** `agents` is null where no proxy runs. */
+  | { readonly ok: true; readonly queue: RunQueueState; readonly agents: AgentAddress | null }
   | { readonly ok: false; readonly code: RunControlCode; readonly message: string };
 
 /** A message from a supervisor to a role that asked it. */

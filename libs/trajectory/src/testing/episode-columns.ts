@@ -6,7 +6,7 @@ import { sealEpisode } from './seal-episode.js';
 import { sampleStep } from './sample-payloads.js';
 
 /** A step as its tokens; other fields are the sample's. */
-export interface StepTokens {
+interface StepTokens {
   readonly observation: readonly number[];
   readonly action: readonly number[];
   /** Of the action tokens, nats; default −0.5 each. */

@@ -1,10 +1,5 @@
 export { anyEvent } from './any-event.js';
-export {
-  columnsFromEvents,
-  columnsFromTokens,
-  type EpisodeTokens,
-  type StepTokens,
-} from './episode-columns.js';
+export { columnsFromEvents, columnsFromTokens, type EpisodeTokens } from './episode-columns.js';
 export {
   controlEvent,
   episodeEvent,

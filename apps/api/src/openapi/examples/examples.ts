@@ -1,6 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Json } from '@retrace/trajectory';
 import type { Examples } from './example.js';
+import { AGENTS_EXAMPLES } from './agents.js';
 import { EPISODES_EXAMPLES } from './episodes.js';
 import { NOTEBOOK_EXAMPLES } from './notebooks.js';
 import { QUEUE_EXAMPLES } from './queue.js';
@@ -19,6 +20,7 @@ export const EXAMPLES: Examples = {
   ...REWARDS_EXAMPLES,
   ...UPDATE_QUESTION_EXAMPLES,
   ...QUEUE_EXAMPLES,
+  ...AGENTS_EXAMPLES,
   ...NOTEBOOK_EXAMPLES,
   ...SERVER_EXAMPLES,
   ...RECORDING_EXAMPLES,

@@ -133,6 +133,32 @@ export const TRAINING_EXAMPLES: Examples = {
       nextCursor: null,
     },
   },
+  'GET /api/runs/{runId}/validations/tasks': {
+    response: {
+      items: [
+        {
+          taskId: '5f3a0c9be2714d86',
+          environmentSeed: 8830696,
+          task: { size: 4, holes: [5, 7] },
+          first: {
+            episodeId: '01a229b0-0dc5-8000-807a-c906f723cb88',
+            policyVersion: 0,
+            success: false,
+            return: 0,
+            numSteps: 4,
+          },
+          newest: {
+            episodeId: '01a229b0-0dc5-8000-80f2-ca45e1a36592',
+            policyVersion: 30,
+            success: true,
+            return: 1,
+            numSteps: 6,
+          },
+        },
+      ],
+      nextCursor: null,
+    },
+  },
   'GET /api/runs/{runId}/validations': {
     response: {
       items: [

@@ -38,6 +38,10 @@ export const upCommand = () => {
       '--no-training',
       'begin no run: serve what agents record and what is stored, and train what waits in the queue of the page',
     )
+    .option(
+      '--no-proxy',
+      'open no address at which agents are recorded and answered by the newest policy; else it is three ports behind that of the API, 8790, or at the next free one',
+    )
     .addOption(collectorsOption())
     .addOption(niceOption())
     .addOption(metricsFileOption())

@@ -8,12 +8,16 @@ import { LOOPBACK } from '../../server/role-definitions.js';
 import { serve } from '../../server/serve.js';
 import type { Train } from '../../server/run-queue.js';
 import type { TrainingServer } from '../../server/training-server.js';
-import { createLogStream } from '../../supervisor/log-stream.js';
+import { createLogStream, type LogStream } from '../../supervisor/log-stream.js';
+
+const LAST_PORT = 65_535;
 
 interface UpOptions extends TrainingOptions {
   readonly port: number;
   /** False: only serve. */
   readonly training: boolean;
+  /** False: no address for agents. */
+  readonly proxy: boolean;
 }
 
 /**
@@ -39,6 +43,7 @@ export async function up(options: UpOptions): Promise<void> {
     say(`dashboard at ${apiUrl}/live, API at ${apiUrl}/api (data in ${options.dataDir})`);
     await server.whenServing();
     say('the store is up');
+    if (options.proxy) await openForAgents(server, log, options.port);
   };
   await serve({
     dataDirectory: options.dataDir,
@@ -74,6 +79,26 @@ export async function up(options: UpOptions): Promise<void> {
       await queue.work(train, stopped);
     },
   });
+}
+
+/** Says at which address agents are recorded, or why there is none, which is no reason to end. */
+async function openForAgents(server: TrainingServer, log: LogStream, apiPort: number): Promise<void> {
+  try {
+    const url = await server.openAgentDoor(agentsPort(apiPort));
+    log.write({
+      role: 'retrace',
+      level: 'info',
+      message: `agents: set OPENAI_BASE_URL=${url}/v1, and their calls are recorded`,
+    });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    log.write({ role: 'retrace', level: 'warn', message: `no address for agents: ${message}` });
+  }
+}
+
+/** The first port to try for agents: 8790 beside 8787, behind those of `retrace proxy` and `retrace serve`. */
+function agentsPort(apiPort: number): number {
+  return apiPort === 0 ? 0 : Math.min(apiPort + 3, LAST_PORT);
 }
 
 /** @param isTraining whether a run is left unfinished */

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findBrowser } from '../../scripts/find-browser.mjs';
+import { makeDataDirectory, startRetrace } from '../support/cli.mjs';
+import { DashboardBrowser } from '../support/dashboard-browser.mjs';
+
+/** A run that is validated before and after it, and soon solves its tasks. */
+const run = [
+  ...['--recipe', 'bandit-ppo', '--updates', '10'],
+  ...[
+    'evaluation.everyUpdates=10',
+    'evaluation.numValidationEpisodes=40',
+    'evaluation.numTestEpisodes=0',
+  ].flatMap((assignment) => ['--set', assignment]),
+];
+
+const found = findBrowser();
+const noBrowser = 'unavailable' in found ? ` (skipped, because ${found.unavailable})` : '';
+
+interface AnswerBody {
+  readonly policy_version: number;
+  readonly choices: readonly { readonly message: { readonly content: string } }[];
+}
+
+describe('the first minutes of "retrace up"', () => {
+  const data = makeDataDirectory();
+  let server: ReturnType<typeof startRetrace>;
+  let url = '';
+  let runId = '';
+  let agents = '';
+
+  beforeAll(async () => {
+    server = startRetrace(['up', ...run, '--port', '0', '--data-dir', data.path]);
+    url = await server.untilServing(110_000);
+    await server.waitFor(/the run has finished/, 110_000);
+    const { items } = await getJson<{ items: { runId: string }[] }>('/api/runs');
+    runId = items[0].runId;
+  });
+
+  afterAll(async () => {
+    await server.killTree();
+    data.remove();
+  });
+
+  async function getJson<Answer>(path: string): Promise<Answer> {
+    return (await (await fetch(`${url}${path}`)).json()) as Answer;
+  }
+
+  const call = (body: object, headers: Record<string, string> = {}) =>
+    fetch(`${agents}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ max_tokens: 1, ...body }),
+    });
+
+  it('the newest policy answers agents at the address that the API tells, and their call is an episode of the store', async () => {
+    const { proxy } = await getJson<{ proxy: { url: string; runName: string } }>('/api/agents');
+    agents = proxy.url;
+    const messages = [{ role: 'user', content: 'choose phoenix or rocket' }];
+    const response = await call({ model: `run:${runId}`, messages });
+    const answer = (await response.json()) as AnswerBody;
+    expect(answer.policy_version).toBe(10);
+    const episode = `/api/runs/${response.headers.get('x-retrace-run')}/episodes/${response.headers.get('x-retrace-episode')}`;
+    await expect
+      .poll(
+        async () =>
+          (await getJson<{ steps?: { action: string; tokens: { ids: number[] } }[] }>(episode)).steps,
+        {
+          timeout: 60_000,
+        },
+      )
+      .toMatchObject([{ action: answer.choices[0].message.content }]);
+    const { steps } = await getJson<{ steps: { tokens: { ids: number[]; logprobs: number[] } }[] }>(episode);
+    expect(steps[0].tokens.ids.length).toBeGreaterThan(1);
+
+    const unknown = await call({ model: `run:${runId}@999`, messages });
+    expect(unknown.status).toBe(404);
+    expect(await unknown.json()).toMatchObject({ error: { code: 'model_not_found' } });
+    const foreign = await call(
+      { messages },
+      { origin: 'http://evil.example', 'sec-fetch-site': 'cross-site' },
+    );
+    expect(foreign.status).toBe(403);
+  });
+
+  it('a question to the first policy is answered by version 0, and bad ones are refused by name', async () => {
+    const ask = (body: object, of = runId) =>
+      fetch(`${url}/api/runs/${of}/answers`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const answered = await ask({ text: 'choose phoenix or rocket', policy: 'first', maxTokens: 1 });
+    expect(await answered.json()).toMatchObject({
+      policyVersion: 0,
+      tokens: { actionMask: [1], policyVersions: [0] },
+    });
+    const refused = await ask({ text: '', maxTokens: 0 });
+    expect(refused.status).toBe(400);
+    expect((await refused.json()) as object).toMatchObject({
+      errors: [{ field: 'text' }, { field: 'maxTokens' }],
+    });
+    expect((await ask({ text: 'a' }, '01900000-0000-7000-8000-000000000000')).status).toBe(404);
+  });
+
+  it.skipIf(noBrowser !== '')(
+    `the overview shows an unseen task twice, takes a question, and says what was learned${noBrowser}`,
+    async () => {
+      const browser = await DashboardBrowser.open((found as { path: string }).path);
+      const { page } = browser;
+      try {
+        await page.goto(`${url}/runs/${runId}`);
+        const twice = page.getByRole('region', { name: 'First and newest policy' });
+        await twice.getByText('Newest policy').waitFor();
+        expect(await twice.getByText('Failure').count()).toBe(1);
+        expect(await twice.getByText('Success').count()).toBe(1);
+        await twice.getByRole('button', { name: 'Next task' }).click();
+        await twice.getByText('Task 2 of 40').waitFor();
+        expect(new URL(page.url()).searchParams.get('task')).toMatch(/^[0-9a-f]{16}$/);
+
+        const yours = page.getByRole('region', { name: 'Now yours' });
+        await yours.getByText(`export OPENAI_BASE_URL=${agents}/v1`).waitFor();
+        await yours.getByLabel('Captured calls').getByRole('link').first().waitFor();
+        await yours.getByRole('button', { name: 'Ask', exact: true }).click();
+        await yours.getByRole('group', { name: 'Tokens of the answer' }).waitFor();
+
+        const learned = page.getByRole('region', { name: 'What was learned' });
+        await learned.getByText('Lost', { exact: true }).waitFor();
+        await expect.poll(() => learned.getByText('0 records').count(), { timeout: 60_000 }).toBe(1);
+        expect(await browser.accessibilityFaults()).toEqual([]);
+        expect(browser.complaints).toEqual([]);
+      } finally {
+        await browser.close();
+      }
+    },
+  );
+});
