@@ -1,10 +1,11 @@
 import { Outlet, useLocation, useNavigation } from 'react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useCallback, useState } from 'react';
 import { Link, NavLink } from './link';
 import { AsOfBar } from '../as-of/as-of-bar';
 import { useShowMoment, useShownMoment } from '../as-of/shown-moment';
 import { useHealth, useLogin, useSession } from '../api/queries';
 import type { Health, SessionStatus } from '../api/schema';
+import { useKeyboard } from '../keyboard/use-keyboard';
 import { forgetEditsIfAllowed } from '../notebooks/kept-edits';
 import { ClockIcon } from './clock-icon';
 import controls from './controls.module.css';
@@ -13,6 +14,9 @@ import { Loading } from './notice';
 import { ThemeSwitch } from './theme-switch';
 import styles from './shell.module.css';
 
+// Few visits open them.
+const KeyHelp = lazy(async () => ({ default: (await import('../keyboard/key-help')).KeyHelp }));
+
 /** Frame of every page: the bar with navigation, server state and theme. A browser without the key that is needed sees the login form. */
 export function Shell() {
   const isLoading = useNavigation().state === 'loading';
@@ -20,6 +24,7 @@ export function Shell() {
   const isLocked = session?.needsKey === true && session.keyId === null;
   const moment = useShownMoment();
   const isSql = useLocation().pathname === '/sql';
+  const overlay = useOverlay(!isPending && !isLocked);
   return (
     <>
       <a className={styles.skip} href="#content">
@@ -36,8 +41,22 @@ export function Shell() {
           <Outlet key={isSql ? null : moment} />
         )}
       </main>
+      <Suspense fallback={null}>{overlay.shown === 'help' && <KeyHelp onClose={overlay.close} />}</Suspense>
     </>
   );
+}
+
+/** The dialog over the page that a key or a button opened. */
+function useOverlay(isEnabled: boolean) {
+  const [shown, setShown] = useState<'help' | null>(null);
+  const close = useCallback(() => {
+    setShown(null);
+  }, []);
+  const showHelp = useCallback(() => {
+    setShown('help');
+  }, []);
+  useKeyboard({ isEnabled, onHelp: showHelp });
+  return { shown, close, showHelp };
 }
 
 interface TopProps {

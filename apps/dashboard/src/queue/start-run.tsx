@@ -1,6 +1,7 @@
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { useStartOptions, useStartRun } from '../api/queue-queries';
 import controls from '../components/controls.module.css';
+import { ModalDialog } from '../components/modal-dialog';
 import { readStart, type StartFields } from './read-start';
 import styles from './queue.module.css';
 
@@ -10,11 +11,11 @@ const EMPTY: StartFields = {
 
 /** A button and its dialog, which starts a run of a built-in recipe or queues it. */
 export function StartRun() {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const [isOpen, setOpen] = useState(false);
   const start = useStartRun();
   const [fields, setFields] = useState(EMPTY);
   const close = () => {
-    dialog.current?.close();
+    setOpen(false);
   };
   return (
     <>
@@ -23,36 +24,38 @@ export function StartRun() {
         className={controls.primary}
         onClick={() => {
           start.reset();
-          dialog.current?.showModal();
+          setOpen(true);
         }}
       >
         Start a run
       </button>
-      <dialog ref={dialog} className={styles.dialog} aria-labelledby="start-run">
-        <form
-          className={styles.form}
-          onSubmit={(event) => {
-            event.preventDefault();
-            start.mutate(readStart(fields), { onSuccess: close });
-          }}
-        >
-          <h2 id="start-run">Start a run</h2>
-          <StartFieldset fields={fields} onChange={(changed) => setFields({ ...fields, ...changed })} />
-          {start.error && (
-            <p role="alert" className={styles.error}>
-              {start.error.message}
+      {isOpen && (
+        <ModalDialog label="Start a run" onClose={close}>
+          <form
+            className={styles.form}
+            onSubmit={(event) => {
+              event.preventDefault();
+              start.mutate(readStart(fields), { onSuccess: close });
+            }}
+          >
+            <h2>Start a run</h2>
+            <StartFieldset fields={fields} onChange={(changed) => setFields({ ...fields, ...changed })} />
+            {start.error && (
+              <p role="alert" className={styles.error}>
+                {start.error.message}
+              </p>
+            )}
+            <p className={styles.buttons}>
+              <button type="button" className={controls.button} onClick={close}>
+                Close
+              </button>
+              <button type="submit" className={controls.primary} disabled={start.isPending}>
+                Start
+              </button>
             </p>
-          )}
-          <p className={styles.buttons}>
-            <button type="button" className={controls.button} onClick={close}>
-              Close
-            </button>
-            <button type="submit" className={controls.primary} disabled={start.isPending}>
-              Start
-            </button>
-          </p>
-        </form>
-      </dialog>
+          </form>
+        </ModalDialog>
+      )}
     </>
   );
 }
