@@ -177,12 +177,18 @@ export function useSeedsOf(runId: string) {
   });
 }
 
-export function useRun(runId: string, options: { readonly refetchMs: number | false }) {
+interface RunQueryOptions {
+  readonly refetchMs: number | false;
+  readonly isEnabled?: boolean;
+}
+
+export function useRun(runId: string, { refetchMs, isEnabled = true }: RunQueryOptions) {
   return useQuery({
+    enabled: isEnabled,
     queryKey: keys.run(runId),
     queryFn: ({ signal }): Promise<RunDetail> =>
       dataOf(api.GET('/api/runs/{runId}', { params: { path: { runId } }, signal })),
-    refetchInterval: unlessRefused(options.refetchMs),
+    refetchInterval: unlessRefused(refetchMs),
   });
 }
 

@@ -11,10 +11,14 @@ import { ClockIcon } from './clock-icon';
 import controls from './controls.module.css';
 import { LoginForm } from './login-form';
 import { Loading } from './notice';
+import { SearchIcon } from './search-icon';
 import { ThemeSwitch } from './theme-switch';
 import styles from './shell.module.css';
 
 // Few visits open them.
+const CommandPalette = lazy(async () => ({
+  default: (await import('../palette/command-palette')).CommandPalette,
+}));
 const KeyHelp = lazy(async () => ({ default: (await import('../keyboard/key-help')).KeyHelp }));
 
 /** Frame of every page: the bar with navigation, server state and theme. A browser without the key that is needed sees the login form. */
@@ -30,7 +34,7 @@ export function Shell() {
       <a className={styles.skip} href="#content">
         Skip to content
       </a>
-      <Top session={session} isLocked={isLocked} />
+      <Top session={session} isLocked={isLocked} onCommands={overlay.showPalette} />
       <main className={styles.content} id="content" tabIndex={-1} aria-busy={isLoading}>
         {/* A page keeps nothing of another moment; that of SQL keeps what is written. */}
         {isPending ? (
@@ -41,30 +45,37 @@ export function Shell() {
           <Outlet key={isSql ? null : moment} />
         )}
       </main>
-      <Suspense fallback={null}>{overlay.shown === 'help' && <KeyHelp onClose={overlay.close} />}</Suspense>
+      <Suspense fallback={null}>
+        {overlay.shown === 'help' && <KeyHelp onClose={overlay.close} />}
+        {overlay.shown === 'palette' && <CommandPalette onClose={overlay.close} onHelp={overlay.showHelp} />}
+      </Suspense>
     </>
   );
 }
 
 /** The dialog over the page that a key or a button opened. */
 function useOverlay(isEnabled: boolean) {
-  const [shown, setShown] = useState<'help' | null>(null);
+  const [shown, setShown] = useState<'help' | 'palette' | null>(null);
   const close = useCallback(() => {
     setShown(null);
   }, []);
   const showHelp = useCallback(() => {
     setShown('help');
   }, []);
-  useKeyboard({ isEnabled, onHelp: showHelp });
-  return { shown, close, showHelp };
+  const showPalette = useCallback(() => {
+    setShown('palette');
+  }, []);
+  useKeyboard({ isEnabled, onHelp: showHelp, onPalette: showPalette });
+  return { shown, close, showHelp, showPalette };
 }
 
 interface TopProps {
   readonly session: SessionStatus | undefined;
   readonly isLocked: boolean;
+  readonly onCommands: () => void;
 }
 
-function Top({ session, isLocked }: TopProps) {
+function Top({ session, isLocked, onCommands }: TopProps) {
   const moment = useShownMoment();
   const show = useShowMoment();
   const [isChoosing, setChoosing] = useState(false);
@@ -81,6 +92,7 @@ function Top({ session, isLocked }: TopProps) {
         {!isLocked && (
           <>
             <ServerState />
+            <CommandsButton onClick={onCommands} />
             <AsOfButton
               isExpanded={hasAsOfBar}
               isDisabled={moment !== null}
@@ -119,6 +131,20 @@ function MainNavigation() {
       <a href="/api">API</a>
       <a href="/docs/">Docs</a>
     </nav>
+  );
+}
+
+function CommandsButton({ onClick }: { readonly onClick: () => void }) {
+  return (
+    <button
+      type="button"
+      className={controls.iconButton}
+      aria-label="Commands"
+      title="Pages, runs, ids and commands (Ctrl+K)"
+      onClick={onClick}
+    >
+      <SearchIcon />
+    </button>
   );
 }
 

@@ -42,7 +42,7 @@ export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
             setSingleKeys(target.checked);
           }}
         />
-        Use these keys
+        Use keys without Ctrl
       </label>
       <p className={styles.buttons}>
         <button type="button" className={controls.button} onClick={onClose}>
@@ -53,6 +53,6 @@ export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-function nameKeys({ keys }: KeyRow): readonly string[] {
-  return keys.map((key) => KEY_NAMES[key] ?? key);
+function nameKeys({ keys, isChord }: KeyRow): readonly string[] {
+  return isChord ? [`Ctrl+${keys.join(' ').toUpperCase()}`] : keys.map((key) => KEY_NAMES[key] ?? key);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressOfTarget, KEYS, NO_KEYS, pressKey, SEQUENCE_MS } from './keys';
+import { addressOfTarget, KEYS, NO_KEYS, pressChord, pressKey, SEQUENCE_MS } from './keys';
 
 describe('pressKey', () => {
   it('takes a single key at once', () => {
@@ -22,13 +22,19 @@ describe('pressKey', () => {
   });
 
   it('has no key that another one starts with, and none twice', () => {
-    const plain = KEYS.map(({ keys }) => keys.join(' '));
+    const plain = KEYS.filter(({ isChord }) => !isChord).map(({ keys }) => keys.join(' '));
     expect(new Set(plain).size).toBe(plain.length);
     expect(plain.filter((one) => plain.some((other) => other.startsWith(`${one} `)))).toEqual([]);
   });
 });
 
 describe('keys', () => {
+  it('open the palette by K with Ctrl only, also with caps lock', () => {
+    expect(pressChord('K')).toEqual({ kind: 'palette' });
+    expect(pressChord('j')).toBeNull();
+    expect(pressKey(NO_KEYS, 'k', 0).action).toEqual({ kind: 'move', by: -1 });
+  });
+
   it('go to pages of the run that is shown, and to those of all runs from anywhere', () => {
     expect(addressOfTarget('updates', 'r1')).toBe('/runs/r1/updates');
     expect(addressOfTarget('updates', undefined)).toBeNull();

@@ -5,12 +5,14 @@ export type KeyTarget = 'runs' | 'updates' | 'episodes' | 'metrics' | 'sql';
 export type KeyAction =
   | { readonly kind: 'move'; readonly by: 1 | -1 }
   | { readonly kind: 'neighbour'; readonly rel: 'prev' | 'next' }
-  | { readonly kind: 'search' | 'help' | 'native' }
+  | { readonly kind: 'search' | 'help' | 'palette' | 'native' }
   | { readonly kind: 'goTo'; readonly target: KeyTarget };
 
 export interface KeyRow {
   /** Pressed one after the other, each as `KeyboardEvent.key` names it. */
   readonly keys: readonly string[];
+  /** Held with Ctrl, or with the command key of a Mac. */
+  readonly isChord?: boolean;
   readonly where: string;
   readonly does: string;
   readonly action: KeyAction;
@@ -51,6 +53,13 @@ export const KEYS: readonly KeyRow[] = [
     action: { kind: 'goTo', target: 'episodes' },
   },
   { keys: ['g', 'm'], where: IN_RUN, does: 'Open its metrics', action: { kind: 'goTo', target: 'metrics' } },
+  {
+    keys: ['k'],
+    isChord: true,
+    where: ANYWHERE,
+    does: 'Find pages, runs and commands',
+    action: { kind: 'palette' },
+  },
   { keys: ['?'], where: ANYWHERE, does: 'Show these keys', action: { kind: 'help' } },
   { keys: ['Escape'], where: 'Dialogs', does: 'Close the dialog', action: { kind: 'native' } },
 ];
@@ -75,12 +84,17 @@ export function pressKey(
 ): { readonly action: KeyAction | null; readonly pressed: PressedKeys } {
   const goesOn = pressed.keys.length > 0 && atMs - pressed.atMs <= SEQUENCE_MS;
   const keys = goesOn ? [...pressed.keys, key] : [key];
-  const starting = KEYS.filter((row) => keys.every((one, place) => one === row.keys[place]));
+  const starting = KEYS.filter((row) => !row.isChord && keys.every((one, place) => one === row.keys[place]));
   const complete = starting.find((row) => row.keys.length === keys.length);
   if (complete) return { action: complete.action, pressed: NO_KEYS };
   if (starting.length > 0) return { action: null, pressed: { keys, atMs } };
   // A key that continues no sequence counts for itself.
   return goesOn ? pressKey(NO_KEYS, key, atMs) : { action: null, pressed: NO_KEYS };
+}
+
+/** Effect of a key that is held with Ctrl or the command key; null for none. */
+export function pressChord(key: string): KeyAction | null {
+  return KEYS.find((row) => row.isChord && row.keys[0] === key.toLowerCase())?.action ?? null;
 }
 
 /** Address that a sequence goes to; null outside of a run where the page belongs to one. */
