@@ -27,7 +27,7 @@ export function StepCard({ step, colors, trained, children }: StepCardProps) {
   const chat = readChat(step.messages);
   const grid = readGrid(step.anchor);
   return (
-    <li className={styles.step}>
+    <li className={styles.step} data-step={step.step}>
       <header className={styles.stepHead}>
         <h2 tabIndex={-1} data-key-stop>
           Step {step.step}
