@@ -10,7 +10,7 @@ const BROTLI_QUALITY = 5;
 const COMPRESSIBLE = /\.(css|html|js|svg)$/;
 
 export default defineConfig({
-  plugins: [react(), precompress()],
+  plugins: [react(), precompress(), documentHeadings()],
   build: {
     outDir: 'dist/site',
     emptyOutDir: true,
@@ -29,6 +29,21 @@ export default defineConfig({
     proxy: { '/api': 'http://127.0.0.1:8787' },
   },
 });
+
+/** Gives `<document>.md?heading` as a module with the heading of the document, without what follows a colon. */
+function documentHeadings() {
+  return {
+    name: 'retrace-document-headings',
+    enforce: 'pre',
+    async load(id) {
+      if (!id.endsWith('.md?heading')) return null;
+      const path = id.slice(0, -'?heading'.length);
+      const heading = /^# (.+)$/m.exec(await readFile(path, 'utf8'))?.[1];
+      if (heading === undefined) throw new Error(`${path} has no heading; begin it with "# "`);
+      return { code: `export default ${JSON.stringify(heading.split(': ')[0])};`, moduleType: 'js' };
+    },
+  };
+}
 
 /** Writes a `.br` and a `.gz` beside every text file of the bundle, which the API serves to clients that accept them. */
 function precompress() {

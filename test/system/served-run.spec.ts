@@ -840,6 +840,115 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.waitForURL(/\/episodes\/[0-9a-f-]{36}$/);
     });
 
+    it('goes through rows, steps and pages by keys, but not while one types', async () => {
+      const { page } = browser;
+      const [trained] = await sql<{ run_id: string }>(
+        `SELECT run_id FROM runs WHERE name = 'memory-bandit-grpo'`,
+      );
+      await page.goto(`${url}/runs/${trained.run_id}`);
+      await page.getByRole('heading', { level: 1, name: 'memory-bandit-grpo' }).waitFor();
+      await page.keyboard.press('g');
+      await page.keyboard.press('u');
+      await page.getByRole('link', { name: '5', exact: true }).waitFor();
+      await page.keyboard.press('j');
+      await page.keyboard.press('j');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Update 4' }).waitFor();
+      await page.locator('a[rel="next"]').waitFor();
+      await page.keyboard.press('[');
+      await page.getByRole('heading', { name: 'Update 3' }).waitFor();
+      await page.keyboard.press('g');
+      await page.keyboard.press('e');
+      await page.getByRole('table').waitFor();
+      await page.keyboard.press('/');
+      await page.keyboard.type('jg');
+      expect(await page.getByLabel('Text').inputValue()).toBe('jg');
+      await page.getByLabel('Text').fill('');
+      await page.getByRole('heading', { level: 1 }).click();
+      await page.keyboard.press('?');
+      const help = page.getByRole('dialog', { name: 'Keyboard' });
+      await help.getByText('Open the list of runs').waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await page.keyboard.press('Escape');
+      await help.waitFor({ state: 'detached' });
+    });
+
+    it('finds pages, runs and updates by its palette', async () => {
+      const { page } = browser;
+      await page.keyboard.press('Control+k');
+      const palette = page.getByRole('dialog', { name: 'Commands' });
+      const field = palette.getByRole('combobox');
+      await field.fill('memory-bandit');
+      await palette.getByRole('group', { name: 'Runs', exact: true }).getByRole('option').first().waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await field.fill('2');
+      await palette.getByRole('option', { name: 'Update 2', exact: true }).waitFor();
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Update 2' }).waitFor();
+      await page.getByRole('button', { name: 'Commands' }).click();
+      await field.fill('episodes');
+      await palette.getByRole('option', { name: 'Episodes' }).first().click();
+      await page.waitForURL(/\/episodes$/);
+    });
+
+    it('shows a conversation with its tool calls and sub-agent as a tree, which arrow keys move in', async () => {
+      const { page } = browser;
+      const post = async (path: string, body: unknown): Promise<{ runId: string }> => {
+        const headers = { 'content-type': 'application/json' };
+        const response = await fetch(`${url}${path}`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify(body),
+        });
+        expect(response.ok).toBe(true);
+        return (await response.json()) as { runId: string };
+      };
+      const { runId } = await post('/api/runs', { name: 'agents' });
+      const [main, called] = ['01a22900-0000-7000-8000-000000000001', '01a22900-0000-7000-8000-000000000002'];
+      const toolCall = { id: 'c1', type: 'function', function: { name: 'research', arguments: '{}' } };
+      const at = (second: number) => `2026-11-29T12:00:0${second}Z`;
+      await post(`/api/runs/${runId}/records`, [
+        { type: 'episode', episode: main, occurredAt: at(0) },
+        {
+          ...{ type: 'step', episode: main, step: 0, occurredAt: at(1) },
+          messages: { input: [], output: { role: 'assistant', content: 'I ask.', tool_calls: [toolCall] } },
+        },
+        { type: 'episode', episode: called, agent: 'helper', parentEpisode: main, occurredAt: at(2) },
+        { type: 'step', episode: called, step: 0, occurredAt: at(3), action: 'look', reward: 0.5 },
+        { type: 'end', episode: called, success: true, occurredAt: at(4) },
+        {
+          ...{ type: 'step', episode: main, step: 1, occurredAt: at(5) },
+          messages: {
+            input: [{ role: 'tool', tool_call_id: 'c1', content: 'Three shops.' }],
+            output: { role: 'assistant', content: 'Three.' },
+          },
+        },
+        { type: 'end', episode: main, success: true, occurredAt: at(6) },
+      ]);
+      const stored = async () =>
+        (await sql(`SELECT 1 FROM episodes WHERE run_id = '${runId}' AND sealed`)).length;
+      await vi.waitFor(async () => expect(await stored()).toBe(2), { timeout: 120_000, interval: 200 });
+      await page.goto(`${url}/runs/${runId}/episodes/${main}`);
+      const tree = page.getByRole('tree', { name: 'Conversation' });
+      const nodes = async () => (await tree.getByRole('treeitem').allInnerTexts()).map((text) => text.trim());
+      await tree.getByText('Agent helper').waitFor();
+      expect((await nodes()).map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([
+        '▾ Step 0 I ask.',
+        '▾ research {}',
+        'Agent helper return 0.5 · success · 00000002',
+        'Answer Three shops.',
+        'Step 1 Three.',
+      ]);
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await tree.getByRole('treeitem').first().focus();
+      await page.keyboard.press('ArrowLeft');
+      expect(await nodes()).toHaveLength(2);
+      await page.keyboard.press('ArrowRight');
+      for (const key of ['ArrowRight', 'ArrowRight', 'Enter']) await page.keyboard.press(key);
+      await page.waitForURL((address) => address.pathname.endsWith(called));
+      await page.getByRole('treeitem', { name: 'Called by' }).waitFor();
+    });
+
     it('reports no error or warning in the console of the browser', () => {
       expect(browser.complaints).toEqual([]);
     });

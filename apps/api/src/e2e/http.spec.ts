@@ -383,6 +383,7 @@ describe('health and measurements', () => {
       '/api/runs/{runId}/end',
       '/api/runs/{runId}/episodes',
       '/api/runs/{runId}/episodes/{episodeId}',
+      '/api/runs/{runId}/episodes/{episodeId}/branches',
       '/api/runs/{runId}/live',
       '/api/runs/{runId}/metrics',
       '/api/runs/{runId}/policies',

@@ -61,6 +61,66 @@ const episodeOf = (episode: string): object[] => [
   { type: 'end', episode, success: true },
 ];
 
+describe('GET /api/runs/:runId/episodes/:episodeId/branches', () => {
+  it('lists the agents that an episode called and the forks of its steps, in the order in which they started', async () => {
+    const runId = await startRun();
+    const [main, called, forked, stranger] = [newRunId(), newRunId(), newRunId(), newRunId()];
+    const step = (episode: string, reward: number) => ({
+      ...{ type: 'step', episode, step: 0, action: 'go', reward },
+    });
+    const records = [
+      { type: 'episode', episode: main, occurredAt: '2026-11-29T12:00:00Z' },
+      step(main, 1),
+      // Their order of arrival is not that of their starts.
+      {
+        type: 'episode',
+        episode: forked,
+        occurredAt: '2026-11-29T12:00:02Z',
+        forkedFrom: { episode: main, step: 0 },
+      },
+      {
+        type: 'episode',
+        episode: called,
+        occurredAt: '2026-11-29T12:00:01Z',
+        parentEpisode: main,
+        agent: 'helper',
+      },
+      step(called, 0.5),
+      { type: 'end', episode: called, success: true },
+      { type: 'episode', episode: stranger, task: { mentions: main } },
+    ];
+    expect((await send(runId, JSON.stringify(records))).status).toBe(200);
+    await fixture.storeHasCaughtUp();
+    const branchesOf = async (episode: string) => {
+      const answer = await fetch(`${fixture.api.url}/api/runs/${runId}/episodes/${episode}/branches`);
+      return ((await answer.json()) as { items: object[] }).items;
+    };
+    expect(await branchesOf(main)).toEqual([
+      {
+        ...{
+          kind: 'call',
+          step: null,
+          runId,
+          episodeId: called,
+          agent: 'helper',
+          sealed: true,
+          success: true,
+        },
+        ...{ return: 0.5, numSteps: 1, startedAt: '2026-11-29T12:00:01.000000Z' },
+      },
+      expect.objectContaining({
+        kind: 'fork',
+        step: 0,
+        runId,
+        episodeId: forked,
+        sealed: false,
+        return: null,
+      }),
+    ]);
+    expect(await branchesOf(called)).toEqual([]);
+  });
+});
+
 describe('POST /api/runs/:runId/records', () => {
   it('takes JSON, NDJSON and gzip, and SQL shows what came', async () => {
     const runId = await startRun();

@@ -4,6 +4,8 @@ import { AccessAsOf } from '../keys/access.js';
 import type { Page } from '../paging/page.js';
 import { ApiPage } from '../paging/page-schema.js';
 import { RunParams } from '../runs/run-params.js';
+import { BranchService } from './branch.service.js';
+import { EpisodeBranches } from './branches.dto.js';
 import { EpisodeListService } from './episode-list.service.js';
 import { EpisodeService } from './episode.service.js';
 import {
@@ -20,6 +22,7 @@ export class EpisodesController {
   constructor(
     private readonly episodes: EpisodeListService,
     private readonly episode: EpisodeService,
+    private readonly branches: BranchService,
   ) {}
 
   @Get()
@@ -36,5 +39,13 @@ export class EpisodesController {
   @ApiOkResponse({ type: EpisodeDetail })
   get(@Param() params: EpisodeParams, @Query() query: EpisodeQuery): Promise<EpisodeDetail> {
     return this.episode.get(params, query);
+  }
+
+  @Get(':episodeId/branches')
+  @AccessAsOf('read')
+  @ApiOperation({ summary: 'Lists the agents that an episode called, and the forks of its steps' })
+  @ApiOkResponse({ type: EpisodeBranches })
+  listBranches(@Param() params: EpisodeParams): Promise<EpisodeBranches> {
+    return this.branches.of(params);
   }
 }

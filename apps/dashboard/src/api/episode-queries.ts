@@ -9,7 +9,8 @@ import {
 import { api, dataOf } from './client';
 import { combineQueries } from './combine-queries';
 import { keys, type PageRequest, unlessRefused } from './queries';
-import type { paths } from './schema';
+import { openedRun } from '../saved-page/saved-run';
+import type { EpisodeDetail, paths } from './schema';
 
 const MOST_STEPS_SIDE_BY_SIDE = 100;
 /** The store has a score a moment after the log, longer where the machine is busy. */
@@ -40,6 +41,23 @@ export function useEpisode(runId: string, episodeId: string) {
     initialPageParam: 0,
     getNextPageParam: (page) => page.nextStep,
     refetchInterval: (query) => unlessRefused(query.state.data?.pages[0]?.sealed === false && 2_000)(query),
+  });
+}
+
+/** The agents that an episode called and the forks of its steps; a saved page has none of them. */
+export function useEpisodeBranches(
+  runId: string,
+  { episodeId, sealed }: Pick<EpisodeDetail, 'episodeId' | 'sealed'>,
+) {
+  return useQuery({
+    queryKey: ['runs', runId, 'branches', episodeId],
+    queryFn: async ({ signal }) => {
+      const params = { path: { runId, episodeId } };
+      return (await dataOf(api.GET('/api/runs/{runId}/episodes/{episodeId}/branches', { params, signal })))
+        .items;
+    },
+    enabled: openedRun() === null,
+    refetchInterval: unlessRefused(!sealed && 5_000),
   });
 }
 

@@ -167,35 +167,18 @@ export function useRuns(filter: RunFilter = {}) {
   });
 }
 
-/** The newest runs of the recipe of a run, whatever their seed. */
-export function useSeedsOf(runId: string) {
-  return useQuery({
-    queryKey: keys.runList({ seedsOf: runId }),
-    queryFn: async ({ signal }) => {
-      const params = { query: { seedsOf: runId, archived: 'all' as const, limit: RUNS_PAGE_SIZE } };
-      return (await dataOf(api.GET('/api/runs', { params, signal }))).items;
-    },
-  });
+interface RunQueryOptions {
+  readonly refetchMs: number | false;
+  readonly isEnabled?: boolean;
 }
 
-/** The newest runs that started from a policy of a run. */
-export function useForksOf(runId: string, refetchMs: number | false) {
+export function useRun(runId: string, { refetchMs, isEnabled = true }: RunQueryOptions) {
   return useQuery({
-    queryKey: keys.runList({ startedFrom: runId }),
-    queryFn: async ({ signal }) => {
-      const params = { query: { startedFrom: runId, archived: 'all' as const, limit: RUNS_PAGE_SIZE } };
-      return (await dataOf(api.GET('/api/runs', { params, signal }))).items;
-    },
-    refetchInterval: unlessRefused(refetchMs),
-  });
-}
-
-export function useRun(runId: string, options: { readonly refetchMs: number | false }) {
-  return useQuery({
+    enabled: isEnabled,
     queryKey: keys.run(runId),
     queryFn: ({ signal }): Promise<RunDetail> =>
       dataOf(api.GET('/api/runs/{runId}', { params: { path: { runId } }, signal })),
-    refetchInterval: unlessRefused(options.refetchMs),
+    refetchInterval: unlessRefused(refetchMs),
   });
 }
 

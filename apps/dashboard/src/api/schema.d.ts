@@ -291,6 +291,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{runId}/episodes/{episodeId}/branches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the agents that an episode called, and the forks of its steps */
+        get: operations["EpisodesController_listBranches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{runId}/delete-episodes": {
         parameters: {
             query?: never;
@@ -1578,6 +1595,37 @@ export interface components {
             steps: components["schemas"]["StepDetail"][];
             /** @description First step after this answer; null when there is none */
             nextStep: number | null;
+        };
+        EpisodeBranch: {
+            /**
+             * @description call: an agent that the episode called; fork: plays on from one of its steps
+             * @enum {string}
+             */
+            kind: "call" | "fork";
+            /** @description Step that a fork begins at; null of a call, whose step is not recorded */
+            step: number | null;
+            /**
+             * Format: uuid
+             * @description Run of the branch
+             */
+            runId: string;
+            /** Format: uuid */
+            episodeId: string;
+            agent: string;
+            /** Format: date-time */
+            startedAt: string;
+            /** @description The episode has ended */
+            sealed: boolean;
+            /** @description null = unknown */
+            success: boolean | null;
+            /** @description Sum of its rewards; null until it ends, or when every reward is missing */
+            return: number | null;
+            /** @description null until it ends */
+            numSteps: number | null;
+        };
+        EpisodeBranches: {
+            /** @description In the order in which they started, at most 1,000 */
+            items: components["schemas"]["EpisodeBranch"][];
         };
         DeletionResult: {
             /** @description Deleted episodes */
@@ -3293,6 +3341,8 @@ export type StepReward = components['schemas']['StepReward'];
 export type StepUsage = components['schemas']['StepUsage'];
 export type StepDetail = components['schemas']['StepDetail'];
 export type EpisodeDetail = components['schemas']['EpisodeDetail'];
+export type EpisodeBranch = components['schemas']['EpisodeBranch'];
+export type EpisodeBranches = components['schemas']['EpisodeBranches'];
 export type DeletionResult = components['schemas']['DeletionResult'];
 export type DeleteTaggedRequest = components['schemas']['DeleteTaggedRequest'];
 export type Retention = components['schemas']['Retention'];
@@ -4192,6 +4242,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    EpisodesController_listBranches: {
+        parameters: {
+            query?: {
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
+                asOf?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+                /** @description Id of the episode, or 4 or more characters of its beginning or end */
+                episodeId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EpisodeBranches"];
                 };
             };
             /** @description An error */

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import styles from './table.module.css';
+import { VirtualRows } from './virtual-rows';
 
 export interface TableColumn<Row> {
   readonly label: string;
@@ -12,6 +13,9 @@ export interface TableColumn<Row> {
   readonly sortKey?: string;
   readonly cell: (row: Row) => ReactNode;
 }
+
+/** Longer tables have only the rows in the page that are in view; the search of the browser finds no others. */
+export const MAX_WHOLE_ROWS = 1_000;
 
 export interface TableSort {
   readonly key: string;
@@ -33,11 +37,18 @@ interface DataTableProps<Row> {
   readonly onSort?: (sort: TableSort) => void;
 }
 
-/** A table with one header row, in a frame that the keyboard can scroll where the table is too wide or too high. */
+/** A table with one header row, in a frame that the keyboard can scroll where the table is too wide or too high; one of more than `MAX_WHOLE_ROWS` needs a frame that `className` limits in height. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, columns, rows, keyOf, isStale = false, className = '', sort, onSort } = props;
   const classOf = ({ isNumeric, isMuted }: TableColumn<Row>): string =>
     `${isNumeric ? styles.number : ''} ${isMuted ? styles.muted : ''}`;
+  const isVirtual = rows.length > MAX_WHOLE_ROWS;
+  const cellsOf = (row: Row) =>
+    columns.map((column, c) => (
+      <td key={c} className={classOf(column)}>
+        {column.cell(row)}
+      </td>
+    ));
   return (
     <div
       className={`${styles.frame} ${isStale ? styles.busy : ''} ${className}`}
@@ -45,25 +56,23 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       role="region"
       aria-label={label}
     >
-      <table className={styles.table}>
+      <table className={styles.table} aria-rowcount={isVirtual ? rows.length + 1 : undefined}>
         <thead>
-          <tr>
+          <tr aria-rowindex={isVirtual ? 1 : undefined}>
             {columns.map((column, c) => (
               <ColumnHeader key={c} {...column} sort={sort} onSort={onSort} />
             ))}
           </tr>
         </thead>
-        <tbody>
-          {rows.map((row, r) => (
-            <tr key={keyOf?.(row) ?? r}>
-              {columns.map((column, c) => (
-                <td key={c} className={classOf(column)}>
-                  {column.cell(row)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
+        {isVirtual ? (
+          <VirtualRows rows={rows} numColumns={columns.length} cellsOf={cellsOf} />
+        ) : (
+          <tbody>
+            {rows.map((row, r) => (
+              <tr key={keyOf?.(row) ?? r}>{cellsOf(row)}</tr>
+            ))}
+          </tbody>
+        )}
       </table>
     </div>
   );

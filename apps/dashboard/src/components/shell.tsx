@@ -1,17 +1,25 @@
 import { Outlet, useLocation, useNavigation } from 'react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useCallback, useState } from 'react';
 import { Link, NavLink } from './link';
 import { AsOfBar } from '../as-of/as-of-bar';
 import { useShowMoment, useShownMoment } from '../as-of/shown-moment';
 import { useHealth, useLogin, useSession } from '../api/queries';
 import type { Health, SessionStatus } from '../api/schema';
+import { useKeyboard } from '../keyboard/use-keyboard';
 import { forgetEditsIfAllowed } from '../notebooks/kept-edits';
 import { ClockIcon } from './clock-icon';
 import controls from './controls.module.css';
 import { LoginForm } from './login-form';
 import { Loading } from './notice';
+import { SearchIcon } from './search-icon';
 import { ThemeSwitch } from './theme-switch';
 import styles from './shell.module.css';
+
+// Few visits open them.
+const CommandPalette = lazy(async () => ({
+  default: (await import('../palette/command-palette')).CommandPalette,
+}));
+const KeyHelp = lazy(async () => ({ default: (await import('../keyboard/key-help')).KeyHelp }));
 
 /** Frame of every page: the bar with navigation, server state and theme. A browser without the key that is needed sees the login form. */
 export function Shell() {
@@ -20,12 +28,13 @@ export function Shell() {
   const isLocked = session?.needsKey === true && session.keyId === null;
   const moment = useShownMoment();
   const isSql = useLocation().pathname === '/sql';
+  const overlay = useOverlay(!isPending && !isLocked);
   return (
     <>
       <a className={styles.skip} href="#content">
         Skip to content
       </a>
-      <Top session={session} isLocked={isLocked} />
+      <Top session={session} isLocked={isLocked} onCommands={overlay.showPalette} />
       <main className={styles.content} id="content" tabIndex={-1} aria-busy={isLoading}>
         {/* A page keeps nothing of another moment; that of SQL keeps what is written. */}
         {isPending ? (
@@ -36,16 +45,37 @@ export function Shell() {
           <Outlet key={isSql ? null : moment} />
         )}
       </main>
+      <Suspense fallback={null}>
+        {overlay.shown === 'help' && <KeyHelp onClose={overlay.close} />}
+        {overlay.shown === 'palette' && <CommandPalette onClose={overlay.close} onHelp={overlay.showHelp} />}
+      </Suspense>
     </>
   );
+}
+
+/** The dialog over the page that a key or a button opened. */
+function useOverlay(isEnabled: boolean) {
+  const [shown, setShown] = useState<'help' | 'palette' | null>(null);
+  const close = useCallback(() => {
+    setShown(null);
+  }, []);
+  const showHelp = useCallback(() => {
+    setShown('help');
+  }, []);
+  const showPalette = useCallback(() => {
+    setShown('palette');
+  }, []);
+  useKeyboard({ isEnabled, onHelp: showHelp, onPalette: showPalette });
+  return { shown, close, showHelp, showPalette };
 }
 
 interface TopProps {
   readonly session: SessionStatus | undefined;
   readonly isLocked: boolean;
+  readonly onCommands: () => void;
 }
 
-function Top({ session, isLocked }: TopProps) {
+function Top({ session, isLocked, onCommands }: TopProps) {
   const moment = useShownMoment();
   const show = useShowMoment();
   const [isChoosing, setChoosing] = useState(false);
@@ -62,6 +92,7 @@ function Top({ session, isLocked }: TopProps) {
         {!isLocked && (
           <>
             <ServerState />
+            <CommandsButton onClick={onCommands} />
             <AsOfButton
               isExpanded={hasAsOfBar}
               isDisabled={moment !== null}
@@ -100,6 +131,20 @@ function MainNavigation() {
       <a href="/api">API</a>
       <a href="/docs/">Docs</a>
     </nav>
+  );
+}
+
+function CommandsButton({ onClick }: { readonly onClick: () => void }) {
+  return (
+    <button
+      type="button"
+      className={controls.iconButton}
+      aria-label="Commands"
+      title="Pages, runs, ids and commands (Ctrl+K)"
+      onClick={onClick}
+    >
+      <SearchIcon />
+    </button>
   );
 }
 

@@ -27,9 +27,11 @@ export function StepCard({ step, colors, trained, children }: StepCardProps) {
   const chat = readChat(step.messages);
   const grid = readGrid(step.anchor);
   return (
-    <li className={styles.step}>
+    <li className={styles.step} data-step={step.step}>
       <header className={styles.stepHead}>
-        <h2>Step {step.step}</h2>
+        <h2 tabIndex={-1} data-key-stop>
+          Step {step.step}
+        </h2>
         {step.actionValid === false && <Badge tone="bad">Invalid action</Badge>}
         {step.terminated && <Badge>Terminated</Badge>}
         {step.truncated && <Badge tone="warn">Truncated</Badge>}

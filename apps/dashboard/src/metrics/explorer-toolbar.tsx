@@ -1,4 +1,5 @@
-import { useRuns, useSeedsOf } from '../api/queries';
+import { useRuns } from '../api/queries';
+import { useSeedsOf } from '../api/related-runs';
 import type { RunDetail } from '../api/schema';
 import controls from '../components/controls.module.css';
 import { Segments } from '../components/segments';

@@ -1,11 +1,13 @@
-import { useMemo } from 'react';
+import { type ReactNode, useMemo, useRef } from 'react';
 import { useParams } from 'react-router';
-import { useEpisode } from '../api/episode-queries';
-import type { EpisodeDetail } from '../api/schema';
+import { useEpisode, useEpisodeBranches } from '../api/episode-queries';
+import type { EpisodeDetail, StepDetail } from '../api/schema';
 import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';
 import { ErrorState, Loading } from '../components/notice';
 import { RedirectToWholeId } from '../components/whole-id';
+import { buildConversation, hasBranches } from '../conversation/conversation-tree';
+import { ConversationView } from '../conversation/conversation-view';
 import { EpisodeHeader } from '../episodes/episode-header';
 import styles from '../episodes/episode.module.css';
 import { StepCard } from '../episodes/step-card';
@@ -46,33 +48,80 @@ function Episode({ runId, summary, episode }: EpisodeProps) {
       <EpisodeHeader runId={runId} episode={summary} />
       {summary.forkedFrom !== null && <StepsBeforeFork origin={summary.forkedFrom} />}
       {steps.some(({ tokens }) => tokens.actionMask.includes(1)) && coloring}
-      <ol className={styles.steps}>
-        {steps.map((step) => (
-          <StepCard key={step.step} step={step} colors={colors} trained={trained.get(step.step)}>
-            <StepValues episode={summary} step={step.step} />
-          </StepCard>
-        ))}
-      </ol>
-      {episode.hasNextPage && (
-        <button
-          type="button"
-          className={controls.button}
-          disabled={episode.isFetchingNextPage}
-          onClick={() => void episode.fetchNextPage()}
-        >
-          Load more steps ({steps.length}
-          {summary.numSteps !== null && ` of ${summary.numSteps}`} shown)
-        </button>
-      )}
-      {summary.finalObservation !== null && !episode.hasNextPage && (
-        <section className={styles.step} aria-label="Final observation">
-          <header className={styles.stepHead}>
-            <h2>Final observation</h2>
-            <Badge>{summary.endReason}</Badge>
-          </header>
-          <pre className={styles.text}>{summary.finalObservation || '(empty)'}</pre>
-        </section>
-      )}
+      <WithConversation runId={runId} summary={summary} steps={steps}>
+        <ol className={styles.steps}>
+          {steps.map((step) => (
+            <StepCard key={step.step} step={step} colors={colors} trained={trained.get(step.step)}>
+              <StepValues episode={summary} step={step.step} />
+            </StepCard>
+          ))}
+        </ol>
+        {episode.hasNextPage && (
+          <button
+            type="button"
+            className={controls.button}
+            disabled={episode.isFetchingNextPage}
+            onClick={() => void episode.fetchNextPage()}
+          >
+            Load more steps ({steps.length}
+            {summary.numSteps !== null && ` of ${summary.numSteps}`} shown)
+          </button>
+        )}
+        {summary.finalObservation !== null && !episode.hasNextPage && (
+          <FinalObservation text={summary.finalObservation} endReason={summary.endReason} />
+        )}
+      </WithConversation>
     </div>
+  );
+}
+
+interface WithConversationProps {
+  readonly runId: string;
+  readonly summary: EpisodeDetail;
+  readonly steps: readonly StepDetail[];
+  readonly children: ReactNode;
+}
+
+/** The steps, beside the tree of the conversation where it has more than turns. */
+function WithConversation({ runId, summary, steps, children }: WithConversationProps) {
+  const branches = useEpisodeBranches(runId, summary);
+  const list = useRef<HTMLDivElement>(null);
+  const nodes = useMemo(
+    () => buildConversation(runId, summary, steps, branches.data ?? []),
+    [runId, summary, steps, branches.data],
+  );
+  const showStep = (step: number): void => {
+    const card = list.current?.querySelector(`[data-step="${step}"]`);
+    card?.querySelector<HTMLElement>('h2')?.focus({ preventScroll: true });
+    card?.scrollIntoView({ block: 'start' });
+  };
+  if (!hasBranches(nodes)) return <div className={page.stack}>{children}</div>;
+  return (
+    <div className={styles.besideTree}>
+      <aside className={`${page.card} ${styles.tree}`} aria-label="Turns, calls and branches">
+        {/* Which nodes are closed at first is known with the branches. */}
+        {!branches.isLoading && <ConversationView nodes={nodes} onStep={showStep} />}
+      </aside>
+      <div className={page.stack} ref={list}>
+        {children}
+      </div>
+    </div>
+  );
+}
+
+interface FinalObservationProps {
+  readonly text: string;
+  readonly endReason: EpisodeDetail['endReason'];
+}
+
+function FinalObservation({ text, endReason }: FinalObservationProps) {
+  return (
+    <section className={styles.step} aria-label="Final observation">
+      <header className={styles.stepHead}>
+        <h2>Final observation</h2>
+        <Badge>{endReason}</Badge>
+      </header>
+      <pre className={styles.text}>{text || '(empty)'}</pre>
+    </section>
   );
 }

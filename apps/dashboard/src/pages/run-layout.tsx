@@ -14,6 +14,7 @@ import { LiveProvider, useLiveRun, useRefetchMs } from '../live/use-live-run';
 import { ForkRun } from '../queue/start-run';
 import { TrainingButton } from '../queue/training-button';
 import { ArchiveButton, StarButton } from '../runs/run-annotations';
+import { pagesOfRun } from '../runs/run-pages';
 import { openedRun } from '../saved-page/saved-run';
 import styles from './run-layout.module.css';
 
@@ -43,9 +44,7 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
   if (run.isPending) return <Loading label="Loading the run" rows={9} />;
   if (!run.data) return <ErrorState heading="h1" error={run.error} onRetry={() => void run.refetch()} />;
   if (run.data.runId !== runId) return <RedirectToWholeId part={runId} id={run.data.runId} />;
-  // A recorded run has policies where a trainer outside records its updates.
   const isSaved = openedRun() !== null;
-  const hasUpdates = run.data.kind === 'trained' || run.data.policyVersion !== null;
   return (
     <>
       <header className={styles.head}>
@@ -73,15 +72,11 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
         )}
       </header>
       <nav className={styles.tabs} aria-label="Run">
-        <NavLink to="." end>
-          Overview
-        </NavLink>
-        {hasUpdates && <NavLink to="metrics">Metrics</NavLink>}
-        <NavLink to="episodes">Episodes</NavLink>
-        {hasUpdates && <NavLink to="updates">Updates</NavLink>}
-        {!isSaved && <NavLink to="rewards">Rewards</NavLink>}
-        {!isSaved && run.data.kind === 'trained' && <NavLink to="what-ifs">What if</NavLink>}
-        {run.data.kind === 'trained' && <NavLink to="recipe">Recipe</NavLink>}
+        {pagesOfRun(run.data, isSaved).map(({ label, path }) => (
+          <NavLink key={label} to={path === '' ? '.' : path} end={path === ''}>
+            {label}
+          </NavLink>
+        ))}
       </nav>
       <Outlet context={run.data} />
     </>

@@ -1,8 +1,9 @@
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { useOpenPage } from '../as-of/shown-moment';
 import { useStartOptions, useStartRun, useTrainingQueue } from '../api/queue-queries';
 import type { RunDetail } from '../api/schema';
 import controls from '../components/controls.module.css';
+import { ModalDialog } from '../components/modal-dialog';
 import { labelOf } from '../metrics/seed-groups';
 import { forkFields, policyOf, readStart, versionOf, type StartFields } from './read-start';
 import styles from './queue.module.css';
@@ -49,30 +50,22 @@ function StartDialog(props: StartDialogProps) {
 }
 
 function StartForm({ title, parent, onClosed }: StartDialogProps & { readonly onClosed: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const heading = useId();
   const start = useStartRun();
   const open = useOpenPage();
   const [fields, setFields] = useState<StartFields>({ ...EMPTY, ...(parent && forkFields(parent)) });
-  useEffect(() => {
-    dialog.current?.showModal();
-  }, []);
-  const close = () => {
-    dialog.current?.close();
-  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const onSuccess = () => {
-      close();
+      onClosed();
       // The list of runs has the queue.
       if (parent !== null) open('/');
     };
     start.mutate(readStart(fields), { onSuccess });
   };
   return (
-    <dialog ref={dialog} className={styles.dialog} aria-labelledby={heading} onClose={onClosed}>
+    <ModalDialog label={title} onClose={onClosed}>
       <form className={styles.form} onSubmit={submit}>
-        <h2 id={heading}>{title}</h2>
+        <h2>{title}</h2>
         <StartFieldset {...{ fields, parent }} onChange={(changed) => setFields({ ...fields, ...changed })} />
         {start.error && (
           <p role="alert" className={styles.error}>
@@ -80,7 +73,7 @@ function StartForm({ title, parent, onClosed }: StartDialogProps & { readonly on
           </p>
         )}
         <p className={styles.buttons}>
-          <button type="button" className={controls.button} onClick={close}>
+          <button type="button" className={controls.button} onClick={onClosed}>
             Close
           </button>
           <button type="submit" className={controls.primary} disabled={start.isPending}>
@@ -88,7 +81,7 @@ function StartForm({ title, parent, onClosed }: StartDialogProps & { readonly on
           </button>
         </p>
       </form>
-    </dialog>
+    </ModalDialog>
   );
 }
 

@@ -1,4 +1,4 @@
-import { useForksOf } from '../api/queries';
+import { useForksOf } from '../api/related-runs';
 import type { RunDetail } from '../api/schema';
 import { StatusBadge } from '../components/badge';
 import { Link } from '../components/link';

@@ -1,5 +1,5 @@
 import type { SqlResult } from '../api/schema';
-import { DataTable, type TableColumn } from '../components/data-table';
+import { DataTable, MAX_WHOLE_ROWS, type TableColumn } from '../components/data-table';
 import { Link } from '../components/link';
 import { EmptyState } from '../components/notice';
 import table from '../components/table.module.css';
@@ -8,14 +8,12 @@ import { fieldText } from '../format/csv';
 import { isNumericType } from './column-types';
 import styles from './result-table.module.css';
 
-const MAX_SHOWN_ROWS = 1_000;
 const MAX_SHOWN_CHARACTERS = 300;
 
-/** Rows of a query; long results and long values are cut. */
+/** Rows of a query; long values are cut. */
 export function ResultTable({ result }: { readonly result: SqlResult }) {
   if (result.rows.length === 0)
     return <EmptyState title="No rows">The query succeeded and returned nothing.</EmptyState>;
-  const shown = result.rows.slice(0, MAX_SHOWN_ROWS);
   const columns = result.columns.map(({ name, type }, c): TableColumn<readonly unknown[]> => ({
     label: name,
     title: type,
@@ -24,11 +22,10 @@ export function ResultTable({ result }: { readonly result: SqlResult }) {
   }));
   return (
     <>
-      <DataTable label="Query result" columns={columns} rows={shown} className={styles.frame} />
-      {result.rows.length > MAX_SHOWN_ROWS && (
+      <DataTable label="Query result" columns={columns} rows={result.rows} className={styles.frame} />
+      {result.rows.length > MAX_WHOLE_ROWS && (
         <p className={styles.note}>
-          Showing the first {formatCount(MAX_SHOWN_ROWS)} of {formatCount(result.rows.length)} rows; the CSV
-          file has all of them.
+          The page has only the rows in view, so its search finds no others; the CSV file has all of them.
         </p>
       )}
     </>

@@ -1,5 +1,6 @@
 import { memo, useMemo, useRef, useState, type CSSProperties, type KeyboardEvent } from 'react';
 import type { StepTokens } from '../api/schema';
+import { TokenBlocks } from './token-blocks';
 import { TokenNumbers } from './token-numbers';
 import styles from './token-strip.module.css';
 import { heatOf, type TokenColors } from './token-colors';
@@ -24,7 +25,9 @@ export const TokenStrip = memo(function TokenStrip({ tokens, colors, trained, la
   const views = useMemo(() => tokenViews(tokens, trained), [tokens, trained]);
   const [showsAll, setShowsAll] = useState(views.length <= NUM_SHOWN_AT_FIRST);
   const [current, setCurrent] = useState(() => firstSampled(views));
+  const [wanted, setWanted] = useState<number | null>(null);
   const strip = useRef<HTMLDivElement>(null);
+  const isLong = views.length > NUM_SHOWN_AT_FIRST;
   const shown = showsAll ? views : views.slice(0, NUM_SHOWN_AT_FIRST);
 
   if (views.length === 0) return <p className={styles.detail}>No tokens: this agent does not sample any.</p>;
@@ -34,21 +37,33 @@ export const TokenStrip = memo(function TokenStrip({ tokens, colors, trained, la
     if (target === null) return;
     event.preventDefault();
     setCurrent(target);
-    strip.current?.querySelectorAll('button')[target]?.focus();
+    if (showsAll && isLong) setWanted(target);
+    else strip.current?.querySelectorAll('button')[target]?.focus();
   };
+  const chipOf = (token: TokenView) => (
+    <TokenChip
+      key={token.position}
+      token={token}
+      colors={colors}
+      isCurrent={token.position === current}
+      onPoint={setCurrent}
+    />
+  );
 
   return (
     <div className={styles.strip}>
-      <div className={styles.chips} role="group" aria-label={label} ref={strip} onKeyDown={onKeyDown}>
-        {shown.map((token) => (
-          <TokenChip
-            key={token.position}
-            token={token}
-            colors={colors}
-            isCurrent={token.position === current}
-            onPoint={setCurrent}
-          />
-        ))}
+      <div
+        className={showsAll && isLong ? styles.frame : styles.chips}
+        role="group"
+        aria-label={label}
+        ref={strip}
+        onKeyDown={onKeyDown}
+      >
+        {showsAll && isLong ? (
+          <TokenBlocks tokens={views} frame={strip} wanted={wanted} chipOf={chipOf} />
+        ) : (
+          shown.map(chipOf)
+        )}
         {!showsAll && (
           <button
             type="button"
@@ -87,6 +102,7 @@ function TokenChip({ token, colors, isCurrent, onPoint }: TokenChipProps) {
       style={chipStyle(heat)}
       tabIndex={isCurrent ? 0 : -1}
       data-current={isCurrent || undefined}
+      data-position={token.position}
       onMouseEnter={point}
       onFocus={point}
     >

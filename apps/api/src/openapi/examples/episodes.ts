@@ -118,6 +118,24 @@ export const EPISODES_EXAMPLES: Examples = {
       nextStep: null,
     },
   },
+  'GET /api/runs/{runId}/episodes/{episodeId}/branches': {
+    response: {
+      items: [
+        {
+          kind: 'call',
+          step: null,
+          runId: '01a21e00-8784-7c94-b680-2a37b88c45de',
+          episodeId: '01a21e00-9a10-7d52-8c11-2f5c0d3a7be4',
+          agent: 'researcher',
+          startedAt: '2026-11-27T17:15:07.602000Z',
+          sealed: true,
+          success: null,
+          return: null,
+          numSteps: 2,
+        },
+      ],
+    },
+  },
   'DELETE /api/runs/{runId}/episodes/{episodeId}': {
     response: DELETED,
   },

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { addressOfTarget, KEYS, NO_KEYS, pressChord, pressKey, SEQUENCE_MS } from './keys';
+
+describe('pressKey', () => {
+  it('takes a single key at once', () => {
+    expect(pressKey(NO_KEYS, 'j', 0)).toEqual({ action: { kind: 'move', by: 1 }, pressed: NO_KEYS });
+    expect(pressKey(NO_KEYS, 'x', 0)).toEqual({ action: null, pressed: NO_KEYS });
+  });
+
+  it('takes the second key of a sequence within its time, and as a key of its own after it', () => {
+    const first = pressKey(NO_KEYS, 'g', 100);
+    expect(first).toEqual({ action: null, pressed: { keys: ['g'], atMs: 100 } });
+    const inTime = pressKey(first.pressed, 'e', 100 + SEQUENCE_MS);
+    expect(inTime).toEqual({ action: { kind: 'goTo', target: 'episodes' }, pressed: NO_KEYS });
+    expect(pressKey(first.pressed, 'e', 101 + SEQUENCE_MS).action).toBeNull();
+  });
+
+  it('takes a key that continues no sequence for itself', () => {
+    const { pressed } = pressKey(NO_KEYS, 'g', 0);
+    expect(pressKey(pressed, 'j', 1).action).toEqual({ kind: 'move', by: 1 });
+    expect(pressKey(pressed, 'g', 1).pressed).toEqual({ keys: ['g'], atMs: 1 });
+  });
+
+  it('has no key that another one starts with, and none twice', () => {
+    const plain = KEYS.filter(({ isChord }) => !isChord).map(({ keys }) => keys.join(' '));
+    expect(new Set(plain).size).toBe(plain.length);
+    expect(plain.filter((one) => plain.some((other) => other.startsWith(`${one} `)))).toEqual([]);
+  });
+});
+
+describe('keys', () => {
+  it('open the palette by K with Ctrl only, also with caps lock', () => {
+    expect(pressChord('K')).toEqual({ kind: 'palette' });
+    expect(pressChord('j')).toBeNull();
+    expect(pressKey(NO_KEYS, 'k', 0).action).toEqual({ kind: 'move', by: -1 });
+  });
+
+  it('go to pages of the run that is shown, and to those of all runs from anywhere', () => {
+    expect(addressOfTarget('updates', 'r1')).toBe('/runs/r1/updates');
+    expect(addressOfTarget('updates', undefined)).toBeNull();
+    expect(addressOfTarget('runs', undefined)).toBe('/');
+    expect(addressOfTarget('sql', 'r1')).toBe('/sql');
+  });
+});
