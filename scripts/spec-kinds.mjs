@@ -18,20 +18,28 @@ const TEST_SUPPORT = /(\.spec\.|\.fixture\.|\.contract\.|\/testing\/|^test\/)/;
 
 /** Specs that a release needs and a landing does not, by the rule in `test/README.md`. */
 const RELEASE_SPECS = [
-  // Breadth: every algorithm, every alarm, every request that the API's document allows, other people's programs.
+  // Breadth: every algorithm, every alarm, every address and time, every request that the API's document allows, other people's programs.
+  'apps/api/src/e2e/as-of.spec.ts',
   'test/system/algorithms.spec.ts',
   'test/system/api-document.spec.ts',
   'test/system/chosen-run.spec.ts',
+  'test/system/evaluate.spec.ts',
+  'test/system/foreign-pages.spec.ts',
   'test/system/fork.spec.ts',
   'test/system/how-to.spec.ts',
+  'test/system/import-export.spec.ts',
   'test/system/judged-rewards.spec.ts',
   'test/system/metrics.spec.ts',
   'test/system/monitored-services.spec.ts',
   'test/system/monitors.spec.ts',
   'test/system/played-policies.spec.ts',
+  'test/system/privacy.spec.ts',
   'test/system/resumed-play.spec.ts',
   'test/system/saved-page.spec.ts',
+  'test/system/score.spec.ts',
   'test/alertmanager.spec.ts',
+  'test/baselines.spec.ts',
+  'test/distillation.spec.ts',
   'test/update-questions-api.spec.ts',
   /^test\/clients\//,
   // Learning over many updates; what the proxy and serve record, and what is trained on, are specs of a landing.
@@ -40,6 +48,7 @@ const RELEASE_SPECS = [
   /^test\/engines\//,
   // Repetition and chance: many points at which to kill, writers without pause.
   'libs/log/src/lmdb/data-file/busy-log.spec.ts',
+  'libs/store/src/sink/crash.spec.ts',
   'test/system/hostile-sql.spec.ts',
   'test/take-over.spec.ts',
   'test/faults/damaged-log.spec.ts',
@@ -48,10 +57,12 @@ const RELEASE_SPECS = [
   'test/faults/store-disk.spec.ts',
   'test/faults/traces.spec.ts',
   'test/faults/validator.spec.ts',
+  'test/served-restart.spec.ts',
   // Whole runs on a Kafka broker that breaks; the contract suite of the log runs on one in each landing.
   /^test\/faults\/.*\.kafka\.spec\.ts$/,
   'libs/log/src/kafka/kafka-faults.kafka.spec.ts',
   'test/collector-spool.kafka.spec.ts',
+  'test/orphaned-fragments.kafka.spec.ts',
 ];
 
 /** @param {string} spec relative to the root */

@@ -49,33 +49,37 @@ describe('retrace keys', () => {
     expect(file + (await run('list')).stdout).not.toContain(made.stdout.slice(21));
   });
 
-  it('revoke takes a name, an id, a prefix or the key; of equal names only a key that can be used counts', async () => {
-    const create = async () =>
-      JSON.parse((await run('create', '--name', 'bot', '--scopes', 'sql', '--json')).stdout) as ShownKey & {
-        key: string;
-      };
-    const bots = await Promise.all([create(), create(), create(), create()]);
-    expect(await run('revoke', 'bot')).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(
-        /^retrace: 4 API keys have the name "bot": (retrace_\w{12}(, )?){4}; give the prefix of one$/,
-      ) as string,
-    });
-    for (const named of [bots[0].id, bots[1].prefix, bots[2].key, 'bot'])
-      expect(await run('revoke', named)).toMatchObject({
-        code: 0,
-        stdout: expect.stringMatching(/^revoked retrace_/) as string,
+  it(
+    'revoke takes a name, an id, a prefix or the key; of equal names only a key that can be used counts',
+    { tags: 'release' },
+    async () => {
+      const create = async () =>
+        JSON.parse((await run('create', '--name', 'bot', '--scopes', 'sql', '--json')).stdout) as ShownKey & {
+          key: string;
+        };
+      const bots = await Promise.all([create(), create(), create(), create()]);
+      expect(await run('revoke', 'bot')).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(
+          /^retrace: 4 API keys have the name "bot": (retrace_\w{12}(, )?){4}; give the prefix of one$/,
+        ) as string,
       });
-    const { keys } = await list();
-    expect(keys.filter(({ name }) => name === 'bot').map(({ state }) => state)).toEqual(
-      Array(4).fill('revoked'),
-    );
-    expect(await run('revoke', 'bot')).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/^retrace: no API key has this id/) as string,
-    });
-  });
+      for (const named of [bots[0].id, bots[1].prefix, bots[2].key, 'bot'])
+        expect(await run('revoke', named)).toMatchObject({
+          code: 0,
+          stdout: expect.stringMatching(/^revoked retrace_/) as string,
+        });
+      const { keys } = await list();
+      expect(keys.filter(({ name }) => name === 'bot').map(({ state }) => state)).toEqual(
+        Array(4).fill('revoked'),
+      );
+      expect(await run('revoke', 'bot')).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/^retrace: no API key has this id/) as string,
+      });
+    },
+  );
 
   it.each([
     [['create', '--name', 'x'], /required option '--scopes <list>'/],

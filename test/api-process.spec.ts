@@ -153,7 +153,7 @@ describe('the API as a process', () => {
     expect(role.output).toContain('stopped before the store had all of the log (after 5 s)');
   });
 
-  it('exits when its supervisor has exited', async () => {
+  it('exits when its supervisor has exited', { tags: 'release' }, async () => {
     const role = start();
     await role.said('ready');
     role.child.disconnect();
@@ -206,37 +206,41 @@ describe('the API as a process', () => {
     expect(without.output).toMatch(/name their directory by RETRACE_API_KEYS_DIRECTORY/);
   });
 
-  it('beyond loopback makes a first key where it may, says in which file it is, and never prints it', async () => {
-    const keyFile = join(directory, 'first-key');
-    const environment = {
-      RETRACE_API_HOST: '0.0.0.0',
-      RETRACE_API_KEYS_DIRECTORY: join(directory, 'keys'),
-      RETRACE_API_FIRST_KEY_FILE: keyFile,
-    };
-    const role = start(environment);
-    const { url = '' } = (await role.said('ready')) as Extract<RoleMessage, { type: 'ready' }>;
-    const address = url.replace('0.0.0.0', '127.0.0.1');
-    const key = (await readFile(keyFile, 'utf8')).trim();
-    expect(role.output).toContain(
-      `info API key ${key.slice(0, 20)} with scope admin is in the file ${keyFile}`,
-    );
-    const get = (path: string, authorization: string) =>
-      fetch(`${address}${path}`, { headers: authorization === '' ? {} : { authorization } });
-    for (const path of ['/api/health', '/metrics', '/api/runs', '/api/session']) {
-      expect((await get(path, '')).status, path).toBe(path === '/api/session' ? 200 : 401);
-      expect((await get(path, `Bearer ${key}`)).status, path).toBe(200);
-    }
-    expect((await get('/healthz', '')).status).toBe(200);
-    await get(`/api/runs/${key}`, `Bearer ${key}`);
-    role.child.kill('SIGTERM');
-    expect(await role.exited).toBe(0);
-    expect(role.output).not.toContain(key.slice(21));
+  it(
+    'beyond loopback makes a first key where it may, says in which file it is, and never prints it',
+    { tags: 'release' },
+    async () => {
+      const keyFile = join(directory, 'first-key');
+      const environment = {
+        RETRACE_API_HOST: '0.0.0.0',
+        RETRACE_API_KEYS_DIRECTORY: join(directory, 'keys'),
+        RETRACE_API_FIRST_KEY_FILE: keyFile,
+      };
+      const role = start(environment);
+      const { url = '' } = (await role.said('ready')) as Extract<RoleMessage, { type: 'ready' }>;
+      const address = url.replace('0.0.0.0', '127.0.0.1');
+      const key = (await readFile(keyFile, 'utf8')).trim();
+      expect(role.output).toContain(
+        `info API key ${key.slice(0, 20)} with scope admin is in the file ${keyFile}`,
+      );
+      const get = (path: string, authorization: string) =>
+        fetch(`${address}${path}`, { headers: authorization === '' ? {} : { authorization } });
+      for (const path of ['/api/health', '/metrics', '/api/runs', '/api/session']) {
+        expect((await get(path, '')).status, path).toBe(path === '/api/session' ? 200 : 401);
+        expect((await get(path, `Bearer ${key}`)).status, path).toBe(200);
+      }
+      expect((await get('/healthz', '')).status).toBe(200);
+      await get(`/api/runs/${key}`, `Bearer ${key}`);
+      role.child.kill('SIGTERM');
+      expect(await role.exited).toBe(0);
+      expect(role.output).not.toContain(key.slice(21));
 
-    const again = start(environment);
-    await again.said('ready');
-    expect(again.output).not.toContain('API key');
-    expect((await readFile(keyFile, 'utf8')).trim()).toBe(key);
-  });
+      const again = start(environment);
+      await again.said('ready');
+      expect(again.output).not.toContain('API key');
+      expect((await readFile(keyFile, 'utf8')).trim()).toBe(key);
+    },
+  );
 
   it('exits when the store refuses the password', { tags: 'release' }, async () => {
     const role = start({ RETRACE_STORE_PASSWORD: 'wrong' });

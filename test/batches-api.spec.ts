@@ -129,7 +129,7 @@ describe('the batch of an update that was committed', () => {
     expect(said).toMatchObject({ updateNumber: 2, policyVersionIn: 1, estimator: 'grpo', numEpisodes: 16 });
   });
 
-  it('is computed by another estimator, where one is asked for', async () => {
+  it('is computed by another estimator, where one is asked for', { tags: 'release' }, async () => {
     const batch = await batchOf({ updateNumber: 1, set: [PLAIN_GRPO] });
     const rewards = Array.from(batch.getChild('reward') ?? [], Number);
     const expected = groupScores(textsOf(batch, 'group_id'), rewards);
@@ -140,33 +140,41 @@ describe('the batch of an update that was committed', () => {
     expect(new Set(expected.map(Math.sign)).size).toBeGreaterThan(1);
   });
 
-  it('takes changes that are valid only together: RLOO, the reward less the mean of the others', async () => {
-    const batch = await batchOf({
-      updateNumber: 1,
-      set: ['advantage.estimator=rloo', 'advantage.options={}'],
-    });
-    const rewards = Array.from(batch.getChild('reward') ?? [], Number);
-    const groups = textsOf(batch, 'group_id');
-    countedOf(batch, 'advantages').forEach(([advantage], row) => {
-      const others = rewards.filter((_, other) => other !== row && groups[other] === groups[row]);
-      const mean = others.reduce((sum, each) => sum + each, 0) / others.length;
-      expect(advantage).toBeCloseTo(rewards[row] - mean, 5);
-    });
-  });
+  it(
+    'takes changes that are valid only together: RLOO, the reward less the mean of the others',
+    { tags: 'release' },
+    async () => {
+      const batch = await batchOf({
+        updateNumber: 1,
+        set: ['advantage.estimator=rloo', 'advantage.options={}'],
+      });
+      const rewards = Array.from(batch.getChild('reward') ?? [], Number);
+      const groups = textsOf(batch, 'group_id');
+      countedOf(batch, 'advantages').forEach(([advantage], row) => {
+        const others = rewards.filter((_, other) => other !== row && groups[other] === groups[row]);
+        const mean = others.reduce((sum, each) => sum + each, 0) / others.length;
+        expect(advantage).toBeCloseTo(rewards[row] - mean, 5);
+      });
+    },
+  );
 
-  it('asks the policy where the loss reads of it what was not recorded: here the first one, which sampled too', async () => {
-    const batch = await batchOf({ updateNumber: 1, set: ['loss.klCoefficient=0.1'] });
-    const sampled = countedOf(batch, 'behavior_logprobs');
-    countedOf(batch, 'reference_logprobs').forEach((list, row) => {
-      list.forEach((logprob, n) => expect(logprob).toBeCloseTo(sampled[row][n], 4));
-    });
-  });
+  it(
+    'asks the policy where the loss reads of it what was not recorded: here the first one, which sampled too',
+    { tags: 'release' },
+    async () => {
+      const batch = await batchOf({ updateNumber: 1, set: ['loss.klCoefficient=0.1'] });
+      const sampled = countedOf(batch, 'behavior_logprobs');
+      countedOf(batch, 'reference_logprobs').forEach((list, row) => {
+        list.forEach((logprob, n) => expect(logprob).toBeCloseTo(sampled[row][n], 4));
+      });
+    },
+  );
 });
 
 describe('a batch of groups that are drawn', () => {
   const groupsOf = async (body: object) => [...new Set(textsOf(await batchOf(body), 'group_id'))];
 
-  it('has whole groups, the same for the same seed', async () => {
+  it('has whole groups, the same for the same seed', { tags: 'release' }, async () => {
     const batch = await batchOf({ groups: 2, seed: 7 });
     const groups = textsOf(batch, 'group_id');
     expect(groups).toHaveLength(8);
@@ -175,7 +183,7 @@ describe('a batch of groups that are drawn', () => {
     expect(await groupsOf({ groups: 2, seed: 8 })).not.toEqual([...new Set(groups)]);
   });
 
-  it('has the newest, and what a condition takes', async () => {
+  it('has the newest, and what a condition takes', { tags: 'release' }, async () => {
     const newest = await sql(
       `SELECT group_id FROM episodes WHERE run_id = '${run.id}' GROUP BY group_id ORDER BY max(started_at) DESC, group_id LIMIT 1`,
     );
@@ -308,14 +316,18 @@ describe('a batch of a run that was recorded', () => {
     expect(listsOf(batch, 'loss_mask')).toEqual(Array(4).fill([0, 0, 1]));
   });
 
-  it('leaves out what was played greedily, and groups that are not complete', async () => {
-    const batch = await batchOf({ temperature: 0.7 }, await record({ withGreedy: true }));
-    expect(Array.from(batch.getChild('reward') ?? [], Number).sort()).toEqual([0, 0.25, 0.75]);
-    for (const incomplete of [{ groupSize: 3 }, { isCutOff: true }])
-      expect(await refusalOf({}, await record(incomplete))).toMatchObject({ code: 'NO_EPISODES' });
-  });
+  it(
+    'leaves out what was played greedily, and groups that are not complete',
+    { tags: 'release' },
+    async () => {
+      const batch = await batchOf({ temperature: 0.7 }, await record({ withGreedy: true }));
+      expect(Array.from(batch.getChild('reward') ?? [], Number).sort()).toEqual([0, 0.25, 0.75]);
+      for (const incomplete of [{ groupSize: 3 }, { isCutOff: true }])
+        expect(await refusalOf({}, await record(incomplete))).toMatchObject({ code: 'NO_EPISODES' });
+    },
+  );
 
-  it('says what it can not be made of', async () => {
+  it('says what it can not be made of', { tags: 'release' }, async () => {
     const hot = await refusalOf({}, recordedId);
     expect(hot).toMatchObject({ status: 409, code: 'BATCH_FAILED' });
     expect(hot.detail).toMatch(/sampled at temperature 0\.7.*must be 1 \(UNACCOUNTED_LOGPROBS\)/);

@@ -67,7 +67,7 @@ describe('a run in an environment that throws, hangs and answers nonsense', () =
     await run.close();
   });
 
-  it('warns of each way in which the environment failed, with how often', async () => {
+  it('warns of each way in which the environment failed, with how often', { tags: 'release' }, async () => {
     const run = await InProcessRun.begin(directory, recipeWith());
     const shown: string[] = [];
     await run.work({ onWarning: (line) => shown.push(line) });
@@ -136,7 +136,7 @@ describe('a run in an environment that throws, hangs and answers nonsense', () =
     await run.close();
   });
 
-  it('makes an update of groups in which nobody came to act', async () => {
+  it('makes an update of groups in which nobody came to act', { tags: 'release' }, async () => {
     const single = recipeWith({ groupsPerRound: 1, groupSize: 1 }, 'bandit-ppo');
     const run = await InProcessRun.begin(directory, { ...single, numUpdates: 24 });
     await run.work();

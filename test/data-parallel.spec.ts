@@ -93,7 +93,7 @@ describe('data parallel training', () => {
     expect(largestDifference(replayed.weights, shared.weights)).toBe(0);
   });
 
-  it('lets a loss that ranks the tokens of a batch see all of it', async () => {
+  it('lets a loss that ranks the tokens of a batch see all of it', { tags: 'release' }, async () => {
     const [alone, sharded] = [
       await train(makeLoop(1, 'loss.policyLoss=m2po')),
       await train(makeLoop(3, 'loss.policyLoss=m2po')),

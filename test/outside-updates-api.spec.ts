@@ -184,47 +184,55 @@ describe('an update of a trainer outside', () => {
     expect(trainedOn(await batchOf(runId, { updateNumber: 1 }))).toEqual(body.episodes);
   });
 
-  it('may be made of episodes that have just ended, before the store has them', async () => {
-    const { runId } = await post<{ runId: string }>('/api/runs', { name: 'at once' });
-    await post(`/api/runs/${runId}/policies`, { policyVersion: 0 });
-    const source = await record();
-    const episodes = ['g0-0', 'g0-1'].map((episode) => ({ run: source, episode }));
-    const update = { policyVersionIn: 0, engine: ENGINE, episodes };
-    expect(await post(`/api/runs/${runId}/updates`, update)).toMatchObject({ status: 201 });
-  });
+  it(
+    'may be made of episodes that have just ended, before the store has them',
+    { tags: 'release' },
+    async () => {
+      const { runId } = await post<{ runId: string }>('/api/runs', { name: 'at once' });
+      await post(`/api/runs/${runId}/policies`, { policyVersion: 0 });
+      const source = await record();
+      const episodes = ['g0-0', 'g0-1'].map((episode) => ({ run: source, episode }));
+      const update = { policyVersionIn: 0, engine: ENGINE, episodes };
+      expect(await post(`/api/runs/${runId}/updates`, update)).toMatchObject({ status: 201 });
+    },
+  );
 
-  it('may be made of episodes of another run, which keeps them, and come after the end of its own', async () => {
-    const { runId: source, body } = await trained();
-    const { runId } = await post<{ runId: string }>('/api/runs', { name: 'training' });
-    await post(`/api/runs/${runId}/policies`, { policyVersion: 0 });
-    expect(await post(`/api/runs/${runId}/updates`, body)).toMatchObject({ status: 201, updateNumber: 1 });
-    const used = await rows(
-      `SELECT DISTINCT episode_run_id, group_id FROM update_inputs WHERE run_id = '${runId}' ORDER BY group_id`,
-    );
-    expect(used).toEqual(['group 0', 'group 1'].map((group_id) => ({ episode_run_id: source, group_id })));
-    await post(`/api/runs/${source}/end`, { reason: 'finished' });
-    const address = `${fixture.api.url}/api/runs/${source}/episodes/${body.episodes[0].episode}`;
-    const response = await fetch(address, { method: 'DELETE' });
-    const refused = { ...((await response.json()) as Problem), status: response.status };
-    expect(refused).toMatchObject({ status: 409, code: 'EPISODES_REFERRED_TO' });
-    const [first, ...others] = body.episodes;
-    const otherReward = { ...body, episodes: [{ ...first, reward: 7 }, ...others] };
-    expect(await post(`/api/runs/${runId}/updates`, otherReward)).toMatchObject({ status: 201 });
-    await fixture.storeHasCaughtUp();
-    const again = await batchOf(runId, { updateNumber: 2 });
-    expect(trainedOn(again).map(({ episode, reward }) => [episode, reward])).toEqual(
-      body.episodes.map(({ episode, reward }) => [episode, reward]),
-    );
-    // Its own trainer may go on after the end, which stays.
-    expect(await post(`/api/runs/${source}/updates`, body)).toMatchObject({ status: 201, updateNumber: 1 });
-    expect(await rows(`SELECT end_reason FROM runs WHERE run_id = '${source}'`)).toEqual([
-      { end_reason: 'finished' },
-    ]);
-    // Neither named its weights, which says nothing of whether one started from the other.
-    expect(await findRunReferences(client, source)).toEqual([
-      { runId, how: 'trained on its episodes in 2 updates' },
-    ]);
-  });
+  it(
+    'may be made of episodes of another run, which keeps them, and come after the end of its own',
+    { tags: 'release' },
+    async () => {
+      const { runId: source, body } = await trained();
+      const { runId } = await post<{ runId: string }>('/api/runs', { name: 'training' });
+      await post(`/api/runs/${runId}/policies`, { policyVersion: 0 });
+      expect(await post(`/api/runs/${runId}/updates`, body)).toMatchObject({ status: 201, updateNumber: 1 });
+      const used = await rows(
+        `SELECT DISTINCT episode_run_id, group_id FROM update_inputs WHERE run_id = '${runId}' ORDER BY group_id`,
+      );
+      expect(used).toEqual(['group 0', 'group 1'].map((group_id) => ({ episode_run_id: source, group_id })));
+      await post(`/api/runs/${source}/end`, { reason: 'finished' });
+      const address = `${fixture.api.url}/api/runs/${source}/episodes/${body.episodes[0].episode}`;
+      const response = await fetch(address, { method: 'DELETE' });
+      const refused = { ...((await response.json()) as Problem), status: response.status };
+      expect(refused).toMatchObject({ status: 409, code: 'EPISODES_REFERRED_TO' });
+      const [first, ...others] = body.episodes;
+      const otherReward = { ...body, episodes: [{ ...first, reward: 7 }, ...others] };
+      expect(await post(`/api/runs/${runId}/updates`, otherReward)).toMatchObject({ status: 201 });
+      await fixture.storeHasCaughtUp();
+      const again = await batchOf(runId, { updateNumber: 2 });
+      expect(trainedOn(again).map(({ episode, reward }) => [episode, reward])).toEqual(
+        body.episodes.map(({ episode, reward }) => [episode, reward]),
+      );
+      // Its own trainer may go on after the end, which stays.
+      expect(await post(`/api/runs/${source}/updates`, body)).toMatchObject({ status: 201, updateNumber: 1 });
+      expect(await rows(`SELECT end_reason FROM runs WHERE run_id = '${source}'`)).toEqual([
+        { end_reason: 'finished' },
+      ]);
+      // Neither named its weights, which says nothing of whether one started from the other.
+      expect(await findRunReferences(client, source)).toEqual([
+        { runId, how: 'trained on its episodes in 2 updates' },
+      ]);
+    },
+  );
 });
 
 describe('an update that is sent wrongly', () => {
@@ -271,23 +279,27 @@ describe('an update that is sent wrongly', () => {
     expect(await rows(`SELECT 1 FROM updates WHERE run_id = '${run.runId}'`)).toEqual([]);
   });
 
-  it('may name as many episodes as its schema says, with all that is known of each', async () => {
-    const whole = {
-      ...{ run: run.runId, times: 1, numTokens: 512, weight: 0.1234567, reward: 0.1234567 },
-      ...{
-        digest: '0123456789abcdef',
-        advantage: { mean: -0.1234567, deviation: 1.234567, min: -1, max: 1 },
-      },
-    };
-    const episodes = Array.from({ length: 4_097 }, () => ({ ...whole, episode: randomUUID() }));
-    const send = (some: readonly object[]) =>
-      post<Problem>(`/api/runs/${run.runId}/updates`, { ...run.body, episodes: some });
-    expect(await send(episodes)).toMatchObject({
-      ...{ status: 400, code: 'INVALID_REQUEST' },
-      detail: expect.stringMatching(/must have at most 4096 elements/) as string,
-    });
-    expect(await send(episodes.slice(1))).toMatchObject({ status: 409, code: 'EPISODE_UNKNOWN' });
-  });
+  it(
+    'may name as many episodes as its schema says, with all that is known of each',
+    { tags: 'release' },
+    async () => {
+      const whole = {
+        ...{ run: run.runId, times: 1, numTokens: 512, weight: 0.1234567, reward: 0.1234567 },
+        ...{
+          digest: '0123456789abcdef',
+          advantage: { mean: -0.1234567, deviation: 1.234567, min: -1, max: 1 },
+        },
+      };
+      const episodes = Array.from({ length: 4_097 }, () => ({ ...whole, episode: randomUUID() }));
+      const send = (some: readonly object[]) =>
+        post<Problem>(`/api/runs/${run.runId}/updates`, { ...run.body, episodes: some });
+      expect(await send(episodes)).toMatchObject({
+        ...{ status: 400, code: 'INVALID_REQUEST' },
+        detail: expect.stringMatching(/must have at most 4096 elements/) as string,
+      });
+      expect(await send(episodes.slice(1))).toMatchObject({ status: 409, code: 'EPISODE_UNKNOWN' });
+    },
+  );
 
   it('needs the policy that it starts from', async () => {
     const runId = await record();
@@ -321,7 +333,7 @@ describe('a policy of a trainer outside', () => {
 });
 
 describe('two servers', () => {
-  it('record each update once, whichever gets it', async () => {
+  it('record each update once, whichever gets it', { tags: 'release' }, async () => {
     const { runId, body } = await trained();
     const other = await startApiServer(readApiConfig({ ...fixture.environment, RETRACE_SINK: 'off' }));
     await other.storeReady;
@@ -357,7 +369,7 @@ describe('two servers', () => {
 });
 
 describe('retrace verify', () => {
-  it('holds the store against what a trainer outside says that it read', async () => {
+  it('holds the store against what a trainer outside says that it read', { tags: 'release' }, async () => {
     await fixture.storeHasCaughtUp();
     expect((await verifyStore({ log: fixture.log, client })).faults).toEqual([]);
     const { runId, body } = await trained();

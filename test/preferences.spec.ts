@@ -64,20 +64,24 @@ describe('a recipe with preference', () => {
   it.each(['dpo'])(trainsPairs, trains);
   it.each(['ipo'])(trainsPairs, { tags: 'release' }, trains);
 
-  it('depends neither on micro-batches nor on shards, however they part the episodes of a pair', async () => {
-    const whole = await train('whole', 2);
-    for (const cut of ['optimizer.maxTokensPerMicroBatch=40', 'optimizer.dataParallel=3']) {
-      const parted = await train(cut.slice(10, 20), 2, cut);
-      whole.updates.forEach((metrics, u) => {
-        for (const name of ['train/loss', 'train/gradientNorm', 'preference/margin', 'train/entropy']) {
-          const [expected, actual] = [metrics.get(name) ?? NaN, parted.updates[u].get(name) ?? NaN];
-          expect(Math.abs(actual - expected), `${cut}: ${name}`).toBeLessThan(
-            1e-4 * Math.max(1, Math.abs(expected)),
-          );
-        }
-      });
-    }
-  });
+  it(
+    'depends neither on micro-batches nor on shards, however they part the episodes of a pair',
+    { tags: 'release' },
+    async () => {
+      const whole = await train('whole', 2);
+      for (const cut of ['optimizer.maxTokensPerMicroBatch=40', 'optimizer.dataParallel=3']) {
+        const parted = await train(cut.slice(10, 20), 2, cut);
+        whole.updates.forEach((metrics, u) => {
+          for (const name of ['train/loss', 'train/gradientNorm', 'preference/margin', 'train/entropy']) {
+            const [expected, actual] = [metrics.get(name) ?? NaN, parted.updates[u].get(name) ?? NaN];
+            expect(Math.abs(actual - expected), `${cut}: ${name}`).toBeLessThan(
+              1e-4 * Math.max(1, Math.abs(expected)),
+            );
+          }
+        });
+      }
+    },
+  );
 
   it.each([
     ['dpo', Math.log(2)],
@@ -90,7 +94,9 @@ describe('a recipe with preference', () => {
     expect(updates[0].get('train/gradientNorm')).toBeGreaterThan(0);
   });
 
-  it('learns to choose one of the arms that a bandit names: dpo', () => learns('dpo', 0.1));
+  it('learns to choose one of the arms that a bandit names: dpo', { tags: 'release' }, () =>
+    learns('dpo', 0.1),
+  );
 
   it('learns to choose one of the arms that a bandit names: ipo', { tags: 'release' }, () =>
     learns('ipo', 0.02),

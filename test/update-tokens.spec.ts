@@ -227,7 +227,7 @@ describe('update tokens of a run by GRPO with a KL term', () => {
     await run.close();
   });
 
-  it('are the same in a replay, and do not change what is trained', async () => {
+  it('are the same in a replay, and do not change what is trained', { tags: 'release' }, async () => {
     const run = await finished('run', recipeOf('memory-bandit-grpo', GRPO));
     for (const updateNumber of [1, 2, 3])
       expect(await run.replay(updateNumber)).toMatchObject({ sameTokens: true, sameWeights: true });
@@ -296,23 +296,30 @@ describe('update tokens of updates without a policy gradient', () => {
   const few = ['environment=bandit', 'collection.groupsPerRound=4', 'collection.concurrentEpisodes=16'];
   const silent = ['updateTokens=true', 'evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=0'];
 
-  it('have the ratio 1 and the derivative of the pair as advantage where the update is by preference', async () => {
-    const run = await finished('run', recipeOf('frozen-lake-dpo', [...few, ...silent, 'optimizer.epochs=1']));
-    const tokens = await tokensOf(run, 2);
-    expect(tokens.length).toBeGreaterThan(1);
-    for (const { ratio, clipped, value } of tokens) {
-      expect(ratio).toBe(1);
-      expect(clipped).toBe(0);
-      expect(value).toBeNaN();
-    }
-    // A pair pulls its chosen episode up by as much as it pushes the rejected one down.
-    expect(tokens.reduce((sum, { advantage }) => sum + advantage, 0)).toBeCloseTo(0, 5);
-    expect(Math.max(...tokens.map(({ advantage }) => advantage))).toBeGreaterThan(0);
-    expect(await run.replay(2)).toMatchObject({ sameTokens: true });
-    await run.close();
-  });
+  it(
+    'have the ratio 1 and the derivative of the pair as advantage where the update is by preference',
+    { tags: 'release' },
+    async () => {
+      const run = await finished(
+        'run',
+        recipeOf('frozen-lake-dpo', [...few, ...silent, 'optimizer.epochs=1']),
+      );
+      const tokens = await tokensOf(run, 2);
+      expect(tokens.length).toBeGreaterThan(1);
+      for (const { ratio, clipped, value } of tokens) {
+        expect(ratio).toBe(1);
+        expect(clipped).toBe(0);
+        expect(value).toBeNaN();
+      }
+      // A pair pulls its chosen episode up by as much as it pushes the rejected one down.
+      expect(tokens.reduce((sum, { advantage }) => sum + advantage, 0)).toBeCloseTo(0, 5);
+      expect(Math.max(...tokens.map(({ advantage }) => advantage))).toBeGreaterThan(0);
+      expect(await run.replay(2)).toMatchObject({ sameTokens: true });
+      await run.close();
+    },
+  );
 
-  it('have neither ratio, advantage, value nor KL in imitation', async () => {
+  it('have neither ratio, advantage, value nor KL in imitation', { tags: 'release' }, async () => {
     const imitation =
       'imitation={"agent":"expert","numEpisodes":8,"numUpdates":2,"episodesPerUpdate":8,"learningRate":0.01}';
     const run = await finished('run', recipeOf('bandit-ppo', [...silent, imitation]));
@@ -325,25 +332,29 @@ describe('update tokens of updates without a policy gradient', () => {
     await run.close();
   });
 
-  it('show the passes and mini-batches of imitation, which leave those of later updates alone', async () => {
-    const imitation = {
-      ...{ agent: 'expert', numEpisodes: 8, numUpdates: 1, episodesPerUpdate: 8, learningRate: 0.01 },
-      ...{ epochs: 3, miniBatchActionTokens: 4 },
-    };
-    const settings = [
-      `imitation=${JSON.stringify(imitation)}`,
-      'optimizer.epochs=1',
-      'optimizer.miniBatchActionTokens=4096',
-    ];
-    const run = await finished('run', recipeOf('bandit-ppo', [...silent, ...settings]));
-    const stepsOf = async (updateNumber: number) =>
-      (await tokensOf(run, updateNumber)).map(({ optimizerStep }) => optimizerStep);
-    // One token an episode: three passes over eight, by fours.
-    expect(await stepsOf(1)).toEqual([1, 2, 3, 4, 5, 6].flatMap((step) => Array<number>(4).fill(step)));
-    expect(new Set(await stepsOf(2))).toEqual(new Set([1]));
-    expect(await run.replay(1)).toMatchObject({ sameWeights: true, sameTokens: true });
-    await run.close();
-  });
+  it(
+    'show the passes and mini-batches of imitation, which leave those of later updates alone',
+    { tags: 'release' },
+    async () => {
+      const imitation = {
+        ...{ agent: 'expert', numEpisodes: 8, numUpdates: 1, episodesPerUpdate: 8, learningRate: 0.01 },
+        ...{ epochs: 3, miniBatchActionTokens: 4 },
+      };
+      const settings = [
+        `imitation=${JSON.stringify(imitation)}`,
+        'optimizer.epochs=1',
+        'optimizer.miniBatchActionTokens=4096',
+      ];
+      const run = await finished('run', recipeOf('bandit-ppo', [...silent, ...settings]));
+      const stepsOf = async (updateNumber: number) =>
+        (await tokensOf(run, updateNumber)).map(({ optimizerStep }) => optimizerStep);
+      // One token an episode: three passes over eight, by fours.
+      expect(await stepsOf(1)).toEqual([1, 2, 3, 4, 5, 6].flatMap((step) => Array<number>(4).fill(step)));
+      expect(new Set(await stepsOf(2))).toEqual(new Set([1]));
+      expect(await run.replay(1)).toMatchObject({ sameWeights: true, sameTokens: true });
+      await run.close();
+    },
+  );
 });
 
 describe('update tokens of a trainer that is killed', () => {
@@ -382,15 +393,18 @@ describe('update tokens in SQL', () => {
   });
   afterAll(() => store.close());
 
-  it('join the steps that they were sampled in, and give the clip fraction of their update', async () => {
-    const run = await finished('run', recipeOf('bandit-ppo', SMALL));
-    const updates = await run.updates();
-    await run.close();
-    const log = await openLmdbLog({ path: join(directory, 'run', 'log'), createdBy: 'test' });
-    await catchUp(log, store.client);
-    await log.close();
-    const rows = await store.client.queryRows<{ u: number; clip: number; isAction: number; ratio: number }>(
-      `SELECT update_number AS u, avg(of_step.clip) AS clip, min(of_step.is_action) AS isAction, max(of_step.ratio) AS ratio
+  it(
+    'join the steps that they were sampled in, and give the clip fraction of their update',
+    { tags: 'release' },
+    async () => {
+      const run = await finished('run', recipeOf('bandit-ppo', SMALL));
+      const updates = await run.updates();
+      await run.close();
+      const log = await openLmdbLog({ path: join(directory, 'run', 'log'), createdBy: 'test' });
+      await catchUp(log, store.client);
+      await log.close();
+      const rows = await store.client.queryRows<{ u: number; clip: number; isAction: number; ratio: number }>(
+        `SELECT update_number AS u, avg(of_step.clip) AS clip, min(of_step.is_action) AS isAction, max(of_step.ratio) AS ratio
        FROM
        (
          SELECT t.update_number, optimizer_step, avg(clipped) AS clip, min(s.action_mask[position]) AS is_action,
@@ -401,13 +415,14 @@ describe('update tokens in SQL', () => {
          GROUP BY t.update_number, optimizer_step
        ) AS of_step
        GROUP BY u ORDER BY u`,
-      { params: { runId: run.id } },
-    );
-    expect(rows).toHaveLength(updates.length);
-    rows.forEach(({ clip, isAction, ratio }, i) => {
-      expect(clip).toBeCloseTo(metricOf(updates[i], 'train/clipFraction'), 12);
-      expect(isAction).toBe(1);
-      expect(ratio).toBeLessThan(1e-4);
-    });
-  });
+        { params: { runId: run.id } },
+      );
+      expect(rows).toHaveLength(updates.length);
+      rows.forEach(({ clip, isAction, ratio }, i) => {
+        expect(clip).toBeCloseTo(metricOf(updates[i], 'train/clipFraction'), 12);
+        expect(isAction).toBe(1);
+        expect(ratio).toBeLessThan(1e-4);
+      });
+    },
+  );
 });

@@ -6,6 +6,8 @@ import { DataDirectories, root, runRetrace, startRetrace } from '../support/cli.
 
 const NUM_TASKS = 30;
 const NUM_ATTEMPTS = 2;
+/** In the middle of the second policy. */
+const MOST_BEGUN = 1.5 * NUM_TASKS * NUM_ATTEMPTS;
 
 interface Report {
   readonly playId: string;
@@ -19,35 +21,47 @@ describe('retrace play --resume', { timeout: 300_000 }, () => {
     directories.removeAll();
   });
 
-  /** An environment that takes its time, and writes a line for each episode that begins. */
-  function slowEnvironment() {
+  /** An environment that writes a letter for each episode that begins, and makes no step once there are `MOST_BEGUN`, until it may go on. */
+  function heldEnvironment() {
     const directory = directories.make();
-    const begun = join(directory, 'begun');
+    const [begun, mayGoOn] = [join(directory, 'begun'), join(directory, 'may-go-on')];
     const text = readFileSync(join(root, 'test/support/twenty-one.ts'), 'utf8')
-      .replace('import type', "import { appendFileSync } from 'node:fs';\nimport type")
+      .replace(
+        'import type',
+        "import { appendFileSync, existsSync, readFileSync } from 'node:fs';\nimport type",
+      )
       .replace('this.sum = start;', `appendFileSync(${JSON.stringify(begun)}, 'x');\n    this.sum = start;`)
       .replace(
         'step(action: string): StepResult {',
-        'async step(action: string): Promise<StepResult> {\n    await new Promise((resolve) => setTimeout(resolve, 60));',
+        `async step(action: string): Promise<StepResult> {
+    while (readFileSync(${JSON.stringify(begun)}).length >= ${MOST_BEGUN} && !existsSync(${JSON.stringify(mayGoOn)}))
+      await new Promise((resolve) => setTimeout(resolve, 20));`,
       );
-    const file = join(directory, 'slow.ts');
+    const file = join(directory, 'held.ts');
     writeFileSync(file, text);
-    return { file, numBegun: () => (existsSync(begun) ? readFileSync(begun, 'utf8').length : 0) };
+    return {
+      file,
+      numBegun: () => (existsSync(begun) ? readFileSync(begun, 'utf8').length : 0),
+      letGoOn: () => {
+        writeFileSync(mayGoOn, '');
+      },
+    };
   }
 
   it.each(['SIGINT', 'SIGKILL'] as const)(
     'goes on after %s: plays no attempt again that has ended, and leaves none out',
     async (signal) => {
-      const { file, numBegun } = slowEnvironment();
+      const { file, numBegun, letGoOn } = heldEnvironment();
       const data = ['--data-dir', directories.make()];
       const playing = startRetrace([
         ...['play', '--environment', file, '--policy', 'random', '--policy', 'careful'],
         ...['--tasks', String(NUM_TASKS), '--attempts', String(NUM_ATTEMPTS), '--concurrency', '4', ...data],
       ]);
-      // In the middle of the second policy.
-      while (numBegun() < 1.5 * NUM_TASKS * NUM_ATTEMPTS) await sleep(20);
-      if (signal === 'SIGKILL') await playing.killTree();
-      else await playing.stop(signal);
+      while (numBegun() < MOST_BEGUN) await sleep(20);
+      const ended = signal === 'SIGKILL' ? playing.killTree() : playing.stop(signal);
+      // A step in flight ends before a command that is told to stop.
+      letGoOn();
+      await ended;
       const before = await endedAttempts(data);
       expect(before.length).toBeGreaterThan(NUM_TASKS * NUM_ATTEMPTS);
       expect(before.length).toBeLessThan(2 * NUM_TASKS * NUM_ATTEMPTS);

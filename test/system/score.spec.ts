@@ -67,7 +67,7 @@ describe('retrace score', () => {
     expect(await json<Report>('score', '--recipe', recipeFile)).toMatchObject({ numScored: 0 });
   });
 
-  it('score: takes the newest run that has a recipe, and says which', async () => {
+  it('score: takes the newest run that has a recipe, and says which', { tags: 'release' }, async () => {
     await json('play', '--policy', 'random', '--environment', 'bandit', '--tasks', '1');
     const runs = await json<{ run_id: string; recipe: boolean }[]>(
       'sql',

@@ -66,72 +66,76 @@ describe('a second run beside a running server', () => {
     }
   });
 
-  it('starts, queues, cancels, stops and resumes runs over the API, also through a restart', async () => {
-    let url = await server.untilServing();
-    interface Item {
-      readonly queueId: string;
-      readonly runId: string | null;
-      readonly status: string;
-      readonly start: { readonly seed?: number } | null;
-    }
-    interface Queue {
-      readonly running: Item | null;
-      readonly queued: readonly Item[];
-      readonly ended: readonly Item[];
-    }
-    const call = async (method: string, path: string, body?: unknown): Promise<Queue> => {
-      const headers = { 'content-type': 'application/json' };
-      const response = await fetch(`${url}/api/${path}`, {
-        method,
-        ...(body !== undefined && { headers, body: JSON.stringify(body) }),
-      });
-      expect(response.status, path).toBe(200);
-      return (await response.json()) as Queue;
-    };
-    const until = async (isReached: (queue: Queue) => boolean): Promise<Queue> => {
-      for (;;) {
-        const queue = await call('GET', 'queue');
-        if (isReached(queue)) return queue;
-        await sleep(100);
+  it(
+    'starts, queues, cancels, stops and resumes runs over the API, also through a restart',
+    { tags: 'release' },
+    async () => {
+      let url = await server.untilServing();
+      interface Item {
+        readonly queueId: string;
+        readonly runId: string | null;
+        readonly status: string;
+        readonly start: { readonly seed?: number } | null;
       }
-    };
-    const overrides = {
-      'evaluation.everyUpdates': 0,
-      'evaluation.numTestEpisodes': 0,
-      'collection.groupsPerRound': 16,
-    };
-    const start = (seed: number, numUpdates: number) =>
-      call('POST', 'queue', { recipe: 'bandit-ppo', seed, numUpdates, overrides });
+      interface Queue {
+        readonly running: Item | null;
+        readonly queued: readonly Item[];
+        readonly ended: readonly Item[];
+      }
+      const call = async (method: string, path: string, body?: unknown): Promise<Queue> => {
+        const headers = { 'content-type': 'application/json' };
+        const response = await fetch(`${url}/api/${path}`, {
+          method,
+          ...(body !== undefined && { headers, body: JSON.stringify(body) }),
+        });
+        expect(response.status, path).toBe(200);
+        return (await response.json()) as Queue;
+      };
+      const until = async (isReached: (queue: Queue) => boolean): Promise<Queue> => {
+        for (;;) {
+          const queue = await call('GET', 'queue');
+          if (isReached(queue)) return queue;
+          await sleep(100);
+        }
+      };
+      const overrides = {
+        'evaluation.everyUpdates': 0,
+        'evaluation.numTestEpisodes': 0,
+        'collection.groupsPerRound': 16,
+      };
+      const start = (seed: number, numUpdates: number) =>
+        call('POST', 'queue', { recipe: 'bandit-ppo', seed, numUpdates, overrides });
 
-    await start(21, 100_000);
-    await start(22, 1);
-    const { queued } = await start(23, 1);
-    expect(queued.map((item) => item.start?.seed).slice(-2)).toEqual([22, 23]);
-    await call('DELETE', `queue/${queued.at(-1)?.queueId}`);
-    const { running } = await until((queue) => queue.running?.runId != null);
-    const long = running?.runId as string;
-    expect(running?.start?.seed).toBe(21);
-    const refused = await runRetrace([
-      ...['train', '--recipe', 'bandit-ppo', '--seed', '21', '--updates', '100000', ...dataDir()],
-      ...Object.entries(overrides).flatMap(([field, value]) => ['--set', `${field}=${value}`]),
-    ]);
-    expect(refused.stderr).toContain(`run ${long} of bandit-ppo with this seed is being trained by`);
+      await start(21, 100_000);
+      await start(22, 1);
+      const { queued } = await start(23, 1);
+      expect(queued.map((item) => item.start?.seed).slice(-2)).toEqual([22, 23]);
+      await call('DELETE', `queue/${queued.at(-1)?.queueId}`);
+      const { running } = await until((queue) => queue.running?.runId != null);
+      const long = running?.runId as string;
+      expect(running?.start?.seed).toBe(21);
+      const refused = await runRetrace([
+        ...['train', '--recipe', 'bandit-ppo', '--seed', '21', '--updates', '100000', ...dataDir()],
+        ...Object.entries(overrides).flatMap(([field, value]) => ['--set', `${field}=${value}`]),
+      ]);
+      expect(refused.stderr).toContain(`run ${long} of bandit-ppo with this seed is being trained by`);
 
-    await server.stop('SIGTERM');
-    server = serve();
-    url = await server.untilServing();
-    expect((await until((queue) => queue.running !== null)).running?.runId).toBe(long);
-    await server.waitFor(/resuming bandit-ppo/);
-    await call('POST', `runs/${long}/training`, { action: 'stop' });
-    const { ended } = await until((queue) => queue.running === null && queue.ended.length === 2);
-    expect(ended.map(({ status, start: asked }) => [status, asked?.seed])).toEqual([
-      ['finished', 22],
-      ['stopped', 21],
-    ]);
-    await call('POST', `runs/${long}/training`, { action: 'resume' });
-    await until((queue) => queue.running?.runId === long);
-    await call('POST', `runs/${long}/training`, { action: 'stop' });
-    await until((queue) => queue.running === null);
-    expect(await server.stop('SIGTERM')).toBe(0);
-  });
+      await server.stop('SIGTERM');
+      server = serve();
+      url = await server.untilServing();
+      expect((await until((queue) => queue.running !== null)).running?.runId).toBe(long);
+      await server.waitFor(/resuming bandit-ppo/);
+      await call('POST', `runs/${long}/training`, { action: 'stop' });
+      const { ended } = await until((queue) => queue.running === null && queue.ended.length === 2);
+      expect(ended.map(({ status, start: asked }) => [status, asked?.seed])).toEqual([
+        ['finished', 22],
+        ['stopped', 21],
+      ]);
+      await call('POST', `runs/${long}/training`, { action: 'resume' });
+      await until((queue) => queue.running?.runId === long);
+      await call('POST', `runs/${long}/training`, { action: 'stop' });
+      await until((queue) => queue.running === null);
+      expect(await server.stop('SIGTERM')).toBe(0);
+    },
+  );
 });

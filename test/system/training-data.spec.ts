@@ -152,14 +152,18 @@ describe('training on the history of another run', () => {
     expect(numLeftOut).toBeGreaterThan(0);
   });
 
-  it('leaves groups without variance out, where nothing is to replace them', async () => {
-    const run = await begin(2, [stored()], 'sampler={"rule":"fifo","zeroVariance":"drop"}');
-    await run.work();
-    for (const { episodeGroups, groupIds } of await run.plans()) {
-      expect(groupIds).toHaveLength(GROUPS);
-      expect(new Set(episodeGroups).size).toBeLessThan(GROUPS);
-    }
-  });
+  it(
+    'leaves groups without variance out, where nothing is to replace them',
+    { tags: 'release' },
+    async () => {
+      const run = await begin(2, [stored()], 'sampler={"rule":"fifo","zeroVariance":"drop"}');
+      await run.work();
+      for (const { episodeGroups, groupIds } of await run.plans()) {
+        expect(groupIds).toHaveLength(GROUPS);
+        expect(new Set(episodeGroups).size).toBeLessThan(GROUPS);
+      }
+    },
+  );
 
   /** Demonstrations of the expert, which all succeed and have no logprobs, as a source of data. */
   const demonstrationSource = async () => {
@@ -199,7 +203,7 @@ describe('training on the history of another run', () => {
     await expect(gradient.work()).rejects.toMatchObject({ code: 'UNACCOUNTED_LOGPROBS' });
   });
 
-  it('mixes sources by their shares, exactly in each update', async () => {
+  it('mixes sources by their shares, exactly in each update', { tags: 'release' }, async () => {
     const run = await begin(3, [{ from: 'own', share: 1 }, stored(3)]);
     await run.work();
     for (const plan of await run.plans()) {
@@ -283,28 +287,32 @@ describe('sampling from what a run collects', () => {
     await run.close();
   });
 
-  it('holds the ratio of samples to inserts within its bounds, and says in the log who waits', async () => {
-    const limiter = { samplesPerInsert: 2, minDiff: 0, maxDiff: 24 };
-    const sampler = { rule: 'uniform', maxTimesSampled: 4, limiter };
-    const run = await InProcessRun.begin(
-      directory,
-      recipeOf(6, 'collection.maxStaleness=8', `sampler=${JSON.stringify(sampler)}`),
-    );
-    await run.work();
-    let counts = { numInserted: 0, numSampled: 0 };
-    const blocked = new Set<string>();
-    for (const event of await run.controlEvents()) {
-      if (event.kind === 'GroupsClosed')
-        counts = { ...counts, numInserted: counts.numInserted + event.payload.groupIds.length };
-      if (event.kind === 'BatchPlanned')
-        counts = { ...counts, numSampled: counts.numSampled + event.payload.groupIds.length };
-      if (event.kind === 'SamplingBlocked') blocked.add(event.payload.side);
-      const difference = ratioDifference(counts, limiter);
-      expect(difference).toBeGreaterThanOrEqual(limiter.minDiff);
-      expect(difference).toBeLessThanOrEqual(limiter.maxDiff);
-    }
-    expect(counts.numSampled).toBe(6 * GROUPS);
-    expect(blocked.has('collector')).toBe(true);
-    await run.close();
-  });
+  it(
+    'holds the ratio of samples to inserts within its bounds, and says in the log who waits',
+    { tags: 'release' },
+    async () => {
+      const limiter = { samplesPerInsert: 2, minDiff: 0, maxDiff: 24 };
+      const sampler = { rule: 'uniform', maxTimesSampled: 4, limiter };
+      const run = await InProcessRun.begin(
+        directory,
+        recipeOf(6, 'collection.maxStaleness=8', `sampler=${JSON.stringify(sampler)}`),
+      );
+      await run.work();
+      let counts = { numInserted: 0, numSampled: 0 };
+      const blocked = new Set<string>();
+      for (const event of await run.controlEvents()) {
+        if (event.kind === 'GroupsClosed')
+          counts = { ...counts, numInserted: counts.numInserted + event.payload.groupIds.length };
+        if (event.kind === 'BatchPlanned')
+          counts = { ...counts, numSampled: counts.numSampled + event.payload.groupIds.length };
+        if (event.kind === 'SamplingBlocked') blocked.add(event.payload.side);
+        const difference = ratioDifference(counts, limiter);
+        expect(difference).toBeGreaterThanOrEqual(limiter.minDiff);
+        expect(difference).toBeLessThanOrEqual(limiter.maxDiff);
+      }
+      expect(counts.numSampled).toBe(6 * GROUPS);
+      expect(blocked.has('collector')).toBe(true);
+      await run.close();
+    },
+  );
 });

@@ -62,7 +62,7 @@ describe('retrace verify logprobs', { timeout: 600_000 }, () => {
     expect(await verify('--episodes', '10000', '--bound', '1')).toMatchObject({ code: 0 });
   });
 
-  it('can’t tell where no weights are kept', async () => {
+  it('can’t tell where no weights are kept', { tags: 'release' }, async () => {
     await rm(join(path, 'checkpoints'), { recursive: true });
     const { code, stderr } = await verify();
     expect(code).toBe(3);

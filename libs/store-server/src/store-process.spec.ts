@@ -36,53 +36,57 @@ describe('the store process', () => {
   const count = async (client: ClickHouseClient, query: string) =>
     Number((await (await client.query({ query, format: 'JSONEachRow' })).json<{ n: string }>())[0].n);
 
-  it('killed at any time, keeps every acknowledged insert, and each insert completely or not at all', async () => {
-    const directory = newDirectory();
-    const acknowledged = new Set<number>();
-    let batch = 0;
-    // Killed in the first insert, and when parts have begun to merge.
-    for (const numAcknowledged of [0, 1, 2, 5, 9, 15]) {
-      const target = acknowledged.size + numAcknowledged;
-      const running = await start(directory);
-      const client = connect(running.url);
-      await client.command({
-        query:
-          'CREATE TABLE IF NOT EXISTS batches (batch UInt32, row UInt32) ENGINE = MergeTree ORDER BY batch',
+  it(
+    'killed at any time, keeps every acknowledged insert, and each insert completely or not at all',
+    { tags: 'release' },
+    async () => {
+      const directory = newDirectory();
+      const acknowledged = new Set<number>();
+      let batch = 0;
+      // Killed in the first insert, and when parts have begun to merge.
+      for (const numAcknowledged of [0, 1, 2, 5, 9, 15]) {
+        const target = acknowledged.size + numAcknowledged;
+        const running = await start(directory);
+        const client = connect(running.url);
+        await client.command({
+          query:
+            'CREATE TABLE IF NOT EXISTS batches (batch UInt32, row UInt32) ENGINE = MergeTree ORDER BY batch',
+        });
+        let isOver = false;
+        const writers = Array.from({ length: 3 }, async () => {
+          while (!isOver) {
+            const mine = batch++;
+            const values = Array.from({ length: ROWS_PER_BATCH }, (_, row) => ({ batch: mine, row }));
+            await client.insert({ table: 'batches', values, format: 'JSONEachRow' }).then(
+              () => acknowledged.add(mine),
+              () => (isOver = true),
+            );
+          }
+        });
+        while (acknowledged.size < target) await sleep(1);
+        await sleep(numAcknowledged);
+        await running.kill();
+        await Promise.all(writers);
+        await client.close();
+      }
+      const client = connect((await start(directory)).url);
+      const result = await client.query({
+        query: 'SELECT batch, count() AS n, uniqExact(row) AS u FROM batches GROUP BY batch',
+        format: 'JSONEachRow',
       });
-      let isOver = false;
-      const writers = Array.from({ length: 3 }, async () => {
-        while (!isOver) {
-          const mine = batch++;
-          const values = Array.from({ length: ROWS_PER_BATCH }, (_, row) => ({ batch: mine, row }));
-          await client.insert({ table: 'batches', values, format: 'JSONEachRow' }).then(
-            () => acknowledged.add(mine),
-            () => (isOver = true),
-          );
-        }
-      });
-      while (acknowledged.size < target) await sleep(1);
-      await sleep(numAcknowledged);
-      await running.kill();
-      await Promise.all(writers);
+      const batches = await result.json<{ batch: number; n: string; u: string }>();
+      expect(
+        batches.filter(({ n, u }) => Number(n) !== ROWS_PER_BATCH || Number(u) !== ROWS_PER_BATCH),
+      ).toEqual([]);
+      const stored = new Set(batches.map((row) => row.batch));
+      expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
+      // What the killed processes were inserting is cleaned up.
+      expect((await readdir(join(directory, 'exchange'))).filter((name) => name.startsWith('body-'))).toEqual(
+        [],
+      );
       await client.close();
-    }
-    const client = connect((await start(directory)).url);
-    const result = await client.query({
-      query: 'SELECT batch, count() AS n, uniqExact(row) AS u FROM batches GROUP BY batch',
-      format: 'JSONEachRow',
-    });
-    const batches = await result.json<{ batch: number; n: string; u: string }>();
-    expect(
-      batches.filter(({ n, u }) => Number(n) !== ROWS_PER_BATCH || Number(u) !== ROWS_PER_BATCH),
-    ).toEqual([]);
-    const stored = new Set(batches.map((row) => row.batch));
-    expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
-    // What the killed processes were inserting is cleaned up.
-    expect((await readdir(join(directory, 'exchange'))).filter((name) => name.startsWith('body-'))).toEqual(
-      [],
-    );
-    await client.close();
-  });
+    },
+  );
 
   it('asked to stop, answers running statements, accepts no new ones, and ends', async () => {
     const running = await start(newDirectory());

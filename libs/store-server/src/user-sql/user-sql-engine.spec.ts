@@ -146,21 +146,25 @@ describe('UserSqlEngine', () => {
     expect(await ask('SELECT count() FROM steps')).toBe('1000');
   });
 
-  it('leaves a statement alone whose neighbor is ended with its process', async () => {
+  it('leaves a statement alone whose neighbor is ended with its process', { tags: 'release' }, async () => {
     const slow = ask('SELECT sum(sleepEachRow(0.5)) FROM numbers(10) SETTINGS max_block_size = 1');
     await expect(ask(UNSTOPPABLE, { max_execution_time: 1 })).rejects.toThrow('(TIMEOUT_EXCEEDED)');
     expect(await slow).toBe('0');
     expect(await userSqlPids()).toHaveLength(1);
   });
 
-  it('starts as many processes as statements run at once, and uses them again', async () => {
-    const slow = 'SELECT sleep(1)';
-    expect(await Promise.all([ask(slow), ask(slow)])).toEqual(['0', '0']);
-    const pids = await userSqlPids();
-    expect(pids).toHaveLength(2);
-    await ask(slow);
-    expect(await userSqlPids()).toEqual(pids);
-  });
+  it(
+    'starts as many processes as statements run at once, and uses them again',
+    { tags: 'release' },
+    async () => {
+      const slow = 'SELECT sleep(1)';
+      expect(await Promise.all([ask(slow), ask(slow)])).toEqual(['0', '0']);
+      const pids = await userSqlPids();
+      expect(pids).toHaveLength(2);
+      await ask(slow);
+      expect(await userSqlPids()).toEqual(pids);
+    },
+  );
 
   it.runIf(process.platform === 'linux')(
     'has a limit for memory that the engine does not count',

@@ -88,7 +88,7 @@ describe('rebuildStore', () => {
     expect((await verify()).ok).toBe(true);
   });
 
-  it('rebuilds one run and leaves the others unchanged', async () => {
+  it('rebuilds one run and leaves the others unchanged', { tags: 'release' }, async () => {
     const [first, second] = (await readRunHashes(store.client)).slice(1);
     await damage("kind = 'StepRecorded' AND seq = 2");
     const { before, after, numRowsProjected } = await rebuild({ runId: first.runId });

@@ -95,54 +95,62 @@ describe('deleteEpisodes', () => {
     expect(await verify()).toMatchObject({ ok: true, numDeadLetters: 0, numEpisodes: 3 });
   });
 
-  it('drops records that a running sink meets while it learns of the deletion', async () => {
-    const stop = new AbortController();
-    const sink = new Sink({ lingerMs: 1, minInsertIntervalMs: 1 });
-    const running = sink.run({ log: store.log, client: store.client, signal: stop.signal });
-    const bringUpToDate = async () => {
-      for (const [stream, end] of [
-        ['control', await store.log.endOffset('control', 0)],
-        ['trajectories', await store.log.endOffset('trajectories', 0)],
-      ] as const)
-        await sink.caughtUpTo(stream, 0, end - 1);
-    };
-    const late = async () => {
-      for (let i = 0; i < 20; i++) await append(...episode(5 + i), ...[]);
-    };
-    await Promise.all([late(), remove({ bringUpToDate, episodeIds: [5, 9, 14, 20].map(episodeId) })]);
-    await bringUpToDate();
-    stop.abort();
-    await running;
-    const kept = Array.from({ length: 25 }, (_, i) => i).filter(
-      (i) => i !== 4 && ![5, 9, 14, 20].includes(i),
-    );
-    expect(await storedEpisodes()).toEqual(kept.map(episodeId));
-    expect(await verify()).toMatchObject({ ok: true, numDeadLetters: 0 });
-  });
+  it(
+    'drops records that a running sink meets while it learns of the deletion',
+    { tags: 'release' },
+    async () => {
+      const stop = new AbortController();
+      const sink = new Sink({ lingerMs: 1, minInsertIntervalMs: 1 });
+      const running = sink.run({ log: store.log, client: store.client, signal: stop.signal });
+      const bringUpToDate = async () => {
+        for (const [stream, end] of [
+          ['control', await store.log.endOffset('control', 0)],
+          ['trajectories', await store.log.endOffset('trajectories', 0)],
+        ] as const)
+          await sink.caughtUpTo(stream, 0, end - 1);
+      };
+      const late = async () => {
+        for (let i = 0; i < 20; i++) await append(...episode(5 + i), ...[]);
+      };
+      await Promise.all([late(), remove({ bringUpToDate, episodeIds: [5, 9, 14, 20].map(episodeId) })]);
+      await bringUpToDate();
+      stop.abort();
+      await running;
+      const kept = Array.from({ length: 25 }, (_, i) => i).filter(
+        (i) => i !== 4 && ![5, 9, 14, 20].includes(i),
+      );
+      expect(await storedEpisodes()).toEqual(kept.map(episodeId));
+      expect(await verify()).toMatchObject({ ok: true, numDeadLetters: 0 });
+    },
+  );
 
-  it('keeps them out of a rebuilt store and of a log that is written again from the store', async () => {
-    await remove();
-    const hashes = await readRunHashes(store.client);
-    const openClient = (database: string) =>
-      createStoreClient({ url: store.url, username: 'retrace', password: 'fixture', database });
-    for (const one of [undefined, runId]) {
-      const { after } = await rebuildStore({
-        ...{ log: store.log, client: store.client, openClient },
-        ...(one !== undefined && { runId: one }),
-      });
-      expect(after).toEqual(hashes);
-    }
-    const damaged: string[] = [];
-    const job = {
-      client: store.client,
-      logId: store.log.logId,
-      onDamagedRow: (where: string) => damaged.push(where),
-    };
-    for await (const { records } of readLogFromStore(job)) {
-      expect(records.some(({ bytes }) => Buffer.from(bytes).includes(MARKER))).toBe(false);
-    }
-    expect(damaged).toEqual([]);
-  });
+  it(
+    'keeps them out of a rebuilt store and of a log that is written again from the store',
+    { tags: 'release' },
+    async () => {
+      await remove();
+      const hashes = await readRunHashes(store.client);
+      const openClient = (database: string) =>
+        createStoreClient({ url: store.url, username: 'retrace', password: 'fixture', database });
+      for (const one of [undefined, runId]) {
+        const { after } = await rebuildStore({
+          ...{ log: store.log, client: store.client, openClient },
+          ...(one !== undefined && { runId: one }),
+        });
+        expect(after).toEqual(hashes);
+      }
+      const damaged: string[] = [];
+      const job = {
+        client: store.client,
+        logId: store.log.logId,
+        onDamagedRow: (where: string) => damaged.push(where),
+      };
+      for await (const { records } of readLogFromStore(job)) {
+        expect(records.some(({ bytes }) => Buffer.from(bytes).includes(MARKER))).toBe(false);
+      }
+      expect(damaged).toEqual([]);
+    },
+  );
 
   it('refuses episodes that updates were trained on, unless forced', async () => {
     const plan = {
