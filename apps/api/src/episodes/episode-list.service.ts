@@ -17,15 +17,14 @@ import type { EpisodesQuery, EpisodeListItem } from './episodes.dto.js';
 /** Sorts after every UUID. */
 const AFTER_ALL = '~';
 
-/** Episodes searched in one query for matches of a filter, and the number of such queries in one request. */
-const WINDOW_EPISODES = 20_000;
-const MAX_WINDOWS = 5;
+/** Episodes searched for matches of a filter by each query of one request: few first, since most filters find a page among them. */
+const WINDOWS_EPISODES = [1_000, 4_000, 15_000, 20_000, 20_000, 20_000, 20_000];
 
 /**
  * Lists episodes in bounded time, however many the run has.
  *
  * Episode ids sort by start, and so do the rows of the store. The list searches windows of neighbouring episodes and
- * stops after `MAX_WINDOWS`: when few episodes match a filter, the page is short and its cursor continues from there.
+ * stops after 100,000: when few episodes match a filter, the page is short and its cursor continues from there.
  */
 @Injectable()
 export class EpisodeListService {
@@ -105,10 +104,11 @@ export class EpisodeListService {
   private async search(runId: string, query: EpisodesQuery, start: string): Promise<Page<EpisodeListItem>> {
     const found: string[] = [];
     let after = start;
-    for (let numWindows = 0; numWindows < MAX_WINDOWS; numWindows++) {
-      found.push(...(await this.findInWindow(runId, query, after)));
+    for (const size of WINDOWS_EPISODES) {
+      const window = { ...query, after, size };
+      found.push(...(await this.findInWindow(runId, window)));
       if (found.length > query.limit) return toPage(await this.readRows(runId, query, found), query.limit);
-      const end = await this.endOfWindow(runId, query, after);
+      const end = await this.endOfWindow(runId, window);
       if (end === null) return toPage(await this.readRows(runId, query, found), query.limit);
       after = end;
     }
@@ -116,8 +116,8 @@ export class EpisodeListService {
     return { items: rows.map(toEpisodeListItem), nextCursor: encodeCursor([after]) };
   }
 
-  /** Ids of the matching episodes among the next `WINDOW_EPISODES`. */
-  private async findInWindow(runId: string, query: EpisodesQuery, after: string): Promise<string[]> {
+  /** Ids of the matching episodes in a window. */
+  private async findInWindow(runId: string, { after, size, ...query }: Window): Promise<string[]> {
     const { direction, beyond, notBeyond, last } = orderOf(query);
     const sql = `
       WITH (SELECT ${last}(episode_id) FROM (${windowOf(query)})) AS window_end
@@ -134,15 +134,14 @@ export class EpisodeListService {
       ].join(' AND ')}
       ORDER BY episode_id ${direction}
       LIMIT {limit:UInt32}`;
-    const params = { ...filterParams(query), runId, after, size: WINDOW_EPISODES, limit: query.limit + 1 };
+    const params = { ...filterParams(query), runId, after, size, limit: query.limit + 1 };
     const rows = await this.store.queryRows<{ episodeId: string }>(sql, params);
     return rows.map(({ episodeId }) => episodeId);
   }
 
-  /** Last episode of the window after `after`; null when the window reaches the end of the list. */
-  private async endOfWindow(runId: string, query: EpisodesQuery, after: string): Promise<string | null> {
+  /** Last episode of a window; null when it reaches the end of the list. */
+  private async endOfWindow(runId: string, { after, size, ...query }: Window): Promise<string | null> {
     const sql = `SELECT ${orderOf(query).last}(episode_id) AS window_end, count() AS num_episodes FROM (${windowOf(query)})`;
-    const size = WINDOW_EPISODES;
     const [row] = await this.store.queryRows<{ windowEnd: string; numEpisodes: number }>(sql, {
       runId,
       after,
@@ -167,6 +166,12 @@ export class EpisodeListService {
       episodeIds: episodeIds.slice(0, query.limit + 1),
     });
   }
+}
+
+/** The next `size` episodes of the list after the one `after`, and what is asked of them. */
+interface Window extends EpisodesQuery {
+  readonly after: string;
+  readonly size: number;
 }
 
 interface Order {
