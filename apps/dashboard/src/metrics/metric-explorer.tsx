@@ -17,13 +17,14 @@ import type { UserMetric } from './user-metric';
 import { UserMetricForm } from './user-metric-form';
 import { useUserMetrics } from './use-user-metrics';
 
-/** Groups of which the charts are shown at first. */
+/** Groups of which the charts are shown at first, after the pinned ones. */
 const NUM_OPEN = 3;
 const NO_METRICS: readonly UserMetric[] = [];
 
 /** Every metric that the run recorded, found by its name, beside those of other runs. */
 export function MetricExplorer({ run }: { readonly run: RunDetail }) {
-  const { view, isNamed, problem, change, togglePin, saveMetric, removeMetric } = useExplorer();
+  const explorer = useExplorer();
+  const { view, isNamed, problem, saveMetric, removeMetric } = explorer;
   const { search, isMean, axis, pins, metrics } = view;
   const { items, error, isPending, refetch } = useComparedRuns([run.runId, ...view.others]);
   const folds = useFolds(search);
@@ -34,21 +35,17 @@ export function MetricExplorer({ run }: { readonly run: RunDetail }) {
     (name) => isFound(name, search) && folds.isOpen(groupOf(name, pins), true),
   );
   const [edited, setEdited] = useState<UserMetric | 'new' | null>(null);
-  const [movedName, setMovedName] = useState<string | null>(null);
-  const changeView = (changed: Partial<ExplorerView>) => {
-    // Charts that come back with the next view take the focus from nothing.
-    setMovedName(null);
-    change(changed);
-  };
+  const { movedName, settle, change, pin } = useMovedChart(explorer);
   const lines = useMemo(() => exploredLines(runs, { isMean, axis }), [runs, isMean, axis]);
   const recorded = runs.flatMap(({ series }) => series.map(({ name }) => name));
   const names = runs.length === 0 ? [] : [...recorded, ...shown.keys()];
   const groups = metricGroups(names, search, pins);
+  const numOpen = groups[0]?.kind === PINNED ? NUM_OPEN + 1 : NUM_OPEN;
   const others = runs.map((one) => one.run).filter(({ runId }) => runId !== run.runId);
   return (
     <div className={page.stack}>
-      <ExplorerToolbar run={run} others={others} view={view} onChange={changeView} />
-      <LayoutBar view={view} isNamed={isNamed} onChange={changeView} onAddMetric={() => setEdited('new')} />
+      <ExplorerToolbar run={run} others={others} view={view} onChange={change} />
+      <LayoutBar view={view} isNamed={isNamed} onChange={change} onAddMetric={() => setEdited('new')} />
       {problem !== null && <p role="alert">{problem}</p>}
       {edited !== null && (
         <EditedMetric
@@ -70,16 +67,13 @@ export function MetricExplorer({ run }: { readonly run: RunDetail }) {
           key={group.kind}
           {...{ group, lines, view, movedName }}
           userMetrics={shown}
-          onPin={(name) => {
-            togglePin(name);
-            setMovedName(name);
-          }}
+          onPin={pin}
           onAllow={allow}
           onEdit={setEdited}
           onRemove={removeMetric}
-          isOpen={folds.isOpen(group.kind, search !== '' || group.kind === PINNED || i < NUM_OPEN)}
+          isOpen={folds.isOpen(group.kind, search !== '' || i < numOpen)}
           onToggle={(isOpen) => {
-            setMovedName(null);
+            settle();
             folds.set(group.kind, isOpen);
           }}
         />
@@ -88,13 +82,30 @@ export function MetricExplorer({ run }: { readonly run: RunDetail }) {
   );
 }
 
+/** The chart that a pin moved to another group just now, until a person changes anything else: charts that come back then take the focus from nothing. */
+function useMovedChart({ change, togglePin }: Pick<ReturnType<typeof useExplorer>, 'change' | 'togglePin'>) {
+  const [movedName, setMovedName] = useState<string | null>(null);
+  return {
+    movedName,
+    settle: () => setMovedName(null),
+    change: (changed: Partial<ExplorerView>) => {
+      setMovedName(null);
+      change(changed);
+    },
+    pin: (name: string) => {
+      togglePin(name);
+      setMovedName(name);
+    },
+  };
+}
+
 /** Which groups a person opened or folded; with words to search for, others than without. */
 function useFolds(search: string) {
   const [folds, setFolds] = useState<ReadonlyMap<string, boolean>>(new Map());
   const keyOf = (kind: string) => `${kind} ${search === ''}`;
   return {
     isOpen: (kind: string, isOpenAtFirst: boolean) => folds.get(keyOf(kind)) ?? isOpenAtFirst,
-    set: (kind: string, isOpen: boolean) => setFolds(new Map([...folds, [keyOf(kind), isOpen]])),
+    set: (kind: string, isOpen: boolean) => setFolds((before) => new Map([...before, [keyOf(kind), isOpen]])),
   };
 }
 
