@@ -619,7 +619,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.getByRole('link', { name: 'memory-bandit-grpo' }).click();
       await page.getByRole('button', { name: 'Fork' }).click();
       const version = page.getByLabel('Policy version');
-      expect(await version.inputValue()).toBe('5');
+      expect(await version.inputValue()).toBe('');
       await version.fill('3');
       expect(await browser.accessibilityFaults()).toEqual([]);
       await page.getByRole('button', { name: 'Start', exact: true }).click();
@@ -796,6 +796,36 @@ describe('a run whose collector and trainer work at the same time', () => {
         .waitFor();
       expect(await browser.accessibilityFaults()).toEqual([]);
       await page.getByRole('button', { name: 'Unpin sql/batch' }).click();
+    });
+
+    it('runs a query that came with a link only when it is told to, and keeps nothing of the link', async () => {
+      const { page } = browser;
+      const query = 'SELECT 1 AS x, 43 AS value FROM runs LIMIT 1';
+      const [{ runId }] = await sql<{ runId: string }>(
+        "SELECT run_id AS runId FROM runs WHERE name = 'memory-bandit-grpo'",
+      );
+      const asked: string[] = [];
+      page.on('request', (request) => {
+        if (request.postData()?.includes('43 AS value') === true) asked.push(request.url());
+      });
+      const link = new URLSearchParams({ metric: 'linked', sql: query }).toString();
+      await page.goto(`${url}/runs/${runId}/metrics?${link}`);
+      await page.getByText('This query came with the link.').waitFor();
+      await page.getByRole('figure', { name: 'sql/linked' }).waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      expect(asked).toEqual([]);
+      await page.getByRole('button', { name: 'Run linked' }).click();
+      await page
+        .getByRole('figure', { name: 'sql/linked' })
+        .getByRole('listitem')
+        .getByText('43', { exact: true })
+        .waitFor();
+      expect(asked).not.toEqual([]);
+      await page.getByRole('button', { name: 'My own view' }).click();
+      await page.getByRole('figure', { name: 'sql/linked' }).waitFor({ state: 'detached' });
+      await page.reload();
+      await page.getByRole('button', { name: 'Metric by SQL' }).waitFor();
+      expect(await page.getByRole('figure', { name: 'sql/linked' }).count()).toBe(0);
     });
 
     it('holds a reward version against success, and against another, on the page of rewards', async () => {

@@ -54,7 +54,7 @@ export class TrainRunRequest {
   @ApiProperty({
     ...{ type: String, minLength: 1, maxLength: MAX_NAME },
     description:
-      'Name of a built-in recipe, as `GET /api/recipes` lists them, or `run:<run>` for the recipe of a trained run, without its imitation; with `initFrom` of the same run that is a fork of it',
+      'Name of a built-in recipe, as `GET /api/recipes` lists them, or `run:<run>` for the recipe of a trained run, which is refused where it names code, programs, servers or files of tasks of its own; with `initFrom` of the same run that is a fork of it, without its imitation',
     example: 'frozen-lake-ppo',
   })
   @IsString(textRule(MAX_NAME))

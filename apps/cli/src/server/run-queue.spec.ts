@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resolveRecipe, type Recipe } from '@retrace/config';
 import type { RunControlAnswer, RunControlRequest, RunQueueState } from '@retrace/process';
-import { ControlFold } from '@retrace/trajectory';
+import type { CheckpointFiles } from '@retrace/policy';
+import { ControlFold, type AnyEvent } from '@retrace/trajectory';
+import { controlEvent } from '@retrace/trajectory/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MAX_QUEUED, RunQueue, type Train } from './run-queue.js';
 
@@ -54,12 +56,13 @@ describe('RunQueue', () => {
       stored = JSON.parse(JSON.stringify(queue));
     },
   };
-  const open = (kept = directory) =>
+  const open = (kept = directory, state = new ControlFold()) =>
     new RunQueue({
       agents: () => null,
+      checkpoints: { list: () => Promise.resolve([]) } as unknown as CheckpointFiles,
       directory: kept,
       log: { write: ({ message }) => lines.push(message), progress: () => undefined },
-      readState: () => Promise.resolve(new ControlFold()),
+      readState: () => Promise.resolve(state),
     });
   const train: Train = (recipe, onBegun) => {
     const training = new FakeTraining(`${RUN_ID}${trainings.length}`, recipe);
@@ -125,6 +128,25 @@ describe('RunQueue', () => {
       [`${RUN_ID}0`, 2],
       [null, 3],
     ]);
+  });
+
+  it('trains the run that was asked for by a part of its id, after a restart and when another one has such an id', async () => {
+    const state = new ControlFold();
+    const recipe = JSON.parse(JSON.stringify(resolveRecipe('bandit-ppo', { seed: 3 }))) as never;
+    const started = (runId: string) =>
+      state.apply(
+        controlEvent({ logId: '', runId }, 'RunStarted', { name: 'own', recipe }) as AnyEvent,
+        state.nextOffset,
+      );
+    expect(started('01890000-0000-7000-8000-0000000000ab')).toEqual({ applied: true });
+    const before = open(directory, state);
+    await ask(before, { kind: 'start', start: { recipe: 'run:000000ab', numUpdates: 4 } });
+    expect(started('01890000-0000-7000-8001-0000000000ab')).toEqual({ applied: true });
+    const working = open(directory, state).work(train, server.signal);
+    expect((await begun(1)).recipe).toMatchObject({ seed: 3, numUpdates: 4 });
+    server.abort();
+    void trainings[0].stop();
+    await working;
   });
 
   it('takes nothing that it can’t keep, and goes on with what it has where the disk is full', async () => {

@@ -10,11 +10,10 @@ import type {
   RunControlRequest,
   RunQueueState,
 } from '@retrace/process';
-import type { ControlFold } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
 import { describeNothingLearned, type RunSummary } from '../run/run-progress.js';
 import type { LogStream } from '../supervisor/log-stream.js';
-import { recipeOfStart, requireStart } from './start-request.js';
+import { recipeOfStart, requireStart, type StoredRuns } from './start-request.js';
 import type { Training } from './training.js';
 
 export const MAX_QUEUED = 20;
@@ -23,10 +22,9 @@ const MAX_ENDED = 20;
 /** Trains a recipe to its end, or until it is stopped; says when the run has begun. */
 export type Train = (recipe: Recipe, onBegun: (training: Training) => void) => Promise<RunSummary>;
 
-interface RunQueueOptions {
+interface RunQueueOptions extends StoredRuns {
   readonly directory: Pick<DataDirectory, 'runQueue' | 'keepRunQueue'>;
   readonly log: LogStream;
-  readonly readState: () => Promise<ControlFold>;
   /** The proxy for agents; null where none runs. */
   readonly agents: () => AgentAddress | null;
 }
@@ -70,11 +68,10 @@ export class RunQueue {
   /** Answers a caller of the API. Never rejects. */
   async answer(request: RunControlRequest): Promise<RunControlAnswer> {
     try {
-      if (request.kind === 'start')
-        this.add({
-          name: (await requireStart(request.start, this.options.readState)).name,
-          start: request.start,
-        });
+      if (request.kind === 'start') {
+        const { start, recipe } = await requireStart(request.start, this.options);
+        this.add({ name: recipe.name, start });
+      }
       if (request.kind === 'resume') await this.resume(request.runId);
       if (request.kind === 'stop') this.stop(request.runId);
       if (request.kind === 'cancel') this.cancel(request.queueId);
@@ -200,7 +197,7 @@ export class RunQueue {
   }
 
   private async recipeOf({ start, runId }: QueueItem): Promise<Recipe> {
-    if (runId === null && start !== null) return recipeOfStart(start, this.options.readState);
+    if (runId === null && start !== null) return recipeOfStart(start, this.options);
     const run = (await this.options.readState()).run(runId ?? '');
     if (run === undefined || run.ended !== null)
       throw new CliError('RUN_UNKNOWN', `run ${runId ?? ''} can't be resumed: it has ended, or was deleted`);

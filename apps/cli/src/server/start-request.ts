@@ -1,14 +1,19 @@
 import {
+  ConfigError,
+  isRecipe,
   listRecipes,
+  parseRecipe,
   plainAssignments,
+  requireInside,
   resolvePlainRecipe,
   resolveRecipe,
   type Recipe,
 } from '@retrace/config';
+import type { CheckpointFiles } from '@retrace/policy';
 import type { StartRequest } from '@retrace/process';
-import type { ControlFold } from '@retrace/trajectory';
+import type { ControlFold, RunState } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
-import { completeInit } from '../run/complete-init.js';
+import { completeInit, requireNamedWeights } from '../run/complete-init.js';
 import { selectRun } from '../run/find-run.js';
 import { checkTrainingRecipe, overridesOf } from '../run/training-recipe.js';
 
@@ -16,44 +21,91 @@ const POLICY_OF_RUN = /^run:[A-Za-z0-9][A-Za-z0-9._-]{0,199}(@(latest|best|\d{1,
 
 const RECIPE_OF_RUN = /^run:([A-Za-z0-9][A-Za-z0-9._-]{0,95})$/;
 
+/** The log and the weights in which the runs and policies of a request are looked up. */
+export interface StoredRuns {
+  /** Reads the log's control stream. */
+  readonly readState: () => Promise<ControlFold>;
+  readonly checkpoints: CheckpointFiles;
+}
+
+export interface CheckedStart {
+  /** The request, with the whole id of a run that it names by its recipe. */
+  readonly start: StartRequest;
+  readonly recipe: Recipe;
+}
+
 /**
  * Checks what a caller of the API asks to be trained, who may name nothing but what is built in and stored: neither code, files, programs nor servers.
- * Where it names a run by its recipe, that run and the policy to start from must be in the log.
+ * A run that it names by its recipe, and a policy to start from, must be there.
  *
- * @param readState the log's control stream; read only where a run is named
+ * @param stored read only where a run is named
  * @throws ConfigError `RECIPE_INVALID`; CliError `OPTION_INVALID`; both name the field
  */
-export async function requireStart(
-  start: StartRequest,
-  readState: () => Promise<ControlFold>,
-): Promise<Recipe> {
+export async function requireStart(start: StartRequest, stored: StoredRuns): Promise<CheckedStart> {
   requireNames(start);
-  const [, run] = RECIPE_OF_RUN.exec(start.recipe) ?? [];
-  if (run === undefined) return resolveRecipe(start.recipe, overridesOf(optionsOf(start), []));
-  const state = await readState();
-  // The policies of the run have imitated already.
-  const overrides = overridesOf(optionsOf(start), ['imitation=null']);
-  const recipe = resolvePlainRecipe(recipeOfRun(state, start.recipe, run), overrides);
-  if (start.initFrom !== undefined) ofField('initFrom', start.initFrom, () => completeInit(recipe, state));
-  return recipe;
+  const checked = await resolveStart(start, stored);
+  await requireInit(checked, stored);
+  return checked;
 }
 
 /** The same, with everything that a run needs to know before it begins. @throws as `requireStart` and `checkTrainingRecipe` */
-export async function recipeOfStart(
-  start: StartRequest,
-  readState: () => Promise<ControlFold>,
-): Promise<Recipe> {
-  return checkTrainingRecipe(await requireStart(start, readState));
+export async function recipeOfStart(start: StartRequest, stored: StoredRuns): Promise<Recipe> {
+  return checkTrainingRecipe((await requireStart(start, stored)).recipe);
 }
 
-function recipeOfRun(state: ControlFold, recipe: string, wanted: string): unknown {
-  const { started } = ofField('recipe', recipe, () => selectRun(state.runs, wanted));
-  if (started.runKind === 'trained' && started.recipe !== null) return started.recipe;
-  throw refusal('recipe', recipe, 'the run must be one that was trained here, not a recorded one');
+async function resolveStart(start: StartRequest, { readState }: StoredRuns): Promise<CheckedStart> {
+  const [, run] = RECIPE_OF_RUN.exec(start.recipe) ?? [];
+  if (run === undefined)
+    return { start, recipe: resolveRecipe(start.recipe, overridesOf(optionsOf(start), [])) };
+  const { runId, started } = trainedRun(await readState(), start.recipe, run);
+  // The policies of the run have imitated already.
+  const own = start.initFrom === undefined ? [] : ['imitation=null'];
+  const recipe = resolvePlainRecipe(started.recipe, overridesOf(optionsOf(start), own));
+  return { start: { ...start, recipe: `run:${runId}` }, recipe };
+}
+
+/** The run may have been imported, so its recipe may be anybody's. */
+function trainedRun(state: ControlFold, recipe: string, wanted: string): RunState {
+  if (wanted === 'latest')
+    throw refusal(
+      'recipe',
+      recipe,
+      'must name a run by its id: the latest is another one by the time it begins',
+    );
+  const run = findOf('recipe', recipe, () => selectRun(state.runs, wanted));
+  const { runKind, recipe: stored } = run.started;
+  if (runKind !== 'trained' || !isRecipe(stored))
+    throw refusal('recipe', recipe, 'the run must be one that was trained, with a whole recipe');
+  try {
+    requireInside(parseRecipe(stored));
+  } catch (error) {
+    if (error instanceof ConfigError) throw refusal('recipe', recipe, error.message);
+    throw error;
+  }
+  return run;
+}
+
+/** A run named by its recipe, or as the latest, may be one that waits too, so it is only found when the run begins. */
+async function requireInit(
+  { start: { initFrom }, recipe }: CheckedStart,
+  { readState, checkpoints }: StoredRuns,
+): Promise<void> {
+  const run = recipe.initFrom?.run ?? 'latest';
+  if (initFrom === undefined || run === 'latest' || recipeNames().includes(run)) return;
+  const state = await readState();
+  const completed = findOf('initFrom', initFrom, () =>
+    completeInit({ ...recipe, distillation: null }, state),
+  );
+  try {
+    await requireNamedWeights(completed, state, checkpoints);
+  } catch (error) {
+    if (error instanceof CliError) throw refusal('initFrom', initFrom, error.message);
+    throw error;
+  }
 }
 
 /** Names the field of a request in what is refused about it. */
-function ofField<Found>(field: keyof StartRequest, value: string, find: () => Found): Found {
+function findOf<Found>(field: keyof StartRequest, value: string, find: () => Found): Found {
   try {
     return find();
   } catch (error) {
@@ -66,8 +118,12 @@ function refusal(field: keyof StartRequest, value: string, rule: string): CliErr
   return new CliError('OPTION_INVALID', `${field}: got ${JSON.stringify(value)}, ${rule}`);
 }
 
+function recipeNames(): readonly string[] {
+  return listRecipes().map(({ name }) => name);
+}
+
 function requireNames({ recipe, initFrom }: StartRequest): void {
-  const names = listRecipes().map(({ name }) => name);
+  const names = recipeNames();
   if (!names.includes(recipe) && !RECIPE_OF_RUN.test(recipe)) {
     const rule = `must be one of the built-in recipes ${names.join(', ')}, or "run:<run>" for that of a trained run`;
     throw refusal('recipe', recipe, rule);

@@ -10,6 +10,7 @@ import {
 } from '../data-directory/hold-data-directory.js';
 import { CREATED_BY } from '../installation.js';
 import type { RunSummary } from '../run/run-progress.js';
+import { checkpointsOf } from '../services/checkpoints.js';
 import { readControlState } from '../services/control-state.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { WarningRecorder } from '../supervisor/warning-recorder.js';
@@ -86,6 +87,7 @@ export class TrainingServer {
       const ownLog = eventLog;
       const queue = new RunQueue({
         ...{ directory, log, readState: () => readControlState(ownLog) },
+        checkpoints: checkpointsOf(directory),
         agents: () => run.door && { url: run.door.url, runName: AGENTS_RUN },
       });
       if (options.withoutStore !== true)

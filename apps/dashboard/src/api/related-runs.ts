@@ -1,15 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
+import { hasEnded } from '../format/run-state';
 import { api, dataOf } from './client';
 import { keys, type RunFilter, RUNS_PAGE_SIZE, unlessRefused } from './queries';
+import type { RunDetail } from './schema';
+
+const FORKS_REFETCH_MS = 30_000;
 
 /** The newest runs of the recipe of a run, whatever their seed. */
 export function useSeedsOf(runId: string) {
   return useRelatedRuns({ seedsOf: runId }, false);
 }
 
-/** The newest runs that started from a policy of a run. */
-export function useForksOf(runId: string, refetchMs: number | false) {
-  return useRelatedRuns({ startedFrom: runId }, refetchMs);
+/** The newest runs that started from a policy of a run; asked again only while that goes on. */
+export function useForksOf(run: Pick<RunDetail, 'runId' | 'status'>) {
+  return useRelatedRuns({ startedFrom: run.runId }, hasEnded(run) ? false : FORKS_REFETCH_MS);
 }
 
 function useRelatedRuns(relation: Pick<RunFilter, 'seedsOf' | 'startedFrom'>, refetchMs: number | false) {

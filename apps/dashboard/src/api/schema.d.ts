@@ -1189,7 +1189,7 @@ export interface components {
         };
         TrainRunRequest: {
             /**
-             * @description Name of a built-in recipe, as `GET /api/recipes` lists them, or `run:<run>` for the recipe of a trained run, without its imitation; with `initFrom` of the same run that is a fork of it
+             * @description Name of a built-in recipe, as `GET /api/recipes` lists them, or `run:<run>` for the recipe of a trained run, which is refused where it names code, programs, servers or files of tasks of its own; with `initFrom` of the same run that is a fork of it, without its imitation
              * @example frozen-lake-ppo
              */
             recipe: string;

@@ -37,16 +37,38 @@ export function isTrainedAxis(axis: string): axis is TrainedAxis {
   return (TRAINED_AXES as readonly string[]).includes(axis);
 }
 
-/** Gives each point its place on the axis: its update, seconds since the start, or the amount of training by its update; without amounts there are no points. */
+/**
+ * Gives each point its place on the axis: its update, seconds since the start, or the amount of training by its update; without amounts there are no points.
+ * Points without a finite place are left out.
+ */
 export function placeSeries(
   series: MetricSeries,
   axis: ChartAxis,
   { startMs, trained }: AxisOrigin,
 ): PlacedSeries {
-  if (axis === 'update') return { ...series, xs: series.steps };
-  if (axis === 'time') return { ...series, xs: series.times.map((time) => (time - startMs) / 1000) };
+  if (axis === 'update') return withPlaces(series, series.steps);
+  if (axis === 'time')
+    return withPlaces(
+      series,
+      series.times.map((time) => (time - startMs) / 1000),
+    );
   if (trained === undefined) return { ...series, xs: [], steps: [], values: [], times: [] };
-  return { ...series, xs: series.steps.map((update) => amountBy(update, trained)) };
+  return withPlaces(
+    series,
+    series.steps.map((update) => amountBy(update, trained)),
+  );
+}
+
+function withPlaces(series: MetricSeries, xs: readonly number[]): PlacedSeries {
+  if (xs.every(Number.isFinite)) return { ...series, xs };
+  const isPlaced = (_: unknown, i: number) => Number.isFinite(xs[i]);
+  return {
+    ...series,
+    xs: xs.filter(isPlaced),
+    steps: series.steps.filter(isPlaced),
+    values: series.values.filter(isPlaced),
+    times: series.times.filter(isPlaced),
+  };
 }
 
 /**

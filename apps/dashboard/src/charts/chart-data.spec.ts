@@ -175,7 +175,8 @@ describe('nearestStep', () => {
     expect(nearestStep([placed(rollout, 'time')], 0.9)).toBe(1);
   });
 
-  it('is null without points', () => {
+  it('is null without points, and at one that is between two updates', () => {
+    expect(nearestStep([placed({ ...rollout, steps: [0, 1.5, 2] })], 1.4)).toBeNull();
     expect(nearestStep([undefined], 5)).toBeNull();
   });
 });

@@ -34,7 +34,7 @@ export function countedInUpdates(series: MetricSeries, updates: MetricSeries | u
   return { ...series, steps };
 }
 
-/** The step of the point that is nearest to `x` among those of series that count updates; null without points. */
+/** The update of the point that is nearest to `x` among those of series that count updates; null without points, and where it is no whole number. */
 export function nearestStep(series: readonly (PlacedSeries | undefined)[], x: number): number | null {
   let nearest: number | null = null;
   let least = Number.POSITIVE_INFINITY;
@@ -46,7 +46,7 @@ export function nearestStep(series: readonly (PlacedSeries | undefined)[], x: nu
       nearest = one.steps[i];
     });
   }
-  return nearest;
+  return Number.isInteger(nearest) ? nearest : null;
 }
 
 /**

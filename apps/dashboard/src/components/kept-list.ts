@@ -16,21 +16,30 @@ export function readKept<Item>(text: string | null, fields: ItemFields<Item>): r
   return Array.isArray(list) ? list.filter(isItem) : [];
 }
 
-/** The list that this browser keeps under a key; empty in one that keeps nothing. */
+/** Lists that this browser did not take, by key: they are there until the page is left. */
+const unkept = new Map<string, string>();
+
+/** The list under a key. */
 export function keptItems<Item>(key: string, fields: ItemFields<Item>): readonly Item[] {
+  return readKept(unkept.get(key) ?? keptText(key), fields);
+}
+
+function keptText(key: string): string | null {
   try {
-    return readKept(localStorage.getItem(key), fields);
+    return localStorage.getItem(key);
   } catch {
-    return [];
+    return null;
   }
 }
 
-/** Keeps a list in this browser, where it does keep anything. */
+/** Keeps a list in this browser, or until the page is left in one that keeps nothing. */
 export function keepItems(key: string, items: readonly unknown[]): void {
+  const text = JSON.stringify(items);
   try {
-    localStorage.setItem(key, JSON.stringify(items));
+    localStorage.setItem(key, text);
+    unkept.delete(key);
   } catch {
-    // They are there until the page is left.
+    unkept.set(key, text);
   }
 }
 

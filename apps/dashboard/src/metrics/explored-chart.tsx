@@ -17,6 +17,8 @@ interface ExploredChartProps extends Pick<ExplorerView, 'axis' | 'smoothing' | '
   readonly name: string;
   readonly lines: readonly ExploredLine[];
   readonly isPinned: boolean;
+  /** Whether its pin was set or taken away just now. */
+  readonly isMoved: boolean;
   readonly onPin: (name: string) => void;
   /** Pixels. */
   readonly height?: number;
@@ -32,6 +34,7 @@ export function ExploredChart({
   smoothing,
   isLog,
   isPinned,
+  isMoved,
   onPin,
   height,
   onPickUpdate,
@@ -49,7 +52,7 @@ export function ExploredChart({
   }, [recorded, lines, hasBands, smoothing, isLog]);
   const actions = (
     <ChartActions
-      {...{ name, isPinned, onPin }}
+      {...{ name, isPinned, isMoved, onPin }}
       onSaveValues={() => {
         saveValues(name, { labels: runs.map(({ label }) => label), axis, columns: recorded });
       }}
@@ -77,17 +80,18 @@ export function ExploredChart({
   );
 }
 
-interface ChartActionsProps extends Pick<ExploredChartProps, 'name' | 'isPinned' | 'onPin'> {
+interface ChartActionsProps extends Pick<ExploredChartProps, 'name' | 'isPinned' | 'isMoved' | 'onPin'> {
   readonly onSaveValues: () => void;
   readonly onSavePicture: (figure: HTMLElement) => void;
 }
 
-function ChartActions({ name, isPinned, onPin, onSaveValues, onSavePicture }: ChartActionsProps) {
+function ChartActions({ name, isPinned, isMoved, onPin, onSaveValues, onSavePicture }: ChartActionsProps) {
   return (
     <span>
       <button
         type="button"
         className={controls.plain}
+        autoFocus={isMoved}
         aria-label={`${isPinned ? 'Unpin' : 'Pin'} ${name}`}
         title={isPinned ? 'Take the pin away' : 'Put this chart first, and on the overview of runs'}
         onClick={() => {

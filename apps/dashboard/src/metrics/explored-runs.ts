@@ -14,6 +14,8 @@ import { groupSeeds, labelOf } from './seed-groups';
 
 export interface ExploredRun {
   readonly label: string;
+  /** Whether the run records what the x-axis counts. */
+  readonly hasAxis: boolean;
   /** By name. */
   readonly series: ReadonlyMap<string, PlacedSeries>;
 }
@@ -42,5 +44,6 @@ function exploredRun({ run, series }: ComparedRun, axis: ChartAxis): ExploredRun
   const trained = isTrainedAxis(axis) ? trainedAmounts(series, axis, MAX_CHART_POINTS) : undefined;
   const placed = (one: MetricSeries) =>
     placeSeries(countedInUpdates(one, updates), axis, { startMs, trained });
-  return { label: labelOf([run]), series: new Map(series.map((one) => [one.name, placed(one)])) };
+  const hasAxis = !isTrainedAxis(axis) || trained !== undefined;
+  return { label: labelOf([run]), hasAxis, series: new Map(series.map((one) => [one.name, placed(one)])) };
 }

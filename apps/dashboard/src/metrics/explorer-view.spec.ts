@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readView, writeView, type ExplorerView } from './explorer-view';
+import { lengthFault, readView, writeView, type ExplorerView } from './explorer-view';
 
 const UNCHANGED: ExplorerView = {
   ...{ search: '', others: [], axis: 'update', smoothing: 0, isLog: false, isMean: false },
@@ -20,6 +20,14 @@ it('a view of the explorer is in its address, without what nobody chose', () => 
     'q=kl+train&with=a&with=b&x=tokens&smooth=0.6&log=1&seeds=mean&columns=2&pin=train%2Floss&pin=time%2Fwait&metric=a&metric=b&sql=SELECT+1&sql=SELECT+2',
   );
   expect(readView(writeView(chosen))).toEqual(chosen);
+});
+
+it('a view whose queries are too long for an address says so', () => {
+  const view = (length: number) => ({ ...UNCHANGED, metrics: [{ name: 'a', query: 'x'.repeat(length) }] });
+  expect(lengthFault(view(7_987))).toBeNull();
+  expect(lengthFault(view(7_988))).toBe(
+    'The pins and queries of this view take 8,001 characters, and a link or layout holds 8,000: shorten or remove some.',
+  );
 });
 
 it('a metric by SQL without a query, or whose name comes again, counts as absent', () => {

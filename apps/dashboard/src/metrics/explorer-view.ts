@@ -21,6 +21,8 @@ export interface ExplorerView {
 }
 
 export const MAX_COLUMNS = 4;
+/** Servers refuse requests whose head is longer than 16 KB, cookies and all. */
+const MAX_WRITTEN_LENGTH = 8_000;
 const MOST_SMOOTHING = 0.99;
 
 /** Reads the view of an address; a value that it can't have counts as absent. */
@@ -80,6 +82,14 @@ export function writeView(view: ExplorerView): URLSearchParams {
           ...metrics.map(({ query }) => ['sql', query]),
         ]),
   ]);
+}
+
+/** Says why a view fits in no address, and so in no link or layout; null for one that does. */
+export function lengthFault(view: ExplorerView): string | null {
+  const { length } = writeView(view).toString();
+  return length <= MAX_WRITTEN_LENGTH
+    ? null
+    : `The pins and queries of this view take ${length.toLocaleString('en')} characters, and a link or layout holds ${MAX_WRITTEN_LENGTH.toLocaleString('en')}: shorten or remove some.`;
 }
 
 /** An empty text stands for an empty list, which is not the same as no choice. */

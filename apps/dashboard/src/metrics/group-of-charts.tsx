@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import page from '../pages/page.module.css';
 import { useOpenUpdate } from '../updates/use-open-update';
 import { ExploredChart } from './explored-chart';
@@ -23,21 +22,23 @@ interface GroupOfChartsProps {
   readonly onAllow: (query: string) => void;
   readonly onEdit: (metric: UserMetric) => void;
   readonly onRemove: (metric: UserMetric) => void;
-  readonly isOpenAtFirst: boolean;
+  /** The chart whose pin was set or taken away just now; its button gets the focus back in its new group. */
+  readonly movedName: string | null;
+  readonly isOpen: boolean;
+  readonly onToggle: (isOpen: boolean) => void;
 }
 
 /** The charts of a kind, which can be folded. */
 export function GroupOfCharts(props: GroupOfChartsProps) {
-  const { group, lines, view, userMetrics, onPin, isOpenAtFirst } = props;
+  const { group, lines, view, userMetrics, onPin, movedName, isOpen, onToggle } = props;
   const { kind, names } = group;
-  const [isOpen, setIsOpen] = useState(isOpenAtFirst);
   const { axis, smoothing, isLog, columns } = view;
   const onPickUpdate = useOpenUpdate();
   return (
     <details
       open={isOpen}
       onToggle={({ currentTarget }) => {
-        setIsOpen(currentTarget.open);
+        onToggle(currentTarget.open);
       }}
     >
       <summary className={styles.kind}>
@@ -52,6 +53,7 @@ export function GroupOfCharts(props: GroupOfChartsProps) {
                 lines={lines}
                 {...{ axis, smoothing, isLog, onPin, onPickUpdate }}
                 isPinned={kind === PINNED}
+                isMoved={name === movedName}
                 height={HEIGHTS[columns]}
               />
               <NoteBelow {...props} shown={userMetrics.get(name)} />

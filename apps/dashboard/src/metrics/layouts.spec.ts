@@ -1,10 +1,33 @@
 import { expect, it } from 'vitest';
 import { readView } from './explorer-view';
-import { renamed, searchOf, toggled, viewOf } from './layouts';
+import {
+  movedPin,
+  renamed,
+  searchOf,
+  shownPins,
+  toggled,
+  viewOf,
+  withMetric,
+  withoutMetric,
+} from './layouts';
 
 it('a pin is added to the end, and taken away', () => {
   expect(toggled(['a'], 'b')).toEqual(['a', 'b']);
   expect(toggled(['a', 'b'], 'a')).toEqual(['b']);
+});
+
+it('the first four pins of those that a run has are shown', () => {
+  const pins = ['gone', 'a', 'b', 'c', 'gone too', 'd', 'e'];
+  expect(shownPins(pins, ['e', 'd', 'c', 'b', 'a'])).toEqual(['a', 'b', 'c', 'd']);
+});
+
+it('a pin goes with its metric by SQL: to its new name, and away', () => {
+  const [lag, delay] = ['lag', 'delay'].map((name) => ({ name, query: '1' }));
+  expect(movedPin(['a', 'sql/lag', 'b'], lag, delay)).toEqual(['a', 'sql/delay', 'b']);
+  expect(movedPin(['a', 'sql/lag', 'b'], lag, null)).toEqual(['a', 'b']);
+  expect(withMetric([lag], delay, lag)).toEqual([delay]);
+  expect(withMetric([lag], delay, null)).toEqual([delay, lag]);
+  expect(withoutMetric([lag], lag)).toEqual([]);
 });
 
 it('a layout has all of a view but its runs, which stay those that are shown', () => {

@@ -1,5 +1,5 @@
-import { keepItems, keptItems } from '../components/kept-list';
-import type { UserMetric } from './user-metric';
+import { keepItems, keptItems, withNamed } from '../components/kept-list';
+import { chartNameOf, type UserMetric } from './user-metric';
 import { readView, writeView, type ExplorerView } from './explorer-view';
 
 /** A named view of the explorer, without the runs that it showed. */
@@ -14,6 +14,7 @@ const LAYOUTS_KEY = 'retrace.metrics.layouts';
 const METRICS_KEY = 'retrace.metrics.sql';
 const ALLOWED_KEY = 'retrace.metrics.allowed';
 const MAX_ALLOWED = 200;
+const MAX_PINNED = 4;
 
 /** Names of the charts that this browser keeps first, in their order. */
 export function readPins(): readonly string[] {
@@ -70,6 +71,36 @@ export function searchOf(view: ExplorerView): string {
 /** A layout as a view, with the runs of the view that is shown. */
 export function viewOf({ search }: Pick<Layout, 'search'>, { others, isMean }: ExplorerView): ExplorerView {
   return { ...readView(new URLSearchParams(search)), others, isMean };
+}
+
+/** Pins of the charts that stand before those of a run's overview: the first few of those that the run has. */
+export function shownPins(pins: readonly string[], names: readonly string[]): readonly string[] {
+  return pins.filter((name) => names.includes(name)).slice(0, MAX_PINNED);
+}
+
+/** Puts a metric in place of the one that is edited, or adds it. */
+export function withMetric(
+  metrics: readonly UserMetric[],
+  metric: UserMetric,
+  edited: UserMetric | null,
+): readonly UserMetric[] {
+  return withNamed(withoutMetric(metrics, edited), metric);
+}
+
+export function withoutMetric(metrics: readonly UserMetric[], one: UserMetric | null): readonly UserMetric[] {
+  return metrics.filter(({ name }) => name !== one?.name);
+}
+
+/** Gives the pin of a metric that is edited its new name, or takes it away with the metric. */
+export function movedPin(
+  pins: readonly string[],
+  from: UserMetric,
+  to: UserMetric | null,
+): readonly string[] {
+  return pins.flatMap((name) => {
+    if (name !== chartNameOf(from)) return name;
+    return to === null ? [] : chartNameOf(to);
+  });
 }
 
 /** Gives a layout another name, in place of one that has it. */

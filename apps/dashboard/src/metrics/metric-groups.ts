@@ -17,11 +17,21 @@ export function metricGroups(
   search: string,
   pins: readonly string[] = [],
 ): MetricGroup[] {
-  const words = search.toLowerCase().split(/\s+/);
-  const all = new Set([...names].filter((name) => words.every((word) => name.toLowerCase().includes(word))));
+  const all = new Set([...names].filter((name) => isFound(name, search)));
   const pinned = pins.filter((name) => all.has(name));
   const found = [...all].filter((name) => !pinned.includes(name));
   return [...(pinned.length === 0 ? [] : [{ kind: PINNED, names: pinned }]), ...kindsOf(found)];
+}
+
+/** Whether a name has every word of the search in it, in whatever case. */
+export function isFound(name: string, search: string): boolean {
+  const words = search.toLowerCase().split(/\s+/);
+  return words.every((word) => name.toLowerCase().includes(word));
+}
+
+/** The group in which a metric is drawn. */
+export function groupOf(name: string, pins: readonly string[]): string {
+  return pins.includes(name) ? PINNED : kindOf(name);
 }
 
 function kindsOf(found: readonly string[]): MetricGroup[] {

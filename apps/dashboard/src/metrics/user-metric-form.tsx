@@ -2,7 +2,7 @@ import { type FormEvent, useState } from 'react';
 import controls from '../components/controls.module.css';
 import { Select } from '../components/select';
 import page from '../pages/page.module.css';
-import { EXAMPLE_METRICS, type UserMetric } from './user-metric';
+import { EXAMPLE_METRICS, nameFault, type UserMetric } from './user-metric';
 import styles from './user-metrics.module.css';
 
 const MAX_NAME_LENGTH = 60;
@@ -15,13 +15,17 @@ const EXAMPLES = [
 interface UserMetricFormProps {
   /** The metric that is changed; null for a new one. */
   readonly edited: UserMetric | null;
+  /** All metrics of the view. */
+  readonly metrics: readonly UserMetric[];
   readonly onSave: (metric: UserMetric) => void;
   readonly onCancel: () => void;
 }
 
 /** Name and query of a metric by SQL. */
-export function UserMetricForm({ edited, onSave, onCancel }: UserMetricFormProps) {
+export function UserMetricForm({ edited, metrics, onSave, onCancel }: UserMetricFormProps) {
   const [{ name, query }, setFields] = useState(edited ?? { name: '', query: '' });
+  const taken = metrics.map((one) => one.name).filter((one) => one !== edited?.name);
+  const fault = nameFault(name.trim(), taken);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     onSave({ name: name.trim(), query: query.trim() });
@@ -43,6 +47,7 @@ export function UserMetricForm({ edited, onSave, onCancel }: UserMetricFormProps
             onChange={({ target }) => setFields({ name: target.value, query })}
           />
         </label>
+        {fault !== null && <p role="alert">{fault}</p>}
         <Select
           label="Example"
           value=""
@@ -66,7 +71,7 @@ export function UserMetricForm({ edited, onSave, onCancel }: UserMetricFormProps
         <button
           type="submit"
           className={controls.primary}
-          disabled={name.trim() === '' || query.trim() === ''}
+          disabled={name.trim() === '' || query.trim() === '' || fault !== null}
         >
           Draw
         </button>

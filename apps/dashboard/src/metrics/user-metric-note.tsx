@@ -22,14 +22,19 @@ export function UserMetricNote({
       {!isAllowed && (
         <>
           <p>This query came with the link. It reads what you may read; look at it before you run it.</p>
-          <pre className={styles.query} tabIndex={0} aria-label={`Query of ${name}`}>
+          <pre className={styles.query} tabIndex={0} role="group" aria-label={`Query of ${name}`}>
             {query}
           </pre>
         </>
       )}
       {problem !== null && (
         <p className={styles.problem} role="alert">
-          {problem}
+          {problem.message}{' '}
+          {problem.retry !== null && (
+            <button type="button" className={controls.plain} onClick={() => void problem.retry?.()}>
+              Retry
+            </button>
+          )}
         </p>
       )}
       <p>

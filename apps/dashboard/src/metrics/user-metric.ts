@@ -16,6 +16,12 @@ export const MAX_POINTS = 10_000;
 const RUN = '{run}';
 const KIND = 'sql';
 
+/** Says what is wrong with the name of a metric; null for nothing. The API takes names of metrics between commas. */
+export function nameFault(name: string, taken: readonly string[]): string | null {
+  if (name.includes(',')) return 'A name has no commas.';
+  return taken.includes(name) ? `There is a metric “${name}” already.` : null;
+}
+
 /** Name of the chart, among those of recorded metrics. */
 export function chartNameOf({ name }: UserMetric): string {
   return `${KIND}/${name}`;
@@ -56,10 +62,16 @@ export function seriesOfResult(
     .map((row) => ({ at: isTime ? secondsOf(row[x]) : numberOf(row[x]), value: numberOf(row[y]) }))
     .filter((point): point is { at: number; value: number } => point.at !== null && point.value !== null)
     .sort((a, b) => a.at - b.at);
+  const again = points.findIndex(({ at }, i) => i > 0 && at === points[i - 1].at);
+  if (again > 0)
+    throw new Error(
+      `Column x has ${isTime ? 'a time' : points[again].at} more than once; a chart needs one row for each x.`,
+    );
   return {
     name: chartNameOf(metric),
     source: isTime ? 'collector' : 'trainer',
-    steps: points.map(({ at }) => at),
+    // A time has no update until it is counted in those of the run.
+    steps: points.map(({ at }) => (isTime ? Number.NaN : at)),
     values: points.map(({ value }) => value),
     times: points.map(({ at }) => (isTime ? at * 1000 : timeOfUpdate(at, updates))),
   };

@@ -28,9 +28,8 @@ it('readStart: reads numbers, and overrides as JSON or else as texts', () => {
   });
 });
 
-it('forkFields: the recipe of a run from its newest policy, or from another version', () => {
-  const fields = forkFields({ runId: 'a', policyVersion: 30 });
-  expect(readStart({ ...EMPTY, ...fields })).toEqual({ recipe: 'run:a', initFrom: 'run:a@30' });
+it('forkFields: the recipe of a run from its newest policy when it begins, or from a version', () => {
+  expect(readStart({ ...EMPTY, ...forkFields('a') })).toEqual({ recipe: 'run:a', initFrom: 'run:a' });
   expect(['12', ''].map((version) => policyOf('a', version))).toEqual(['run:a@12', 'run:a']);
   expect(['run:a@12', 'run:a'].map(versionOf)).toEqual(['12', '']);
 });

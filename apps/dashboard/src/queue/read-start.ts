@@ -1,4 +1,4 @@
-import type { RunDetail, TrainRunRequest } from '../api/schema';
+import type { TrainRunRequest } from '../api/schema';
 
 /** Contents of the form, as text. */
 export interface StartFields {
@@ -13,12 +13,9 @@ export interface StartFields {
   readonly overrides: string;
 }
 
-/** The fields of a fork of a run: its recipe, from its newest policy. */
-export function forkFields({
-  runId,
-  policyVersion,
-}: Pick<RunDetail, 'runId' | 'policyVersion'>): Pick<StartFields, 'recipe' | 'initFrom'> {
-  return { recipe: `run:${runId}`, initFrom: policyOf(runId, `${policyVersion ?? ''}`) };
+/** The fields of a fork of a run: its recipe, from the newest policy that it has when the fork begins. */
+export function forkFields(runId: string): Pick<StartFields, 'recipe' | 'initFrom'> {
+  return { recipe: `run:${runId}`, initFrom: policyOf(runId, '') };
 }
 
 /** Names a version of a run's policy as a request does; without a version, the newest when the run begins. */

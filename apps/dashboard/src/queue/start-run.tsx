@@ -52,7 +52,7 @@ function StartDialog(props: StartDialogProps) {
 function StartForm({ title, parent, onClosed }: StartDialogProps & { readonly onClosed: () => void }) {
   const start = useStartRun();
   const open = useOpenPage();
-  const [fields, setFields] = useState<StartFields>({ ...EMPTY, ...(parent && forkFields(parent)) });
+  const [fields, setFields] = useState<StartFields>({ ...EMPTY, ...(parent && forkFields(parent.runId)) });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const onSuccess = () => {
@@ -165,12 +165,14 @@ function InitField({ fields, onChange }: FieldProps) {
   );
 }
 
-/** The version of the parent's policy that a fork starts from: version n is that after update n. */
+/** The version of the parent's policy that a fork starts from: version n is that after update n; without one, the newest. */
 function PolicyField({ fields, parent, onChange }: FieldProps & { readonly parent: RunDetail }) {
   return (
     <>
       <p className={styles.field}>
         A run with the recipe of {labelOf([parent])}, from its policy. The optimizer starts from scratch.
+        Updates and seed are those of that run where they are empty. A fork with the same fields as one that
+        was stopped goes on with it: change the seed for another.
       </p>
       <label className={styles.field}>
         Policy version, after the update of that number
@@ -178,10 +180,11 @@ function PolicyField({ fields, parent, onChange }: FieldProps & { readonly paren
           type="number"
           min={0}
           max={parent.policyVersion ?? 0}
-          required
+          placeholder="the newest when the fork begins"
           value={versionOf(fields.initFrom)}
           onChange={({ target }) => onChange({ initFrom: policyOf(parent.runId, target.value) })}
         />
+        <small>The weights of some versions are not kept; those of the newest are.</small>
       </label>
     </>
   );

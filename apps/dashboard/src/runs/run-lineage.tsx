@@ -3,14 +3,13 @@ import type { RunDetail } from '../api/schema';
 import { StatusBadge } from '../components/badge';
 import { Link } from '../components/link';
 import { shortId } from '../format/ids';
-import { useRefetchMs } from '../live/use-live-run';
 import page from '../pages/page.module.css';
 import { initSourceOf } from './init-source';
 import styles from './run-lineage.module.css';
 
 /** The policy that a run started from, and the runs that started from one of its own; nothing for a run without either. */
 export function RunLineage({ run }: { readonly run: RunDetail }) {
-  const { data: forks = [] } = useForksOf(run.runId, useRefetchMs());
+  const { data: forks = [] } = useForksOf(run);
   const source = initSourceOf(run.recipe);
   if (source === null && forks.length === 0) return null;
   return (
