@@ -18,6 +18,9 @@ import { formatCount } from '../format/numbers';
 import page from './page.module.css';
 import { useRunOfPage } from './run-layout';
 
+/** Until the tokens near a step are shown that was scrolled to. */
+const TOKENS_SHOWN_MS = 150;
+
 /** Replays an episode step by step. */
 export function EpisodePage() {
   const { runId } = useRunOfPage();
@@ -96,7 +99,10 @@ function WithConversation({ runId, summary, steps, hasMore, children }: WithConv
   const showStep = (step: number): void => {
     const card = list.current?.querySelector(`[data-step="${step}"]`);
     card?.querySelector<HTMLElement>('h2')?.focus({ preventScroll: true });
-    card?.scrollIntoView({ block: 'start' });
+    const scroll = (): void => card?.scrollIntoView({ block: 'start' });
+    scroll();
+    // The tokens above it that come into the page only now move it.
+    setTimeout(scroll, TOKENS_SHOWN_MS);
   };
   const hasTree = hasBranches(nodes);
   // The steps stay the same elements when the branches come.
