@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { CheckpointFiles, openPolicyCheckpoint, evaluateLogprobs } from '@retrace/policy';
@@ -230,12 +231,10 @@ describe('a run whose collector and trainer work at the same time', () => {
       expect(steps).toHaveLength(8);
       for (const [number, { token_ids, reward, observation, last }] of steps.entries()) {
         const step = page.getByRole('listitem').filter({ hasText: `Step ${number}` });
-        expect(
-          await step
-            .getByRole('group', { name: `Tokens of step ${number}` })
-            .getByRole('button')
-            .count(),
-        ).toBe(token_ids.length);
+        // Tokens far from the window are not in the page.
+        await step.scrollIntoViewIfNeeded();
+        const chips = step.getByRole('group', { name: `Tokens of step ${number}` }).getByRole('button');
+        await expect.poll(() => chips.count()).toBe(token_ids.length);
         const text = (await step.innerText()).replaceAll('\u2212', '-');
         expect(text).toContain(observation);
         expect(Number(/reward\s+(-?[\d.]+)/i.exec(text)?.[1])).toBeCloseTo(reward, 2);
@@ -877,8 +876,15 @@ describe('a run whose collector and trainer work at the same time', () => {
       );
       await page.goto(`${url}/runs/${trained.run_id}`);
       await page.getByRole('heading', { level: 1, name: 'memory-bandit-grpo' }).waitFor();
-      await page.keyboard.press('g');
-      await page.keyboard.press('u');
+      // On a busy machine the second key may come too late for a sequence.
+      const pressUntilAt = async (keys: string, address: RegExp) => {
+        const press = async () => {
+          for (const key of keys) await page.keyboard.press(key);
+          return page.url();
+        };
+        await expect.poll(press, { interval: 500, timeout: 20_000 }).toMatch(address);
+      };
+      await pressUntilAt('gu', /\/updates$/);
       await page.getByRole('link', { name: '5', exact: true }).waitFor();
       await page.keyboard.press('j');
       await page.keyboard.press('j');
@@ -887,8 +893,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.locator('a[rel="next"]').waitFor();
       await page.keyboard.press('[');
       await page.getByRole('heading', { name: 'Update 3' }).waitFor();
-      await page.keyboard.press('g');
-      await page.keyboard.press('e');
+      await pressUntilAt('ge', /\/episodes$/);
       await page.getByRole('table').waitFor();
       await page.keyboard.press('/');
       await page.keyboard.type('jg');
@@ -905,9 +910,17 @@ describe('a run whose collector and trainer work at the same time', () => {
 
     it('finds pages, runs and updates by its palette', async () => {
       const { page } = browser;
+      await page.route(/command-palette.*\.js/, async (route) => {
+        await sleep(500);
+        await route.continue();
+      });
       await page.keyboard.press('Control+k');
+      // Keys that come before the palette does are not keys of the page.
+      await page.keyboard.press('?');
       const palette = page.getByRole('dialog', { name: 'Commands' });
       const field = palette.getByRole('combobox');
+      await field.waitFor();
+      expect(await page.getByRole('dialog', { name: 'Keyboard' }).count()).toBe(0);
       await field.fill('memory-bandit');
       await palette.getByRole('group', { name: 'Runs', exact: true }).getByRole('option').first().waitFor();
       expect(await browser.accessibilityFaults()).toEqual([]);
@@ -919,6 +932,28 @@ describe('a run whose collector and trainer work at the same time', () => {
       await field.fill('episodes');
       await palette.getByRole('option', { name: 'Episodes' }).first().click();
       await page.waitForURL(/\/episodes$/);
+      await page.keyboard.press('Control+k');
+      await field.waitFor();
+      await page.keyboard.press('Control+k');
+      await palette.waitFor({ state: 'detached' });
+      await page.keyboard.press('Control+k');
+      await field.waitFor();
+      await page.keyboard.press('Escape');
+      await palette.waitFor({ state: 'detached' });
+      expect(page.url()).toMatch(/\/episodes$/);
+    });
+
+    it('puts a ready-made query of the palette into the editor, also where that is open', async () => {
+      const { page } = browser;
+      await page.getByRole('link', { name: 'SQL', exact: true }).click();
+      const editor = page.getByLabel('SQL query');
+      await editor.fill('SELECT 1');
+      const title = 'Length of episodes over training';
+      await page.keyboard.press('Control+k');
+      const palette = page.getByRole('dialog', { name: 'Commands' });
+      await palette.getByRole('combobox').fill(title);
+      await palette.getByRole('option', { name: title }).click();
+      await expect.poll(() => editor.innerText()).toMatch(/numSteps|num_steps/i);
     });
 
     it('shows a conversation with its tool calls and sub-agent as a tree, which arrow keys move in', async () => {
@@ -965,8 +1000,8 @@ describe('a run whose collector and trainer work at the same time', () => {
       expect((await nodes()).map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([
         '▾ Step 0 I ask.',
         '▾ research {}',
-        'Agent helper return 0.5 · success · 00000002',
         'Answer Three shops.',
+        'Agent helper return 0.5 · success · 00000002',
         'Step 1 Three.',
       ]);
       expect(await browser.accessibilityFaults()).toEqual([]);
@@ -974,7 +1009,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.keyboard.press('ArrowLeft');
       expect(await nodes()).toHaveLength(2);
       await page.keyboard.press('ArrowRight');
-      for (const key of ['ArrowRight', 'ArrowRight', 'Enter']) await page.keyboard.press(key);
+      for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
       await page.waitForURL((address) => address.pathname.endsWith(called));
       await page.getByRole('treeitem', { name: 'Called by' }).waitFor();
     });

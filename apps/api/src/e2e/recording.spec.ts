@@ -1,6 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newRunId } from '@retrace/trajectory';
+import { appendEvents } from '@retrace/log/testing';
+import { episodeIdFor, newRunId } from '@retrace/trajectory';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { ApiFixture } from '../testing/api-fixture.js';
 
 let fixture: ApiFixture;
@@ -118,6 +120,31 @@ describe('GET /api/runs/:runId/episodes/:episodeId/branches', () => {
       }),
     ]);
     expect(await branchesOf(called)).toEqual([]);
+  });
+
+  it('lists a fork of another run at the step that it begins at, and nothing of the fork itself', async () => {
+    const [runId, main, forkRunId] = [await startRun(), newRunId(), newRunId()];
+    expect((await send(runId, JSON.stringify(episodeOf(main)))).status).toBe(200);
+    const ids = { logId: fixture.log.logId, runId: forkRunId };
+    await appendEvents(fixture.log, [controlEvent(ids, 'RunStarted', { name: 'forks' })]);
+    await appendEvents(
+      fixture.log,
+      episodeEvents({
+        ...{ ...ids, ordinal: 0, numSteps: 1 },
+        started: { forkedFrom: { episodeId: main, step: 0 }, forkedFromRunId: runId },
+      }),
+    );
+    await fixture.storeHasCaughtUp();
+    const fork = episodeIdFor({ runId: forkRunId, ordinal: 0 });
+    const addressOf = (run: string, episode: string) => `/api/runs/${run}/episodes/${episode}/branches`;
+    expect(await fixture.getJson(addressOf(runId, main))).toEqual({
+      items: [
+        expect.objectContaining({ kind: 'fork', step: 0, runId: forkRunId, episodeId: fork, numSteps: 1 }),
+      ],
+      truncated: false,
+    });
+    expect(await fixture.getJson(addressOf(forkRunId, fork))).toEqual({ items: [], truncated: false });
+    expect((await fixture.get(addressOf(runId, newRunId()))).status).toBe(404);
   });
 });
 

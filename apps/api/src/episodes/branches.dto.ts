@@ -46,4 +46,7 @@ export class EpisodeBranch {
 export class EpisodeBranches {
   @ApiProperty({ type: [EpisodeBranch], description: 'In the order in which they started, at most 1,000' })
   readonly items!: readonly EpisodeBranch[];
+
+  @ApiBoolean('There are more than the items')
+  readonly truncated!: boolean;
 }

@@ -98,11 +98,7 @@ export class EpisodeService {
       this.store.queryRows<Pick<EpisodeDetail, 'costUsd' | 'numPoorerSteps'>>(GET_SUMS, key),
       this.forks.of(key),
     ]);
-    if (!episode)
-      throw new ProblemError(
-        'NOT_FOUND',
-        `Episode ${episodeId} of run ${runId} not found; an episode of the last seconds may not be stored yet`,
-      );
+    if (!episode) throw episodeNotFound(key);
     const { forkedFromRunId, forkedFromEpisodeId, forkedFromStep, ...listed } = episode;
     return {
       ...toEpisodeListItem(listed),
@@ -128,6 +124,13 @@ export class EpisodeService {
       steps.map(async (row) => toStepDetail(row, await this.tokenTexts.of(row.tokenizerHash, row.tokenIds))),
     );
   }
+}
+
+export function episodeNotFound({ runId, episodeId }: EpisodeParams): ProblemError {
+  return new ProblemError(
+    'NOT_FOUND',
+    `Episode ${episodeId} of run ${runId} not found; an episode of the last seconds may not be stored yet`,
+  );
 }
 
 function originOf(runId: string | null, episodeId: string | null, step: number | null): ForkOrigin | null {

@@ -51,10 +51,9 @@ export function useEpisodeBranches(
 ) {
   return useQuery({
     queryKey: ['runs', runId, 'branches', episodeId],
-    queryFn: async ({ signal }) => {
+    queryFn: ({ signal }) => {
       const params = { path: { runId, episodeId } };
-      return (await dataOf(api.GET('/api/runs/{runId}/episodes/{episodeId}/branches', { params, signal })))
-        .items;
+      return dataOf(api.GET('/api/runs/{runId}/episodes/{episodeId}/branches', { params, signal }));
     },
     enabled: openedRun() === null,
     refetchInterval: unlessRefused(!sealed && 5_000),

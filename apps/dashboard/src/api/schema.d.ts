@@ -1626,6 +1626,8 @@ export interface components {
         EpisodeBranches: {
             /** @description In the order in which they started, at most 1,000 */
             items: components["schemas"]["EpisodeBranch"][];
+            /** @description There are more than the items */
+            truncated: boolean;
         };
         DeletionResult: {
             /** @description Deleted episodes */

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
-import { useLocation, useMatch } from 'react-router';
+import { useMatch } from 'react-router';
 import { apiOfNow, dataOf } from '../api/client';
 import controls from '../components/controls.module.css';
 import { SearchField } from '../components/search-field';
@@ -8,8 +7,8 @@ import { useNow } from '../components/use-now';
 import { useDraft } from '../components/use-draft';
 import { formatDuration, formatMoment } from '../format/times';
 import { momentMs, readTime } from './moment';
-import { timeOfMoment } from './named-moment';
 import styles from './as-of-bar.module.css';
+import { useMomentFinder } from './use-moment-finder';
 
 interface AsOfBarProps {
   /** Null: now. */
@@ -21,30 +20,10 @@ interface AsOfBarProps {
 /** Chooses the moment that all pages show: a time, an event, or a point on the way of the run that the page is about. */
 export function AsOfBar({ moment, onShow, onClose }: AsOfBarProps) {
   const runId = useMatch('/runs/:runId/*')?.params.runId;
-  const { key: address } = useLocation();
-  const [refused, setRefused] = useState<string | null>(null);
-  // What is asked for may no longer be wanted when its answer comes.
-  const wanted = useRef(0);
-  useEffect(
-    () => () => {
-      wanted.current++;
-    },
-    [address],
-  );
+  const { refused, find, cancel } = useMomentFinder(onShow);
   const show = (next: string | null): void => {
-    wanted.current++;
-    setRefused(null);
+    cancel();
     onShow(next);
-  };
-  const find = async (named: string): Promise<void> => {
-    const own = ++wanted.current;
-    setRefused(null);
-    try {
-      const time = await timeOfMoment(named);
-      if (own === wanted.current) show(time);
-    } catch (error) {
-      if (own === wanted.current) setRefused((error as Error).message);
-    }
   };
   const commit = (typed: string): void => {
     const named = typed.trim();

@@ -65,7 +65,10 @@ function useOverlay(isEnabled: boolean) {
   const showPalette = useCallback(() => {
     setShown('palette');
   }, []);
-  useKeyboard({ isEnabled, onHelp: showHelp, onPalette: showPalette });
+  const togglePalette = useCallback(() => {
+    setShown((before) => (before === 'palette' ? null : 'palette'));
+  }, []);
+  useKeyboard({ isEnabled, overlay: shown, onHelp: showHelp, onPalette: togglePalette });
   return { shown, close, showHelp, showPalette };
 }
 

@@ -17,7 +17,7 @@ export function VirtualRows<Row>({ rows, numColumns, cellsOf }: VirtualRowsProps
   const virtualizer = useVirtualizer({
     count: rows.length,
     // A ref of the frame would be set only after this body asks for it first.
-    getScrollElement: () => body.current?.closest<HTMLElement>('[role="region"]') ?? null,
+    getScrollElement: () => frameOf(body.current),
     estimateSize: () => ROW_HEIGHT,
     overscan: NUM_MORE_ROWS,
   });
@@ -26,6 +26,7 @@ export function VirtualRows<Row>({ rows, numColumns, cellsOf }: VirtualRowsProps
     // Without rows, the headers share all the width.
     if (items.length > 0) keepColumnWidths(body.current);
   });
+  useLayoutEffect(() => observeWidth(body.current), []);
   const before = items.at(0)?.start ?? 0;
   const after = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
   return (
@@ -51,9 +52,34 @@ function Space({ height, numColumns }: { readonly height: number; readonly numCo
   );
 }
 
+function frameOf(body: HTMLElement | null): HTMLElement | null {
+  return body?.closest<HTMLElement>('[role="region"]') ?? null;
+}
+
+/** Gives the columns up that were kept for another width of the frame. */
+function observeWidth(body: HTMLTableSectionElement | null): (() => void) | undefined {
+  const frame = frameOf(body);
+  if (frame === null) return undefined;
+  let width = frame.clientWidth;
+  const observer = new ResizeObserver(() => {
+    if (frame.clientWidth === width) return;
+    width = frame.clientWidth;
+    for (const header of headersOf(body)) header.style.minWidth = '';
+    keepColumnWidths(body);
+  });
+  observer.observe(frame);
+  return () => {
+    observer.disconnect();
+  };
+}
+
+function headersOf(body: HTMLElement | null): readonly HTMLElement[] {
+  return [...(body?.closest('table')?.querySelectorAll('th') ?? [])];
+}
+
 /** Columns become wider by the rows that come into view, and never narrower, or they would jump while one scrolls. */
 function keepColumnWidths(body: HTMLTableSectionElement | null): void {
-  const headers = body?.closest('table')?.querySelectorAll('th') ?? [];
-  const widths = [...headers].map((header) => header.offsetWidth);
-  for (const [c, header] of [...headers].entries()) header.style.minWidth = `${widths[c]}px`;
+  const headers = headersOf(body);
+  const widths = headers.map((header) => header.offsetWidth);
+  for (const [c, header] of headers.entries()) header.style.minWidth = `${widths[c]}px`;
 }

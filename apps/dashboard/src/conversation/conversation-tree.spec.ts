@@ -31,14 +31,16 @@ const STEPS = [
   step(2, 5, null, 'buy'),
 ];
 
+const whole = (steps: readonly StepDetail[]) => ({ steps, hasMore: false });
+
 describe('buildConversation', () => {
-  it('puts tool calls below their turn, each with its answer, and an agent below the only call', () => {
-    const tree = buildConversation('r1', ROOT, STEPS, [branch('call', {})]);
+  it('puts tool calls below their turn, each with its answer, and agents below the turn', () => {
+    const tree = buildConversation('r1', ROOT, whole(STEPS), [branch('call', {})]);
     expect(lines(tree)).toEqual([
       'Step 0: I ask.',
       '  ask: { "q": 1 }',
-      '    Agent helper: return 0.5 · success · e-1',
       '    Answer: Three shops.',
+      '  Agent helper: return 0.5 · success · e-1',
       'Step 1',
       '  price: { "q": 1 }',
       '  price: { "q": 1 }',
@@ -47,7 +49,7 @@ describe('buildConversation', () => {
     expect(hasBranches(tree)).toBe(true);
   });
 
-  it('puts an agent at the turn before its start, below the turn where that made several calls, and before all turns', () => {
+  it('puts an agent at the turn before its start, and before all turns', () => {
     const later = branch('call', {
       startedAt: '2026-11-29T12:00:04Z',
       return: null,
@@ -55,7 +57,7 @@ describe('buildConversation', () => {
       sealed: false,
     });
     const early = branch('call', { startedAt: '2026-11-29T12:00:00Z', agent: 'early' });
-    expect(lines(buildConversation('r1', ROOT, STEPS, [early, later]))).toEqual([
+    expect(lines(buildConversation('r1', ROOT, whole(STEPS), [early, later]))).toEqual([
       'Agent early: return 0.5 · success · e-1',
       'Step 0: I ask.',
       '  ask: { "q": 1 }',
@@ -71,7 +73,7 @@ describe('buildConversation', () => {
   it('puts forks below the step that they begin at, and says where the episode itself came from', () => {
     const forks = [branch('fork', { step: 2, return: 0, success: false }), branch('fork', { step: 2 })];
     const origin = { parentEpisodeId: 'p-1', forkedFrom: { runId: 'r0', episodeId: 'p-2', step: 4 } };
-    const tree = buildConversation('r1', origin, STEPS.slice(2), forks);
+    const tree = buildConversation('r1', origin, whole(STEPS.slice(2)), forks);
     expect(lines(tree)).toEqual([
       'Called by p-1',
       'Forked from step 4 of p-2',
@@ -87,7 +89,45 @@ describe('buildConversation', () => {
     ]);
   });
 
+  it('leaves out agents that may have started at a later turn than the loaded ones', () => {
+    const agents = [
+      branch('call', { agent: 'known' }),
+      branch('call', { startedAt: '2026-11-29T12:00:09Z' }),
+    ];
+    const linesOf = (hasMore: boolean) =>
+      lines(buildConversation('r1', ROOT, { steps: STEPS.slice(0, 2), hasMore }, agents)).filter((line) =>
+        line.includes('Agent'),
+      );
+    expect(linesOf(true)).toEqual(['  Agent known: return 0.5 · success · e-1']);
+    expect(linesOf(false)).toHaveLength(2);
+  });
+
+  it('gives each call its own answer where ids are used again, within a turn and by a later one', () => {
+    const answers = (...texts: string[]) =>
+      texts.map((content) => ({ role: 'tool', tool_call_id: 'c', content }));
+    const calls = (...names: string[]) => ({ tool_calls: names.map((name) => toolCall('c', name)) });
+    const steps = [
+      step(0, 1, { input: [], output: calls('a') }),
+      step(1, 2, { input: answers('A'), output: calls('b', 'c') }),
+      // A recorder that repeats the whole conversation.
+      step(2, 3, { input: answers('A', 'B', 'C'), output: calls('d') }),
+      step(3, 4, { input: [], output: calls('e') }),
+      step(4, 5, { input: answers('E'), output: {} }),
+    ];
+    const named = buildConversation('r1', ROOT, whole(steps), []).flatMap(({ children }) =>
+      children.map(({ label, children: [answer] }) => `${label}: ${answer?.detail ?? 'none'}`),
+    );
+    expect(named).toEqual(['a: A', 'b: B', 'c: C', 'd: none', 'e: E']);
+  });
+
+  it('has an id for each node, also of an episode that was called and forked', () => {
+    const both = [branch('call', {}), branch('fork', { step: 0 })];
+    const nodes = buildConversation('r1', ROOT, whole(STEPS), both)[0].children;
+    const [agent, forks] = nodes.slice(1);
+    expect(agent.id).not.toBe(forks.children[0].id);
+  });
+
   it('has nothing to add for turns without calls, forks or agents', () => {
-    expect(hasBranches(buildConversation('r1', ROOT, STEPS.slice(2), []))).toBe(false);
+    expect(hasBranches(buildConversation('r1', ROOT, whole(STEPS.slice(2)), []))).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import type { EpisodeBranch, EpisodeDetail, StepDetail } from '../api/schema';
-import { type ChatToolCall, readChat } from '../episodes/read-chat';
+import { type ChatToolCall, readChat, type StepChat } from '../episodes/read-chat';
 import { shortId } from '../format/ids';
 import { formatNumber } from '../format/numbers';
 
@@ -22,27 +22,33 @@ const MAX_CHARACTERS = 160;
 
 type Origin = Pick<EpisodeDetail, 'parentEpisodeId' | 'forkedFrom'>;
 
+export interface LoadedSteps {
+  /** In their order, from the first of the episode. */
+  readonly steps: readonly StepDetail[];
+  /** The episode has later steps, which are not loaded yet. */
+  readonly hasMore: boolean;
+}
+
 /**
- * Builds the tree of an episode: its turns, below them their tool calls with the answers, the agents that they called, and the forks that begin there.
+ * Builds the tree of an episode: its turns, below them their tool calls with the answers, the agents that started during them, and the forks that begin there.
  *
  * @param runId run of the episode
- * @param steps those that are loaded, in their order
  */
 export function buildConversation(
   runId: string,
   origin: Origin,
-  steps: readonly StepDetail[],
+  loaded: LoadedSteps,
   branches: readonly EpisodeBranch[],
 ): readonly ConversationNode[] {
-  const answers = readAnswers(steps);
-  const agents = placeAgents(steps, branches);
-  const turns = steps.map((step) =>
-    turnNode(
-      step,
-      answers,
-      agents.get(step.step) ?? [],
-      branches.filter((branch) => branch.kind === 'fork' && branch.step === step.step),
-    ),
+  const { steps } = loaded;
+  const chats = steps.map(({ messages }) => readChat(messages));
+  const agents = placeAgents(loaded, branches);
+  const turns = steps.map((step, place) =>
+    turnNode(step, {
+      ...{ chats, place },
+      agents: agents.get(step.step) ?? [],
+      forks: branches.filter((branch) => branch.kind === 'fork' && branch.step === step.step),
+    }),
   );
   return [...originNodes(runId, origin), ...(agents.get(null) ?? []).map(branchNode), ...turns];
 }
@@ -71,68 +77,83 @@ function originNodes(runId: string, { parentEpisodeId, forkedFrom }: Origin): re
   ];
 }
 
-/** Texts that tools answered, by the ids of their calls. */
-function readAnswers(steps: readonly StepDetail[]): ReadonlyMap<string, string> {
-  const entries = steps.flatMap(({ messages }) => readChat(messages)?.input ?? []);
-  return new Map(
-    entries.filter(({ toolCallId }) => toolCallId !== '').map(({ toolCallId, text }) => [toolCallId, text]),
-  );
-}
-
 /**
- * The agents that each turn called. A record names only the episode that called, so an agent is placed by time: at the last turn that was recorded before it started; null before all turns.
+ * The agents that started during each turn. A record names only the episode that called, so an agent is placed by time: at the last turn that was recorded
+ * before it started; null before all turns. While there are more steps, those after the last loaded one are left out, since their turn is not loaded.
  */
 function placeAgents(
-  steps: readonly StepDetail[],
+  { steps, hasMore }: LoadedSteps,
   branches: readonly EpisodeBranch[],
 ): ReadonlyMap<number | null, readonly EpisodeBranch[]> {
   const placed = new Map<number | null, EpisodeBranch[]>();
   for (const branch of branches) {
     if (branch.kind !== 'call') continue;
     const startedMs = Date.parse(branch.startedAt);
-    const turn = steps.findLast(({ occurredAt }) => Date.parse(occurredAt) <= startedMs)?.step ?? null;
+    const place = steps.findLastIndex(({ occurredAt }) => Date.parse(occurredAt) <= startedMs);
+    if (hasMore && place === steps.length - 1) continue;
+    const turn = place === -1 ? null : steps[place].step;
     placed.set(turn, [...(placed.get(turn) ?? []), branch]);
   }
   return placed;
 }
 
-function turnNode(
-  step: StepDetail,
-  answers: ReadonlyMap<string, string>,
-  agents: readonly EpisodeBranch[],
-  forks: readonly EpisodeBranch[],
-): ConversationNode {
-  const output = readChat(step.messages)?.output ?? null;
+interface TurnParts {
+  /** Of all turns. */
+  readonly chats: readonly (StepChat | null)[];
+  /** Of the turn among them. */
+  readonly place: number;
+  readonly agents: readonly EpisodeBranch[];
+  readonly forks: readonly EpisodeBranch[];
+}
+
+function turnNode(step: StepDetail, { chats, place, agents, forks }: TurnParts): ConversationNode {
+  const output = chats[place]?.output ?? null;
   const calls = output?.toolCalls ?? [];
-  const agentNodes = agents.map(branchNode);
-  // With one call it is the one that started them; of several, which did is not recorded.
-  const isOfOnlyCall = calls.length === 1;
   const target: NodeTarget = { kind: 'step', step: step.step };
   return {
     ...{ id: `step ${step.step}`, kind: 'turn', label: `Step ${step.step}`, target },
     detail: cut(output?.text || (calls.length === 0 ? step.action : '')),
     children: [
-      ...calls.map((call, place) =>
-        callNode(call, `step ${step.step} call ${place}`, {
+      ...calls.map((call, c) =>
+        callNode(call, `step ${step.step} call ${c}`, {
           target,
-          answer: answers.get(call.id),
-          agents: isOfOnlyCall ? agentNodes : [],
+          answer: answerOf(calls, c, chats.slice(place + 1)),
         }),
       ),
-      ...(isOfOnlyCall ? [] : agentNodes),
+      ...agents.map(branchNode),
       ...forksNode(step.step, forks),
     ],
   };
+}
+
+/**
+ * The answer to one of a turn's calls in later turns. Some models use an id again: then the answer came before the output of the turn that does, and of
+ * several in one prompt the last ones are those of this turn.
+ */
+function answerOf(
+  calls: readonly ChatToolCall[],
+  place: number,
+  later: readonly (StepChat | null)[],
+): string | undefined {
+  const { id } = calls[place];
+  if (id === '') return undefined;
+  const isOfId = (call: ChatToolCall): boolean => call.id === id;
+  for (const chat of later) {
+    const answers = chat?.input.filter(({ toolCallId }) => toolCallId === id) ?? [];
+    if (answers.length > 0)
+      return answers.slice(-calls.filter(isOfId).length)[calls.slice(0, place).filter(isOfId).length]?.text;
+    if (chat?.output?.toolCalls.some(isOfId)) return undefined;
+  }
+  return undefined;
 }
 
 interface CallParts {
   readonly target: NodeTarget;
   /** Undefined where none was recorded. */
   readonly answer: string | undefined;
-  readonly agents: readonly ConversationNode[];
 }
 
-function callNode(call: ChatToolCall, id: string, { target, answer, agents }: CallParts): ConversationNode {
+function callNode(call: ChatToolCall, id: string, { target, answer }: CallParts): ConversationNode {
   const answerNode: ConversationNode = {
     ...{
       id: `${id} answer`,
@@ -145,7 +166,7 @@ function callNode(call: ChatToolCall, id: string, { target, answer, agents }: Ca
   };
   return {
     ...{ id, kind: 'call', label: call.name, detail: cut(call.arguments), target },
-    children: [...agents, ...(answer === undefined ? [] : [answerNode])],
+    children: answer === undefined ? [] : [answerNode],
   };
 }
 
@@ -166,7 +187,7 @@ function branchNode(branch: EpisodeBranch): ConversationNode {
     branch.return === null ? (sealed ? '' : 'in progress') : `return ${formatNumber(branch.return)}`;
   const outcome = branch.success === null ? '' : branch.success ? 'success' : 'failure';
   return {
-    id: episodeId,
+    id: `${kind} ${episodeId}`,
     kind: kind === 'call' ? 'agent' : 'fork',
     label: kind === 'call' ? `Agent ${agent}` : `Fork by ${agent}`,
     detail: [result, outcome, shortId(episodeId)].filter(Boolean).join(' · '),

@@ -1,6 +1,7 @@
 import { type CSSProperties, type KeyboardEvent, useRef, useState } from 'react';
 import { useOpenPage } from '../as-of/shown-moment';
-import type { ConversationNode, NodeTarget } from './conversation-tree';
+import { Link } from '../components/link';
+import type { ConversationNode } from './conversation-tree';
 import { moveInTree, type ShownNode, shownNodes } from './tree-moves';
 import styles from './conversation-view.module.css';
 
@@ -14,27 +15,28 @@ interface ConversationViewProps {
 export function ConversationView({ nodes, onStep }: ConversationViewProps) {
   const tree = useRef<HTMLUListElement>(null);
   const openPage = useOpenPage();
-  const [closed, setClosed] = useState<ReadonlySet<string>>(() => new Set(closedAtFirst(nodes)));
+  /** Those that were opened or closed since they were first shown. */
+  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const [currentId, setCurrentId] = useState('');
+  const closed = differing(new Set(closedAtFirst(nodes)), toggled);
   const shown = shownNodes(nodes, closed);
   // A node that is no longer shown hands the focus to the first.
   const current = shown.find(({ node }) => node.id === currentId)?.node ?? shown[0].node;
 
   const toggle = (id: string): void => {
-    setClosed(
-      (before) => new Set(before.has(id) ? [...before].filter((one) => one !== id) : [...before, id]),
-    );
+    setToggled((before) => differing(before, new Set([id])));
   };
-  const follow = (target: NodeTarget | null): void => {
-    if (target?.kind === 'step') onStep(target.step);
-    else if (target?.kind === 'page') openPage(target.address);
+  const follow = ({ id, target }: ConversationNode): void => {
+    if (target === null) toggle(id);
+    else if (target.kind === 'step') onStep(target.step);
+    else openPage(target.address);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const move = moveInTree(event.key, current.id, shown, closed);
     if (move === null && event.key !== 'Enter') return;
     event.preventDefault();
-    if (move === null) follow(current.target);
+    if (move === null) follow(current);
     else if (move.kind === 'toggle') toggle(move.id);
     else {
       setCurrentId(move.id);
@@ -66,6 +68,11 @@ function closedAtFirst(nodes: readonly ConversationNode[]): readonly string[] {
   ]);
 }
 
+/** Ids that are in one of the sets only. */
+function differing(one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set([...[...one].filter((id) => !other.has(id)), ...[...other].filter((id) => !one.has(id))]);
+}
+
 interface TreeNodeProps {
   readonly shown: ShownNode;
   /** The Tab key reaches it, and no other. */
@@ -73,7 +80,8 @@ interface TreeNodeProps {
   readonly isClosed: boolean;
   readonly onFocus: (id: string) => void;
   readonly onToggle: (id: string) => void;
-  readonly onFollow: (target: NodeTarget | null) => void;
+  /** Goes to the target of a node; opens or closes one without. */
+  readonly onFollow: (node: ConversationNode) => void;
 }
 
 /** Nodes are siblings in the page, with their levels, so that the name of one is its own text only. */
@@ -96,9 +104,9 @@ function TreeNode({ shown, isCurrent, isClosed, onFocus, onToggle, onFollow }: T
       onFocus={() => {
         onFocus(id);
       }}
-      onClick={() => {
-        if (target === null) onToggle(id);
-        else onFollow(target);
+      onClick={({ target: clicked }) => {
+        // A link follows itself, or opens another tab.
+        if (!(clicked as Element).closest('a')) onFollow(node);
       }}
     >
       <span
@@ -112,7 +120,14 @@ function TreeNode({ shown, isCurrent, isClosed, onFocus, onToggle, onFollow }: T
       >
         {isParent ? (isClosed ? '▸' : '▾') : ''}
       </span>
-      <span className={styles.label}>{label}</span> <span className={styles.detail}>{detail}</span>
+      {target?.kind === 'page' ? (
+        <Link className={styles.label} to={target.address} tabIndex={-1}>
+          {label}
+        </Link>
+      ) : (
+        <span className={styles.label}>{label}</span>
+      )}{' '}
+      <span className={styles.detail}>{detail}</span>
     </li>
   );
 }

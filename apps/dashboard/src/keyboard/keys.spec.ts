@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressOfTarget, KEYS, NO_KEYS, pressChord, pressKey, SEQUENCE_MS } from './keys';
+import { addressOfTarget, KEYS, NO_KEYS, pressChord, pressKey, readModifiers, SEQUENCE_MS } from './keys';
 
 describe('pressKey', () => {
   it('takes a single key at once', () => {
@@ -28,6 +28,34 @@ describe('pressKey', () => {
   });
 });
 
+describe('readModifiers', () => {
+  const none = {
+    ...{ ctrlKey: false, metaKey: false, altKey: false, shiftKey: false },
+    ...{ isAltGraph: false, isMac: false, isTyping: false },
+  };
+
+  it('takes keys without modifiers and with Shift, except where one types', () => {
+    expect(readModifiers(none)).toBe('single');
+    expect(readModifiers({ ...none, shiftKey: true })).toBe('single');
+    expect(readModifiers({ ...none, isTyping: true })).toBeNull();
+    expect(readModifiers({ ...none, altKey: true })).toBeNull();
+  });
+
+  it('takes what AltGr writes, and Option on a Mac', () => {
+    expect(readModifiers({ ...none, isAltGraph: true, ctrlKey: true, altKey: true })).toBe('single');
+    expect(readModifiers({ ...none, altKey: true, isMac: true })).toBe('single');
+    expect(readModifiers({ ...none, isAltGraph: true, isTyping: true })).toBeNull();
+  });
+
+  it('takes Ctrl and the command key without further ones, and leaves Ctrl in a field to a Mac', () => {
+    expect(readModifiers({ ...none, ctrlKey: true, isTyping: true })).toBe('chord');
+    expect(readModifiers({ ...none, ctrlKey: true, shiftKey: true })).toBeNull();
+    expect(readModifiers({ ...none, ctrlKey: true, altKey: true })).toBeNull();
+    expect(readModifiers({ ...none, ctrlKey: true, isMac: true, isTyping: true })).toBeNull();
+    expect(readModifiers({ ...none, metaKey: true, isMac: true, isTyping: true })).toBe('chord');
+  });
+});
+
 describe('keys', () => {
   it('open the palette by K with Ctrl only, also with caps lock', () => {
     expect(pressChord('K')).toEqual({ kind: 'palette' });
@@ -36,9 +64,13 @@ describe('keys', () => {
   });
 
   it('go to pages of the run that is shown, and to those of all runs from anywhere', () => {
-    expect(addressOfTarget('updates', 'r1')).toBe('/runs/r1/updates');
-    expect(addressOfTarget('updates', undefined)).toBeNull();
-    expect(addressOfTarget('runs', undefined)).toBe('/');
-    expect(addressOfTarget('sql', 'r1')).toBe('/sql');
+    const recorded = { kind: 'recorded', policyVersion: null } as const;
+    expect(addressOfTarget('updates', 'r1', undefined)).toBe('/runs/r1/updates');
+    expect(addressOfTarget('updates', 'r1', { ...recorded, policyVersion: 3 })).toBe('/runs/r1/updates');
+    expect(addressOfTarget('updates', 'r1', recorded)).toBeNull();
+    expect(addressOfTarget('episodes', 'r1', recorded)).toBe('/runs/r1/episodes');
+    expect(addressOfTarget('updates', undefined, undefined)).toBeNull();
+    expect(addressOfTarget('runs', undefined, undefined)).toBe('/');
+    expect(addressOfTarget('sql', 'r1', undefined)).toBe('/sql');
   });
 });

@@ -1,3 +1,5 @@
+import { hasPage } from '../runs/run-pages';
+
 /** Pages that `g` and a letter go to. */
 export type KeyTarget = 'runs' | 'updates' | 'episodes' | 'metrics' | 'sql';
 
@@ -64,6 +66,30 @@ export const KEYS: readonly KeyRow[] = [
   { keys: ['Escape'], where: 'Dialogs', does: 'Close the dialog', action: { kind: 'native' } },
 ];
 
+/** Modifiers of a key as the browser reports them, and where it was pressed. */
+export interface KeyModifiers {
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+  readonly shiftKey: boolean;
+  /** AltGr was held. */
+  readonly isAltGraph: boolean;
+  readonly isMac: boolean;
+  /** The key belongs to a field or an editor. */
+  readonly isTyping: boolean;
+}
+
+/** Whether a key counts alone, with Ctrl or the command key, or not at all. */
+export function readModifiers(given: KeyModifiers): 'single' | 'chord' | null {
+  const { ctrlKey, metaKey, altKey, shiftKey, isAltGraph, isMac, isTyping } = given;
+  // AltGr, and Option on a Mac, are part of writing `[` on many layouts; AltGr comes with Ctrl and Alt on Windows.
+  const writes = isAltGraph || (isMac && altKey && !ctrlKey && !metaKey);
+  if (writes || !(ctrlKey || metaKey || altKey)) return isTyping ? null : 'single';
+  if (altKey || shiftKey) return null;
+  // In a field of a Mac, Ctrl+K cuts the rest of the line.
+  return isMac && isTyping && !metaKey ? null : 'chord';
+}
+
 /** Keys of a sequence that were pressed so far, and when the last of them was, in ms on the clock of the events. */
 export interface PressedKeys {
   readonly keys: readonly string[];
@@ -97,9 +123,18 @@ export function pressChord(key: string): KeyAction | null {
   return KEYS.find((row) => row.isChord && row.keys[0] === key.toLowerCase())?.action ?? null;
 }
 
-/** Address that a sequence goes to; null outside of a run where the page belongs to one. */
-export function addressOfTarget(target: KeyTarget, runId: string | undefined): string | null {
+/**
+ * Address that a sequence goes to; null where the page belongs to a run and none is shown, or that run has no such page.
+ *
+ * @param run that run, where it is loaded
+ */
+export function addressOfTarget(
+  target: KeyTarget,
+  runId: string | undefined,
+  run: Parameters<typeof hasPage>[0] | undefined,
+): string | null {
   if (target === 'runs') return '/';
   if (target === 'sql') return '/sql';
-  return runId === undefined ? null : `/runs/${runId}/${target}`;
+  if (runId === undefined || (run !== undefined && !hasPage(run, target))) return null;
+  return `/runs/${runId}/${target}`;
 }

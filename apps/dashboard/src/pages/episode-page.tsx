@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo, useRef } from 'react';
 import { useParams } from 'react-router';
 import { useEpisode, useEpisodeBranches } from '../api/episode-queries';
-import type { EpisodeDetail, StepDetail } from '../api/schema';
+import type { EpisodeBranches, EpisodeDetail, StepDetail } from '../api/schema';
 import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';
 import { ErrorState, Loading } from '../components/notice';
@@ -14,8 +14,12 @@ import { StepCard } from '../episodes/step-card';
 import { StepValues } from '../episodes/step-values';
 import { useTokenColoring } from '../episodes/token-coloring';
 import { StepsBeforeFork } from '../episodes/steps-before-fork';
+import { formatCount } from '../format/numbers';
 import page from './page.module.css';
 import { useRunOfPage } from './run-layout';
+
+/** Until the tokens near a step are shown that was scrolled to. */
+const TOKENS_SHOWN_MS = 150;
 
 /** Replays an episode step by step. */
 export function EpisodePage() {
@@ -27,7 +31,7 @@ export function EpisodePage() {
   if (!episode.data) return <ErrorState error={episode.error} onRetry={() => void episode.refetch()} />;
   const summary = episode.data.pages[0];
   if (summary.episodeId !== episodeId) return <RedirectToWholeId part={episodeId} id={summary.episodeId} />;
-  return <Episode runId={runId} summary={summary} episode={episode} />;
+  return <Episode key={episodeId} runId={runId} summary={summary} episode={episode} />;
 }
 
 interface EpisodeProps {
@@ -48,7 +52,7 @@ function Episode({ runId, summary, episode }: EpisodeProps) {
       <EpisodeHeader runId={runId} episode={summary} />
       {summary.forkedFrom !== null && <StepsBeforeFork origin={summary.forkedFrom} />}
       {steps.some(({ tokens }) => tokens.actionMask.includes(1)) && coloring}
-      <WithConversation runId={runId} summary={summary} steps={steps}>
+      <WithConversation runId={runId} summary={summary} steps={steps} hasMore={episode.hasNextPage}>
         <ol className={styles.steps}>
           {steps.map((step) => (
             <StepCard key={step.step} step={step} colors={colors} trained={trained.get(step.step)}>
@@ -79,33 +83,56 @@ interface WithConversationProps {
   readonly runId: string;
   readonly summary: EpisodeDetail;
   readonly steps: readonly StepDetail[];
+  /** There are later steps than these. */
+  readonly hasMore: boolean;
   readonly children: ReactNode;
 }
 
 /** The steps, beside the tree of the conversation where it has more than turns. */
-function WithConversation({ runId, summary, steps, children }: WithConversationProps) {
-  const branches = useEpisodeBranches(runId, summary);
+function WithConversation({ runId, summary, steps, hasMore, children }: WithConversationProps) {
+  const { data: branches, error, refetch } = useEpisodeBranches(runId, summary);
   const list = useRef<HTMLDivElement>(null);
   const nodes = useMemo(
-    () => buildConversation(runId, summary, steps, branches.data ?? []),
-    [runId, summary, steps, branches.data],
+    () => buildConversation(runId, summary, { steps, hasMore }, branches?.items ?? []),
+    [runId, summary, steps, hasMore, branches],
   );
   const showStep = (step: number): void => {
     const card = list.current?.querySelector(`[data-step="${step}"]`);
     card?.querySelector<HTMLElement>('h2')?.focus({ preventScroll: true });
-    card?.scrollIntoView({ block: 'start' });
+    const scroll = (): void => card?.scrollIntoView({ block: 'start' });
+    scroll();
+    // The tokens above it that come into the page only now move it.
+    setTimeout(scroll, TOKENS_SHOWN_MS);
   };
-  if (!hasBranches(nodes)) return <div className={page.stack}>{children}</div>;
+  const hasTree = hasBranches(nodes);
+  // The steps stay the same elements when the branches come.
   return (
-    <div className={styles.besideTree}>
-      <aside className={`${page.card} ${styles.tree}`} aria-label="Turns, calls and branches">
-        {/* Which nodes are closed at first is known with the branches. */}
-        {!branches.isLoading && <ConversationView nodes={nodes} onStep={showStep} />}
-      </aside>
+    <div className={hasTree ? styles.besideTree : undefined}>
+      {hasTree && (
+        <aside className={`${page.card} ${styles.tree}`} aria-label="Turns, calls and branches">
+          <ConversationView nodes={nodes} onStep={showStep} />
+          <TreeNotes branches={branches} />
+        </aside>
+      )}
       <div className={page.stack} ref={list}>
+        {error !== null && <ErrorState error={error} onRetry={() => void refetch()} />}
         {children}
       </div>
     </div>
+  );
+}
+
+/** How to read the tree: records name the episode that called an agent, and not the call. */
+function TreeNotes({ branches }: { readonly branches: EpisodeBranches | undefined }) {
+  return (
+    <>
+      {branches?.items.some(({ kind }) => kind === 'call') && (
+        <p className={styles.treeNote}>Agents are placed by time: below the last turn before they started.</p>
+      )}
+      {branches?.truncated && (
+        <p className={styles.treeNote}>The first {formatCount(branches.items.length)} branches are shown.</p>
+      )}
+    </>
   );
 }
 

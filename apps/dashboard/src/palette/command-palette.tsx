@@ -26,8 +26,9 @@ interface CommandPaletteProps {
 /** Finds pages, runs, ids and commands by what is typed, and carries out the one that is chosen. */
 export function CommandPalette(props: CommandPaletteProps) {
   const [typed, setTyped] = useState('');
-  const groups = useCommands(typed.trim());
+  const { groups, looking, errors } = useCommands(typed.trim());
   const { refused, carryOut } = useCarryOut(props);
+  const complaints = [...(refused === null ? [] : [refused]), ...errors.map(({ message }) => message)];
   return (
     <ModalDialog label="Commands" className={styles.palette} onClose={props.onClose}>
       <ComboboxProvider open focusLoop includesBaseElement={false} value={typed} setValue={setTyped}>
@@ -39,19 +40,19 @@ export function CommandPalette(props: CommandPaletteProps) {
           autoSelect="always"
           maxLength={200}
         />
-        {refused !== null && (
-          <p role="alert" className={styles.refused}>
-            {refused}
+        {[...new Set(complaints)].map((complaint) => (
+          <p key={complaint} role="alert" className={styles.refused}>
+            {complaint}
           </p>
-        )}
+        ))}
         <ComboboxList alwaysVisible className={styles.list} aria-label="Found">
-          {groups?.map((group) => (
+          {groups.map((group) => (
             <Group key={group.name} group={group} onChoose={({ effect }) => carryOut(effect)} />
           ))}
         </ComboboxList>
-        {!groups?.length && (
+        {(looking !== null || (groups.length === 0 && complaints.length === 0)) && (
           <p role="status" className={styles.none}>
-            {groups === null ? 'Looking for the id …' : 'Nothing found'}
+            {looking ?? 'Nothing found'}
           </p>
         )}
       </ComboboxProvider>
@@ -87,8 +88,14 @@ function Group({ group: { name, commands }, onChoose }: GroupProps) {
   );
 }
 
-/** Null while an id is looked for. */
-function useCommands(typed: string): readonly CommandGroup[] | null {
+interface FoundGroups {
+  readonly groups: readonly CommandGroup[];
+  /** Says that more may come; null where nothing can. */
+  readonly looking: string | null;
+  readonly errors: readonly Error[];
+}
+
+function useCommands(typed: string): FoundGroups {
   const runId = useMatch('/runs/:runId/*')?.params.runId ?? '';
   const run = useRun(runId, { refetchMs: false, isEnabled: runId !== '' });
   const isEarlier = useNamedMoment() !== null;
@@ -105,14 +112,21 @@ function useCommands(typed: string): readonly CommandGroup[] | null {
     ...FIXED_COMMANDS,
     ...DOCS_COMMANDS,
   ];
-  // An id that is looked for may be that of something else than an event.
-  if (byId === null) return null;
   const found = findCommands(fixed, typed);
-  return groupCommands([
-    ...byId,
-    ...commandsNamed(typed, run.data?.runId),
+  const groups = groupCommands([
+    ...byId.commands,
+    ...commandsNamed(typed, run.data),
     ...found.filter(({ isRare }) => isRare !== true),
-    ...runs,
+    ...runs.commands,
     ...found.filter(({ isRare }) => isRare === true),
   ]);
+  return {
+    groups,
+    looking: byId.isLooking
+      ? 'Looking for the id …'
+      : runs.isLooking && groups.length === 0
+        ? 'Looking for runs …'
+        : null,
+    errors: [byId.error, runs.error].filter((error) => error !== null),
+  };
 }

@@ -34,18 +34,22 @@ describe('findCommands', () => {
 });
 
 describe('commandsNamed', () => {
-  const effects = (typed: string, runId?: string) => commandsNamed(typed, runId).map(({ effect }) => effect);
+  const trained = { runId: 'r1', kind: 'trained', policyVersion: 3 } as const;
+  const effects = (typed: string, run?: Parameters<typeof commandsNamed>[1]) =>
+    commandsNamed(typed, run).map(({ effect }) => effect);
 
   it('takes the number of an update and a part of an id within a run only', () => {
-    expect(effects('37', 'r1')).toEqual([{ kind: 'open', address: '/runs/r1/updates/37' }]);
-    expect(effects('a0ea8ae4', 'r1')).toEqual([{ kind: 'open', address: '/runs/r1/episodes/a0ea8ae4' }]);
+    expect(effects('37', trained)).toEqual([{ kind: 'open', address: '/runs/r1/updates/37' }]);
+    expect(effects('A0EA8AE4', trained)).toEqual([{ kind: 'open', address: '/runs/r1/episodes/a0ea8ae4' }]);
+    expect(effects('37', { ...trained, kind: 'recorded', policyVersion: null })).toEqual([]);
     expect(effects('37')).toEqual([]);
     expect(effects('a0ea8ae4')).toEqual([]);
-    expect(effects('bandit', 'r1')).toEqual([]);
+    expect(effects('bandit', trained)).toEqual([]);
   });
 
   it('takes an event, and a time in its zone', () => {
     expect(effects(ID)).toEqual([{ kind: 'showEvent', eventId: ID }]);
+    expect(effects(ID.toUpperCase(), trained)).toEqual([{ kind: 'showEvent', eventId: ID }]);
     expect(effects('2026-11-29 17:38Z')).toEqual([{ kind: 'showMoment', moment: '2026-11-29T17:38:00Z' }]);
   });
 });

@@ -1,6 +1,6 @@
 import { readTime } from '../as-of/moment';
 import type { RunDetail } from '../api/schema';
-import { pagesOfRun } from '../runs/run-pages';
+import { hasPage, pagesOfRun } from '../runs/run-pages';
 import { EXAMPLES } from '../sql/examples';
 import type { ThemeChoice } from '../theme/use-theme';
 
@@ -25,9 +25,9 @@ export interface PaletteCommand {
   readonly effect: CommandEffect;
 }
 
-const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** The API takes a part of an id where it is that of one only. */
-const PART_OF_ID = /^[0-9a-f-]{8,36}$/;
+const PART_OF_ID = /^[0-9a-f-]{8,36}$/i;
 const UPDATE_NUMBER = /^\d{1,7}$/;
 
 const open = (address: string): CommandEffect => ({ kind: 'open', address });
@@ -77,19 +77,22 @@ export const FIXED_COMMANDS: readonly PaletteCommand[] = [...PAGES, ...OUTSIDE, 
 /**
  * Commands that what was typed names itself: an id or the number of an update, a time.
  *
- * @param runId of the run that is shown
+ * @param run the one that is shown
  */
-export function commandsNamed(typed: string, runId: string | undefined): readonly PaletteCommand[] {
+export function commandsNamed(
+  typed: string,
+  run: Pick<RunDetail, 'runId' | 'kind' | 'policyVersion'> | undefined,
+): readonly PaletteCommand[] {
   const group = 'By id';
   const commands: PaletteCommand[] = [];
-  if (UPDATE_NUMBER.test(typed) && runId !== undefined)
-    commands.push({ group, label: `Update ${typed}`, effect: open(`/runs/${runId}/updates/${typed}`) });
-  if (PART_OF_ID.test(typed)) {
-    if (runId !== undefined && !WHOLE_ID.test(typed))
-      commands.push({ group, label: `Episode ${typed}`, effect: open(`/runs/${runId}/episodes/${typed}`) });
-    if (WHOLE_ID.test(typed))
-      commands.push({ group, label: `As of event ${typed}`, effect: { kind: 'showEvent', eventId: typed } });
-  }
+  if (UPDATE_NUMBER.test(typed) && run !== undefined && hasPage(run, 'updates'))
+    commands.push({ group, label: `Update ${typed}`, effect: open(`/runs/${run.runId}/updates/${typed}`) });
+  // Ids are stored in lower case.
+  const id = typed.toLowerCase();
+  if (WHOLE_ID.test(id))
+    commands.push({ group, label: `As of event ${id}`, effect: { kind: 'showEvent', eventId: id } });
+  else if (PART_OF_ID.test(id) && run !== undefined)
+    commands.push({ group, label: `Episode ${id}`, effect: open(`/runs/${run.runId}/episodes/${id}`) });
   const time = readTime(typed);
   if (time !== null)
     commands.push({ group: 'Time', label: `As of ${typed}`, effect: { kind: 'showMoment', moment: time } });

@@ -1,6 +1,5 @@
-import { useState } from 'react';
 import { useOpenPage, useShowMoment } from '../as-of/shown-moment';
-import { timeOfMoment } from '../as-of/named-moment';
+import { useMomentFinder } from '../as-of/use-moment-finder';
 import { useTheme } from '../theme/use-theme';
 import type { CommandEffect } from './commands';
 
@@ -12,24 +11,17 @@ interface PaletteExits {
 
 /** Carries a command out and closes the palette, or says why it can't. */
 export function useCarryOut({ onClose, onHelp }: PaletteExits) {
-  const [refused, setRefused] = useState<string | null>(null);
   const openPage = useOpenPage();
   const showMoment = useShowMoment();
   const { choose } = useTheme();
 
-  const showEvent = async (eventId: string): Promise<void> => {
-    setRefused(null);
-    try {
-      const time = await timeOfMoment(eventId);
-      onClose();
-      showMoment(time);
-    } catch (error) {
-      setRefused((error as Error).message);
-    }
-  };
+  const { refused, find } = useMomentFinder((time) => {
+    onClose();
+    showMoment(time);
+  });
   const carryOut = (effect: CommandEffect): void => {
     if (effect.kind === 'help') return onHelp();
-    if (effect.kind === 'showEvent') return void showEvent(effect.eventId);
+    if (effect.kind === 'showEvent') return void find(effect.eventId);
     onClose();
     if (effect.kind === 'open') openPage(effect.address);
     else if (effect.kind === 'leave') location.assign(effect.address);

@@ -9,10 +9,18 @@ import { isWholeId, type PaletteCommand } from './commands';
 const PAUSE_MS = 150;
 const MAX_RUNS = 8;
 
+/** Answers of the API to what was typed. */
+interface FoundCommands {
+  readonly commands: readonly PaletteCommand[];
+  readonly isLooking: boolean;
+  /** Null: it answered, or was not asked. */
+  readonly error: Error | null;
+}
+
 /** Runs with every word of what was typed in name, environment, id or tags; the API finds them once the typing pauses. */
-export function useFoundRuns(typed: string): readonly PaletteCommand[] {
+export function useFoundRuns(typed: string): FoundCommands {
   const search = useSettled(typed);
-  const { data } = useQuery({
+  const { data, isLoading, error } = useQuery({
     queryKey: [...keys.runList({ search, archived: 'all' }), MAX_RUNS],
     queryFn: ({ signal }) => {
       const query = { search, archived: 'all' as const, limit: MAX_RUNS };
@@ -21,19 +29,20 @@ export function useFoundRuns(typed: string): readonly PaletteCommand[] {
     enabled: search !== '',
   });
   // Those of what was typed before are not what the next press of Enter is meant for.
-  if (search === '' || search !== typed) return [];
-  return (data?.items ?? []).map(({ runId, name, environment, tags }) => ({
+  if (search !== typed) return { commands: [], isLooking: true, error: null };
+  const commands = (data?.items ?? []).map(({ runId, name, environment, tags }): PaletteCommand => ({
     group: 'Runs',
     label: name,
     detail: [shortId(runId), environment, ...tags].filter(Boolean).join(' · '),
     effect: { kind: 'open', address: `/runs/${runId}` },
   }));
+  return { commands, isLooking: isLoading, error };
 }
 
-/** The episode or the update with the id that was typed, in whichever run it is; null while it is looked for. */
-export function useFoundById(typed: string): readonly PaletteCommand[] | null {
-  const id = isWholeId(typed) ? typed : '';
-  const { data, isLoading } = useQuery({
+/** The episode or the update with the id that was typed, in whichever run it is. */
+export function useFoundById(typed: string): FoundCommands {
+  const id = isWholeId(typed) ? typed.toLowerCase() : '';
+  const { data, isLoading, error } = useQuery({
     queryKey: ['found-by-id', id],
     queryFn: ({ signal }) => {
       const params = { query: { asOf: shownMoment() ?? undefined } };
@@ -42,13 +51,12 @@ export function useFoundById(typed: string): readonly PaletteCommand[] | null {
     enabled: id !== '',
     retry: false,
   });
-  if (isLoading) return null;
-  if (id === '') return [];
   const rows = (data?.rows ?? []) as readonly (readonly string[])[];
-  return rows.map(([label, address]) => ({
+  const commands = rows.map(([label, address]): PaletteCommand => ({
     ...{ group: 'By id', label },
     effect: { kind: 'open', address },
   }));
+  return { commands, isLooking: isLoading, error };
 }
 
 /** Rows of a label and an address. The id has only hexadecimal digits and hyphens. */

@@ -28,3 +28,8 @@ export function pagesOfRun(
     ...(isTrained ? [{ label: 'Recipe', path: 'recipe' }] : []),
   ];
 }
+
+/** Whether a run has the page below its address. */
+export function hasPage(run: Pick<RunDetail, 'kind' | 'policyVersion'>, path: string): boolean {
+  return pagesOfRun(run, false).some((page) => page.path === path);
+}

@@ -13,12 +13,16 @@ import { RESULT_VIEWS, useQueryRuns, type ResultView } from './use-query-runs';
 export function useSqlSession() {
   const [search, setSearch] = useSearch();
   const kept = useKeptQueries();
-  const [query, setQuery] = useState(() => search.get('query') ?? kept.history.at(0)?.query ?? FIRST_QUERY);
+  const named = search.get('query');
+  const [query, setQuery] = useState(() => named ?? kept.history.at(0)?.query ?? FIRST_QUERY);
   const runs = useQueryRuns();
   const [plot, setPlot] = useState<NotebookPlotBody | null>(null);
   const view = offered(RESULT_VIEWS, search.get('view')) ?? 'table';
 
+  /** The query that this page put into the address itself. */
+  const written = useRef<string | null>(null);
   const keepInAddress = (ran: string, shown: ResultView): void => {
+    written.current = ran;
     setSearch(
       { ...(ran !== '' && { query: ran }), ...(shown === 'chart' && { view: 'chart' }) },
       { replace: true },
@@ -32,12 +36,16 @@ export function useSqlSession() {
     if (result !== null) kept.addRan({ query: asked, at: new Date().toISOString(), numRows: result.numRows });
   };
 
-  const opened = useRef(kept.history.find((ran) => ran.query === search.get('query'))?.query ?? null);
-  const runOpened = useRef(run);
+  // The page may be open already when its address comes to name another query, as from the palette.
+  const opened = useRef<string | null>(null);
   useEffect(() => {
-    if (opened.current !== null) void runOpened.current(opened.current);
-    opened.current = null;
-  }, []);
+    if (named === opened.current) return;
+    opened.current = named;
+    if (named === null || named === written.current) return;
+    written.current = named;
+    setQuery(named);
+    if (kept.history.some((ran) => ran.query === named)) void run(named);
+  });
 
   // What is shown is of the moment that the page shows.
   const moment = useShownMoment();
@@ -53,7 +61,7 @@ export function useSqlSession() {
   return {
     ...{ query, setQuery, runs, kept, view, run, plot, setPlot },
     setView: (shown: ResultView) => {
-      keepInAddress(search.get('query') ?? '', shown);
+      keepInAddress(named ?? '', shown);
     },
     /** Puts a query into the editor, and runs it. */
     pick: (picked: string) => {

@@ -1,5 +1,5 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, type RefObject, useEffect } from 'react';
 import styles from './token-strip.module.css';
 import type { TokenView } from './token-view';
 
@@ -11,34 +11,30 @@ interface TokenBlocksProps {
   readonly tokens: readonly TokenView[];
   /** Scrolls them. */
   readonly frame: RefObject<HTMLDivElement | null>;
-  /** Position of the token that a key went to, which takes the focus once it is in view; null for none. */
+  /** Position of the token that the Tab key reaches. */
+  readonly current: number;
+  /** Position of the token that a key went to, which takes the focus; null for none. */
   readonly wanted: number | null;
   readonly chipOf: (token: TokenView) => ReactNode;
 }
 
-/** The tokens of a long step, in blocks of which only those in view are in the page. */
-export function TokenBlocks({ tokens, frame, wanted, chipOf }: TokenBlocksProps) {
+/** The tokens of a long step, in blocks of which only those in view and that of the current token are in the page. */
+export function TokenBlocks({ tokens, frame, current, wanted, chipOf }: TokenBlocksProps) {
+  const currentBlock = Math.floor(current / TOKENS_IN_BLOCK);
   const virtualizer = useVirtualizer({
     count: Math.ceil(tokens.length / TOKENS_IN_BLOCK),
     getScrollElement: () => frame.current,
     estimateSize: () => BLOCK_HEIGHT,
+    // The Tab key reaches the current token only.
+    rangeExtractor: (range) =>
+      [...new Set([...defaultRangeExtractor(range), currentBlock])].sort((a, b) => a - b),
   });
-  const blocks = virtualizer.getVirtualItems();
-  const wantedBlock = wanted === null ? null : Math.floor(wanted / TOKENS_IN_BLOCK);
-  const isShown = blocks.some(({ index }) => index === wantedBlock);
-  const focused = useRef<number | null>(null);
   useEffect(() => {
-    if (wanted === null || wantedBlock === null || wanted === focused.current) return;
-    if (!isShown) {
-      virtualizer.scrollToIndex(wantedBlock);
-      return;
-    }
-    focused.current = wanted;
-    frame.current?.querySelector<HTMLElement>(`[data-position="${wanted}"]`)?.focus();
-  }, [wanted, wantedBlock, isShown, virtualizer, frame]);
+    if (wanted !== null) frame.current?.querySelector<HTMLElement>(`[data-position="${wanted}"]`)?.focus();
+  }, [wanted, frame]);
   return (
     <div className={styles.blocks} style={{ height: virtualizer.getTotalSize() }}>
-      {blocks.map(({ key, index, start }) => (
+      {virtualizer.getVirtualItems().map(({ key, index, start }) => (
         <div
           key={key}
           ref={virtualizer.measureElement}

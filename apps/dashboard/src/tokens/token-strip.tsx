@@ -1,12 +1,24 @@
-import { memo, useMemo, useRef, useState, type CSSProperties, type KeyboardEvent } from 'react';
+import {
+  memo,
+  useMemo,
+  useRef,
+  useState,
+  type CSSProperties,
+  type KeyboardEvent,
+  type RefObject,
+} from 'react';
 import type { StepTokens } from '../api/schema';
 import { TokenBlocks } from './token-blocks';
 import { TokenNumbers } from './token-numbers';
 import styles from './token-strip.module.css';
 import { heatOf, type TokenColors } from './token-colors';
+import { useFarHeight } from './use-far-height';
 import { tokenViews, type TokenView, type TrainedStep } from './token-view';
 
 const NUM_SHOWN_AT_FIRST = 400;
+/** Of a strip that was not shown yet: about so many tokens are in a row, which is so high in pixels. */
+const TOKENS_IN_ROW = 15;
+const ROW_HEIGHT = 25;
 
 interface TokenStripProps {
   readonly tokens: StepTokens;
@@ -19,59 +31,42 @@ interface TokenStripProps {
 
 /**
  * The tokens that a step appended; sampled ones are colored. Hovering or focusing a token (arrow keys move
- * the focus) shows its numbers below the strip.
+ * the focus) shows its numbers below the strip. Strips that are far from the window have only their height, since the tokens of a long episode are
+ * tens of thousands of elements.
  */
 export const TokenStrip = memo(function TokenStrip({ tokens, colors, trained, label }: TokenStripProps) {
   const views = useMemo(() => tokenViews(tokens, trained), [tokens, trained]);
-  const [showsAll, setShowsAll] = useState(views.length <= NUM_SHOWN_AT_FIRST);
-  const [current, setCurrent] = useState(() => firstSampled(views));
-  const [wanted, setWanted] = useState<number | null>(null);
+  const outer = useRef<HTMLDivElement>(null);
   const strip = useRef<HTMLDivElement>(null);
-  const isLong = views.length > NUM_SHOWN_AT_FIRST;
-  const shown = showsAll ? views : views.slice(0, NUM_SHOWN_AT_FIRST);
+  const { shown, inBlocks, showAll, current, wanted, onKeyDown, onPoint, onFocus } = useStrip(views, strip);
+  const farPx = useFarHeight(outer, Math.ceil(shown.length / TOKENS_IN_ROW) * ROW_HEIGHT);
 
   if (views.length === 0) return <p className={styles.detail}>No tokens: this agent does not sample any.</p>;
+  if (farPx !== null) return <div ref={outer} style={{ height: farPx }} />;
 
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const target = nextPosition(event.key, current, shown.length);
-    if (target === null) return;
-    event.preventDefault();
-    setCurrent(target);
-    if (showsAll && isLong) setWanted(target);
-    else strip.current?.querySelectorAll('button')[target]?.focus();
-  };
   const chipOf = (token: TokenView) => (
     <TokenChip
       key={token.position}
-      token={token}
-      colors={colors}
+      {...{ token, colors, onPoint, onFocus }}
       isCurrent={token.position === current}
-      onPoint={setCurrent}
     />
   );
-
   return (
-    <div className={styles.strip}>
+    <div className={styles.strip} ref={outer}>
       <div
-        className={showsAll && isLong ? styles.frame : styles.chips}
+        className={inBlocks ? styles.frame : styles.chips}
         role="group"
         aria-label={label}
         ref={strip}
         onKeyDown={onKeyDown}
       >
-        {showsAll && isLong ? (
-          <TokenBlocks tokens={views} frame={strip} wanted={wanted} chipOf={chipOf} />
+        {inBlocks ? (
+          <TokenBlocks tokens={views} frame={strip} {...{ current, wanted, chipOf }} />
         ) : (
           shown.map(chipOf)
         )}
-        {!showsAll && (
-          <button
-            type="button"
-            className={styles.more}
-            onClick={() => {
-              setShowsAll(true);
-            }}
-          >
+        {shown.length < views.length && (
+          <button type="button" className={styles.more} onClick={showAll}>
             Show {views.length - shown.length} more
           </button>
         )}
@@ -81,19 +76,49 @@ export const TokenStrip = memo(function TokenStrip({ tokens, colors, trained, la
   );
 });
 
+/** Which tokens of a strip are shown, and which of them is the current one, that keys and the pointer move. */
+function useStrip(views: readonly TokenView[], strip: RefObject<HTMLDivElement | null>) {
+  const [showsAll, setShowsAll] = useState(views.length <= NUM_SHOWN_AT_FIRST);
+  const [pointed, setPointed] = useState(() => firstSampled(views));
+  const [wanted, setWanted] = useState<number | null>(null);
+  const shown = showsAll ? views : views.slice(0, NUM_SHOWN_AT_FIRST);
+  const inBlocks = showsAll && views.length > NUM_SHOWN_AT_FIRST;
+  // Until all are shown, the first sampled token may not be.
+  const current = pointed < shown.length ? pointed : 0;
+  return {
+    ...{ shown, inBlocks, current, wanted },
+    showAll: () => {
+      setShowsAll(true);
+    },
+    onKeyDown: (event: KeyboardEvent): void => {
+      const target = nextPosition(event.key, current, shown.length);
+      if (target === null) return;
+      event.preventDefault();
+      setPointed(target);
+      if (inBlocks) setWanted(target);
+      else strip.current?.querySelectorAll('button')[target]?.focus();
+    },
+    onPoint: setPointed,
+    onFocus: (position: number): void => {
+      setPointed(position);
+      // The next key may go to the same token once more.
+      setWanted(null);
+    },
+  };
+}
+
 interface TokenChipProps {
   readonly token: TokenView;
   readonly colors: TokenColors;
   readonly isCurrent: boolean;
-  /** Called with the position of the token that the pointer or the focus is on. */
+  /** Called with the position of the token that the pointer is on. */
   readonly onPoint: (position: number) => void;
+  /** Called with that of the token that takes the focus. */
+  readonly onFocus: (position: number) => void;
 }
 
-function TokenChip({ token, colors, isCurrent, onPoint }: TokenChipProps) {
+function TokenChip({ token, colors, isCurrent, onPoint, onFocus }: TokenChipProps) {
   const heat = heatOf(token, colors);
-  const point = (): void => {
-    onPoint(token.position);
-  };
   return (
     <button
       type="button"
@@ -103,8 +128,12 @@ function TokenChip({ token, colors, isCurrent, onPoint }: TokenChipProps) {
       tabIndex={isCurrent ? 0 : -1}
       data-current={isCurrent || undefined}
       data-position={token.position}
-      onMouseEnter={point}
-      onFocus={point}
+      onMouseEnter={() => {
+        onPoint(token.position);
+      }}
+      onFocus={() => {
+        onFocus(token.position);
+      }}
     >
       {token.text ?? token.id}
     </button>

@@ -134,6 +134,7 @@ export const EPISODES_EXAMPLES: Examples = {
           numSteps: 2,
         },
       ],
+      truncated: false,
     },
   },
   'DELETE /api/runs/{runId}/episodes/{episodeId}': {
