@@ -14,6 +14,8 @@ export interface ProxyConfig {
   readonly port: number;
   /** Further names of this host, and origins whose pages may use the proxy. */
   readonly allowedHosts: readonly string[];
+  /** Name of the option that adds to them, for messages; null where none does; default `--allowed-hosts`. */
+  readonly allowedHostsOption?: string | null;
   readonly retraceUrl: string;
   readonly retraceKey: string | null;
   /** Run that calls are recorded in which name none. */

@@ -30,8 +30,8 @@ export class ProxyServer {
     private readonly parts: ProxyParts,
     private readonly sender: Sender,
   ) {
-    const { host, allowedHosts } = parts.config;
-    this.guard = new PageGuard({ host, allowedHosts, addedBy: '--allowed-hosts', probes: PROBES });
+    const { host, allowedHosts, allowedHostsOption: addedBy = '--allowed-hosts' } = parts.config;
+    this.guard = new PageGuard({ host, allowedHosts, addedBy, probes: PROBES });
     this.server = createServer(
       { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
       (request, response) => {
