@@ -1,9 +1,10 @@
 import { once } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
 import { openBackend } from '@retrace/compute';
 import { openLog } from '@retrace/log';
 import { readVariables, type DataDirectory, type Supervised } from '@retrace/process';
-import { startProxy, type ProxyConfig } from '@retrace/proxy';
-import { KeyGuard } from '@retrace/serve';
+import { startProxy, type CallRefusal, type ProxyConfig } from '@retrace/proxy';
+import { KeyGuard, RequestError } from '@retrace/serve';
 import { CliError } from '../cli-error.js';
 import { upstreamCommand } from '../commands/proxy/command.js';
 import { openTokenizer, upstreamConfig } from '../commands/proxy/serve-proxy.js';
@@ -19,10 +20,9 @@ const SILENCE_MS = 600_000;
 const IDLE_MS = 30 * 60_000;
 const MAX_BODY_BYTES = 32 * 1024 ** 2;
 
-interface Shared {
+interface OpenPoliciesOptions {
   readonly directory: DataDirectory;
-  /** Key with which the API of this server asks, and takes records. */
-  readonly ownKey: string | null;
+  readonly keys: KeyGuard;
   readonly warn: (message: string) => void;
 }
 
@@ -44,7 +44,12 @@ export async function runAgentProxy(supervised: Supervised): Promise<void> {
   const warn = (message: string) => {
     supervised.warn(message, 'warning');
   };
-  const policies = namesUpstream() ? null : await openPolicies({ directory, ownKey, warn });
+  const keys = new KeyGuard({
+    ...{ host: LOOPBACK, keyDirectory: keyDirectoryOf(directory), ownKey },
+    // A call is recorded.
+    ...{ scope: 'ingest', onWarning: warn },
+  });
+  const policies = namesUpstream() ? null : await openPolicies({ directory, keys, warn });
   const upstream = policies === null ? namedUpstream() : policiesAt(policies.url);
   const proxy = await startProxy(
     {
@@ -52,6 +57,8 @@ export async function runAgentProxy(supervised: Supervised): Promise<void> {
       ...{ host: LOOPBACK, port: 0, allowedHosts: [], allowedHostsOption: null, run: AGENTS_RUN },
       ...{ retraceUrl: server.apiUrl, retraceKey: ownKey, stateDirectory: directory.agents },
       ...{ idleMs: IDLE_MS, maxBodyBytes: MAX_BODY_BYTES },
+      // For another model server, agents send the keys of that one.
+      ...(policies !== null && { refusalOf: (headers: IncomingHttpHeaders) => refusalOf(keys, headers) }),
     },
     { warn, openTokenizer },
   );
@@ -60,6 +67,17 @@ export async function runAgentProxy(supervised: Supervised): Promise<void> {
   if (!supervised.signal.aborted) await once(supervised.signal, 'abort');
   await proxy.close();
   await policies?.close();
+}
+
+async function refusalOf(keys: KeyGuard, headers: IncomingHttpHeaders): Promise<CallRefusal | null> {
+  try {
+    await keys.check(headers);
+    return null;
+  } catch (error) {
+    if (error instanceof RequestError)
+      return { status: error.status, body: error.body as CallRefusal['body'] };
+    throw error;
+  }
 }
 
 /** The model server of the environment. @throws ProxyError `OPTION_INVALID`; CommanderError for a variable with a wrong value */
@@ -76,7 +94,7 @@ function policiesAt(upstream: string) {
 }
 
 /** Loads the newest policy, too, as the proxy asks soon for its tokenizer. Without one, calls are answered with 404 until there is one. */
-async function openPolicies({ directory, ownKey, warn }: Shared): Promise<PolicyServers> {
+async function openPolicies({ directory, keys, warn }: OpenPoliciesOptions): Promise<PolicyServers> {
   await openBackend();
   const policies = new LogPolicies({
     log: await openLog(logOf(directory), CREATED_BY),
@@ -91,11 +109,6 @@ async function openPolicies({ directory, ownKey, warn }: Shared): Promise<Policy
       return null;
     });
     newest?.release();
-    const keys = new KeyGuard({
-      ...{ host: LOOPBACK, keyDirectory: keyDirectoryOf(directory), ownKey },
-      // A call is recorded.
-      ...{ scope: 'ingest', onWarning: warn },
-    });
     return await PolicyServers.listen({ policies, keys, maxBodyBytes: MAX_BODY_BYTES });
   } catch (error) {
     await policies.close();

@@ -81,6 +81,12 @@ export class ProxyServer {
       return;
     }
     const route = routeOf(request.method ?? 'GET', request.url ?? '/', this.protocols);
+    const isProbe = route.kind === 'health' || route.kind === 'metrics';
+    const refused = isProbe ? null : ((await this.parts.config.refusalOf?.(request.headers)) ?? null);
+    if (refused !== null) {
+      sendUpstreamError(client, refused.status, refused.body);
+      return;
+    }
     switch (route.kind) {
       case 'call':
         return this.call(request, client, route);
