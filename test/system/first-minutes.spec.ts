@@ -34,6 +34,8 @@ describe('the first minutes of "retrace up"', () => {
     await server.waitFor(/the run has finished/, 110_000);
     const { items } = await getJson<{ items: { runId: string }[] }>('/api/runs');
     runId = items[0].runId;
+    const { proxy } = await getJson<{ proxy: { url: string } }>('/api/agents');
+    agents = proxy.url;
   });
 
   afterAll(async () => {
@@ -53,8 +55,6 @@ describe('the first minutes of "retrace up"', () => {
     });
 
   it('the newest policy answers agents at the address that the API tells, and their call is an episode of the store', async () => {
-    const { proxy } = await getJson<{ proxy: { url: string; runName: string } }>('/api/agents');
-    agents = proxy.url;
     const messages = [{ role: 'user', content: 'choose phoenix or rocket' }];
     const response = await call({ model: `run:${runId}`, messages });
     const answer = (await response.json()) as AnswerBody;
@@ -72,6 +72,8 @@ describe('the first minutes of "retrace up"', () => {
     const { steps } = await getJson<{ steps: { tokens: { ids: number[]; logprobs: number[] } }[] }>(episode);
     expect(steps[0].tokens.ids.length).toBeGreaterThan(1);
 
+    const other = await call({ model: 'gpt-4o', messages });
+    expect((await other.json()) as object).toMatchObject({ model: `run:${runId}`, policy_version: 10 });
     const unknown = await call({ model: `run:${runId}@999`, messages });
     expect(unknown.status).toBe(404);
     expect(await unknown.json()).toMatchObject({ error: { code: 'model_not_found' } });
@@ -119,12 +121,12 @@ describe('the first minutes of "retrace up"', () => {
 
         const yours = page.getByRole('region', { name: 'Now yours' });
         await yours.getByText(`export OPENAI_BASE_URL=${agents}/v1`).waitFor();
-        await yours.getByLabel('Captured calls').getByRole('link').first().waitFor();
         await yours.getByRole('button', { name: 'Ask', exact: true }).click();
         await yours.getByRole('group', { name: 'Tokens of the answer' }).waitFor();
+        await yours.getByLabel('Captured calls').getByRole('link').first().waitFor();
 
         const learned = page.getByRole('region', { name: 'What was learned' });
-        await learned.getByText('Lost', { exact: true }).waitFor();
+        await learned.getByText('Not stored yet', { exact: true }).waitFor();
         await expect.poll(() => learned.getByText('0 records').count(), { timeout: 60_000 }).toBe(1);
         expect(await browser.accessibilityFaults()).toEqual([]);
         expect(browser.complaints).toEqual([]);

@@ -1,3 +1,9 @@
 export { startProxy, type RunningProxy } from './start-proxy.js';
-export { ProxyError, type LocalTokenizer, type ProxyConfig, type ProxyErrorCode } from './proxy-config.js';
+export {
+  ProxyError,
+  type CallRefusal,
+  type LocalTokenizer,
+  type ProxyConfig,
+  type ProxyErrorCode,
+} from './proxy-config.js';
 export type { UpstreamKind } from './protocol/protocol.js';

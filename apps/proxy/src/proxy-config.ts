@@ -1,4 +1,12 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { JsonValue } from '@retrace/client';
 import type { UpstreamKind } from './protocol/protocol.js';
+
+/** The answer to a request that is refused. */
+export interface CallRefusal {
+  readonly status: number;
+  readonly body: JsonValue;
+}
 
 export interface ProxyConfig {
   /** Address of the model server, with or without `/v1` at its end. */
@@ -14,6 +22,10 @@ export interface ProxyConfig {
   readonly port: number;
   /** Further names of this host, and origins whose pages may use the proxy. */
   readonly allowedHosts: readonly string[];
+  /** Name of the option that adds to them, for messages; null where none does; default `--allowed-hosts`. */
+  readonly allowedHostsOption?: string | null;
+  /** Says why a request is refused, before anything of it is passed on or recorded; null for one that is not. Default: none is. */
+  readonly refusalOf?: (headers: IncomingHttpHeaders) => Promise<CallRefusal | null>;
   readonly retraceUrl: string;
   readonly retraceKey: string | null;
   /** Run that calls are recorded in which name none. */

@@ -17,4 +17,6 @@ export interface ServeConfig {
   readonly contextLength: number | null;
   readonly maxBodyBytes: number;
   readonly logprobsMode: LogprobsMode;
+  /** Whether a request may name any model, because who passes it on has chosen the server by it; default false. */
+  readonly takesAnyModel?: boolean;
 }

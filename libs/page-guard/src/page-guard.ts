@@ -6,8 +6,8 @@ export interface PageGuardOptions {
   readonly host: string;
   /** Further names of this host, and origins such as `http://localhost:3000` whose pages may use the server. */
   readonly allowedHosts: readonly string[];
-  /** Name of the option or variable that adds to `allowedHosts`, for messages. */
-  readonly addedBy: string;
+  /** Name of the option or variable that adds to `allowedHosts`, for messages; null where none does. */
+  readonly addedBy: string | null;
   /** Targets that answer under any host name: probes and scrapers name a host as they like. */
   readonly probes?: ReadonlySet<string>;
   /** Whether pages of other sites may link to a target. */
@@ -76,7 +76,7 @@ export class PageGuard {
     const known = [...this.names, ...(this.isLocal ? [] : ['addresses', 'names without a dot'])];
     return {
       code: 'HOST_NOT_ALLOWED',
-      message: `Host "${host}" is not allowed; allowed are ${known.join(', ')}. Add other names to ${this.options.addedBy}`,
+      message: `Host "${host}" is not allowed; allowed are ${known.join(', ')}${this.advice((option) => `. Add other names to ${option}`)}`,
     };
   }
 
@@ -97,8 +97,13 @@ export class PageGuard {
     const sent = [...sites.map((site) => `Sec-Fetch-Site: ${site}`), ...origins.map((o) => `Origin: ${o}`)];
     return {
       code: 'ORIGIN_NOT_ALLOWED',
-      message: `A page of another origin sent this request (${sent.join(', ')}). Add its origin to ${this.options.addedBy} if it may use this server`,
+      message: `A page of another origin sent this request (${sent.join(', ')})${this.advice((option) => `. Add its origin to ${option} if it may use this server`)}`,
     };
+  }
+
+  private advice(say: (option: string) => string): string {
+    const { addedBy } = this.options;
+    return addedBy === null ? '' : say(addedBy);
   }
 
   /** Whether a page was loaded from this server: under the name that its request gives this host, or one that a proxy with TLS has taken out. */

@@ -41,6 +41,7 @@ export {
   keyPrefixOf,
   keyStateAt,
   matchesKey,
+  mintKey,
   type KeyScope,
   type StoredKey,
 } from './keys/api-key.js';

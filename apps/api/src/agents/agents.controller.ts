@@ -1,6 +1,5 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
 import { Access } from '../keys/access.js';
 import { RunParams } from '../runs/run-params.js';
 import { AgentAccess, AskPolicyRequest, PolicyAnswer } from './agents.dto.js';
@@ -22,19 +21,15 @@ export class AgentsController {
   }
 
   @Post('runs/:runId/answers')
-  @Access('read')
+  @Access('ingest')
   @HttpCode(200)
   @ApiOperation({
     summary: 'Asks a policy of a run; the question is recorded as the calls of agents are',
     description:
-      'Answered with 404 where the server runs no proxy for agents or the run has no policy whose weights are kept, and with 503 while none can be loaded.',
+      'A question is recorded, so a key needs the scope `ingest`. Answered with 404 where the server runs no proxy for agents, where that passes calls on to another model server, or where the run has no policy whose weights are kept, and with 503 while none can be loaded.',
   })
   @ApiOkResponse({ type: PolicyAnswer })
-  ask(
-    @Param() { runId }: RunParams,
-    @Body() request: AskPolicyRequest,
-    @Req() { headers }: FastifyRequest,
-  ): Promise<PolicyAnswer> {
-    return this.agents.ask(runId, request, headers.authorization);
+  ask(@Param() { runId }: RunParams, @Body() request: AskPolicyRequest): Promise<PolicyAnswer> {
+    return this.agents.ask(runId, request);
   }
 }

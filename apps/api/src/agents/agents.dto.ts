@@ -17,6 +17,15 @@ export class AgentProxy implements AgentAddress {
 
   @ApiText('Name of the run that their calls are recorded in')
   readonly runName!: string;
+
+  @ApiProperty({
+    type: Boolean,
+    description: 'Whether the policies of this server answer; false where another model server does',
+  })
+  readonly policiesAnswer!: boolean;
+
+  @ApiProperty({ type: Boolean, description: 'Whether calls need an API key with the scope `ingest`' })
+  readonly needsKey!: boolean;
 }
 
 export class AgentAccess {

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
+import { KeysModule } from '../keys/keys.module.js';
 import { AgentsController } from './agents.controller.js';
 import { AgentsService } from './agents.service.js';
 
-@Module({ controllers: [AgentsController], providers: [AgentsService] })
+@Module({ imports: [KeysModule], controllers: [AgentsController], providers: [AgentsService] })
 export class AgentsModule {}

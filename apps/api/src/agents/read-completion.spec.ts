@@ -37,3 +37,14 @@ it('readCompletion: gives each sampled token its text, logprob and the version t
     episodeId: 'episode',
   });
 });
+
+it.each([
+  null,
+  'text',
+  {},
+  { choices: [] },
+  { choices: [null] },
+  { choices: [{ message: { content: 'a' } }] },
+])('readCompletion: %j is no answer of a policy', (body) => {
+  expect(readCompletion(body, new Headers())).toBeNull();
+});

@@ -17,11 +17,17 @@ export interface Completion {
   }[];
 }
 
-/** @param headers with the run and the episode in which the proxy recorded the call */
-export function readCompletion(
-  { policy_version: newest, choices: [choice] }: Completion,
-  headers: Pick<Headers, 'get'>,
-): PolicyAnswer {
+/**
+ * Reads an answer of the proxy. Null where it is none of a policy.
+ *
+ * @param headers with the run and the episode in which the proxy recorded the call
+ */
+export function readCompletion(body: unknown, headers: Pick<Headers, 'get'>): PolicyAnswer | null {
+  if (!isCompletion(body)) return null;
+  const {
+    policy_version: newest,
+    choices: [choice],
+  } = body;
   const { token_ids: ids, logprobs, message, policy_versions: versions } = choice;
   const sampled = logprobs?.content ?? [];
   return {
@@ -38,4 +44,13 @@ export function readCompletion(
     recordedRunId: headers.get('x-retrace-run') ?? '',
     episodeId: headers.get('x-retrace-episode') ?? '',
   };
+}
+
+/** Whether an answer has a choice with the versions that sampled it, which only the server of a policy gives. */
+function isCompletion(body: unknown): body is Completion {
+  const { choices } = (body ?? {}) as { readonly choices?: unknown };
+  const [choice] = (Array.isArray(choices) ? choices : []) as (Partial<
+    Completion['choices'][number]
+  > | null)[];
+  return choice?.message !== undefined && Array.isArray(choice.policy_versions);
 }

@@ -25,6 +25,7 @@ const OPTIONAL_VARIABLES = [
   'RETRACE_API_ALLOWED_HOSTS',
   'RETRACE_API_KEYS_DIRECTORY',
   'RETRACE_API_FIRST_KEY_FILE',
+  'RETRACE_AGENTS_KEY',
   'RETRACE_API_RATE_LIMIT',
   'RETRACE_REDACTION_RULES',
   'RETRACE_ALARM_WEBHOOK',
@@ -59,6 +60,8 @@ export class ApiConfig {
   readonly keyDirectory!: string | null;
   /** Where a key is written that is made because one is needed and there is none; null: none is made. */
   readonly firstKeyFile!: string | null;
+  /** Key that only this API and the proxy for agents beside it have; null where no supervisor made one. */
+  readonly agentsKey!: string | null;
   /** Requests a second of one key, or of one address where no key is needed; 0 for no limit. */
   readonly rateLimit!: number;
   /** File of rules that hide what may not be stored of records; null: nothing is hidden. */
@@ -117,6 +120,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
     allowedHosts: readAllowedHosts(variables.RETRACE_API_ALLOWED_HOSTS ?? ''),
     keyDirectory: pathOf(variables.RETRACE_API_KEYS_DIRECTORY),
     firstKeyFile: pathOf(variables.RETRACE_API_FIRST_KEY_FILE),
+    agentsKey: variables.RETRACE_AGENTS_KEY ?? null,
     rateLimit: variables.RETRACE_API_RATE_LIMIT ?? DEFAULT_RATE_LIMIT,
     redactionRules: pathOf(variables.RETRACE_REDACTION_RULES),
     alarms: {

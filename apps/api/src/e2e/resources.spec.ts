@@ -1,5 +1,7 @@
+import { partitionOf } from '@retrace/log';
+import { encodeEvent } from '@retrace/trajectory/codec';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AnyEvent, EpisodeEnded } from '@retrace/trajectory';
+import { newEpisodeEvent, type AnyEvent, type EpisodeEnded } from '@retrace/trajectory';
 import { openApiReader } from '../api-reader.js';
 import type { EpisodeDetail, EpisodeListItem } from '../episodes/episodes.dto.js';
 import type { Page } from '../paging/page.js';
@@ -665,6 +667,18 @@ it('validations: lists each task as the first and the newest validated policy pl
   expect(items).toMatchObject([...onlyNewest, ...expected.filter((task) => !onlyNewest.includes(task))]);
   const [started] = first[0].events.map(({ payload }) => payload as { readonly task: unknown });
   expect(alone[0].task).toEqual(started.task);
+
+  // An annotation replaces the metadata of an episode, and figures come before their episodes are stored.
+  const annotated = newEpisodeEvent({
+    ...{ ...first[0].events[0], kind: 'EpisodeAnnotated', seq: 1 },
+    payload: { tags: null, metadata: { validation: { policyVersion: 2 } }, source: 'person' },
+  });
+  const { log } = fixture;
+  const partition = partitionOf(runId, annotated.episodeId, log.numPartitions('trajectories'));
+  await log.append('trajectories', partition, [encodeEvent(annotated as AnyEvent)]);
+  await recordValidation(log, { runId, numTasks: 0, policyVersion: 3, skill: 1, firstOrdinal: 400 });
+  await fixture.storeHasCaughtUp();
+  expect(await allPages<ValidationTask>(path)).toEqual(items);
 });
 
 // The last test, since it makes another run.

@@ -1,4 +1,7 @@
 import type { RunControlAnswer, RunControlRequest } from '@retrace/process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readApiConfig } from '../config/api-config.js';
 import { RunControl } from '../run-queue/run-control.js';
@@ -19,6 +22,7 @@ describe('the queue of runs', () => {
       ...fixture.environment,
       RETRACE_TRACE_DIRECTORY: '',
       RETRACE_SINK: 'off',
+      RETRACE_AGENTS_KEY: 'of-the-server',
     });
     const ask = (request: RunControlRequest) => {
       asked.push(request);
@@ -76,9 +80,12 @@ describe('the queue of runs', () => {
       status: 404,
       body: { code: 'NOT_FOUND' },
     });
-    const agents = { url: 'http://127.0.0.1:1', runName: 'agents' };
+    const agents = { url: 'http://127.0.0.1:1', runName: 'agents', policiesAnswer: true };
     answer = { ok: true, queue: EMPTY, agents };
-    expect(await send('GET', '/api/agents')).toEqual({ status: 200, body: { proxy: agents } });
+    expect(await send('GET', '/api/agents')).toEqual({
+      status: 200,
+      body: { proxy: { ...agents, needsKey: false } },
+    });
     // Nothing listens there.
     expect(await send('POST', `/api/runs/${RUN_ID}/answers`, question)).toMatchObject({
       status: 503,
@@ -88,6 +95,44 @@ describe('the queue of runs', () => {
       status: 400,
       body: { errors: [{ field: 'policy', value: 'best' }] },
     });
+  });
+
+  it('asks a policy with the key of the server only, and only where policies answer', async () => {
+    const keys: (string | undefined)[] = [];
+    const said: [number, string][] = [
+      [200, '{"choices":[]}'],
+      [200, 'no JSON'],
+      [429, '{"error":{"message":"busy"}}'],
+      [400, '{"error":{"message":"too many tokens","param":"max_tokens"}}'],
+    ];
+    const proxy = createServer((request, response) => {
+      keys.push(request.headers.authorization);
+      const [status, text] = said[keys.length - 1];
+      response.writeHead(status).end(text);
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const agents = { url, runName: 'agents', policiesAnswer: true };
+    const ask = () =>
+      fetch(`${api.url}/api/runs/${RUN_ID}/answers`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: 'Bearer of-the-caller' },
+        body: JSON.stringify({ text: 'a' }),
+      });
+    try {
+      answer = { ok: true, queue: EMPTY, agents };
+      const answers = [await ask(), await ask(), await ask(), await ask()];
+      expect(answers.map(({ status }) => status)).toEqual([503, 503, 429, 400]);
+      expect(await answers[3].json()).toMatchObject({ errors: [{ field: 'maxTokens', value: 64 }] });
+      expect(keys).toEqual(Array(4).fill('Bearer of-the-server'));
+      answer = { ok: true, queue: EMPTY, agents: { ...agents, policiesAnswer: false } };
+      expect((await ask()).status).toBe(404);
+      answer = { ok: false, code: 'UNANSWERED', message: 'late' };
+      expect((await ask()).status).toBe(504);
+      expect(keys).toHaveLength(4);
+    } finally {
+      proxy.close();
+    }
   });
 
   it('lists recipes and algorithms', async () => {

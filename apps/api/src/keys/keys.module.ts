@@ -7,10 +7,11 @@ import { SessionController } from './session.controller.js';
 import { SessionFiles } from './session-files.js';
 import { SessionService } from './session.service.js';
 
-function openKeyRing({ keyDirectory }: ApiConfig): KeyRing {
+function openKeyRing({ keyDirectory, agentsKey }: ApiConfig): KeyRing {
   const logger = new Logger('keys');
   return new KeyRing({
     directory: keyDirectory,
+    ownKey: agentsKey,
     toError: (reason) => {
       logger.error(`the API keys can't be read: ${reason}`);
       return new ProblemError(

@@ -37,7 +37,8 @@ export async function recordValidation(log: EventLog, plan: ValidationPlan): Pro
     episodes.push(episode);
   }
   const numSuccesses = episodes.filter(({ end }) => end.success === true).length;
-  const successRate = numSuccesses / numTasks;
+  const meanOf = (sum: number) => (numTasks === 0 ? null : sum / numTasks);
+  const successRate = meanOf(numSuccesses);
   const validated = controlEvent({ logId: log.logId, runId, occurredAtUs: startedAtUs }, 'PolicyValidated', {
     policyVersion,
     updateNumber: policyVersion,
@@ -47,7 +48,7 @@ export async function recordValidation(log: EventLog, plan: ValidationPlan): Pro
       {
         ...{ decoding: 'greedy', family: null, numTasks, numEpisodes: numTasks, numSuccesses, successRate },
         ...{ numUnknown: 0, numFailed: 0, successLow: 0, successHigh: 1, passAtK: [] },
-        meanReturn: episodes.reduce((sum, { end }) => sum + (end.return ?? 0), 0) / numTasks,
+        meanReturn: meanOf(episodes.reduce((sum, { end }) => sum + (end.return ?? 0), 0)),
       },
     ],
   });

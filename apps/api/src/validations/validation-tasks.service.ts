@@ -22,10 +22,23 @@ interface TaskRow {
   readonly newest: AttemptRow;
 }
 
+/** Episodes of validation with the policy and the decoding that they began with: an annotation may replace the metadata of an episode later. */
+const PLAYED = `
+  SELECT episode_id, JSONExtract(any(metadata), 'validation', 'policyVersion', 'Nullable(Int64)') AS validated_version,
+    JSONExtractString(any(metadata), 'validation', 'decoding') AS decoding
+  FROM events
+  WHERE run_id = {runId:String} AND episode_id != '' AND kind = 'EpisodeStarted' AND split = 'validation'
+  GROUP BY episode_id`;
+
+/** Those whose figures are there, and whose episodes are stored: they come a moment after the figures, and may have been deleted. */
 const FIND_VERSIONS = `
   SELECT uniqExact(policy_version) AS num_versions, min(policy_version) AS first, max(policy_version) AS newest
   FROM validations
-  WHERE run_id = {runId:String} AND split = 'validation'`;
+  WHERE run_id = {runId:String} AND split = 'validation'
+    AND policy_version IN (
+      SELECT validated_version
+      FROM (${PLAYED})
+      WHERE episode_id IN (SELECT episode_id FROM episodes WHERE run_id = {runId:String} AND sealed))`;
 
 /** Of several attempts of a policy at a task, the greedy one counts, or else the first. */
 const attemptOf = (version: string) => `
@@ -36,18 +49,14 @@ const attemptOf = (version: string) => `
 
 const LIST_TASKS = `
   WITH validated AS (
-    SELECT episode_id
-    FROM events
-    WHERE run_id = {runId:String} AND episode_id != '' AND kind = 'EpisodeStarted' AND split = 'validation'
-      AND JSONExtract(metadata, 'validation', 'policyVersion', 'Nullable(Int64)') IN ({first:Int64}, {newest:Int64}))
+    SELECT * FROM (${PLAYED}) WHERE validated_version IN ({first:Int64}, {newest:Int64}))
   SELECT task_id, any(seed) AS environment_seed, any(task_json) AS task, ${attemptOf('first')} AS first, ${attemptOf('newest')} AS newest
   FROM (
     SELECT episode_id, success, \`return\`, num_steps, group_member, environment_seed AS seed, task AS task_json,
-      lower(hex(sipHash64(environment, ifNull(environment_seed, -1), task))) AS task_id,
-      JSONExtractInt(metadata, 'validation', 'policyVersion') AS validated_version,
-      JSONExtractString(metadata, 'validation', 'decoding') AS decoding
+      lower(hex(sipHash64(environment, ifNull(environment_seed, -1), task))) AS task_id
     FROM episodes
-    WHERE run_id = {runId:String} AND episode_id IN (validated) AND sealed)
+    WHERE run_id = {runId:String} AND episode_id IN (SELECT episode_id FROM validated) AND sealed) AS played
+  INNER JOIN validated USING (episode_id)
   GROUP BY task_id
   HAVING countIf(validated_version = {first:Int64}) > 0 AND countIf(validated_version = {newest:Int64}) > 0
   ORDER BY newest.success AND NOT first.success DESC NULLS LAST, first.episodeId

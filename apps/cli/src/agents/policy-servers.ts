@@ -6,40 +6,34 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { ControlTail, type EventLog } from '@retrace/log';
-import type { CheckpointFiles } from '@retrace/policy';
-import { openRunSupply, startServer, type RunningServer } from '@retrace/serve';
+import { PageGuard } from '@retrace/page-guard';
+import { RequestError, type KeyGuard } from '@retrace/serve';
 import { CliError } from '../cli-error.js';
-import { readVersion } from '../installation.js';
-import { namedPolicy } from './named-policy.js';
+import { LOOPBACK } from '../server/role-definitions.js';
+import type { UsedServer } from './open-servers.js';
 
 interface PolicyServersOptions {
-  readonly log: EventLog;
-  readonly checkpoints: CheckpointFiles;
-  readonly keyDirectory: string;
-  readonly warn: (message: string) => void;
+  readonly policies: {
+    /** @throws CliError where there is no such policy */
+    use(model: string | null): Promise<UsedServer>;
+    close(): Promise<void>;
+  };
+  readonly keys: Pick<KeyGuard, 'check'>;
+  /** Larger requests are refused. */
+  readonly maxBodyBytes: number;
 }
 
-const LOOPBACK = '127.0.0.1';
-/** Policies whose weights are in memory; of more, the one that was opened first is closed. */
-const MAX_OPEN = 3;
-const CONCURRENCY = 16;
-const MAX_QUEUED = 256;
-const MAX_BODY_BYTES = 32 * 1024 ** 2;
-const NOT_FOUND = 404;
+/** Questions by which the proxy learns which program this is. It asks them without a key. */
+const KIND_PATHS: ReadonlySet<string> = new Set(['/version', '/get_model_info']);
 const UNAVAILABLE = 503;
 
-/** The policies of a log behind one address: a request goes to the server of the policy that it names as its model, which starts with the first of them. */
+/** The policies of a log behind one address: a request goes to the server of the policy that it names as its model. */
 export class PolicyServers {
-  url = '';
-  private readonly control: ControlTail;
-  private readonly servers = new Map<string, Promise<RunningServer>>();
+  private readonly guard = new PageGuard({ host: LOOPBACK, allowedHosts: [], addedBy: null });
   private readonly server: Server;
 
   private constructor(private readonly options: PolicyServersOptions) {
-    this.control = new ControlTail(options.log);
     this.server = createServer({ requestTimeout: 0 }, (request, client) => {
       client.on('error', () => undefined);
       void this.handle(request, client);
@@ -52,73 +46,57 @@ export class PolicyServers {
       servers.server.once('error', reject);
       servers.server.listen(0, LOOPBACK, resolve);
     });
-    servers.url = `http://${LOOPBACK}:${(servers.server.address() as AddressInfo).port}`;
     return servers;
   }
 
-  /** Loads the newest policy, so that the proxy, which asks soon, learns of its tokenizer. @throws CliError `POLICY_UNKNOWN` before the first */
-  async openNewest(): Promise<void> {
-    await this.serverOf(null);
+  /** Without `/v1`. */
+  get url(): string {
+    return `http://${LOOPBACK}:${(this.server.address() as AddressInfo).port}`;
   }
 
   async close(): Promise<void> {
     this.server.close();
     this.server.closeAllConnections();
-    for (const opening of this.servers.values())
-      await opening.then(
-        (server) => server.close(),
-        () => undefined,
-      );
-    this.control.close();
-    await this.options.log.close();
+    await this.options.policies.close();
   }
 
   private async handle(request: IncomingMessage, client: ServerResponse): Promise<void> {
+    let used: UsedServer | null = null;
     try {
-      const body = request.method === 'POST' ? await buffer(request) : null;
-      const { url } = await this.serverOf(body === null ? null : modelIn(body));
-      await forward({ request, body, client, url });
+      const refusal = this.guard.refusalOf(request);
+      if (refusal !== null)
+        throw new RequestError(refusal.message, { status: 403, code: refusal.code.toLowerCase() });
+      if (!isKindQuestion(request)) await this.options.keys.check(request.headers);
+      const body = request.method === 'POST' ? await readWhole(request, this.options.maxBodyBytes) : null;
+      used = await this.options.policies.use(body === null ? null : modelIn(body));
+      await forward({ request, body, client, url: used.url });
     } catch (error) {
-      if (client.headersSent) client.destroy();
-      else sendError(client, error);
+      // An answer that says nothing of a policy would count as that of an unknown program for good. Without one the proxy asks again.
+      if (client.headersSent || (isKindQuestion(request) && error instanceof CliError)) client.destroy();
+      else sendError(client, requestErrorOf(error));
+    } finally {
+      used?.release();
     }
   }
+}
 
-  private async serverOf(model: string | null): Promise<RunningServer> {
-    await this.control.catchUp();
-    const { run, policyVersion } = await namedPolicy(
-      model,
-      this.control.state.runs,
-      this.options.checkpoints,
-    );
-    const name = model?.startsWith('run:') ? model : undefined;
-    const key = `${run.runId} ${policyVersion ?? ''} ${name ?? ''}`;
-    const open = this.servers.get(key);
-    if (open !== undefined) return open;
-    const opening = this.open(run.runId, policyVersion, name);
-    this.servers.set(key, opening);
-    opening.catch(() => this.servers.delete(key));
-    const [oldest] = this.servers;
-    if (this.servers.size > MAX_OPEN) {
-      this.servers.delete(oldest[0]);
-      void oldest[1].then((server) => server.close()).catch(() => undefined);
+function isKindQuestion({ method, url = '/' }: IncomingMessage): boolean {
+  return method === 'GET' && KIND_PATHS.has(url);
+}
+
+/** @throws RequestError 413 for more bytes than the limit */
+async function readWhole(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) {
+      const message = `The body has more than ${maxBytes} bytes`;
+      throw new RequestError(message, { status: 413, code: 'body_too_large' });
     }
-    return opening;
+    chunks.push(chunk);
   }
-
-  private async open(runId: string, policyVersion: number | null, name?: string): Promise<RunningServer> {
-    const { log, checkpoints, keyDirectory, warn } = this.options;
-    const supply = await openRunSupply({ log, checkpoints, runId, name, policyVersion, warn });
-    return startServer(
-      {
-        ...{ host: LOOPBACK, port: 0, allowedHosts: [], keyDirectory },
-        ...{ concurrency: CONCURRENCY, maxQueued: MAX_QUEUED, contextLength: null },
-        ...{ maxBodyBytes: MAX_BODY_BYTES, logprobsMode: 'raw_logprobs' },
-      },
-      supply,
-      { version: readVersion(), warn },
-    );
-  }
+  return Buffer.concat(chunks);
 }
 
 function modelIn(body: Buffer): string | null {
@@ -137,9 +115,11 @@ interface Forwarding {
   readonly url: string;
 }
 
+/** Passes a request on to this host only: its target is sent as it is, and is no part of the address. */
 async function forward({ request, body, client, url }: Forwarding): Promise<void> {
-  const { method, rawHeaders } = request;
-  const sent = httpRequest(new URL(request.url ?? '/', url), { method, headers: rawHeaders });
+  const { method, rawHeaders, url: path = '/' } = request;
+  const { port } = new URL(url);
+  const sent = httpRequest({ host: LOOPBACK, port, method, path, headers: rawHeaders });
   client.once('close', () => sent.destroy());
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     sent.once('response', resolve).on('error', reject);
@@ -150,12 +130,18 @@ async function forward({ request, body, client, url }: Forwarding): Promise<void
   await pipeline(answer, client);
 }
 
-/** Answers in the form of OpenAI's API. */
-function sendError(client: ServerResponse, error: unknown): void {
-  const isUnknown = error instanceof CliError;
+function requestErrorOf(error: unknown): RequestError {
+  if (error instanceof RequestError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  const type = isUnknown ? 'invalid_request_error' : 'server_error';
-  const code = isUnknown ? 'model_not_found' : 'policy_unavailable';
-  client.writeHead(isUnknown ? NOT_FOUND : UNAVAILABLE, { 'content-type': 'application/json' });
-  client.end(JSON.stringify({ error: { message, type, param: isUnknown ? 'model' : null, code } }));
+  return error instanceof CliError
+    ? new RequestError(message, { status: 404, param: 'model', code: 'model_not_found' })
+    : new RequestError(message, { status: UNAVAILABLE, code: 'policy_unavailable' });
+}
+
+/** Answers in the form of OpenAI's API. */
+function sendError(client: ServerResponse, { status, body }: RequestError): void {
+  // What is left of a body that is too large is not read.
+  const ends = status === 413 ? { connection: 'close' } : {};
+  client.writeHead(status, { 'content-type': 'application/json', ...ends });
+  client.end(JSON.stringify(body));
 }

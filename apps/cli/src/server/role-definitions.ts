@@ -92,6 +92,8 @@ const IS_CHECKED = { RETRACE_ACCEPT_OTHER_LOG: 'on' } as const;
 
 interface ApiRoleOptions extends SinkRoleOptions {
   readonly port: number;
+  /** That it shares with the proxy for agents. */
+  readonly agentsKey: string;
   readonly onListening: (url: string) => void;
   /** Answers what the API asks about the runs of this server. */
   readonly onRequest: NonNullable<RoleDefinition['onRequest']>;
@@ -102,6 +104,7 @@ export function apiRole({
   directory,
   storeUrl,
   port,
+  agentsKey,
   onListening,
   onRequest,
 }: ApiRoleOptions): RoleDefinition {
@@ -125,6 +128,7 @@ export function apiRole({
         RETRACE_MIGRATIONS_DIRECTORY: installation.migrations,
         RETRACE_SINK: 'on',
         RETRACE_RUN_CONTROL: 'on',
+        RETRACE_AGENTS_KEY: agentsKey,
         ...IS_CHECKED,
       }),
     readyTimeoutMs: READY_TIMEOUT_MS,
@@ -156,13 +160,19 @@ export function sinkRole({ directory, storeUrl }: SinkRoleOptions): RoleDefiniti
 
 /**
  * Defines the proxy that records agents' calls. It ends with its first failure, since its port is another one after each start; the next call starts it again.
+ *
+ * @param agentsKey that it shares with the API
  */
-export function agentsRole(directory: DataDirectory): RoleDefinition {
+export function agentsRole(directory: DataDirectory, agentsKey: string): RoleDefinition {
   return {
     name: 'agents',
     script: installation.program('agents'),
     niceness: BEHIND_TRAINING,
-    environment: () => roleEnvironment(logOf(directory), { RETRACE_DATA_DIR: directory.root }),
+    environment: () =>
+      roleEnvironment(logOf(directory), {
+        RETRACE_DATA_DIR: directory.root,
+        RETRACE_AGENTS_KEY: agentsKey,
+      }),
     readyTimeoutMs: READY_TIMEOUT_MS,
     heartbeatTimeoutMs: 120_000,
     stopTimeoutMs: 30_000,

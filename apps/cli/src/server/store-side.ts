@@ -22,6 +22,8 @@ interface StoreSideOptions {
   readonly acceptsOtherLog: boolean;
   /** Whether a run works that hands its episodes over through the log, so that it does not end with the store. */
   readonly runGoesOn: () => boolean;
+  /** That the API shares with the proxy for agents. */
+  readonly agentsKey: string;
   /** Answers what the API asks about the runs of this server. */
   readonly onRequest: NonNullable<RoleDefinition['onRequest']>;
 }
@@ -150,7 +152,7 @@ export class StoreSide implements StoreOfRuns {
   /** Starts the API, or a sink where there is none; resolves to the API's address once it is ready. */
   private async startReaders(): Promise<string | null> {
     const { supervisor, url: storeUrl } = this;
-    const { directory, apiPort } = this.options;
+    const { directory, apiPort, agentsKey, onRequest } = this.options;
     if (apiPort === null) {
       this.listens(null);
       await supervisor.start(sinkRole({ directory, storeUrl }));
@@ -158,7 +160,7 @@ export class StoreSide implements StoreOfRuns {
     }
     const onListening = this.listens;
     const { url = null } = await supervisor.start(
-      apiRole({ directory, storeUrl, port: apiPort, onListening, onRequest: this.options.onRequest }),
+      apiRole({ directory, storeUrl, port: apiPort, agentsKey, onListening, onRequest }),
     );
     return url;
   }

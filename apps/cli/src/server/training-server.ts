@@ -1,4 +1,4 @@
-import type { DataDirectory, ServerAddress } from '@retrace/process';
+import { mintKey, type DataDirectory, type ServerAddress } from '@retrace/process';
 import { checkpointStorageFor, logOf } from '../services/environment.js';
 import type { Recipe } from '@retrace/config';
 import type { EventLog } from '@retrace/log';
@@ -14,7 +14,7 @@ import { checkpointsOf } from '../services/checkpoints.js';
 import { readControlState } from '../services/control-state.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { WarningRecorder } from '../supervisor/warning-recorder.js';
-import { AGENTS_RUN } from '../agents/agents-run.js';
+import { AGENTS_RUN, namesUpstream } from '../agents/agents-run.js';
 import { AgentDoor } from './agent-door.js';
 import { assertDiskSpace, watchDisk } from './disk-watch.js';
 import { JoinedStore } from './joined-store.js';
@@ -39,6 +39,14 @@ export interface TrainingServerOptions {
   readonly joins?: boolean;
 }
 
+/** Facts that the parts of a server share. */
+interface ServedRun {
+  goesOnWithoutStore: boolean;
+  door: AgentDoor | null;
+  /** With which the API and the proxy for agents ask each other, also where no key is known to anybody. */
+  readonly agentsKey: string;
+}
+
 /** Holds a data directory or joins the server that does, starts the store side beside the roles of a run, and stops the roles of the run before it. */
 export class TrainingServer {
   private readonly ending = new AbortController();
@@ -49,7 +57,7 @@ export class TrainingServer {
     /** The runs that callers of the API start. */
     readonly queue: RunQueue,
     private readonly dataDirectory: string,
-    private readonly run: { goesOnWithoutStore: boolean; door: AgentDoor | null },
+    private readonly run: ServedRun,
   ) {}
 
   /** Resolves to the API's address once it listens; to null without an API. The store may be starting still. */
@@ -71,10 +79,7 @@ export class TrainingServer {
       log.write({ role: 'retrace', level: 'info', message });
     });
     const { directory, lock, joined } = held;
-    const run: { goesOnWithoutStore: boolean; door: AgentDoor | null } = {
-      goesOnWithoutStore: false,
-      door: null,
-    };
+    const run: ServedRun = { goesOnWithoutStore: false, door: null, agentsKey: mintKey() };
     let eventLog: EventLog | null = null;
     let storeSide: StoreOfRuns | null = null;
     try {
@@ -88,7 +93,8 @@ export class TrainingServer {
       const queue = new RunQueue({
         ...{ directory, log, readState: () => readControlState(ownLog) },
         checkpoints: checkpointsOf(directory),
-        agents: () => run.door && { url: run.door.url, runName: AGENTS_RUN },
+        agents: () =>
+          run.door && { url: run.door.url, runName: AGENTS_RUN, policiesAnswer: !namesUpstream() },
       });
       if (options.withoutStore !== true)
         storeSide =
@@ -97,7 +103,7 @@ export class TrainingServer {
                 ...options,
                 ...parts,
                 lockFileDescriptors: [lock.fileDescriptor],
-                runGoesOn,
+                ...{ runGoesOn, agentsKey: run.agentsKey },
                 onRequest: (request) => queue.answer(request),
               })
             : new JoinedStore({ ...parts, server: joined });
@@ -172,15 +178,20 @@ export class TrainingServer {
   /**
    * Opens the address at which agents are recorded: this port, or the next one that is free.
    *
-   * @returns the address
+   * @returns the address; null where the server stops meanwhile
    * @throws CliError `PORT_TAKEN`
    */
-  async openAgentDoor(port: number): Promise<string> {
+  async openAgentDoor(port: number): Promise<string | null> {
     const { held, log } = this.parts;
+    if (this.stopping.aborted) return null;
     const door = await AgentDoor.open({
       ...{ port, log, lockFileDescriptors: [held.lock.fileDescriptor] },
-      role: agentsRole(held.directory),
+      role: agentsRole(held.directory, this.run.agentsKey),
     });
+    if (this.stopping.aborted) {
+      await door.close();
+      return null;
+    }
     this.run.door = door;
     return door.url;
   }

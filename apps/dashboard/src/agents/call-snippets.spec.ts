@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { callSnippets, maxAnswerTokens } from './call-snippets';
+import { callSnippets, KEY_PLACEHOLDER, maxAnswerTokens } from './call-snippets';
 
 const TEXT = `it's "here" \\ $HOME\nnext`;
-const snippets = callSnippets({ url: 'http://127.0.0.1:8788', model: 'run:a', text: TEXT, maxTokens: 2 });
+const call = { url: 'http://127.0.0.1:8788', model: 'run:a', text: TEXT, maxTokens: 2 };
+const snippets = callSnippets({ ...call, needsKey: false });
 
 describe('callSnippets', () => {
   it('the body of curl is what a shell passes on, whatever is quoted in the text', () => {
@@ -24,6 +25,12 @@ describe('callSnippets', () => {
       expect(code).toContain(JSON.stringify(TEXT));
     }
   });
+});
+
+it('callSnippets: all of them have a place for the key, only where one is needed', () => {
+  const numWith = (needsKey: boolean) =>
+    callSnippets({ ...call, needsKey }).filter(({ code }) => code.includes(KEY_PLACEHOLDER)).length;
+  expect([numWith(true), numWith(false)]).toEqual([3, 0]);
 });
 
 it.each([

@@ -12,10 +12,22 @@ interface SnippetOptions {
   /** A user message. */
   readonly text: string;
   readonly maxTokens: number;
+  /** Whether the address asks for an API key; its place is then named, as no page has the key. */
+  readonly needsKey: boolean;
 }
 
+/** Stands in the snippets where a key belongs. */
+export const KEY_PLACEHOLDER = 'YOUR_RETRACE_KEY';
+
 /** The same call by curl and by OpenAI's clients, which take their address from `OPENAI_BASE_URL`. */
-export function callSnippets({ url, model, text, maxTokens }: SnippetOptions): readonly CallSnippet[] {
+export function callSnippets({
+  url,
+  model,
+  text,
+  maxTokens,
+  needsKey,
+}: SnippetOptions): readonly CallSnippet[] {
+  const key = needsKey ? KEY_PLACEHOLDER : 'none';
   const [quotedModel, quotedText] = [JSON.stringify(model), JSON.stringify(text)];
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: text }], max_tokens: maxTokens });
   return [
@@ -25,6 +37,7 @@ export function callSnippets({ url, model, text, maxTokens }: SnippetOptions): r
       code: [
         `curl ${url}/v1/chat/completions \\`,
         "  -H 'content-type: application/json' \\",
+        ...(needsKey ? [`  -H 'authorization: Bearer ${key}' \\`] : []),
         // A quote ends the quoted text of a shell, and begins it again.
         `  -d '${body.replaceAll("'", String.raw`'\''`)}'`,
       ].join('\n'),
@@ -35,7 +48,7 @@ export function callSnippets({ url, model, text, maxTokens }: SnippetOptions): r
       code: [
         'from openai import OpenAI',
         '',
-        `client = OpenAI(base_url="${url}/v1", api_key="none")`,
+        `client = OpenAI(base_url="${url}/v1", api_key="${key}")`,
         'answer = client.chat.completions.create(',
         `    model=${quotedModel},`,
         `    messages=[{"role": "user", "content": ${quotedText}}],`,
@@ -50,7 +63,7 @@ export function callSnippets({ url, model, text, maxTokens }: SnippetOptions): r
       code: [
         "import OpenAI from 'openai';",
         '',
-        `const client = new OpenAI({ baseURL: '${url}/v1', apiKey: 'none' });`,
+        `const client = new OpenAI({ baseURL: '${url}/v1', apiKey: '${key}' });`,
         'const answer = await client.chat.completions.create({',
         `  model: ${quotedModel},`,
         `  messages: [{ role: 'user', content: ${quotedText} }],`,

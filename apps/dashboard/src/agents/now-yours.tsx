@@ -23,33 +23,60 @@ function OfNow({ run }: { readonly run: RunDetail }) {
 }
 
 function Card({ run, proxy }: { readonly run: RunDetail; readonly proxy: AgentProxy }) {
-  const example = useExampleObservation(run.runId);
-  const maxTokens = maxAnswerTokens(run.recipe);
-  const [language, setLanguage] = useState<CallSnippet['language']>('curl');
-  const snippets = callSnippets({
-    ...{ url: proxy.url, model: `run:${run.runId}`, maxTokens },
-    text: example || 'Hello',
-  });
-  const shown = snippets.find((snippet) => snippet.language === language) ?? snippets[0];
+  const { url, runName, policiesAnswer, needsKey } = proxy;
   return (
     <section className={`${page.card} ${styles.card}`} aria-label="Now yours">
       <div className={styles.part}>
         <h2>Now yours</h2>
         <p className={page.subtle}>
-          Give this address to an agent: the newest policy of this run answers it, and each call is recorded
-          as an episode.
+          {policiesAnswer
+            ? 'Give this address to an agent: the newest policy of the newest run answers it, or that of this run where it is named as the model. Each call is recorded as an episode.'
+            : 'Give this address to an agent: the model server that RETRACE_PROXY_UPSTREAM names answers it, and each call is recorded as an episode.'}
         </p>
-        <CopiedCode label="Address for agents" code={`export OPENAI_BASE_URL=${proxy.url}/v1`} />
-        <Segments
-          label="Ways to call it"
-          value={shown.language}
-          options={snippets.map(({ language: value, label }) => ({ value, label }))}
-          onChange={setLanguage}
-        />
-        <CopiedCode key={language} label={`Call by ${shown.label}`} code={shown.code} />
-        <CapturedCalls runName={proxy.runName} />
+        <CopiedCode label="Address for agents" code={`export OPENAI_BASE_URL=${url}/v1`} />
+        {needsKey && (
+          <p className={page.subtle}>
+            This server has API keys: an agent needs one with the scope <code>ingest</code>, as{' '}
+            <code>retrace keys create</code> makes it.
+          </p>
+        )}
+        {policiesAnswer && <Snippets run={run} url={url} needsKey={needsKey} />}
+        <CapturedCalls runName={runName} />
       </div>
-      <AskPolicy runId={run.runId} example={example} maxTokens={maxTokens} />
+      {policiesAnswer && <AskExample run={run} />}
     </section>
   );
+}
+
+interface SnippetsProps {
+  readonly run: RunDetail;
+  readonly url: string;
+  readonly needsKey: boolean;
+}
+
+function Snippets({ run, url, needsKey }: SnippetsProps) {
+  const example = useExampleObservation(run.runId);
+  const [language, setLanguage] = useState<CallSnippet['language']>('curl');
+  const snippets = callSnippets({
+    ...{ url, needsKey, model: `run:${run.runId}` },
+    maxTokens: maxAnswerTokens(run.recipe),
+    text: example || 'Hello',
+  });
+  const shown = snippets.find((snippet) => snippet.language === language) ?? snippets[0];
+  return (
+    <>
+      <Segments
+        label="Ways to call it"
+        value={shown.language}
+        options={snippets.map(({ language: value, label }) => ({ value, label }))}
+        onChange={setLanguage}
+      />
+      <CopiedCode key={language} label={`Call by ${shown.label}`} code={shown.code} />
+    </>
+  );
+}
+
+function AskExample({ run }: { readonly run: RunDetail }) {
+  const example = useExampleObservation(run.runId);
+  return <AskPolicy runId={run.runId} example={example} maxTokens={maxAnswerTokens(run.recipe)} />;
 }

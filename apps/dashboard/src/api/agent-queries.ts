@@ -4,6 +4,8 @@ import { unlessRefused } from './queries';
 import type { AskPolicyRequest } from './schema';
 
 const NO_PROXY_POLL_MS = 10_000;
+/** The server may have been started again, at another port, or may have got its first key. */
+const PROXY_POLL_MS = 30_000;
 const CAPTURED_POLL_MS = 2_000;
 const MAX_CAPTURED = 3;
 
@@ -12,7 +14,7 @@ export function useAgentProxy() {
   return useQuery({
     queryKey: ['agents'],
     queryFn: async ({ signal }) => (await dataOf(api.GET('/api/agents', { signal }))).proxy,
-    refetchInterval: (query) => unlessRefused(query.state.data ? false : NO_PROXY_POLL_MS)(query),
+    refetchInterval: (query) => unlessRefused(query.state.data ? PROXY_POLL_MS : NO_PROXY_POLL_MS)(query),
   });
 }
 

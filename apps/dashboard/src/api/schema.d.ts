@@ -230,7 +230,7 @@ export interface paths {
         put?: never;
         /**
          * Asks a policy of a run; the question is recorded as the calls of agents are
-         * @description Answered with 404 where the server runs no proxy for agents or the run has no policy whose weights are kept, and with 503 while none can be loaded.
+         * @description A question is recorded, so a key needs the scope `ingest`. Answered with 404 where the server runs no proxy for agents, where that passes calls on to another model server, or where the run has no policy whose weights are kept, and with 503 while none can be loaded.
          */
         post: operations["AgentsController_ask"];
         delete?: never;
@@ -1262,6 +1262,10 @@ export interface components {
             url: string;
             /** @description Name of the run that their calls are recorded in */
             runName: string;
+            /** @description Whether the policies of this server answer; false where another model server does */
+            policiesAnswer: boolean;
+            /** @description Whether calls need an API key with the scope `ingest` */
+            needsKey: boolean;
         };
         AgentAccess: {
             /** @description null where this server runs no proxy for agents */

@@ -1,4 +1,4 @@
-import { useQueries, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { keepPreviousData, useQueries, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { percentOf } from '../validation/targets';
 import { api, dataOf } from './client';
 import { keys, type PageRequest, unlessRefused } from './queries';
@@ -21,15 +21,46 @@ export function useValidations(runId: string, refetchMs: PageRequest['refetchMs'
   });
 }
 
-/** Tasks as the first and the newest validated policy of a run played them, those that only the newest solved first. */
-export function useValidationTasks(runId: string, refetchMs: PageRequest['refetchMs']) {
+/**
+ * Tasks as the first and the newest validated policy of a run played them, those that only the newest solved first. They are read again for a newer version, and
+ * at the interval until its episodes are stored.
+ */
+export function useValidationTasks(
+  runId: string,
+  newestVersion: number,
+  refetchMs: PageRequest['refetchMs'],
+) {
   return useQuery({
-    queryKey: [...keys.validations(runId), 'tasks'],
+    queryKey: ['runs', runId, 'validation-tasks', newestVersion],
     queryFn: async ({ signal }) => {
       const params = { path: { runId }, query: { limit: MAX_VALIDATION_TASKS } };
       return (await dataOf(api.GET('/api/runs/{runId}/validations/tasks', { params, signal }))).items;
     },
-    refetchInterval: unlessRefused(refetchMs),
+    placeholderData: keepPreviousData,
+    refetchInterval: (query) => {
+      const task = query.state.data?.at(0);
+      const shownVersion = (task?.newest ?? task?.first)?.policyVersion;
+      return unlessRefused(shownVersion === newestVersion ? false : refetchMs)(query);
+    },
+  });
+}
+
+/** Figures of all validated policies on the whole validation split, newest first: a long run has several pages of them. */
+export function useWholeSplitFigures(runId: string) {
+  return useQuery({
+    queryKey: [...keys.validations(runId), 'whole-split'],
+    queryFn: async ({ signal }) => {
+      const figures: ValidationFigures[] = [];
+      let cursor: string | undefined;
+      do {
+        const query = { split: 'validation', families: false, limit: MAX_VALIDATION_ROWS, cursor } as const;
+        const params = { path: { runId }, query };
+        const read = await dataOf(api.GET('/api/runs/{runId}/validations', { params, signal }));
+        figures.push(...read.items);
+        cursor = read.nextCursor ?? undefined;
+      } while (cursor !== undefined);
+      return figures;
+    },
   });
 }
 

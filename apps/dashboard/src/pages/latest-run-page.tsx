@@ -5,12 +5,12 @@ import { useRuns } from '../api/queries';
 import { EmptyState } from '../components/notice';
 import { useTitle } from '../components/use-title';
 
-/** Opens the run that trains, or else the newest one, as soon as there is one: the calls of agents are a newer run beside the one that trains. */
+/** Opens the run that trains, or else the newest trained one, or else the newest, as soon as there is one: the calls of agents are a newer run beside those that train. */
 export function LatestRunPage() {
   useTitle('Starting');
   const runs = useRuns({ archived: 'all' }).data?.pages[0].items ?? [];
-  const training = runs.find(({ kind, status }) => kind === 'trained' && status === 'running');
-  const newest = training ?? runs.at(0);
+  const trained = runs.filter(({ kind }) => kind === 'trained');
+  const newest = trained.find(({ status }) => status === 'running') ?? trained.at(0) ?? runs.at(0);
   const moment = useShownMoment();
   if (newest) return <Navigate to={withMoment(`/runs/${newest.runId}`, moment)} replace />;
   return (

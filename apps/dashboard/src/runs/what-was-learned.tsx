@@ -1,6 +1,6 @@
 import { useHealth, useRunTotals } from '../api/queries';
 import type { RunDetail } from '../api/schema';
-import { useValidations } from '../api/validation-queries';
+import { useWholeSplitFigures } from '../api/validation-queries';
 import { useShownMoment } from '../as-of/shown-moment';
 import { Stat, StatRow } from '../components/stat';
 import { formatCount, formatNumber, formatPercent } from '../format/numbers';
@@ -17,7 +17,7 @@ const NEXT_STEPS = [
   { to: '/docs/evaluation', label: 'Compare two runs' },
 ] as const;
 
-/** Card of an ended run: its gain on unseen tasks, its totals, the records that the store lacks, and what to do next; nothing while it trains, or at an earlier moment. */
+/** Card of an ended run: its gain on unseen tasks, its totals, the records that the store lacks still, and what to do next; nothing while it trains, or at an earlier moment. */
 export function WhatWasLearned({ run }: { readonly run: RunDetail }) {
   const isOfNow = useShownMoment() === null;
   return isOfNow && hasEnded(run) ? <Ended run={run} /> : null;
@@ -25,14 +25,14 @@ export function WhatWasLearned({ run }: { readonly run: RunDetail }) {
 
 function Ended({ run }: { readonly run: RunDetail }) {
   const refetchMs = useRefetchMs();
-  const { data: figures = [] } = useValidations(run.runId, refetchMs);
+  const { data: figures = [] } = useWholeSplitFigures(run.runId);
   const { data: totals } = useRunTotals(run.runId, { refetchMs });
   const { data: health } = useHealth();
   const { first, newest } = firstAndNewestFigures(figures);
   const numLacking = health?.sink.lagRecords ?? null;
   return (
     <section className={`${page.card} ${styles.card}`} aria-label="What was learned">
-      <h2>What was learned, and lost</h2>
+      <h2>What was learned</h2>
       <StatRow>
         {first !== null && newest !== null && (
           <>
@@ -47,13 +47,14 @@ function Ended({ run }: { readonly run: RunDetail }) {
             </Stat>
           </>
         )}
+        <Stat label="Updates">{formatCount(run.progress?.updateNumber ?? null)}</Stat>
         <Stat label="Policy versions">{formatCount(run.policyVersion)}</Stat>
         <Stat label="Episodes stored">{formatCount(totals?.numEpisodes)}</Stat>
         <Stat label="Steps stored">{formatCount(totals?.numSteps)}</Stat>
         <Stat label="Time">{formatDuration(runDurationMs(run, Date.parse(run.startedAt)))}</Stat>
         <Stat
-          label="Lost"
-          title="Records that the log acknowledged and the store does not have, whatever run they are of"
+          label="Not stored yet"
+          title="Records of all runs that the log acknowledged and the store does not have yet"
         >
           {formatCount(numLacking)} <small>records</small>
         </Stat>

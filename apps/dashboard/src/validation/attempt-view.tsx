@@ -40,7 +40,7 @@ export function AttemptView({ title, attempt, episode, turn }: AttemptViewProps)
         <>
           <p className={page.subtle}>
             Turn {formatCount(step.step + 1)}
-            {turn >= steps.length && ', its last'}
+            {turn >= steps.length && (steps.length < attempt.numSteps ? ', the last shown' : ', its last')}
           </p>
           <BriefStep step={step} />
         </>

@@ -19,12 +19,19 @@ const TASK_FIELD = 'task';
 export function FirstAndNewest({ run }: { readonly run: RunDetail }) {
   const { data: figures = [] } = useValidations(run.runId, useRefetchMs());
   // A saved page has other episodes.
-  if (openedRun() !== null || !figures.some(({ split }) => split === 'validation')) return null;
-  return <ChosenTaskCard runId={run.runId} />;
+  const newest = figures.find(({ split }) => split === 'validation');
+  if (openedRun() !== null || newest === undefined) return null;
+  return <ChosenTaskCard run={run} newestVersion={newest.policyVersion} />;
 }
 
-function ChosenTaskCard({ runId }: { readonly runId: string }) {
-  const { data: tasks, error, refetch } = useValidationTasks(runId, useRefetchMs());
+interface ChosenTaskCardProps {
+  readonly run: RunDetail;
+  readonly newestVersion: number;
+}
+
+function ChosenTaskCard({ run, newestVersion }: ChosenTaskCardProps) {
+  const { runId } = run;
+  const { data: tasks, error, refetch } = useValidationTasks(runId, newestVersion, useRefetchMs());
   const [search, change] = useAddressFields();
   if (tasks === undefined)
     return error === null ? (

@@ -19,8 +19,17 @@ export function TwoAttempts({ task, episodes: [first, newest] }: TwoAttemptsProp
   const numTurns = Math.max(...played.map(({ steps }) => steps.length));
   const playback = usePlayback(firstDifference(played) ?? 0, numTurns);
   const { turn } = playback;
+  const cut = [task.first, task.newest]
+    .map((attempt, i) => ({ read: played.at(i)?.steps.length ?? 0, all: attempt?.numSteps ?? 0 }))
+    .find(({ read, all }) => read > 0 && read < all);
   return (
     <>
+      {cut !== undefined && (
+        <p className={page.subtle}>
+          The first {formatCount(cut.read)} of {formatCount(cut.all)} turns are shown; the page of an episode
+          has all of them.
+        </p>
+      )}
       {numTurns > 1 && <Turns {...playback} numTurns={numTurns} />}
       <div className={styles.attempts}>
         <AttemptView title="First policy" attempt={task.first} episode={first} turn={turn} />

@@ -30,8 +30,8 @@ export class ProxyServer {
     private readonly parts: ProxyParts,
     private readonly sender: Sender,
   ) {
-    const { host, allowedHosts } = parts.config;
-    this.guard = new PageGuard({ host, allowedHosts, addedBy: '--allowed-hosts', probes: PROBES });
+    const { host, allowedHosts, allowedHostsOption: addedBy = '--allowed-hosts' } = parts.config;
+    this.guard = new PageGuard({ host, allowedHosts, addedBy, probes: PROBES });
     this.server = createServer(
       { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
       (request, response) => {
@@ -81,6 +81,12 @@ export class ProxyServer {
       return;
     }
     const route = routeOf(request.method ?? 'GET', request.url ?? '/', this.protocols);
+    const isProbe = route.kind === 'health' || route.kind === 'metrics';
+    const refused = isProbe ? null : ((await this.parts.config.refusalOf?.(request.headers)) ?? null);
+    if (refused !== null) {
+      sendUpstreamError(client, refused.status, refused.body);
+      return;
+    }
     switch (route.kind) {
       case 'call':
         return this.call(request, client, route);

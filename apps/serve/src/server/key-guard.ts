@@ -1,23 +1,27 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isLoopback } from '@retrace/page-guard';
-import { KeyRing } from '@retrace/process';
+import { KeyRing, type KeyScope } from '@retrace/process';
 import { RequestError } from '../protocol/request-error.js';
-
-const SCOPES: readonly string[] = ['read', 'admin'];
 
 export interface KeyGuardOptions {
   readonly host: string;
   /** Null where no key is asked for. */
   readonly keyDirectory: string | null;
   readonly onWarning: (line: string) => void;
+  /** Scope that a key needs, unless it has `admin`; default `read`. */
+  readonly scope?: KeyScope;
+  /** Key of the processes of this server. */
+  readonly ownKey?: string | null;
 }
 
 /** Asks for API keys as Retrace's API does: always beyond the loopback interface, and on it as soon as there is a key. */
 export class KeyGuard {
   private readonly keys: KeyRing | null;
   private readonly isLocal: boolean;
+  private readonly scope: KeyScope;
 
-  constructor({ host, keyDirectory, onWarning }: KeyGuardOptions) {
+  constructor({ host, keyDirectory, onWarning, scope = 'read', ownKey = null }: KeyGuardOptions) {
+    this.scope = scope;
     this.isLocal = isLoopback(host);
     this.keys =
       keyDirectory === null
@@ -29,11 +33,11 @@ export class KeyGuard {
                 status: 503,
                 code: 'keys_unavailable',
               }),
-            onWarning,
+            ...{ onWarning, ownKey },
           });
   }
 
-  /** @throws RequestError 401 without a usable key, 403 where the key lacks the scope "read", 503 where the keys can't be read */
+  /** @throws RequestError 401 without a usable key, 403 where the key lacks the scope, 503 where the keys can't be read */
   async check({ authorization }: IncomingHttpHeaders): Promise<void> {
     const { keys } = this;
     if (keys === null || (this.isLocal && !(await keys.hasKeys()))) return;
@@ -42,8 +46,8 @@ export class KeyGuard {
     const verdict = await keys.verify(sent);
     if (verdict.kind === 'refused') throw refused(verdict.reason);
     const { name, scopes } = verdict.key;
-    if (scopes.some((scope) => SCOPES.includes(scope))) return;
-    const message = `This server needs the scope "read"; key "${name}" has ${scopes.join(', ')}`;
+    if (scopes.includes(this.scope) || scopes.includes('admin')) return;
+    const message = `This server needs the scope "${this.scope}"; key "${name}" has ${scopes.join(', ')}`;
     throw new RequestError(message, { status: 403, code: 'scope_missing' });
   }
 }

@@ -156,10 +156,11 @@ export class ServeServer {
     client: ServerResponse,
     read: (fields: RequestFields) => AskedAnswer,
   ): Promise<void> {
-    const fields = await readJsonBody(request, this.parts.config.maxBodyBytes);
+    const { maxBodyBytes, takesAnyModel = false } = this.parts.config;
+    const fields = await readJsonBody(request, maxBodyBytes);
     const model = fields.text('model');
     const { name } = this.parts.supply;
-    if (model !== null && model !== name) {
+    if (model !== null && model !== name && !takesAnyModel) {
       throw new RequestError(`The model "${model}" does not exist; this server has "${name}"`, {
         status: 404,
         param: 'model',

@@ -61,8 +61,8 @@ function requiredLogVariables(environment: NodeJS.ProcessEnv): VariableName[] {
   return usesSasl ? ['RETRACE_KAFKA_USERNAME', 'RETRACE_KAFKA_PASSWORD'] : [];
 }
 
-/** Variables whose values are not shown: passwords, and addresses that let everybody write to a channel. */
-const SECRET = /_(PASSWORD|WEBHOOK)$/;
+/** Variables whose values are not shown: passwords, keys, and addresses that let everybody write to a channel. */
+const SECRET = /_(PASSWORD|WEBHOOK|KEY)$/;
 
 function describe({ property: name, constraints = {} }: ValidationError, value: string | undefined): string {
   if ('whitelistValidation' in constraints) return `${name}: unknown variable`;

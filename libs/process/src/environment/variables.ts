@@ -157,6 +157,8 @@ export class EnvironmentVariables {
   @IsOptional() @IsString() RETRACE_API_ALLOWED_HOSTS?: string;
   /** Directory of the API keys; without it there are none, and the API listens on the loopback interface only. */
   @IsOptional() @IsString() RETRACE_API_KEYS_DIRECTORY?: string;
+  /** Key that a supervisor makes, with which its API and its proxy for agents ask each other. */
+  @IsOptional() @IsString() RETRACE_AGENTS_KEY?: string;
   /** Where an API that needs a key and has none writes one that it makes. */
   @IsOptional() @IsString() RETRACE_API_FIRST_KEY_FILE?: string;
   /** Requests a second of one key, or of one address where no key is needed; 0 for no limit. */

@@ -49,6 +49,8 @@ export interface AgentAddress {
   readonly url: string;
   /** Name of the run that calls are recorded in. */
   readonly runName: string;
+  /** Whether the policies of the data directory answer; false where another model server does. */
+  readonly policiesAnswer: boolean;
 }
 
 export type RunControlCode =

@@ -3,7 +3,9 @@ import type { Examples } from './example.js';
 /** Examples of the proxy for agents, and of questions to a policy. */
 export const AGENTS_EXAMPLES: Examples = {
   'GET /api/agents': {
-    response: { proxy: { url: 'http://127.0.0.1:8790', runName: 'agents' } },
+    response: {
+      proxy: { url: 'http://127.0.0.1:8790', runName: 'agents', policiesAnswer: true, needsKey: false },
+    },
   },
   'POST /api/runs/{runId}/answers': {
     request: { text: 'goal_a1 hole_b1 you_d4', policy: 'newest', maxTokens: 1 },

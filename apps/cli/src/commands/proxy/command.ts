@@ -6,7 +6,7 @@ import { newCommand, numberFrom, wholeNumber } from '../../options.js';
 const KINDS = ['vllm', 'sglang', 'openai', 'anthropic', 'other'] as const satisfies readonly UpstreamKind[];
 
 /** The command with the options of the model server. */
-const upstreamCommand = () =>
+export const upstreamCommand = () =>
   newCommand('proxy')
     .description(
       'record the calls of models that any agent makes: a server between the agent and its model, for the APIs of OpenAI, Anthropic, vLLM and SGLang',

@@ -5,11 +5,18 @@ import type { CommonOptions } from '../../options.js';
 import { listenForStop } from '../../server/stop-requests.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
 
-interface ProxyOptions extends CommonOptions {
+/** Options of the model server. */
+export interface UpstreamOptions {
   readonly upstream: string;
   readonly upstreamKind?: NonNullable<ProxyConfig['upstreamKind']>;
   readonly upstreamKeyEnv?: string;
   readonly upstreamTimeout: number;
+  readonly logprobMode?: 'raw' | 'processed';
+  readonly neutralSampling?: boolean;
+  readonly tokenizer?: string;
+}
+
+interface ProxyOptions extends CommonOptions, UpstreamOptions {
   readonly host: string;
   readonly port: number;
   readonly allowedHosts: readonly string[];
@@ -19,9 +26,6 @@ interface ProxyOptions extends CommonOptions {
   readonly state?: string;
   readonly idleMinutes: number;
   readonly maxBodyMib: number;
-  readonly logprobMode?: 'raw' | 'processed';
-  readonly neutralSampling?: boolean;
-  readonly tokenizer?: string;
 }
 
 const FORCED_EXIT_CODE = 130;
@@ -46,8 +50,19 @@ export async function serveProxy(options: ProxyOptions): Promise<void> {
   stop.dispose();
 }
 
+type UpstreamConfig = Pick<
+  ProxyConfig,
+  | 'upstream'
+  | 'upstreamKind'
+  | 'upstreamKey'
+  | 'upstreamTimeoutMs'
+  | 'logprobMode'
+  | 'neutralSampling'
+  | 'tokenizer'
+>;
+
 /** @throws ProxyError `OPTION_INVALID` when a variable for a key is named that is not set */
-function proxyConfig(options: ProxyOptions, environment: NodeJS.ProcessEnv): ProxyConfig {
+export function upstreamConfig(options: UpstreamOptions, environment: NodeJS.ProcessEnv): UpstreamConfig {
   const { upstreamKeyEnv } = options;
   const upstreamKey = upstreamKeyEnv === undefined ? null : (environment[upstreamKeyEnv] ?? '');
   if (upstreamKey === '') {
@@ -58,6 +73,16 @@ function proxyConfig(options: ProxyOptions, environment: NodeJS.ProcessEnv): Pro
     upstreamKind: options.upstreamKind ?? null,
     upstreamKey,
     upstreamTimeoutMs: Math.round(options.upstreamTimeout * 1000),
+    logprobMode: options.logprobMode ?? null,
+    neutralSampling: options.neutralSampling === true,
+    ...(options.tokenizer !== undefined && { tokenizer: options.tokenizer }),
+  };
+}
+
+/** @throws ProxyError `OPTION_INVALID` */
+function proxyConfig(options: ProxyOptions, environment: NodeJS.ProcessEnv): ProxyConfig {
+  return {
+    ...upstreamConfig(options, environment),
     host: options.host,
     port: options.port,
     allowedHosts: options.allowedHosts,
@@ -67,14 +92,11 @@ function proxyConfig(options: ProxyOptions, environment: NodeJS.ProcessEnv): Pro
     stateDirectory: options.state ?? join(options.dataDir, 'proxy'),
     idleMs: Math.round(options.idleMinutes * 60_000),
     maxBodyBytes: Math.round(options.maxBodyMib * 1024 ** 2),
-    logprobMode: options.logprobMode ?? null,
-    neutralSampling: options.neutralSampling === true,
-    ...(options.tokenizer !== undefined && { tokenizer: options.tokenizer }),
   };
 }
 
 /** @throws PolicyError when the path is no directory of a model, or no tokenizer in one */
-async function openTokenizer(path: string): Promise<LocalTokenizer> {
+export async function openTokenizer(path: string): Promise<LocalTokenizer> {
   // Most proxies need no tokenizer, and none of them its policy.
   const { loadPolicyText } = await import('@retrace/policy');
   const directory = path.endsWith('.json') ? dirname(path) : path;

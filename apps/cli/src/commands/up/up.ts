@@ -85,6 +85,7 @@ export async function up(options: UpOptions): Promise<void> {
 async function openForAgents(server: TrainingServer, log: LogStream, apiPort: number): Promise<void> {
   try {
     const url = await server.openAgentDoor(agentsPort(apiPort));
+    if (url === null) return;
     log.write({
       role: 'retrace',
       level: 'info',
