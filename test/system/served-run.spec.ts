@@ -553,35 +553,39 @@ describe('a run whose collector and trainer work at the same time', () => {
       expect(await browser.accessibilityFaults()).toEqual([]);
     });
 
-    it('compares an update with what it would have been, from its page, and shows every token side by side', async () => {
-      const { page } = browser;
-      await page.setViewportSize({ width: 1280, height: 900 });
-      await page.goto(`${url}/live`);
-      await page.getByRole('link', { name: 'Updates', exact: true }).click();
-      await page.getByRole('row').nth(1).getByRole('link').first().click();
-      await page.getByRole('link', { name: 'What if …' }).click();
-      expect(await page.getByLabel('Update', { exact: true }).inputValue()).toBe('5');
-      expect(await browser.accessibilityFaults()).toEqual([]);
-      await page.getByLabel('Other fields of the recipe').fill('loss.clipLow=0.001\nloss.clipHigh=0.001');
-      await page.getByLabel('Every token').check();
-      await page.getByRole('button', { name: 'Compare' }).click();
-      await page
-        .getByRole('heading', { name: 'Update 5, with loss.clipLow=0.001, loss.clipHigh=0.001' })
-        .waitFor();
-      await page.getByText('finished', { exact: true }).waitFor();
-      const rowsOf = (name: string) => page.getByRole('region', { name }).getByRole('row');
-      expect(await rowsOf('Updates, recorded and changed').count()).toBe(2);
-      expect(await rowsOf('Gradient of update 5 by layer').nth(1).innerText()).toMatch(/^all\s/);
-      expect(await rowsOf('Metrics of update 5').filter({ hasText: 'train/clipFraction' }).count()).toBe(1);
-      expect(await rowsOf('Episodes of update 5').count()).toBeGreaterThan(8);
-      expect(await rowsOf('Tokens, recorded and changed').count()).toBeGreaterThan(8);
-      expect(await browser.accessibilityFaults()).toEqual([]);
-      await page.getByRole('link', { name: 'Ask another' }).click();
-      await page.getByRole('region', { name: 'What-ifs' }).getByText('finished').waitFor();
-      expect(await browser.accessibilityFaults()).toEqual([]);
-    });
+    it(
+      'compares an update with what it would have been, from its page, and shows every token side by side',
+      { tags: 'release' },
+      async () => {
+        const { page } = browser;
+        await page.setViewportSize({ width: 1280, height: 900 });
+        await page.goto(`${url}/live`);
+        await page.getByRole('link', { name: 'Updates', exact: true }).click();
+        await page.getByRole('row').nth(1).getByRole('link').first().click();
+        await page.getByRole('link', { name: 'What if …' }).click();
+        expect(await page.getByLabel('Update', { exact: true }).inputValue()).toBe('5');
+        expect(await browser.accessibilityFaults()).toEqual([]);
+        await page.getByLabel('Other fields of the recipe').fill('loss.clipLow=0.001\nloss.clipHigh=0.001');
+        await page.getByLabel('Every token').check();
+        await page.getByRole('button', { name: 'Compare' }).click();
+        await page
+          .getByRole('heading', { name: 'Update 5, with loss.clipLow=0.001, loss.clipHigh=0.001' })
+          .waitFor();
+        await page.getByText('finished', { exact: true }).waitFor();
+        const rowsOf = (name: string) => page.getByRole('region', { name }).getByRole('row');
+        expect(await rowsOf('Updates, recorded and changed').count()).toBe(2);
+        expect(await rowsOf('Gradient of update 5 by layer').nth(1).innerText()).toMatch(/^all\s/);
+        expect(await rowsOf('Metrics of update 5').filter({ hasText: 'train/clipFraction' }).count()).toBe(1);
+        expect(await rowsOf('Episodes of update 5').count()).toBeGreaterThan(8);
+        expect(await rowsOf('Tokens, recorded and changed').count()).toBeGreaterThan(8);
+        expect(await browser.accessibilityFaults()).toEqual([]);
+        await page.getByRole('link', { name: 'Ask another' }).click();
+        await page.getByRole('region', { name: 'What-ifs' }).getByText('finished').waitFor();
+        expect(await browser.accessibilityFaults()).toEqual([]);
+      },
+    );
 
-    it('cancels a comparison by its button', async () => {
+    it('cancels a comparison by its button', { tags: 'release' }, async () => {
       const { page } = browser;
       await page.getByLabel('Update', { exact: true }).fill('1');
       await page.getByLabel('up to').fill('5');
@@ -661,7 +665,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.locator('th[aria-sort="descending"]', { hasText: 'Rollout' }).waitFor();
     });
 
-    it('keeps a star, tags, notes and the archive of a run', async () => {
+    it('keeps a star, tags, notes and the archive of a run', { tags: 'release' }, async () => {
       const { page } = browser;
       const table = page.getByRole('region', { name: 'Runs' });
       const names = async () => (await table.getByRole('link').allInnerTexts()).toSorted();
@@ -827,47 +831,51 @@ describe('a run whose collector and trainer work at the same time', () => {
       expect(await page.getByRole('figure', { name: 'sql/linked' }).count()).toBe(0);
     });
 
-    it('holds a reward version against success, and against another, on the page of rewards', async () => {
-      const { page } = browser;
-      const [{ runId, recipe }] = await sql<{ runId: string; recipe: string }>(
-        "SELECT run_id AS runId, recipe FROM runs WHERE name = 'memory-bandit-grpo'",
-      );
-      await page.goto(`${url}/runs/${runId}`);
-      await page.getByRole('link', { name: 'Rewards' }).click();
-      await page.getByRole('heading', { name: 'Not scored yet' }).waitFor();
-      expect(await browser.accessibilityFaults()).toEqual([]);
-      const turned = join(data.path, 'turned.json');
-      const reward = {
-        ...{ allocation: 'perStep', allocationGamma: 1 },
-        components: [{ reward: 'goal', weight: -1 }],
-      };
-      writeFileSync(turned, JSON.stringify({ ...(JSON.parse(recipe) as object), reward }));
-      for (const version of [['plain'], ['turned', '--recipe', turned]])
-        expect(
-          await runRetrace(['score', '--run', runId, '--data-dir', data.path, '--name', ...version]),
-        ).toMatchObject({ code: 0 });
-      await page.reload();
-      await page.getByRole('combobox', { name: 'Version' }).selectOption('plain');
-      const values = page.getByRole('region', { name: 'Values of the reward' });
-      await values.getByRole('row').nth(1).getByText('total').waitFor();
-      expect(await values.getByText('failures get more').count()).toBe(0);
-      await page.getByRole('combobox', { name: 'Version' }).selectOption('turned');
-      await values.getByText('failures get more').first().waitFor();
-      await page.getByRole('combobox', { name: 'Against' }).selectOption('plain');
-      await page.getByRole('heading', { name: 'turned against plain' }).waitFor();
-      const compared = page.getByRole('region', { name: 'Values compared' }).getByRole('row').nth(1);
-      expect(await compared.innerText()).toMatch(/^total\s.*\s−[\d.]+\s+−[\d.]+$/s);
-      await page.reload();
-      await compared.waitFor();
-      expect(await browser.accessibilityFaults()).toEqual([]);
-      expect(await browser.widthOnPhone()).toBeLessThanOrEqual(PHONE_WIDTH);
-      await page
-        .getByRole('region', { name: 'Failures with the highest totals' })
-        .getByRole('link')
-        .first()
-        .click();
-      await page.waitForURL(/\/episodes\/[0-9a-f-]{36}$/);
-    });
+    it(
+      'holds a reward version against success, and against another, on the page of rewards',
+      { tags: 'release' },
+      async () => {
+        const { page } = browser;
+        const [{ runId, recipe }] = await sql<{ runId: string; recipe: string }>(
+          "SELECT run_id AS runId, recipe FROM runs WHERE name = 'memory-bandit-grpo'",
+        );
+        await page.goto(`${url}/runs/${runId}`);
+        await page.getByRole('link', { name: 'Rewards' }).click();
+        await page.getByRole('heading', { name: 'Not scored yet' }).waitFor();
+        expect(await browser.accessibilityFaults()).toEqual([]);
+        const turned = join(data.path, 'turned.json');
+        const reward = {
+          ...{ allocation: 'perStep', allocationGamma: 1 },
+          components: [{ reward: 'goal', weight: -1 }],
+        };
+        writeFileSync(turned, JSON.stringify({ ...(JSON.parse(recipe) as object), reward }));
+        for (const version of [['plain'], ['turned', '--recipe', turned]])
+          expect(
+            await runRetrace(['score', '--run', runId, '--data-dir', data.path, '--name', ...version]),
+          ).toMatchObject({ code: 0 });
+        await page.reload();
+        await page.getByRole('combobox', { name: 'Version' }).selectOption('plain');
+        const values = page.getByRole('region', { name: 'Values of the reward' });
+        await values.getByRole('row').nth(1).getByText('total').waitFor();
+        expect(await values.getByText('failures get more').count()).toBe(0);
+        await page.getByRole('combobox', { name: 'Version' }).selectOption('turned');
+        await values.getByText('failures get more').first().waitFor();
+        await page.getByRole('combobox', { name: 'Against' }).selectOption('plain');
+        await page.getByRole('heading', { name: 'turned against plain' }).waitFor();
+        const compared = page.getByRole('region', { name: 'Values compared' }).getByRole('row').nth(1);
+        expect(await compared.innerText()).toMatch(/^total\s.*\s−[\d.]+\s+−[\d.]+$/s);
+        await page.reload();
+        await compared.waitFor();
+        expect(await browser.accessibilityFaults()).toEqual([]);
+        expect(await browser.widthOnPhone()).toBeLessThanOrEqual(PHONE_WIDTH);
+        await page
+          .getByRole('region', { name: 'Failures with the highest totals' })
+          .getByRole('link')
+          .first()
+          .click();
+        await page.waitForURL(/\/episodes\/[0-9a-f-]{36}$/);
+      },
+    );
 
     it('goes through rows, steps and pages by keys, but not while one types', async () => {
       const { page } = browser;
@@ -1018,7 +1026,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       expect(browser.complaints).toEqual([]);
     });
 
-    it('says by itself that the server died, and that it is back', async () => {
+    it('says by itself that the server died, and that it is back', { tags: 'release' }, async () => {
       const { page } = browser;
       await page.setViewportSize({ width: 1280, height: 900 });
       await page.goto(url);
