@@ -1040,12 +1040,15 @@ describe('a run whose collector and trainer work at the same time', () => {
 
     it('asks for a key as soon as there is one, logs in and out by it, and has no accessibility fault', async () => {
       const { page } = browser;
+      const [{ runId }] = await sql<{ runId: string }>(
+        "SELECT run_id AS runId FROM runs WHERE name = 'memory-bandit-grpo' ORDER BY run_id LIMIT 1",
+      );
       const made = await runRetrace([
         ...['keys', 'create', '--name', 'page', '--scopes', 'read,sql'],
         ...['--data-dir', data.path],
       ]);
       await expect.poll(async () => (await fetch(`${url}/api/runs`)).status).toBe(401);
-      await page.goto(`${url}/live`);
+      await page.goto(`${url}/runs/${runId}`);
       await page.getByRole('heading', { name: 'Log in' }).waitFor();
       expect(await browser.accessibilityFaults()).toEqual([]);
       const [field, submit] = [page.getByLabel('API key'), page.getByRole('button', { name: 'Log in' })];
