@@ -35,6 +35,7 @@ const RELEASE_SPECS = [
   'test/system/played-policies.spec.ts',
   'test/system/privacy.spec.ts',
   'test/system/resumed-play.spec.ts',
+  'test/system/retention.spec.ts',
   'test/system/saved-page.spec.ts',
   'test/system/score.spec.ts',
   'test/alertmanager.spec.ts',
