@@ -149,6 +149,29 @@ describe('RunQueue', () => {
     await working;
   });
 
+  it('resumes no run whose recipe names code, as the recipe of a run file from somebody else can', async () => {
+    const state = new ControlFold();
+    const [recipe, foreign] = [resolveRecipe('bandit-ppo'), resolveRecipe('bandit-ppo')].map(
+      (one) => JSON.parse(JSON.stringify(one)) as Record<string, unknown>,
+    );
+    foreign.environment = { module: '/tmp/evil.mjs' };
+    for (const [runId, own] of [
+      [`${RUN_ID}1`, recipe],
+      [`${RUN_ID}2`, foreign],
+    ] as const)
+      state.apply(
+        controlEvent({ logId: '', runId }, 'RunStarted', { name: 'own', recipe: own as never }) as AnyEvent,
+        state.nextOffset,
+      );
+    const queue = open(directory, state);
+    expect((await ask(queue, { kind: 'resume', runId: `${RUN_ID}1` })).queued).toHaveLength(1);
+    expect(await refused(queue, { kind: 'resume', runId: `${RUN_ID}2` })).toMatchObject({
+      code: 'INVALID_START',
+      message: expect.stringContaining('environment.module: got') as string,
+    });
+    expect((await show(queue)).queued).toHaveLength(1);
+  });
+
   it('takes nothing that it can’t keep, and goes on with what it has where the disk is full', async () => {
     let isFull = false;
     const full = {

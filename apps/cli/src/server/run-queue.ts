@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigError, isRecipe, parseRecipe, type Recipe } from '@retrace/config';
+import { ConfigError, isRecipe, parseRecipe, requireInside, type Recipe } from '@retrace/config';
 import type {
   AgentAddress,
   DataDirectory,
@@ -172,6 +172,8 @@ export class RunQueue {
     const { running, queued } = this.state();
     if ([running, ...queued].some((item) => item?.runId === runId))
       throw new Refusal('RUN_ACTIVE', `Run ${runId} is being trained, or waits for that already`);
+    // The run may have been imported, so its recipe may be anybody's.
+    requireInside(parseRecipe(started.recipe));
     this.add({ name: started.name, runId });
   }
 
