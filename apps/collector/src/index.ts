@@ -11,34 +11,25 @@ export {
   type ChatEndpointOptions,
 } from './actors/open-chat-endpoint.js';
 export { CollectorError, type CollectorErrorCode } from './collector-error.js';
-export type { Actor, ActRequest, FinishedAct } from './actors/actor.js';
+export type { Actor, ActRequest, FinishedAct } from './turn/actor.js';
 export { EndpointActor } from './actors/endpoint-actor.js';
 export {
   forkEpisodes,
   type ForkEpisodesOptions,
   type ForkPlayer,
   type ForkResult,
-} from './fork/fork-episodes.js';
+} from './players/fork-episodes.js';
 export { readForkedStep, returnFrom, type ForkedStep } from './fork/forked-step.js';
-export { openForkPlayer } from './fork/open-fork-player.js';
+export { openForkPlayer } from './players/open-fork-player.js';
 export { EpisodeSlot, type SlotContext } from './episode/episode-slot.js';
-export type {
-  EndedEpisode,
-  EpisodeFailure,
-  Prompt,
-  RecorderContext,
-  Turn,
-} from './episode/episode-recorder.js';
+export type { EndedEpisode, RecorderContext } from './episode/episode-recorder.js';
+export type { PlannedEpisode, PlannedGroup } from './episode/planned-episode.js';
+export type { EpisodeFailure, Prompt, Turn } from './turn/turn.js';
 export { createSlots, playEpisodes, type PlayOptions } from './episode/play-episodes.js';
 export type { BeginLoop, EpisodeLoop, EpisodeLoops } from './loop/episode-loop.js';
 export { openLoop } from './loop/open-loop.js';
 export { PolicyActor } from './actors/policy-actor.js';
-export {
-  planRound,
-  type PlannedEpisode,
-  type PlannedGroup,
-  type RoundPlanOptions,
-} from './round/round-plan.js';
+export { planRound, type RoundPlanOptions } from './round/round-plan.js';
 export { runCollector } from './run-collector.js';
 export { runValidator } from './run-validator.js';
 export { Validator } from './validation/validator.js';

@@ -3,7 +3,7 @@ import type { Recipe } from '@retrace/config';
 import type { EnvironmentSpec } from '@retrace/environments';
 import { LogError, trajectoryEnds, type ControlTail, type EventLog, type WarningLog } from '@retrace/log';
 import type { CheckpointFiles, PolicyText } from '@retrace/policy';
-import { abandonUnfinished, type RolloutProcess } from './episode/abandon-unfinished.js';
+import { abandonUnfinished, type RolloutProcess } from './round/abandon-unfinished.js';
 import type { EpisodeLoops } from './loop/episode-loop.js';
 import type { TrajectoryWriter } from './writer/trajectory-writer.js';
 

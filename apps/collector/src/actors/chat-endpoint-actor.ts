@@ -1,10 +1,10 @@
 import type { ChatModel, ChatReply, ChatTool, CalledTool } from '@retrace/endpoints';
 import { encodePlain, type PolicyText } from '@retrace/policy';
 import type { Json, SamplingParameters } from '@retrace/trajectory';
-import { concatTokens } from '../episode/concat-tokens.js';
-import type { Turn } from '../episode/episode-recorder.js';
-import { messageOf } from '../episode/guarded-environment.js';
-import type { ActRequest, Actor, FinishedAct } from './actor.js';
+import { concatTokens } from '../turn/concat-tokens.js';
+import type { Turn } from '../turn/turn.js';
+import { messageOf } from '../environment/guarded-environment.js';
+import type { ActRequest, Actor, FinishedAct } from '../turn/actor.js';
 import { unsampledTurn } from './scripted-actor.js';
 import { TurnQueue } from './turn-queue.js';
 

@@ -2,7 +2,7 @@ import type { GeneratedTokens, GenerationRequest, TokenEngine } from '@retrace/e
 import { getEnvironment } from '@retrace/environments';
 import { buildWordTokenizer, plainPolicyText } from '@retrace/policy';
 import { describe, expect, it } from 'vitest';
-import type { FinishedAct } from './actor.js';
+import type { FinishedAct } from '../turn/actor.js';
 import { EndpointActor, servedName, type ServedPolicy } from './endpoint-actor.js';
 
 const text = plainPolicyText(buildWordTokenizer(['go', 'left', 'right', 'look']));

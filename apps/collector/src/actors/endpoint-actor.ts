@@ -1,9 +1,9 @@
 import type { GeneratedTokens, LogprobMode, TokenEngine } from '@retrace/endpoints';
 import type { PolicyText } from '@retrace/policy';
 import type { SamplingParameters } from '@retrace/trajectory';
-import { messageOf } from '../episode/guarded-environment.js';
+import { messageOf } from '../environment/guarded-environment.js';
 import { actionText } from './action-text.js';
-import type { ActRequest, Actor, FinishedAct } from './actor.js';
+import type { ActRequest, Actor, FinishedAct } from '../turn/actor.js';
 import { TurnQueue } from './turn-queue.js';
 
 /** The weights that a server serves for a policy version. */

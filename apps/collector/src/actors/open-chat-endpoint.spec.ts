@@ -2,7 +2,7 @@ import { getEnvironment } from '@retrace/environments';
 import { startOpenAiServer, type ModelReply, type OpenAiServer } from '@retrace/openai-server';
 import type { ChatMessage } from '@retrace/policy';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { FinishedAct } from './actor.js';
+import type { FinishedAct } from '../turn/actor.js';
 import { TEXT_ONLY } from './chat-endpoint-actor.js';
 import { openChatEndpoint, type ChatEndpoint, type ChatEndpointOptions } from './open-chat-endpoint.js';
 

@@ -1,7 +1,7 @@
 import type { FinishedTurn, Generator, PolicyText } from '@retrace/policy';
 import type { SamplingParameters } from '@retrace/trajectory';
 import { actionText } from './action-text.js';
-import type { ActRequest, Actor, ActedTurn } from './actor.js';
+import type { ActRequest, Actor, ActedTurn } from '../turn/actor.js';
 
 interface PolicyActorOptions {
   readonly generator: Generator;

@@ -10,7 +10,7 @@ import {
   type TransformerConfig,
 } from '@retrace/policy';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ActRequest, FinishedAct } from './actor.js';
+import type { ActRequest, FinishedAct } from '../turn/actor.js';
 import { PolicyActor } from './policy-actor.js';
 import { ScriptedActor } from './scripted-actor.js';
 

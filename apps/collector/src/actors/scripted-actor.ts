@@ -1,9 +1,9 @@
 import { EnvironmentError, Pcg32, type EnvironmentSpec, type ScriptedAgent } from '@retrace/environments';
 import { encodePlain, type PolicyText } from '@retrace/policy';
 import type { EpisodeLoops } from '../loop/episode-loop.js';
-import type { Turn } from '../episode/episode-recorder.js';
-import { messageOf } from '../episode/guarded-environment.js';
-import type { ActRequest, Actor, FinishedAct } from './actor.js';
+import type { Turn } from '../turn/turn.js';
+import { messageOf } from '../environment/guarded-environment.js';
+import type { ActRequest, Actor, FinishedAct } from '../turn/actor.js';
 
 const PLAIN: Pick<EpisodeLoops, 'write' | 'stopStrings'> = { write: (action) => action, stopStrings: [] };
 

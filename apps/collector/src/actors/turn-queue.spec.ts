@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FinishedAct } from './actor.js';
+import type { FinishedAct } from '../turn/actor.js';
 import { TurnQueue } from './turn-queue.js';
 
 const failed = (slot: number): FinishedAct => ({ slot, failure: { of: 'model', reason: 'none' } });

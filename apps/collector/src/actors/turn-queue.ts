@@ -1,4 +1,4 @@
-import type { FinishedAct } from './actor.js';
+import type { FinishedAct } from '../turn/actor.js';
 
 /** Turns that servers are asked for: each goes on by itself until it is finished, or until its episode ends. */
 export class TurnQueue {

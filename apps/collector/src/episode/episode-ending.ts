@@ -1,6 +1,7 @@
 import type { Observation, StepResult } from '@retrace/environments';
 import type { EndMove } from '../loop/episode-loop.js';
-import type { EpisodeOutcome, EpisodeFailure, Prompt } from './episode-recorder.js';
+import type { EpisodeOutcome } from './episode-recorder.js';
+import type { EpisodeFailure, Prompt } from '../turn/turn.js';
 
 export const NO_OBSERVATION: Observation = { text: '', anchor: null, legalActions: null };
 

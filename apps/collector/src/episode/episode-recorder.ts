@@ -1,5 +1,5 @@
 import { MADE_STORABLE } from '@retrace/client';
-import type { StepResult, Observation } from '@retrace/environments';
+import type { StepResult } from '@retrace/environments';
 import {
   findUntrainableReason,
   newEpisodeEvent,
@@ -13,50 +13,10 @@ import {
   type RetraceEvent,
   type SamplingParameters,
   type StepTotals,
-  type Usage,
 } from '@retrace/trajectory';
-import type { PlannedEpisode } from '../round/round-plan.js';
+import type { PlannedEpisode } from './planned-episode.js';
+import type { EpisodeFailure, Prompt, Turn } from '../turn/turn.js';
 import { RecordedConversation, type ShownPrompt, type StoredMessages } from './recorded-conversation.js';
-
-/** An agent's action in one turn, as token columns. */
-export interface Turn {
-  readonly action: string;
-  readonly tokenIds: Int32Array;
-  readonly logprobs: Float32Array;
-  readonly rawLogprobs: Float32Array | null;
-  readonly entropies: Float32Array | null;
-  readonly policyVersions: Int32Array;
-  readonly logprobMode: 'processed' | 'raw' | 'none';
-  readonly generationMs: number;
-  /** The model's message, where it is more than its text (default the text). */
-  readonly output?: Json;
-  /** As the model's server counted it (default null). */
-  readonly usage?: Usage;
-  /** Why no policy gradient may train on the turn, where its tokens do not show it. */
-  readonly untrainable?: string;
-}
-
-/** Tokens of a turn that no model was asked for. */
-export const NO_TURN: Turn = {
-  action: '',
-  tokenIds: new Int32Array(0),
-  logprobs: new Float32Array(0),
-  rawLogprobs: null,
-  entropies: null,
-  policyVersions: new Int32Array(0),
-  logprobMode: 'none',
-  generationMs: 0,
-};
-
-/** Input of the agent before a turn. */
-export interface Prompt {
-  readonly observation: Observation;
-  /** Tokens appended to the context. */
-  readonly tokenIds: Int32Array;
-  readonly keptPrefixTokens: number;
-  /** Oldest turns of a full context that the prompt left out (default none). */
-  readonly numHiddenTurns?: number;
-}
 
 export interface RecorderContext {
   readonly runId: string;
@@ -66,14 +26,6 @@ export interface RecorderContext {
   readonly model: string;
   readonly tokenizerHash: string;
   readonly nowUs: () => number;
-}
-
-/** Why an episode could not go on. */
-export interface EpisodeFailure {
-  /** The environment, the server of the model that samples, or an agent of the user's. */
-  readonly of: 'environment' | 'model' | 'agent';
-  /** In words. */
-  readonly reason: string;
 }
 
 /** How an episode ends. */

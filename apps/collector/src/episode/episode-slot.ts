@@ -2,7 +2,7 @@ import { deriveSeed, type EnvironmentSpec, type Observation, type StepResult } f
 import type { EpisodeLimits } from '@retrace/config';
 import type { PromptFormat } from '@retrace/policy';
 import type { AnyEvent, SamplingParameters } from '@retrace/trajectory';
-import type { Actor, FinishedAct } from '../actors/actor.js';
+import type { Actor, FinishedAct } from '../turn/actor.js';
 import type { AskMove, BeginLoop, EpisodeLoop, LoopMove } from '../loop/episode-loop.js';
 import { ForkReplay } from '../fork/fork-replay.js';
 import {
@@ -16,15 +16,13 @@ import {
 import { emptyPrompt, endingOf, failedEnding, NO_OBSERVATION } from './episode-ending.js';
 import {
   EpisodeRecorder,
-  NO_TURN,
   type EndedEpisode,
   type EpisodeOutcome,
-  type EpisodeFailure,
   type RecorderContext,
-  type Turn,
 } from './episode-recorder.js';
-import { GuardedEnvironment, type Answer } from './guarded-environment.js';
-import type { PlannedEpisode } from '../round/round-plan.js';
+import { NO_TURN, type EpisodeFailure, type Turn } from '../turn/turn.js';
+import { GuardedEnvironment, type Answer } from '../environment/guarded-environment.js';
+import type { PlannedEpisode } from './planned-episode.js';
 
 export interface SlotContext {
   readonly actor: Actor;

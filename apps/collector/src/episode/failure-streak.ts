@@ -1,6 +1,6 @@
 import type { WarningLog } from '@retrace/log';
 import { CollectorError, type CollectorErrorCode } from '../collector-error.js';
-import type { EpisodeFailure } from './episode-recorder.js';
+import type { EpisodeFailure } from '../turn/turn.js';
 
 interface FailureStreakOptions {
   readonly environment: string;

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { EpisodeSlot, SlotContext } from './episode-slot.js';
 import { playEpisodes } from './play-episodes.js';
-import type { PlannedEpisode } from '../round/round-plan.js';
+import type { PlannedEpisode } from './planned-episode.js';
 
 const NUM_SLOTS = 12;
 

@@ -1,8 +1,8 @@
 import type { EnvironmentSpec } from '@retrace/environments';
-import type { FinishedAct } from '../actors/actor.js';
+import type { FinishedAct } from '../turn/actor.js';
 import { PendingWork } from './pending-work.js';
 import { EpisodeSlot, type SlotContext } from './episode-slot.js';
-import type { PlannedEpisode } from '../round/round-plan.js';
+import type { PlannedEpisode } from './planned-episode.js';
 
 export interface PlayOptions {
   readonly slots: readonly EpisodeSlot[];

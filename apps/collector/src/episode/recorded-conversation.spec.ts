@@ -1,6 +1,6 @@
 import type { ChatMessage } from '@retrace/policy';
 import { describe, expect, it } from 'vitest';
-import { NO_TURN, type Prompt, type Turn } from './episode-recorder.js';
+import { NO_TURN, type Prompt, type Turn } from '../turn/turn.js';
 import { RecordedConversation } from './recorded-conversation.js';
 
 const system: ChatMessage = { role: 'system', content: 'You walk.' };

@@ -1,8 +1,8 @@
 import type { Tokenizer } from '@retrace/policy';
 import type { StepRecorded } from '@retrace/trajectory';
-import { concatTokens } from '../episode/concat-tokens.js';
+import { concatTokens } from '../turn/concat-tokens.js';
 import { scriptedTokens, unsampledTurn } from '../actors/scripted-actor.js';
-import type { Prompt, Turn } from '../episode/episode-recorder.js';
+import type { Prompt, Turn } from '../turn/turn.js';
 import type { ForkSpeech } from './fork-start.js';
 import type { ForkedStep } from './forked-step.js';
 

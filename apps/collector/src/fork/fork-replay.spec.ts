@@ -12,9 +12,9 @@ import { ScriptedActor, scriptedAgent } from '../actors/scripted-actor.js';
 import type { SlotContext } from '../episode/episode-slot.js';
 import { createSlots, playEpisodes } from '../episode/play-episodes.js';
 import { directLoop } from '../loop/direct-loop.js';
-import type { PlannedEpisode, PlannedGroup } from '../round/round-plan.js';
+import type { PlannedEpisode, PlannedGroup } from '../episode/planned-episode.js';
 import { chanceSeedOf, readForkedStep, returnFrom, type ForkedStep } from './forked-step.js';
-import { reachStep } from './reach-step.js';
+import { reachStep } from '../players/reach-step.js';
 
 const RUN = '01936d00-0000-7000-8000-000000000001';
 const PARENT = '01936d00-0000-7000-8000-000000000002';

@@ -1,7 +1,7 @@
 import type { Observation, StepResult } from '@retrace/environments';
 import type { StepRecorded } from '@retrace/trajectory';
-import { concatTokens } from '../episode/concat-tokens.js';
-import type { Prompt, Turn } from '../episode/episode-recorder.js';
+import { concatTokens } from '../turn/concat-tokens.js';
+import type { Prompt, Turn } from '../turn/turn.js';
 import { forcedTurn, recordedTurn } from './fork-context.js';
 import type { ForkStart } from './fork-start.js';
 

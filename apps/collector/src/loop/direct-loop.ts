@@ -1,7 +1,7 @@
 import type { ChatMessage } from '@retrace/policy';
-import { EpisodeContext, type ContextOptions } from '../episode/episode-context.js';
-import type { Prompt, Turn } from '../episode/episode-recorder.js';
-import { messageOf } from '../episode/guarded-environment.js';
+import { EpisodeContext, type ContextOptions } from './episode-context.js';
+import type { Prompt, Turn } from '../turn/turn.js';
+import { messageOf } from '../environment/guarded-environment.js';
 import type { BeginLoop, EpisodeLoop, LoopMove, LoopStart, SeenAnswer } from './episode-loop.js';
 
 type DirectOptions = Pick<ContextOptions, 'window' | 'maxNewTokens' | 'whenContextFull'>;

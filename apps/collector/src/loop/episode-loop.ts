@@ -1,7 +1,7 @@
 import type { Observation } from '@retrace/environments';
 import type { ChatMessage, PromptFormat, TemplateTool } from '@retrace/policy';
 import type { Json } from '@retrace/trajectory';
-import type { Prompt, Turn } from '../episode/episode-recorder.js';
+import type { Prompt, Turn } from '../turn/turn.js';
 
 /** Asks the model for a turn. */
 export interface AskMove {

@@ -9,11 +9,12 @@ import {
   type WarningLogOptions,
 } from '@retrace/log';
 import { newRunId, type Json, type Split } from '@retrace/trajectory';
-import { maxAnswerCharacters } from '../episode/environment-answer.js';
+import { maxAnswerCharacters } from '../environment/environment-answer.js';
 import { FailureStreak } from '../episode/failure-streak.js';
 import { playRound } from '../round/play-round.js';
 import type { RoundMetrics } from '../round/round-metrics.js';
-import { planRound, type PlannedEpisode } from '../round/round-plan.js';
+import { planRound } from '../round/round-plan.js';
+import { type PlannedEpisode } from '../episode/planned-episode.js';
 import { TrajectoryWriter } from '../writer/trajectory-writer.js';
 import type { Player } from './player.js';
 

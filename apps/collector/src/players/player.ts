@@ -1,6 +1,6 @@
 import type { EpisodeLimits } from '@retrace/config';
 import type { PolicyText } from '@retrace/policy';
-import type { Actor } from '../actors/actor.js';
+import type { Actor } from '../turn/actor.js';
 import type { EpisodeLoops } from '../loop/episode-loop.js';
 
 /** Who plays episodes outside a training run: the actor, and everything between it and an environment. */

@@ -1,6 +1,6 @@
 import { closeTogether, type ClosedGroup, type GroupsClosed } from '@retrace/trajectory';
 import type { EndedEpisode } from '../episode/episode-recorder.js';
-import type { PlannedGroup } from './round-plan.js';
+import type { PlannedGroup } from '../episode/planned-episode.js';
 
 interface OpenGroup {
   readonly group: PlannedGroup;

@@ -4,17 +4,17 @@ import type { EnvironmentSpec } from '@retrace/environments';
 import type { PolicyText } from '@retrace/policy';
 import { markRoundStart, type EventLog } from '@retrace/log';
 import type { GroupsClosed } from '@retrace/trajectory';
-import type { Actor } from '../actors/actor.js';
+import type { Actor } from '../turn/actor.js';
 import type { EndedEpisode } from '../episode/episode-recorder.js';
 import type { SlotContext } from '../episode/episode-slot.js';
 import type { FailureStreak } from '../episode/failure-streak.js';
 import type { BeginLoop } from '../loop/episode-loop.js';
 import { EpisodeOrder } from './episode-order.js';
 import { GroupCloser } from './group-closer.js';
-import { maxAnswerCharacters } from '../episode/environment-answer.js';
+import { maxAnswerCharacters } from '../environment/environment-answer.js';
 import { createSlots, playEpisodes } from '../episode/play-episodes.js';
 import { RoundMetrics } from './round-metrics.js';
-import type { PlannedEpisode } from './round-plan.js';
+import type { PlannedEpisode } from '../episode/planned-episode.js';
 import type { TrajectoryWriter } from '../writer/trajectory-writer.js';
 
 /** Everything that is the same in all rounds of a run. */

@@ -9,7 +9,7 @@ import {
 } from '@retrace/policy';
 import type { PolicyPublished } from '@retrace/trajectory';
 import type { WarningLog } from '@retrace/log';
-import type { Actor } from '../actors/actor.js';
+import type { Actor } from '../turn/actor.js';
 import { loadWhenReadable } from '../actors/load-when-readable.js';
 import { PolicyActor } from '../actors/policy-actor.js';
 import type { PolicyEndpoint } from '../actors/policy-endpoint.js';

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { planRound, type PlannedEpisode, type RoundPlanOptions } from './round-plan.js';
+import { planRound, type RoundPlanOptions } from './round-plan.js';
+import { type PlannedEpisode } from '../episode/planned-episode.js';
 
 /** Plans rounds. The next one can be planned ahead, so that it starts immediately. */
 export class RoundPlanner {

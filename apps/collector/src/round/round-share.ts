@@ -1,6 +1,6 @@
 import type { Share } from '@retrace/log';
 import type { CollectorClaimed, RoundKey, RunState } from '@retrace/trajectory';
-import type { PlannedEpisode } from './round-plan.js';
+import type { PlannedEpisode } from '../episode/planned-episode.js';
 
 export type { Share };
 

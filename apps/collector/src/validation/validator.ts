@@ -1,7 +1,7 @@
 import { episodeLimits } from '@retrace/config';
 import { validatorCursor } from '@retrace/log';
 import type { RunState, Split } from '@retrace/trajectory';
-import { maxAnswerCharacters } from '../episode/environment-answer.js';
+import { maxAnswerCharacters } from '../environment/environment-answer.js';
 import { FailureStreak } from '../episode/failure-streak.js';
 import { playRound, type PlayedRound } from '../round/play-round.js';
 import { PolicyActors } from '../round/policy-actors.js';

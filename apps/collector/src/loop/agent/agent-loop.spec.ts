@@ -3,7 +3,7 @@ import { parseRecipe, resolveRecipe, type Recipe } from '@retrace/config';
 import { createTokenizer, loadPolicyText, plainPolicyText, type PromptFormat } from '@retrace/policy';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Turn } from '../../episode/episode-recorder.js';
+import type { Turn } from '../../turn/turn.js';
 import type { AskMove, EpisodeLoop, LoopMove, SeenAnswer } from '../episode-loop.js';
 import { openLoop } from '../open-loop.js';
 

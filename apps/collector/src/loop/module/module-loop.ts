@@ -1,7 +1,7 @@
 import type { AgentDecision, AgentMessage, AgentModel, AskOptions, CustomAgent } from '@retrace/agents';
 import type { TemplateTool, PromptFormat } from '@retrace/policy';
-import type { Prompt, Turn } from '../../episode/episode-recorder.js';
-import { messageOf } from '../../episode/guarded-environment.js';
+import type { Prompt, Turn } from '../../turn/turn.js';
+import { messageOf } from '../../environment/guarded-environment.js';
 import { joinTokens, numEqual } from '../agent/token-lists.js';
 import type { EpisodeBudget } from '../episode-budget.js';
 import type { EpisodeLoop, LoopMove, SeenAnswer } from '../episode-loop.js';

@@ -1,7 +1,7 @@
 import type { Environment, Observation } from '@retrace/environments';
 import type { ChatMessage } from '@retrace/policy';
 import type { SamplingParameters } from '@retrace/trajectory';
-import type { EpisodeFailure, Prompt, Turn } from '../episode/episode-recorder.js';
+import type { EpisodeFailure, Prompt, Turn } from './turn.js';
 
 export interface ActRequest {
   /** The concurrent episode that asks. */

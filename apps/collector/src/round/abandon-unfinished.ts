@@ -11,7 +11,7 @@ import {
   type StepTotals,
 } from '@retrace/trajectory';
 import { collectorCursor, readRoundStarts, readRunStart, validatorCursor, type EventLog } from '@retrace/log';
-import { isOwn, type Share } from '../round/round-share.js';
+import { isOwn, type Share } from './round-share.js';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 
 interface FoundEpisode {

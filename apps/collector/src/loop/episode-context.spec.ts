@@ -1,7 +1,7 @@
 import { buildWordTokenizer, plainPolicyText } from '@retrace/policy';
 import { describe, expect, it } from 'vitest';
 import { EpisodeContext, type ContextOptions } from './episode-context.js';
-import type { Turn } from './episode-recorder.js';
+import type { Turn } from '../turn/turn.js';
 
 /** Ids: 0 pad, 1 end of turn, then the words. */
 const { prompts } = plainPolicyText(buildWordTokenizer(['a', 'b', 'c', 'd', 'x', 'y', 'z']));

@@ -1,9 +1,9 @@
 import type { ControlTail } from '@retrace/log';
 import type { Json } from '@retrace/trajectory';
-import { openPlayer } from '../players/open-player.js';
-import type { OpenPlayerOptions } from '../players/open-player-options.js';
+import { openPlayer } from './open-player.js';
+import type { OpenPlayerOptions } from './open-player-options.js';
 import type { ForkPlayer } from './fork-episodes.js';
-import type { ForkedStep } from './forked-step.js';
+import type { ForkedStep } from '../fork/forked-step.js';
 
 interface OpenForkPlayerOptions extends Omit<OpenPlayerOptions, 'name'> {
   readonly point: ForkedStep;

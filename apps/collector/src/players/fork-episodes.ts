@@ -10,14 +10,14 @@ import {
 } from '@retrace/log';
 import { episodeIdFor, newControlEventId, newRunId, type Json } from '@retrace/trajectory';
 import { CollectorError } from '../collector-error.js';
-import { maxAnswerCharacters } from '../episode/environment-answer.js';
+import { maxAnswerCharacters } from '../environment/environment-answer.js';
 import { FailureStreak } from '../episode/failure-streak.js';
-import type { Player } from '../players/player.js';
+import type { Player } from './player.js';
 import { playRound } from '../round/play-round.js';
-import type { PlannedEpisode, PlannedGroup } from '../round/round-plan.js';
+import type { PlannedEpisode, PlannedGroup } from '../episode/planned-episode.js';
 import { TrajectoryWriter } from '../writer/trajectory-writer.js';
-import { forcedTurn } from './fork-context.js';
-import { chanceSeedOf, type ForkedStep } from './forked-step.js';
+import { forcedTurn } from '../fork/fork-context.js';
+import { chanceSeedOf, type ForkedStep } from '../fork/forked-step.js';
 import { reachStep } from './reach-step.js';
 
 const MAX_CONCURRENT_EPISODES = 256;

@@ -1,7 +1,7 @@
 import type { Observation } from '@retrace/environments';
 import type { PromptFormat } from '@retrace/policy';
-import { concatTokens } from './concat-tokens.js';
-import type { Prompt, Turn } from './episode-recorder.js';
+import { concatTokens } from '../turn/concat-tokens.js';
+import type { Prompt, Turn } from '../turn/turn.js';
 
 export interface ContextOptions {
   readonly prompts: PromptFormat;

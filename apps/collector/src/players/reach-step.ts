@@ -1,9 +1,9 @@
 import type { EnvironmentSpec } from '@retrace/environments';
-import type { Actor, ActRequest } from '../actors/actor.js';
+import type { Actor, ActRequest } from '../turn/actor.js';
 import { CollectorError } from '../collector-error.js';
 import { EpisodeSlot, type SlotContext } from '../episode/episode-slot.js';
-import type { PlannedEpisode } from '../round/round-plan.js';
-import { contextDifference } from './fork-context.js';
+import type { PlannedEpisode } from '../episode/planned-episode.js';
+import { contextDifference } from '../fork/fork-context.js';
 
 interface ReachOptions {
   readonly spec: EnvironmentSpec;
