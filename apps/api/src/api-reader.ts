@@ -7,7 +7,7 @@ import { ApiError } from './api-error.js';
 import { ApiConfig } from './config/api-config.js';
 import { EpisodesModule } from './episodes/episodes.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
-import { ProblemFilter } from './problems/problem-filter.js';
+import { ProblemFilter } from './http/problem-filter.js';
 import { createValidationPipe } from './problems/validation-pipe.js';
 import { RunsModule } from './runs/runs.module.js';
 import { SamplingModule } from './sampling/sampling.module.js';

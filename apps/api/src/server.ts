@@ -19,7 +19,7 @@ import { requireKey } from './keys/require-key.js';
 import { registerRecordsBody } from './ingest/records-body.js';
 import { EVENT_LOG } from './log/log.module.js';
 import { registerOpenApi } from './openapi/openapi-document.js';
-import { ProblemFilter } from './problems/problem-filter.js';
+import { ProblemFilter } from './http/problem-filter.js';
 import { registerShortIds, ShortIds } from './http/short-ids.js';
 import { registerSecurityHeaders } from './http/security-headers.js';
 import { createValidationPipe } from './problems/validation-pipe.js';

@@ -3,7 +3,7 @@ import { IsIn, IsInt, IsString, Length, Max, Min } from '@retrace/validation';
 import type { AgentAddress } from '@retrace/process';
 import { StepTokens } from '../episodes/episodes.dto.js';
 import { IfGiven } from '../http/if-given.js';
-import { ApiInteger, ApiText } from '../openapi/properties.js';
+import { ApiInteger, ApiText } from '../http/properties.js';
 
 const MAX_TEXT = 20_000;
 const MAX_TOKENS = 256;

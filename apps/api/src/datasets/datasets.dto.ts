@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { Json } from '@retrace/trajectory';
-import { ApiJson } from '../openapi/any-json.js';
-import { ApiInteger, ApiText, ApiTime, ApiWord } from '../openapi/properties.js';
+import { ApiJson } from '../http/any-json.js';
+import { ApiInteger, ApiText, ApiTime, ApiWord } from '../http/properties.js';
 
 export class DatasetListItem {
   @ApiText()

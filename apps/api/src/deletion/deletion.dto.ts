@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsString, Length, ValidateIf } from '@retrace/validation';
 import { QueryBoolean } from '../http/query-decorators.js';
-import { ApiInteger, ApiNullableInteger } from '../openapi/properties.js';
+import { ApiInteger, ApiNullableInteger } from '../http/properties.js';
 
 const FORCE = 'Delete also episodes that updates were trained on, which then can not be replayed';
 

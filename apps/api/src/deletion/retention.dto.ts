@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, Max, Min, ValidateIf } from '@retrace/validation';
-import { ApiNullableInteger } from '../openapi/properties.js';
+import { ApiNullableInteger } from '../http/properties.js';
 
 const MAX_DAYS = 36_500;
 const MAX_EPISODES = 1_000_000_000;

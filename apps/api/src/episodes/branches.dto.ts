@@ -7,7 +7,7 @@ import {
   ApiText,
   ApiTime,
   ApiWord,
-} from '../openapi/properties.js';
+} from '../http/properties.js';
 
 const BRANCH_KINDS = ['call', 'fork'] as const;
 

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { EndReason, Json, Split, Usage } from '@retrace/trajectory';
-import { ApiJson } from '../openapi/any-json.js';
+import { ApiJson } from '../http/any-json.js';
 import { PageQuery } from '../paging/page.js';
 import {
   PathId,
@@ -14,7 +14,7 @@ import {
 import { RunParams } from '../runs/run-params.js';
 import { EpisodeUse } from '../updates/update-inputs.dto.js';
 import { EpisodeFork, ForkOrigin, StepValue } from './forks.dto.js';
-import { SPLITS } from './splits.js';
+import { SPLITS } from '../runs/splits.js';
 import {
   ApiBoolean,
   ApiInteger,
@@ -27,7 +27,7 @@ import {
   ApiText,
   ApiTime,
   ApiWord,
-} from '../openapi/properties.js';
+} from '../http/properties.js';
 
 const SORTS = ['newest', 'oldest'] as const;
 const END_REASONS = ['terminated', 'truncated', 'abandoned'] as const satisfies readonly EndReason[];

@@ -7,7 +7,7 @@ import {
   ApiNullableText,
   ApiNumber,
   ApiText,
-} from '../openapi/properties.js';
+} from '../http/properties.js';
 
 export class ForkOrigin {
   @ApiProperty({ type: String, format: 'uuid' })

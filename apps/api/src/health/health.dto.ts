@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiNullableInteger, ApiText, ApiWord } from '../openapi/properties.js';
+import { ApiNullableInteger, ApiText, ApiWord } from '../http/properties.js';
 
 const PART_STATUSES = ['up', 'degraded'] as const;
 const STORE_STATES = ['starting', 'ready', 'unreachable', 'failed'] as const;

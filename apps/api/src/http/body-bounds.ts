@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { takesRecords } from '../ingest/records-route.js';
+import { takesRecords } from './records-route.js';
 import { ProblemError } from '../problems/problem.js';
 
 const MAX_DEPTH = 8;

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PageGuard } from '@retrace/page-guard';
 import { RECORD_MEDIA_TYPES } from '@retrace/recording';
-import { recordMediaType, takesRecords } from '../ingest/records-route.js';
+import { recordMediaType, takesRecords } from './records-route.js';
 import { ProblemError } from '../problems/problem.js';
 
 /** Probes and scrapers name this host as they like: by its address in a cluster, or by the name of a service. They tell nothing of a run's content. */

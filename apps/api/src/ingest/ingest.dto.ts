@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiInteger } from '../openapi/properties.js';
+import { ApiInteger } from '../http/properties.js';
 
 export class StartedRun {
   @ApiProperty({ type: String, format: 'uuid' })

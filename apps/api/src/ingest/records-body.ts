@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ProblemError } from '../problems/problem.js';
 import { Intake, type Reservation } from './intake.js';
 import { readBody } from './read-body.js';
-import { OWN_MEDIA_TYPES, recordMediaType, takesRecords } from './records-route.js';
+import { OWN_MEDIA_TYPES, recordMediaType, takesRecords } from '../http/records-route.js';
 
 /** Most bytes of a body of records, compressed or not. */
 export const MAX_RECORDS_BYTES = 16 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { KEY_SCOPES, type KeyScope } from '@retrace/process';
 import { IsString, MaxLength } from '@retrace/validation';
-import { ApiBoolean, ApiNullableText, ApiNullableTime } from '../openapi/properties.js';
+import { ApiBoolean, ApiNullableText, ApiNullableTime } from '../http/properties.js';
 
 const MAX_KEY_LENGTH = 200;
 

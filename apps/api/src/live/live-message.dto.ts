@@ -2,7 +2,7 @@ import { ApiProperty, IntersectionType, OmitType } from '@nestjs/swagger';
 import { METRIC_SOURCES, type MetricSource } from '../metrics/metrics.dto.js';
 import { UPDATE_STAGES, type UpdateStage } from '../updates/updates.dto.js';
 import { RunWarning } from '../warnings/warnings.dto.js';
-import { ApiInteger, ApiText, ApiWord } from '../openapi/properties.js';
+import { ApiInteger, ApiText, ApiWord } from '../http/properties.js';
 
 const RUN_END_REASONS = ['finished', 'stopped', 'failed'] as const;
 

@@ -8,7 +8,7 @@ import {
   type TransformFnParams,
 } from '@retrace/validation';
 import { QueryInteger, QueryWord } from '../http/query-decorators.js';
-import { ApiText, ApiWord } from '../openapi/properties.js';
+import { ApiText, ApiWord } from '../http/properties.js';
 
 export const METRIC_SOURCES = ['trainer', 'collector', 'sink', 'evaluation', 'system'] as const;
 export type MetricSource = (typeof METRIC_SOURCES)[number];

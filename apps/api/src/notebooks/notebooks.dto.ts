@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { MAX_REVISION_READ } from '@retrace/recording';
 import type { NotebookCell, NotebookPlot } from '@retrace/trajectory';
 import { QueryInteger, Uuid } from '../http/query-decorators.js';
-import { ApiInteger, ApiNullableText, ApiText, ApiTime, ApiWord } from '../openapi/properties.js';
+import { ApiInteger, ApiNullableText, ApiText, ApiTime, ApiWord } from '../http/properties.js';
 
 /** Path parameters of a notebook. */
 export class NotebookParams {

@@ -1,4 +1,4 @@
-import { ApiInteger, ApiNullableNumber, ApiNumber } from '../openapi/properties.js';
+import { ApiInteger, ApiNullableNumber, ApiNumber } from '../http/properties.js';
 
 /** The part of `OutcomeFigures` that plays and validations tell alike. */
 export class OutcomeFiguresDto {

@@ -8,7 +8,7 @@ import {
   ApiNumber,
   ApiText,
   ApiTime,
-} from '../openapi/properties.js';
+} from '../http/properties.js';
 import { OutcomeFiguresDto } from './outcome-figures.dto.js';
 
 export class PlayListItem {

@@ -1,4 +1,4 @@
-import { ApiInteger, ApiNullableInteger, ApiText, ApiTime } from '../openapi/properties.js';
+import { ApiInteger, ApiNullableInteger, ApiText, ApiTime } from '../http/properties.js';
 
 export class Policy {
   @ApiInteger()

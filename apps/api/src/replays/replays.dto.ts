@@ -7,7 +7,7 @@ import {
   ApiNullableInteger,
   ApiNullableNumber,
   ApiText,
-} from '../openapi/properties.js';
+} from '../http/properties.js';
 import { RunParams } from '../runs/run-params.js';
 import { BodyUpdateNumber } from '../update-questions/body-update-number.js';
 import { QuestionState } from '../update-questions/question-state.dto.js';

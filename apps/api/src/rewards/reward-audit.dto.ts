@@ -6,7 +6,7 @@ import {
   ApiNumber,
   ApiText,
   ApiWord,
-} from '../openapi/properties.js';
+} from '../http/properties.js';
 
 export class AuditedStretch {
   @ApiInteger()

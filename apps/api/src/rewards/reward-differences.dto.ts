@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiInteger, ApiNullableNumber, ApiNumber, ApiText, ApiWord } from '../openapi/properties.js';
+import { ApiInteger, ApiNullableNumber, ApiNumber, ApiText, ApiWord } from '../http/properties.js';
 
 export class RewardValueDifference {
   @ApiWord(['total', 'component'])

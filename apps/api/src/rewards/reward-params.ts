@@ -1,4 +1,4 @@
-import { SPLITS } from '../episodes/splits.js';
+import { SPLITS } from '../runs/splits.js';
 import { PathId, PathText, QueryInteger, QueryWord } from '../http/query-decorators.js';
 
 /** The router takes no longer parts of an address. */

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiInteger, ApiText, ApiTime } from '../openapi/properties.js';
+import { ApiInteger, ApiText, ApiTime } from '../http/properties.js';
 
 export class RewardVersionItem {
   @ApiText('SHA-256 of everything that the reward depends on')

@@ -3,7 +3,7 @@ import { IsIn, IsInt, IsString, Length, Max, Min, ValidateBy } from '@retrace/va
 import type { QueueItem } from '@retrace/process';
 import { IfGiven } from '../http/if-given.js';
 import { Uuid } from '../http/query-decorators.js';
-import { ApiBoolean, ApiNullableText, ApiText, ApiTime, ApiWord } from '../openapi/properties.js';
+import { ApiBoolean, ApiNullableText, ApiText, ApiTime, ApiWord } from '../http/properties.js';
 
 const MAX_NAME = 100;
 const MAX_POLICY = 216;

@@ -1,7 +1,7 @@
 import type { Json } from '@retrace/trajectory';
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiJson } from '../openapi/any-json.js';
-import { ApiText } from '../openapi/properties.js';
+import { ApiJson } from '../http/any-json.js';
+import { ApiText } from '../http/properties.js';
 
 export class DifferingRecipeField {
   @ApiText('Dotted path, as `--set` takes it')

@@ -1,4 +1,4 @@
-import { ApiInteger, ApiNullableInteger, ApiNullableNumber } from '../openapi/properties.js';
+import { ApiInteger, ApiNullableInteger, ApiNullableNumber } from '../http/properties.js';
 
 export class RunTotals {
   @ApiInteger()

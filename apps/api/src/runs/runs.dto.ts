@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { Json, Split } from '@retrace/trajectory';
-import { ApiJson } from '../openapi/any-json.js';
-import { SPLITS } from '../episodes/splits.js';
+import { ApiJson } from '../http/any-json.js';
+import { SPLITS } from './splits.js';
 import {
   ApiBoolean,
   ApiInteger,
@@ -12,7 +12,7 @@ import {
   ApiText,
   ApiTime,
   ApiWord,
-} from '../openapi/properties.js';
+} from '../http/properties.js';
 
 export const RUN_STATUSES = ['running', 'idle', 'finished', 'stopped', 'failed'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];

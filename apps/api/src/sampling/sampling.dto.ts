@@ -1,4 +1,4 @@
-import { ApiInteger, ApiNumber, ApiText, ApiTime, ApiWord } from '../openapi/properties.js';
+import { ApiInteger, ApiNumber, ApiText, ApiTime, ApiWord } from '../http/properties.js';
 
 export const BLOCKED_SIDES = ['trainer', 'collector'] as const;
 

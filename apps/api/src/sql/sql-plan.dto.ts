@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { PlanIndex, PlannedTable, PlanStep, QueryPlan } from '@retrace/store/user-sql';
-import { ApiInteger, ApiNullableInteger, ApiText } from '../openapi/properties.js';
+import { ApiInteger, ApiNullableInteger, ApiText } from '../http/properties.js';
 
 class SqlPlannedTable implements PlannedTable {
   @ApiText()

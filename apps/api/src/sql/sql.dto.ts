@@ -1,8 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { Json } from '@retrace/trajectory';
 import { IsInt, IsNotEmpty, IsString, Max, MaxLength, Min } from '@retrace/validation';
-import { ApiJsonRows } from '../openapi/any-json.js';
-import { ApiBoolean, ApiInteger, ApiText } from '../openapi/properties.js';
+import { ApiJsonRows } from '../http/any-json.js';
+import { ApiBoolean, ApiInteger, ApiText } from '../http/properties.js';
 
 const MAX_QUERY_LENGTH = 65_536;
 const MAX_ROWS = 1_000_000;

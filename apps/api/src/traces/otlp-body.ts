@@ -1,20 +1,12 @@
 import {
   decodeOtlpRequest,
-  encodeOtlpFailure,
   encodeOtlpResponse,
   type OtelSpan,
   type OtlpPartialSuccess,
   otlpSpans,
 } from '@retrace/importers';
+import type { OtlpMediaType } from '../http/records-route.js';
 import { ProblemError } from '../problems/problem.js';
-
-/** Path that exporters append to the address of OTLP/HTTP. */
-export const TRACES_URL = '/v1/traces';
-
-/** Media types in which spans may come; the answer has the same. */
-export const OTLP_MEDIA_TYPES = ['application/json', 'application/x-protobuf'] as const;
-
-export type OtlpMediaType = (typeof OTLP_MEDIA_TYPES)[number];
 
 export interface ExportedSpans {
   readonly spans: readonly OtelSpan[];
@@ -42,15 +34,6 @@ export function otlpAnswer(mediaType: OtlpMediaType, partial: OtlpPartialSuccess
   if (partial === null) return {};
   // The JSON of protobuf has 64-bit integers as texts.
   return { partialSuccess: { ...partial, rejectedSpans: `${partial.rejectedSpans}` } };
-}
-
-/** Codes of gRPC, by which OTLP's exporters know failures. */
-const GRPC_CODES: Readonly<Record<number, number>> = { 401: 16, 403: 7, 404: 5, 429: 8, 500: 13, 503: 14 };
-const INVALID_ARGUMENT = 3;
-
-/** The body of an answer to a protobuf request that failed. */
-export function otlpFailure({ status, message }: ProblemError): Buffer {
-  return Buffer.from(encodeOtlpFailure({ code: GRPC_CODES[status] ?? INVALID_ARGUMENT, message }));
 }
 
 function parseJson(bytes: Buffer): unknown {

@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { TRACES_URL } from './otlp-body.js';
+import { TRACES_URL } from '../http/records-route.js';
 
 const BINARY = { type: 'string', format: 'binary' } as const;
 

@@ -4,7 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RecordsBody } from '../ingest/records-body.js';
 import { Access } from '../keys/access.js';
 import { ProblemError } from '../problems/problem.js';
-import { OTLP_MEDIA_TYPES, otlpAnswer, readOtlpBody } from './otlp-body.js';
+import { OTLP_MEDIA_TYPES } from '../http/records-route.js';
+import { otlpAnswer, readOtlpBody } from './otlp-body.js';
 import { TracesService } from './traces.service.js';
 
 @ApiTags('recording')

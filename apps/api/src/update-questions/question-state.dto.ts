@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn } from '@retrace/validation';
-import { ApiInteger, ApiNullableTime, ApiText, ApiTime, ApiWord } from '../openapi/properties.js';
+import { ApiInteger, ApiNullableTime, ApiText, ApiTime, ApiWord } from '../http/properties.js';
 
 export const QUESTION_STATUSES = ['queued', 'running', 'finished', 'failed', 'cancelled'] as const;
 export type QuestionStatus = (typeof QUESTION_STATUSES)[number];

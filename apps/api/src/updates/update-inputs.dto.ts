@@ -8,7 +8,7 @@ import {
   ApiNumber,
   ApiText,
   ApiWord,
-} from '../openapi/properties.js';
+} from '../http/properties.js';
 import { ORDERS, type Order } from '../paging/order.js';
 import { PageQuery } from '../paging/page.js';
 import { RunParams } from '../runs/run-params.js';

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiInteger, ApiNullableInteger, ApiText } from '../openapi/properties.js';
+import { ApiInteger, ApiNullableInteger, ApiText } from '../http/properties.js';
 
 /** A policy that sampled episodes of an update. */
 class SamplingPolicy {

@@ -7,7 +7,7 @@ import {
   ApiText,
   ApiTime,
   ApiWord,
-} from '../openapi/properties.js';
+} from '../http/properties.js';
 
 export const UPDATE_STAGES = ['policy', 'imitation'] as const;
 export type UpdateStage = (typeof UPDATE_STAGES)[number];

@@ -1,13 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { Json } from '@retrace/trajectory';
-import { ApiJson } from '../openapi/any-json.js';
+import { ApiJson } from '../http/any-json.js';
 import {
   ApiInteger,
   ApiNullableBoolean,
   ApiNullableInteger,
   ApiNullableNumber,
   ApiText,
-} from '../openapi/properties.js';
+} from '../http/properties.js';
 
 export class ValidationAttempt {
   @ApiProperty({ type: String, format: 'uuid' })

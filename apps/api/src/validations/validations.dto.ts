@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { SPLITS } from '../episodes/splits.js';
+import { SPLITS } from '../runs/splits.js';
 import { QueryBoolean, QueryWord } from '../http/query-decorators.js';
 import {
   ApiInteger,
@@ -8,7 +8,7 @@ import {
   ApiNumber,
   ApiTime,
   ApiWord,
-} from '../openapi/properties.js';
+} from '../http/properties.js';
 import { PageQuery } from '../paging/page.js';
 import { OutcomeFiguresDto } from '../plays/outcome-figures.dto.js';
 

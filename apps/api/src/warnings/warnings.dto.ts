@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiInteger, ApiNullableInteger, ApiText, ApiTime, ApiWord } from '../openapi/properties.js';
+import { ApiInteger, ApiNullableInteger, ApiText, ApiTime, ApiWord } from '../http/properties.js';
 
 export const WARNING_SOURCES = [
   'trainer',

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiBoolean, ApiInteger, ApiNullableNumber, ApiNumber, ApiText } from '../openapi/properties.js';
+import { ApiBoolean, ApiInteger, ApiNullableNumber, ApiNumber, ApiText } from '../http/properties.js';
 
 const NUMBERS = { type: 'array' as const, items: { type: 'number' } };
 

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean } from '@retrace/validation';
 import { IfGiven } from '../http/if-given.js';
 import { PathId } from '../http/query-decorators.js';
-import { ApiInteger, ApiNullableText } from '../openapi/properties.js';
+import { ApiInteger, ApiNullableText } from '../http/properties.js';
 import { RunParams } from '../runs/run-params.js';
 import { BodyUpdateNumber } from '../update-questions/body-update-number.js';
 import { RecipeChanges } from '../update-questions/recipe-changes.dto.js';

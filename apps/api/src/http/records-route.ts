@@ -1,6 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { RECORD_MEDIA_TYPES } from '@retrace/recording';
-import { OTLP_MEDIA_TYPES, TRACES_URL } from '../traces/otlp-body.js';
+
+/** Path that exporters append to the address of OTLP/HTTP. */
+export const TRACES_URL = '/v1/traces';
+
+/** Media types in which spans may come; the answer has the same. */
+export const OTLP_MEDIA_TYPES = ['application/json', 'application/x-protobuf'] as const;
+
+export type OtlpMediaType = (typeof OTLP_MEDIA_TYPES)[number];
 
 /** Media types of the routes that take records or spans, by path as the server knows it. Their bodies have bounds of their own. */
 const ROUTES: Readonly<Record<string, readonly string[]>> = {

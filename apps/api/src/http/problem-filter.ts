@@ -4,10 +4,10 @@ import { LogError } from '@retrace/log';
 import { RecordingError } from '@retrace/recording';
 import { StoreError } from '@retrace/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { recordMediaType } from '../ingest/records-route.js';
-import { otlpFailure } from '../traces/otlp-body.js';
-import { ProblemError } from './problem.js';
-import { recordingProblem } from './recording-problem.js';
+import { recordMediaType } from './records-route.js';
+import { otlpFailure } from './otlp-failure.js';
+import { ProblemError } from '../problems/problem.js';
+import { recordingProblem } from '../problems/recording-problem.js';
 
 const RETRY_AFTER_SECONDS = '2';
 
