@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { GARBAGE_COLLECTION } from '../apps/cli/dist/server/role-definitions.js';
+import { GARBAGE_COLLECTION } from '../apps/cli/dist/roles/role-definitions.js';
 
 export const STORE_USER = { username: 'retrace', password: 'bench' };
 

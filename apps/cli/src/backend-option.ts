@@ -1,7 +1,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { readVariables, type BackendChoice } from '@retrace/process';
 import { CliError } from './cli-error.js';
-import { commandEnvironment } from './services/environment.js';
+import { commandEnvironment } from './data-directory/environment.js';
 
 /**
  * Checks the backend that `--backend` or RETRACE_BACKEND names, before the command makes a file or starts a process. Does nothing for

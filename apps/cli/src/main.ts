@@ -2,7 +2,7 @@ import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typ
 import { exitCodeOf } from './exit-code.js';
 import { createProgram } from './program.js';
 import { forgetChosenRuns } from './run/said-runs.js';
-import { commandEnvironment } from './services/environment.js';
+import { commandEnvironment } from './data-directory/environment.js';
 import { printError } from './terminal/print-error.js';
 
 /**

@@ -2,7 +2,7 @@ import { ControlTail, type EventLog } from '@retrace/log';
 import type { CheckpointFiles } from '@retrace/policy';
 import { openRunSupply, startServer, type RunningServer } from '@retrace/serve';
 import { readVersion } from '../installation.js';
-import { LOOPBACK } from '../server/role-definitions.js';
+import { LOOPBACK } from '../roles/role-definitions.js';
 import { namedPolicy, requirePolicy, type NamedPolicy } from './named-policy.js';
 import { OpenServers, type UsedServer } from './open-servers.js';
 

@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { PageGuard } from '@retrace/page-guard';
 import { RequestError, type KeyGuard } from '@retrace/serve';
 import { CliError } from '../cli-error.js';
-import { LOOPBACK } from '../server/role-definitions.js';
+import { LOOPBACK } from '../roles/role-definitions.js';
 import type { UsedServer } from './open-servers.js';
 
 interface PolicyServersOptions {

@@ -9,10 +9,10 @@ import { CliError } from '../cli-error.js';
 import { upstreamCommand } from '../commands/proxy/command.js';
 import { openTokenizer, upstreamConfig } from '../commands/proxy/serve-proxy.js';
 import { CREATED_BY } from '../installation.js';
-import { LOOPBACK } from '../server/role-definitions.js';
+import { LOOPBACK } from '../roles/role-definitions.js';
 import { checkpointsOf } from '../services/checkpoints.js';
-import { commandEnvironment, dataDirectoryAt, keyDirectoryOf, logOf } from '../services/environment.js';
-import { AGENTS_RUN, namesUpstream } from './agents-run.js';
+import { commandEnvironment, dataDirectoryAt, keyDirectoryOf, logOf } from '../data-directory/environment.js';
+import { AGENTS_RUN, namesUpstream } from '../roles/agents-run.js';
 import { LogPolicies } from './log-policies.js';
 import { PolicyServers } from './policy-servers.js';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataDirectory, ServerAddress } from '@retrace/process';
 import { CliError } from '../cli-error.js';
-import { dataDirectoryAt } from '../services/environment.js';
+import { dataDirectoryAt } from './environment.js';
 import { DataDirectoryLock } from './lock.js';
 
 /** Long enough for the children of a killed server to notice that and end. */

@@ -16,8 +16,8 @@ import type { ControlFold } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
 import { readCodeVersion } from '../installation.js';
 import type { StoreSession } from '../services/connection.js';
-import { readPatiently } from '../services/patient-read.js';
-import { runQuery } from '../services/run-query.js';
+import { readPatiently } from '../queries/patient-read.js';
+import { runQuery } from '../queries/run-query.js';
 import { selectRun } from './find-run.js';
 
 export type DataSession = Pick<StoreSession, 'client' | 'log' | 'directory' | 'storeUrl' | 'catchUp'>;

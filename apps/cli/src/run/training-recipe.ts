@@ -9,7 +9,7 @@ import {
 import { CliError } from '../cli-error.js';
 import type { CommonOptions } from '../options.js';
 import { readVariables, type BackendChoice } from '@retrace/process';
-import { commandEnvironment } from '../services/environment.js';
+import { commandEnvironment } from '../data-directory/environment.js';
 import type { MetricsOptions } from './metrics-export.js';
 import { onlySource, sourceOf, type SourceOptions } from './training-source.js';
 

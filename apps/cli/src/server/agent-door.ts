@@ -5,7 +5,7 @@ import type { LogStream } from '../supervisor/log-stream.js';
 import type { RoleDefinition } from '../supervisor/role.js';
 import { Supervisor } from '../supervisor/supervisor.js';
 import { readRequestHead, type RequestHead } from './request-head.js';
-import { LOOPBACK } from './role-definitions.js';
+import { LOOPBACK } from '../roles/role-definitions.js';
 
 interface AgentDoorOptions {
   /** The first port to try. */

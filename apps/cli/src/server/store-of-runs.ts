@@ -3,7 +3,7 @@ import type { DataDirectory } from '@retrace/process';
 import type { ExplainForm, StatementOptions, StoreClient } from '@retrace/store';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStoreClient } from '../services/connection.js';
-import { PATIENCE_MS, readPatiently } from '../services/patient-read.js';
+import { PATIENCE_MS, readPatiently } from '../queries/patient-read.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 
 /** The store that the runs of a training server have, whoever started it. */

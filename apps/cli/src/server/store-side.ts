@@ -7,8 +7,8 @@ import { isJoined } from '../data-directory/hold-data-directory.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import type { RoleDefinition } from '../supervisor/role.js';
 import { Supervisor } from '../supervisor/supervisor.js';
-import { apiRole, FOLLOWS_THE_LOG, LOOPBACK, sinkRole } from './role-definitions.js';
-import { defineStore } from './define-store.js';
+import { apiRole, FOLLOWS_THE_LOG, LOOPBACK, sinkRole } from '../roles/role-definitions.js';
+import { defineStore } from '../roles/define-store.js';
 import { askStore, followEndedRun, type StoreOfRuns } from './store-of-runs.js';
 
 interface StoreSideOptions {

@@ -14,7 +14,7 @@ import { RunProgress, summarizeRun, type RunSummary } from '../run/run-progress.
 import type { RoleDefinition } from '../supervisor/role.js';
 import { Supervisor } from '../supervisor/supervisor.js';
 import type { OpenedRun, TrainingParts } from './open-run.js';
-import { colocatedRole, collectorRole, trainerRole, validatorRole } from './role-definitions.js';
+import { colocatedRole, collectorRole, trainerRole, validatorRole } from '../roles/role-definitions.js';
 
 /** So long at most what can wait does wait for the first update of a run. */
 const LONGEST_START_MS = 15_000;

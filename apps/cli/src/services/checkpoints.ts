@@ -1,6 +1,6 @@
 import { checkpointsAt, type CheckpointFiles } from '@retrace/policy/checkpoints';
 import type { DataDirectory } from '@retrace/process';
-import { checkpointStorageFor } from './environment.js';
+import { checkpointStorageFor } from '../data-directory/environment.js';
 
 /** The checkpoint files of a data directory, wherever they are. */
 export function checkpointsOf(directory: DataDirectory): CheckpointFiles {

@@ -1,8 +1,8 @@
 import type { DataDirectory } from '@retrace/process';
-import { logOf } from './environment.js';
+import { logOf } from '../data-directory/environment.js';
 import { holdDataDirectory, isJoined, requireNoneJoined } from '../data-directory/hold-data-directory.js';
 import { installation } from '../installation.js';
-import { defineStore } from '../server/define-store.js';
+import { defineStore } from '../roles/define-store.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { Supervisor } from '../supervisor/supervisor.js';
 import { withConnection, type StoreSession } from './connection.js';

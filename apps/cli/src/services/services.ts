@@ -1,6 +1,6 @@
 import type { LogLocation } from '@retrace/log';
 import { DataDirectory, logLocationOf, namesKafka, readVariables } from '@retrace/process';
-import { commandEnvironment } from './environment.js';
+import { commandEnvironment } from '../data-directory/environment.js';
 
 /** The log and the store that the environment names, instead of those of a data directory. */
 export interface Services {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dataDirectoryAt, logOf } from './environment.js';
+import { dataDirectoryAt, logOf } from '../data-directory/environment.js';
 import { CliError } from '../cli-error.js';
 import { joinServer } from '../data-directory/hold-data-directory.js';
 import { errorsOnly } from '../supervisor/log-stream.js';

@@ -1,5 +1,5 @@
 import type { CommonOptions } from '../../options.js';
-import { acceptsOtherLog, requireServices, runRoleInProcess } from '../../services/run-role-in-process.js';
+import { acceptsOtherLog, requireServices, runRoleInProcess } from '../../run/run-role-in-process.js';
 
 interface ApiOptions extends CommonOptions {
   readonly port: number;

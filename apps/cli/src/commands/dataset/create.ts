@@ -14,7 +14,7 @@ import {
 import type { EventLog } from '@retrace/log';
 import { readCodeVersion } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
-import { runQuery } from '../../services/run-query.js';
+import { runQuery } from '../../queries/run-query.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DatasetDirectory } from '@retrace/datasets';
-import { dataDirectoryAt } from '../../services/environment.js';
+import { dataDirectoryAt } from '../../data-directory/environment.js';
 import type { CommonOptions } from '../../options.js';
 
 /**

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dataDirectoryAt } from '../../services/environment.js';
+import { dataDirectoryAt } from '../../data-directory/environment.js';
 import { verifyDataDirectory } from '../../services/verify-data-directory.js';
 import { withStore } from '../../services/store-session.js';
 import { runCheck, type CheckResult } from './check.js';

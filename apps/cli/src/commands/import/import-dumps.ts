@@ -22,7 +22,7 @@ import { Recorder, RecordingError, readRedactionRules, redact, type WireRecord }
 import { BackgroundSink } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
 import type { StoreSession } from '../../services/connection.js';
-import { commandEnvironment } from '../../services/environment.js';
+import { commandEnvironment } from '../../data-directory/environment.js';
 import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
 import type { ImportOptions } from './import-options.js';

@@ -8,7 +8,7 @@ import {
 } from '@retrace/process';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
-import { dataDirectoryAt, keyDirectoryOf } from '../../services/environment.js';
+import { dataDirectoryAt, keyDirectoryOf } from '../../data-directory/environment.js';
 import { renderRecords } from '../../terminal/table.js';
 
 interface CreateOptions extends CommonOptions {

@@ -24,7 +24,7 @@ import { CliError } from '../../cli-error.js';
 import { readCodeVersion } from '../../installation.js';
 import { wholePolicyName } from '../../run/policy-name.js';
 import type { StoreSession } from '../../services/connection.js';
-import { commandEnvironment } from '../../services/environment.js';
+import { commandEnvironment } from '../../data-directory/environment.js';
 import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
 import type { PlayRequest } from './play-request.js';

@@ -16,7 +16,7 @@ import { CliError } from '../../cli-error.js';
 import { installation } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
 import { openStoreClient } from '../../services/connection.js';
-import { logOf } from '../../services/environment.js';
+import { logOf } from '../../data-directory/environment.js';
 import { withHeldStore, withOwnSession } from '../../services/own-store.js';
 import { type DataDirectoryReport, verifyDataDirectory } from '../../services/verify-data-directory.js';
 import { errorsOnly } from '../../supervisor/log-stream.js';

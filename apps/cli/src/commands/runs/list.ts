@@ -1,6 +1,6 @@
 import type { CommonOptions } from '../../options.js';
 import { withStore } from '../../services/store-session.js';
-import { printQuery } from '../../terminal/print-query.js';
+import { printQuery } from '../../queries/print-query.js';
 
 const query = (archived: boolean): string => `
   SELECT run_id, name, tags, starred, ${archived ? 'archived, ' : ''}environment, seed, started_at, ended_at, end_reason,

@@ -17,7 +17,7 @@ import { readEnvironment } from '@retrace/environment-sources';
 import type { CommonOptions } from '../../options.js';
 import { findRun, type RunNeeds } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
-import { commandEnvironment } from '../../services/environment.js';
+import { commandEnvironment } from '../../data-directory/environment.js';
 import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
 

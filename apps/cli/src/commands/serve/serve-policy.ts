@@ -17,7 +17,7 @@ import { findPolicy } from '../../run/find-policy.js';
 import { findRun } from '../../run/find-run.js';
 import { PUBLISHING } from '../../run/policy-name.js';
 import { listenForStop } from '../../server/stop-requests.js';
-import { dataDirectoryAt, keyDirectoryOf, logOf } from '../../services/environment.js';
+import { dataDirectoryAt, keyDirectoryOf, logOf } from '../../data-directory/environment.js';
 import { readServices } from '../../services/services.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
 import { checkpointsOf } from '../../services/checkpoints.js';

@@ -1,5 +1,5 @@
 import type { CommonOptions } from '../../options.js';
-import { acceptsOtherLog, requireServices, runRoleInProcess } from '../../services/run-role-in-process.js';
+import { acceptsOtherLog, requireServices, runRoleInProcess } from '../../run/run-role-in-process.js';
 
 interface SinkOptions extends CommonOptions {
   /** Such as `1/3`; '' for the whole log. */

@@ -4,8 +4,8 @@ import { CliError } from '../../cli-error.js';
 import { findRunId } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
-import { printPlan } from '../../terminal/print-plan.js';
-import { printQuery, type QueryFormat } from '../../terminal/print-query.js';
+import { printPlan } from '../../queries/print-plan.js';
+import { printQuery, type QueryFormat } from '../../queries/print-query.js';
 
 interface SqlOptions extends CommonOptions {
   /** Default: a table, or JSON with `--json`. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { CommonOptions } from '../../options.js';
 import { assertPortFree } from '../../server/free-port.js';
-import { LOOPBACK } from '../../server/role-definitions.js';
+import { LOOPBACK } from '../../roles/role-definitions.js';
 import { listenForStop } from '../../server/stop-requests.js';
 import { withOwnStore } from '../../services/own-store.js';
 import { createLogStream } from '../../supervisor/log-stream.js';

@@ -2,7 +2,7 @@ import { namesKafka } from '@retrace/process';
 import { CliError } from '../../cli-error.js';
 import { planProcesses, type PlannedProcess } from '../../run/planned-processes.js';
 import { resolveTrainingRecipe, type TrainingOptions } from '../../run/training-recipe.js';
-import { commandEnvironment } from '../../services/environment.js';
+import { commandEnvironment } from '../../data-directory/environment.js';
 import { renderTable } from '../../terminal/table.js';
 
 /**

@@ -1,4 +1,4 @@
-import { commandEnvironment } from '../../services/environment.js';
+import { commandEnvironment } from '../../data-directory/environment.js';
 import { namesKafka } from '@retrace/process';
 import { engineOf, needsCollector, needsValidator, type Recipe } from '@retrace/config';
 import { CliError } from '../../cli-error.js';
@@ -65,7 +65,7 @@ async function trainOnServices(
   const { dataDir, backend, json, metricsPort } = options;
   const [{ requireServices, runRoleInProcess }, { beginRunOn, recordBaselinesOn, watchRunOn }] =
     await Promise.all([
-      import('../../services/run-role-in-process.js'),
+      import('../../run/run-role-in-process.js'),
       import('../../run/begin-or-choose-run.js'),
     ]);
   const services = requireServices('train', dataDir);

@@ -1,7 +1,7 @@
 import type { BackendChoice } from '@retrace/process';
 import type { CommonOptions } from '../../options.js';
 import { chooseRunOn } from '../../run/begin-or-choose-run.js';
-import { requireServices, runRoleInProcess } from '../../services/run-role-in-process.js';
+import { requireServices, runRoleInProcess } from '../../run/run-role-in-process.js';
 
 interface ValidateRunOptions extends CommonOptions {
   readonly run: string;

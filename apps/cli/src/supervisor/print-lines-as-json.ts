@@ -1,5 +1,5 @@
-import { createLogStream, type LogLevel } from '../supervisor/log-stream.js';
-import { parseLogLine } from '../supervisor/parse-log-line.js';
+import { createLogStream, type LogLevel } from './log-stream.js';
+import { parseLogLine } from './parse-log-line.js';
 
 type Stream = Pick<NodeJS.WriteStream, 'write'>;
 

@@ -1,4 +1,4 @@
-import { commandEnvironment } from '../services/environment.js';
+import { commandEnvironment } from '../data-directory/environment.js';
 
 /** Name of the run that calls of agents are recorded in. */
 export const AGENTS_RUN = 'agents';

@@ -9,10 +9,10 @@ import {
 } from '@retrace/process';
 import { CliError } from '../cli-error.js';
 import { installation } from '../installation.js';
-import { requireLearning } from '../run/require-learning.js';
-import { printLinesAsJson } from '../terminal/print-lines-as-json.js';
-import { commandEnvironment } from './environment.js';
-import { readServices, type Services } from './services.js';
+import { requireLearning } from './require-learning.js';
+import { printLinesAsJson } from '../supervisor/print-lines-as-json.js';
+import { commandEnvironment } from '../data-directory/environment.js';
+import { readServices, type Services } from '../services/services.js';
 
 /** Each role that can run in the process of the command line, on shared services. */
 const ROLES = {

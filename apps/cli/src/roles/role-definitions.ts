@@ -6,7 +6,7 @@ import {
   type DataDirectory,
   type BackendChoice,
 } from '@retrace/process';
-import { checkpointStorageFor, keyDirectoryOf, logOf } from '../services/environment.js';
+import { checkpointStorageFor, keyDirectoryOf, logOf } from '../data-directory/environment.js';
 import { installation } from '../installation.js';
 import type { RoleDefinition } from '../supervisor/role.js';
 import type { ReadyMessage } from '../supervisor/role-process.js';

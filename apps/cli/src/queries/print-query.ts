@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { runQuery } from '../services/run-query.js';
+import { runQuery } from './run-query.js';
 import type { StoreSession } from '../services/connection.js';
-import { inertCsv } from './inert-csv.js';
-import { renderTable, type Cell } from './table.js';
+import { inertCsv } from '../terminal/inert-csv.js';
+import { renderTable, type Cell } from '../terminal/table.js';
 
 export type QueryFormat = 'table' | 'json' | 'csv' | 'arrow';
 

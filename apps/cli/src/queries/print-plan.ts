@@ -1,8 +1,8 @@
 import type { PlanStep, QueryPlan } from '@retrace/store/user-sql';
 import { CliError } from '../cli-error.js';
 import type { StoreSession } from '../services/connection.js';
-import { renderRecords } from './table.js';
-import { shownText } from './shown-text.js';
+import { renderRecords } from '../terminal/table.js';
+import { shownText } from '../terminal/shown-text.js';
 
 interface PlanToPrint {
   readonly sql: string;
