@@ -31,7 +31,7 @@ import { commitUpdate } from './checkpoint/commit-update.js';
 import { neededPolicies } from './checkpoint/kept-checkpoints.js';
 import { remakePolicies } from './checkpoint/remake-policies.js';
 import { remakeState } from './checkpoint/remake-state.js';
-import { FlopsMeter, type FlopsShape } from './engine/flops-meter.js';
+import { FlopsMeter, type FlopsShape } from './update/flops-meter.js';
 import type { UpdateEngine } from './engine/update-engine.js';
 import { FreshEpisodes } from './fresh-episodes/fresh-episodes.js';
 import { BatchSampler, type FactsSource } from './plan/batch-sampler.js';

@@ -25,6 +25,6 @@ export { storableJson, storableText } from './storable/storable-json.js';
 export { MADE_STORABLE, poorerRecord, storableRecord, type Storable } from './storable/storable-record.js';
 export type { RecordQueue, ReadLimits } from './sender/record-queue.js';
 export { MemoryQueue } from './sender/memory-queue.js';
-export { outboxLine, type OutboxEntry, type OutboxLine } from './sender/outbox-entry.js';
+export { outboxLine, type OutboxEntry, type OutboxLine } from './storable/outbox-entry.js';
 export { SpoolQueue } from '#spool';
 export { uuidV7 } from './uuid-v7.js';

@@ -1,5 +1,5 @@
 export { type BackendName, ORDER_OF_CHOICE } from './backend/backend.js';
-export { type BackendBench, benchBackend } from './backend/bench-backend.js';
+export { type BackendBench, benchBackend } from './bench-backend.js';
 export { ComputeError, type ComputeErrorCode } from './backend/compute-error.js';
 export { readComputeEnvironment } from './backend/compute-environment.js';
 export { countTensors } from './backend/count-tensors.js';

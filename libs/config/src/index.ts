@@ -54,7 +54,7 @@ export {
 export { EarlyStopRecipe, EvaluationRecipe } from './recipe/evaluation-recipe.js';
 export { DistillationRecipe, TeacherEndpointRecipe, TeacherRecipe } from './recipe/distillation-recipe.js';
 export { InitRecipe, InitSourceRecipe } from './recipe/init-recipe.js';
-export { requireInside } from './recipe/outside-fields.js';
+export { requireInside } from './resolve/outside-fields.js';
 export { matrixProducts } from './recipe/matrix-products.js';
 export { showText } from './recipe/show-value.js';
 export { longestContext } from './recipe/model-problems.js';
@@ -85,9 +85,9 @@ export {
   overrideRecipe,
   resolvePlainRecipe,
   resolveRecipe,
-} from './recipe/resolve-recipe.js';
-export { recordedRecipe } from './recipe/recorded-recipe.js';
-export { whatIfRecipe } from './recipe/what-if-recipe.js';
+} from './resolve/resolve-recipe.js';
+export { recordedRecipe } from './resolve/recorded-recipe.js';
+export { whatIfRecipe } from './resolve/what-if-recipe.js';
 export { recipeDifferences, type RecipeDifference } from './recipe/recipe-differences.js';
 export {
   CurriculumRecipe,

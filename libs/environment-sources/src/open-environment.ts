@@ -9,7 +9,7 @@ import { loadEnvironmentModule } from './module/load-environment-module.js';
 import { ProtocolAdapter } from './protocol/protocol-adapter.js';
 import type { ServerAdapter } from './remote/adapter.js';
 import { remoteSpec } from './remote/remote-spec.js';
-import { openServers } from './servers/open-servers.js';
+import { openServers } from './remote/open-servers.js';
 import { withTasks } from './task-files/with-tasks.js';
 
 /** An environment that can be played. `close` stops what was started for it. */

@@ -59,7 +59,7 @@ export {
   type MemoryEstimate,
 } from './memory/estimate-memory.js';
 export { LORA_TARGETS } from './model/lora-config.js';
-export type { NamedTensors } from './model/named-tensors.js';
+export type { NamedTensors } from './parameters/named-tensors.js';
 export { type TransformerConfig } from './model/transformer-config.js';
 export { Transformer } from './model/transformer.js';
 export { type AppliedGradients, type ApplyOptions, PolicyOptimizer } from './optimizer/policy-optimizer.js';

@@ -15,7 +15,7 @@ export { ContentBytes } from './checksum/content-bytes.js';
 export { contentChecksum, type StableField, stableFields } from './checksum/content-checksum.js';
 export { copyBytes } from './checksum/copy-bytes.js';
 export { EVENT_KINDS, isEpisodeEventKind, SCHEMA_VERSIONS } from './events/event-kinds.js';
-export { newControlEvent, newEpisodeEvent } from './events/new-event.js';
+export { newControlEvent, newEpisodeEvent } from './ids/new-event.js';
 export { nowUs } from './events/now-us.js';
 export { type ClosedGroup, closeTogether } from './fold/control/closed-group.js';
 export { ControlFold } from './fold/control/control-fold.js';

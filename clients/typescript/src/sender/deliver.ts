@@ -1,6 +1,6 @@
 import type { ApiConnection } from '../wire/api-connection.js';
 import { RetraceError } from '../wire/retrace-error.js';
-import type { OutboxLine } from './outbox-entry.js';
+import type { OutboxLine } from '../storable/outbox-entry.js';
 
 /** The answer of the server to lines of one run and kind. */
 export type Delivery =

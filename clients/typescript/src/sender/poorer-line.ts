@@ -2,7 +2,7 @@ import { RECORD_LIMITS } from '../storable/fit-size.js';
 import { poorerRecord, poorest, storableRecord } from '../storable/storable-record.js';
 import type { RetraceError } from '../wire/retrace-error.js';
 import type { RunRecord } from '../wire/records.js';
-import type { OutboxLine } from './outbox-entry.js';
+import type { OutboxLine } from '../storable/outbox-entry.js';
 
 /** Codes of refusals for what is in a record, not for its place. */
 const OF_CONTENT: ReadonlySet<string> = new Set(['INVALID_REQUEST', 'MALFORMED_BODY', 'BODY_TOO_LARGE']);

@@ -11,7 +11,7 @@ import {
   recordOf,
   type OutboxEntry,
   type OutboxLine,
-} from './outbox-entry.js';
+} from '../storable/outbox-entry.js';
 import { poorerLine } from './poorer-line.js';
 import type { RecordQueue } from './record-queue.js';
 import { retryDelayMs } from './retry-delay.js';

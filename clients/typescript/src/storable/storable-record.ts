@@ -1,4 +1,4 @@
-import type { OutboxEntry } from '../sender/outbox-entry.js';
+import type { OutboxEntry } from './outbox-entry.js';
 import type { RunRecord } from '../wire/records.js';
 import { Changes } from './changes.js';
 import { fitFields, fitSchema, IMPOSSIBLE, type OwnFields, type RecordSchema } from './fit-schema.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../config-error.js';
 import { recipeDifferences } from '../recipe/recipe-differences.js';
-import { listRecipes, resolvePlainRecipe, resolveRecipe } from '../recipe/resolve-recipe.js';
+import { listRecipes, resolvePlainRecipe, resolveRecipe } from '../resolve/resolve-recipe.js';
 import { listAlgorithms } from './algorithm-presets.js';
 
 const bases = ['frozen-lake-ppo', 'frozen-lake-grpo', 'frozen-lake-dpo', 'sokoban-imitation'];

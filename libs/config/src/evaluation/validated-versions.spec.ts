@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolveRecipe } from '../recipe/resolve-recipe.js';
+import { resolveRecipe } from '../resolve/resolve-recipe.js';
 import { bestVersions, validationPlateau } from './validated-versions.js';
 
 const withStop = (earlyStop: object | null) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requestHash, resolveRecipe } from './resolve-recipe.js';
+import { requestHash, resolveRecipe } from '../resolve/resolve-recipe.js';
 import { collectsForTraining, needsCollector, needsValidator } from './data-problems.js';
 
 const recipe = (...assignments: readonly string[]) => resolveRecipe('frozen-lake-grpo', { assignments });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolveRecipe } from './resolve-recipe.js';
+import { resolveRecipe } from '../resolve/resolve-recipe.js';
 
 const refusal =
   (...assignments: string[]) =>

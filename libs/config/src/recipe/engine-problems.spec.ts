@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRecipe, recipeHash, requestHash, resolveRecipe } from './resolve-recipe.js';
+import { parseRecipe, recipeHash, requestHash, resolveRecipe } from '../resolve/resolve-recipe.js';
 
 function problemOf(...assignments: string[]): string {
   try {

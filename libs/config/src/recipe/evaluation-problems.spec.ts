@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolveRecipe } from './resolve-recipe.js';
+import { resolveRecipe } from '../resolve/resolve-recipe.js';
 
 const recipe = (...assignments: readonly string[]) => resolveRecipe('bandit-ppo', { assignments });
 const EARLY_STOP = 'evaluation.earlyStop={"patience":3,"minGain":0.01}';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { recipes } from '../recipes/index.js';
 import { plainAssignments } from './plain-overrides.js';
-import { resolveRecipe } from './resolve-recipe.js';
+import { resolveRecipe } from '../resolve/resolve-recipe.js';
 
 describe('plainAssignments', () => {
   it('takes numbers, switches, words of a list and built-in names', () => {

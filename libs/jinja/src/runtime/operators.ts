@@ -1,6 +1,7 @@
 /** Python's arithmetic and its access to items. */
 import { fail, JinjaError } from '../jinja-error.js';
 import { takeSize } from '../meter.js';
+import type { BinaryOperator } from '../syntax/nodes.js';
 import { countCharacters, offsetOf } from '../values/characters.js';
 import { numberOf } from '../values/comparison.js';
 import { isText, joinTexts, plainText, sliceText } from '../values/traced-text.js';
@@ -16,8 +17,6 @@ import {
   type Value,
 } from '../values/value.js';
 import { formatPercent } from './percent-format.js';
-
-export type BinaryOperator = '+' | '-' | '*' | '/' | '//' | '%' | '**';
 
 /** @throws JinjaError where Python has no such operation */
 export function binary(operator: BinaryOperator, left: Value, right: Value): Value {

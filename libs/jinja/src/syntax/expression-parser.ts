@@ -1,5 +1,5 @@
 /** Jinja2's grammar of expressions, as the parser.py of version 3.1 has it. */
-import type { BinaryOperator } from '../runtime/operators.js';
+import type { BinaryOperator } from './nodes.js';
 import type { CallArguments, CompareOperator, Expression, FilterExpression } from './nodes.js';
 import type { TokenStream } from './token-stream.js';
 

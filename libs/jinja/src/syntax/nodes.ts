@@ -1,6 +1,7 @@
 /** The syntax tree of a template. */
-import type { BinaryOperator } from '../runtime/operators.js';
 import type { Value } from '../values/value.js';
+
+export type BinaryOperator = '+' | '-' | '*' | '/' | '//' | '%' | '**';
 
 export type CompareOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
 

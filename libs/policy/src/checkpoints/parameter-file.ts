@@ -1,6 +1,6 @@
-import { splitParameters } from '../model/join-parameter.js';
-import { partShape } from '../model/parameter-spec.js';
-import type { ParameterSpec } from '../model/parameter-spec.js';
+import { splitParameters } from '../parameters/join-parameter.js';
+import { partShape } from '../parameters/parameter-spec.js';
+import type { ParameterSpec } from '../parameters/parameter-spec.js';
 import { bytesOf, toBfloat16 } from './element-types.js';
 import { encodeSafetensorsHeader } from './safetensors-header.js';
 import type { SafetensorsMetadata } from './safetensors-header.js';

@@ -1,4 +1,4 @@
-import { numElements } from '../model/parameter-spec.js';
+import { numElements } from '../parameters/parameter-spec.js';
 import { PolicyError } from '../policy-error.js';
 import { ELEMENT_BYTES, isReadableType, READABLE_TYPES } from './element-types.js';
 import type { ReadableType } from './element-types.js';

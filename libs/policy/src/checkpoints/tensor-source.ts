@@ -1,6 +1,6 @@
-import { reorderRows } from '../model/join-parameter.js';
-import { numElements, partShape } from '../model/parameter-spec.js';
-import type { ParameterSpec } from '../model/parameter-spec.js';
+import { reorderRows } from '../parameters/join-parameter.js';
+import { numElements, partShape } from '../parameters/parameter-spec.js';
+import type { ParameterSpec } from '../parameters/parameter-spec.js';
 import { PolicyError } from '../policy-error.js';
 import { firstNotFinite } from './element-types.js';
 

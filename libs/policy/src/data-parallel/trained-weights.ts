@@ -1,5 +1,5 @@
 import * as tf from '@retrace/compute/tensorflow';
-import { numElements } from '../model/parameter-spec.js';
+import { numElements } from '../parameters/parameter-spec.js';
 import type { Transformer } from '../model/transformer.js';
 import { PolicyError } from '../policy-error.js';
 

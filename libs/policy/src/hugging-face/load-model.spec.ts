@@ -4,7 +4,7 @@ import * as tf from '@retrace/compute/tensorflow';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openBackend } from '@retrace/compute';
 import { decodeSafetensors, encodeSafetensors } from '../testing/safetensors.js';
-import type { NamedTensor } from '../model/named-tensors.js';
+import type { NamedTensor } from '../parameters/named-tensors.js';
 import { Transformer } from '../model/transformer.js';
 import { PolicyError } from '../policy-error.js';
 import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';

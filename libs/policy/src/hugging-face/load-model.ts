@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { readParameter, requireParameters } from '../checkpoints/tensor-source.js';
 import { initialTensors } from '../model/initialization.js';
-import { joinParameter } from '../model/join-parameter.js';
-import type { NamedTensors } from '../model/named-tensors.js';
+import { joinParameter } from '../parameters/join-parameter.js';
+import type { NamedTensors } from '../parameters/named-tensors.js';
 import { baseSpecs, CRITIC_PREFIX, parameterSpecs } from '../model/parameter-layout.js';
 import { ParameterSet } from '../model/parameter-set.js';
-import type { ParameterSpec } from '../model/parameter-spec.js';
+import type { ParameterSpec } from '../parameters/parameter-spec.js';
 import { Transformer } from '../model/transformer.js';
 import { readAdapter } from './adapter-files.js';
 import { parseHuggingFaceConfig } from './model-config.js';

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { openBackend } from '@retrace/compute';
 import { CheckpointFiles } from '../checkpoints/checkpoint-files.js';
 import { encodeSafetensors } from '../testing/safetensors.js';
-import { numElements } from '../model/parameter-spec.js';
+import { numElements } from '../parameters/parameter-spec.js';
 import { Transformer } from '../model/transformer.js';
 import { temporaryDirectory } from '@retrace/compute/testing';
 import { TINY_CONFIG } from '../testing/tiny-config.js';

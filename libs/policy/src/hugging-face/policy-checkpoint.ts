@@ -5,7 +5,7 @@ import { readParameter, requireParameters } from '../checkpoints/tensor-source.j
 import { adapterSpecs } from '../model/adapter-layout.js';
 import { baseSpecs, isOfCritic, parameterSpecs } from '../model/parameter-layout.js';
 import { ParameterSet } from '../model/parameter-set.js';
-import type { ParameterSpec } from '../model/parameter-spec.js';
+import type { ParameterSpec } from '../parameters/parameter-spec.js';
 import { validateTransformerConfig } from '../model/transformer-config.js';
 import type { TransformerConfig } from '../model/transformer-config.js';
 import { Transformer } from '../model/transformer.js';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { ELEMENT_BYTES } from '../checkpoints/element-types.js';
 import { baseSpecs } from '../model/parameter-layout.js';
-import { numElements } from '../model/parameter-spec.js';
-import type { ParameterSpec } from '../model/parameter-spec.js';
+import { numElements } from '../parameters/parameter-spec.js';
+import type { ParameterSpec } from '../parameters/parameter-spec.js';
 import type { Transformer } from '../model/transformer.js';
 import { PolicyError } from '../policy-error.js';
 import { writeHuggingFaceConfig } from './model-config.js';

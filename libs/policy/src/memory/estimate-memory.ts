@@ -2,7 +2,7 @@ import { DEFAULT_TOKENS_PER_STEP, MAX_FRESH_TOKENS } from '../generation/generat
 import type { GeneratorOptions } from '../generation/generator-options.js';
 import { MAX_LOGITS } from '../logprobs/token-distribution.js';
 import { parameterSpecs } from '../model/parameter-layout.js';
-import { numElements } from '../model/parameter-spec.js';
+import { numElements } from '../parameters/parameter-spec.js';
 import type { TransformerConfig } from '../model/transformer-config.js';
 
 /** One use of memory, in bytes. */

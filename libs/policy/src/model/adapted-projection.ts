@@ -8,7 +8,7 @@ import { linear, matMul } from '@retrace/compute';
 import { isTarget, loraAKey, loraBKey } from './adapter-layout.js';
 import type { LoraConfig } from './lora-config.js';
 import { baseSpecs } from './parameter-layout.js';
-import type { ParameterPart } from './parameter-spec.js';
+import type { ParameterPart } from '../parameters/parameter-spec.js';
 import type { TransformerConfig } from './transformer-config.js';
 import type { TrunkWeights } from './trunk-weights.js';
 

@@ -3,8 +3,8 @@
  * with the blocks of its n targets one after the other.
  */
 import type { LoraConfig, LoraTarget } from './lora-config.js';
-import { matrixSpec } from './parameter-spec.js';
-import type { ParameterPart, ParameterSpec } from './parameter-spec.js';
+import { matrixSpec } from '../parameters/parameter-spec.js';
+import type { ParameterPart, ParameterSpec } from '../parameters/parameter-spec.js';
 
 /** peft's prefix of the names in `adapter_model.safetensors`. */
 const NAME_PREFIX = 'base_model.model.';

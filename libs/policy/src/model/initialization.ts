@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { NamedTensor, NamedTensors } from './named-tensors.js';
+import type { NamedTensor, NamedTensors } from '../parameters/named-tensors.js';
 import { parameterSpecs } from './parameter-layout.js';
-import { numElements, partShape } from './parameter-spec.js';
-import type { ParameterRole, ParameterSpec } from './parameter-spec.js';
+import { numElements, partShape } from '../parameters/parameter-spec.js';
+import type { ParameterRole, ParameterSpec } from '../parameters/parameter-spec.js';
 import type { TransformerConfig } from './transformer-config.js';
 
 /**

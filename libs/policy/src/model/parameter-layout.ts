@@ -1,6 +1,6 @@
 import { adapterSpecs } from './adapter-layout.js';
-import { matrixSpec, vectorSpec } from './parameter-spec.js';
-import type { ParameterPart, ParameterRole, ParameterSpec } from './parameter-spec.js';
+import { matrixSpec, vectorSpec } from '../parameters/parameter-spec.js';
+import type { ParameterPart, ParameterRole, ParameterSpec } from '../parameters/parameter-spec.js';
 import type { TransformerConfig } from './transformer-config.js';
 
 /** Keys of the device parameters of one layer. */

@@ -4,9 +4,9 @@ import type { ParameterFileOptions } from '../checkpoints/parameter-file.js';
 import { readParameter, requireParameters } from '../checkpoints/tensor-source.js';
 import type { TensorSource } from '../checkpoints/tensor-source.js';
 import { freeze } from '@retrace/compute';
-import { joinParameter, splitParameters } from './join-parameter.js';
-import type { NamedTensor, NamedTensors } from './named-tensors.js';
-import type { ParameterSpec } from './parameter-spec.js';
+import { joinParameter, splitParameters } from '../parameters/join-parameter.js';
+import type { NamedTensor, NamedTensors } from '../parameters/named-tensors.js';
+import type { ParameterSpec } from '../parameters/parameter-spec.js';
 
 /**
  * The weights of a model, one device tensor per parameter.

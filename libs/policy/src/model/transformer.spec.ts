@@ -13,7 +13,7 @@ import {
   meanCrossEntropyBatch,
   transformerGolden,
 } from '../testing/transformer-golden.js';
-import type { NamedTensors } from './named-tensors.js';
+import type { NamedTensors } from '../parameters/named-tensors.js';
 import { Transformer } from './transformer.js';
 
 const { tolerances, models } = transformerGolden;

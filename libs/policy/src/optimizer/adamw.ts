@@ -2,7 +2,7 @@ import * as tf from '@retrace/compute/tensorflow';
 import { encodeParameters } from '../checkpoints/parameter-file.js';
 import { readParameter, requireParameters } from '../checkpoints/tensor-source.js';
 import type { TensorSource } from '../checkpoints/tensor-source.js';
-import { numElements } from '../model/parameter-spec.js';
+import { numElements } from '../parameters/parameter-spec.js';
 import type { ParameterSet } from '../model/parameter-set.js';
 import { requireConfig } from '../require-config.js';
 import { adamWStep } from '@retrace/compute';

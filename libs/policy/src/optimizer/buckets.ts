@@ -1,6 +1,6 @@
 import * as tf from '@retrace/compute/tensorflow';
-import { numElements } from '../model/parameter-spec.js';
-import type { ParameterSpec } from '../model/parameter-spec.js';
+import { numElements } from '../parameters/parameter-spec.js';
+import type { ParameterSpec } from '../parameters/parameter-spec.js';
 
 /** From this many elements a parameter gets its own bucket: copying it would cost more than the ops it saves. */
 const LARGE_PARAMETER = 2 ** 16;

@@ -1,7 +1,7 @@
 import * as tf from '@retrace/compute/tensorflow';
 import { describe, expect, it } from 'vitest';
 import { mapLossColumns, type TrainingBatch } from '../losses/training-batch.js';
-import type { NamedTensors } from '../model/named-tensors.js';
+import type { NamedTensors } from '../parameters/named-tensors.js';
 import { Transformer } from '../model/transformer.js';
 import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
 import { valuesAtEnd } from '../logprobs/values-at-end.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openBackend } from '@retrace/compute';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CheckpointFiles } from '../checkpoints/checkpoint-files.js';
-import type { NamedTensors } from '../model/named-tensors.js';
+import type { NamedTensors } from '../parameters/named-tensors.js';
 import { Transformer } from '../model/transformer.js';
 import { EVERY_TERM } from '../testing/loss-options.js';
 import { randomBatch } from '../testing/random-batch.js';

@@ -1,7 +1,7 @@
 import { onEachBackend, temporaryDirectory } from '@retrace/compute/testing';
 import { expect, it } from 'vitest';
 import { CheckpointFiles } from '../checkpoints/checkpoint-files.js';
-import type { NamedTensors } from '../model/named-tensors.js';
+import type { NamedTensors } from '../parameters/named-tensors.js';
 import { Transformer } from '../model/transformer.js';
 import { TINY_CONFIG } from '../testing/tiny-config.js';
 import { PolicyOptimizer } from './policy-optimizer.js';

@@ -1,6 +1,6 @@
 import type { LossOptions } from '../losses/loss-options.js';
 import type { TrainingBatch } from '../losses/training-batch.js';
-import type { NamedTensors } from '../model/named-tensors.js';
+import type { NamedTensors } from '../parameters/named-tensors.js';
 import type { Transformer } from '../model/transformer.js';
 import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
 import { optimizerState } from './optimizer-state.js';

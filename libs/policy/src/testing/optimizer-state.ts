@@ -1,4 +1,4 @@
-import type { NamedTensors } from '../model/named-tensors.js';
+import type { NamedTensors } from '../parameters/named-tensors.js';
 import type { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
 import { decodeSafetensors } from './safetensors.js';
 

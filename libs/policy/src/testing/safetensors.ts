@@ -1,5 +1,5 @@
-import type { NamedTensor, NamedTensors } from '../model/named-tensors.js';
-import { numElements } from '../model/parameter-spec.js';
+import type { NamedTensor, NamedTensors } from '../parameters/named-tensors.js';
+import { numElements } from '../parameters/parameter-spec.js';
 import { PolicyError } from '../policy-error.js';
 import { decodeElements } from '../checkpoints/element-types.js';
 import {

@@ -4,7 +4,7 @@ import { decodeSafetensors } from './safetensors.js';
 import { parseHuggingFaceConfig } from '../hugging-face/model-config.js';
 import type { HuggingFaceModelOptions } from '../hugging-face/model-config.js';
 import type { TrainingBatch } from '../losses/training-batch.js';
-import type { NamedTensor, NamedTensors } from '../model/named-tensors.js';
+import type { NamedTensor, NamedTensors } from '../parameters/named-tensors.js';
 import { Transformer } from '../model/transformer.js';
 import type { SequenceBatch } from '../packing/sequence-batch.js';
 

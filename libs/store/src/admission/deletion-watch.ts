@@ -3,7 +3,7 @@ import { DeletedRuns, type Deletion, isDeletionKind } from '@retrace/trajectory'
 import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
 import type { StoreClient } from '../client/store-client.js';
 import { readNextOffset } from '../position/store-position.js';
-import type { StreamPartition } from '../position/stream-partition.js';
+import type { StreamPartition } from '../rows/stream-partition.js';
 import type { RecordOwner } from './admission.js';
 
 const ROWS = `

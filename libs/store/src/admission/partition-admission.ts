@@ -8,7 +8,7 @@ import {
   RankWindow,
 } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
-import type { StreamPartition } from '../position/stream-partition.js';
+import type { StreamPartition } from '../rows/stream-partition.js';
 import type { Admission, ControlAdmission, RecordOwner } from './admission.js';
 import { isDeleted } from './deletion-watch.js';
 import { namedEpisodes } from './named-episodes.js';

@@ -1,7 +1,7 @@
 import type { LogRecord } from '@retrace/log';
 import { type AnyEvent, EpisodePlaces, fingerprintOf, isDeletionKind } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
-import type { StreamPartition } from '../position/stream-partition.js';
+import type { StreamPartition } from '../rows/stream-partition.js';
 import type { Admission, ControlAdmission } from './admission.js';
 import { namedEpisodes } from './named-episodes.js';
 import { type PlaceRow, readPlaces, readRunEdges, type RunEdgeRow } from './read-places.js';

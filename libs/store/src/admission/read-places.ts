@@ -1,6 +1,6 @@
 import type { EpisodeEventKind } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
-import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
+import { IN_STREAM_PARTITION, type StreamPartition } from '../rows/stream-partition.js';
 import { amongEpisodes } from '../reader/among-episodes.js';
 import type { RunEdge } from './started-runs.js';
 

@@ -1,5 +1,5 @@
 import type { StoreClient } from '../client/store-client.js';
-import type { StreamPartition } from '../position/stream-partition.js';
+import type { StreamPartition } from '../rows/stream-partition.js';
 import { EventRowsEncoder } from '../rows/event-rows.js';
 import { insertBatch } from './insert-batch.js';
 

@@ -4,7 +4,7 @@ import { type AdmissionFault, describePlaceFault, findTooLarge } from '../admiss
 import { DROPPED, type RefusedRecord, RETRY } from '../admission/admission-result.js';
 import type { Admission } from '../admission/admission.js';
 import { admitRecord } from '../admission/admit-record.js';
-import type { StreamPartition } from '../position/stream-partition.js';
+import type { StreamPartition } from '../rows/stream-partition.js';
 import { type EncodedRows, EventRowsEncoder } from '../rows/event-rows.js';
 import { ACCEPTED, type AppendResult, DEAD_LETTER } from './append-result.js';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventLog } from '@retrace/log';
 import type { StoreClient } from '../client/store-client.js';
 import { hasRecordIn } from '../position/backlog.js';
-import { type StreamPartition, streamPartitionsOf } from '../position/stream-partition.js';
+import { type StreamPartition, streamPartitionsOf } from '../rows/stream-partition.js';
 import { Sink } from '../sink/sink.js';
 import type { SinkOptions } from '../sink/sink-options.js';
 

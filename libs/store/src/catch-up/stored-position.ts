@@ -3,7 +3,7 @@ import { announceReader, type EventLog } from '@retrace/log';
 import type { StoreClient } from '../client/store-client.js';
 import { hasRecordIn } from '../position/backlog.js';
 import { readNextOffset } from '../position/store-position.js';
-import type { StreamPartition } from '../position/stream-partition.js';
+import type { StreamPartition } from '../rows/stream-partition.js';
 
 const FIRST_POLL_MS = 10;
 const MAX_POLL_MS = 200;

@@ -3,7 +3,7 @@ import { announceReader, type EventLog } from '@retrace/log';
 import type { StoreClient } from '../client/store-client.js';
 import { hasRecordIn } from '../position/backlog.js';
 import { readNextOffset } from '../position/store-position.js';
-import { type StreamPartition, streamPartitionsOf } from '../position/stream-partition.js';
+import { type StreamPartition, streamPartitionsOf } from '../rows/stream-partition.js';
 import { catchUp } from './catch-up.js';
 
 const POLL_MS = 50;

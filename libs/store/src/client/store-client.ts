@@ -10,7 +10,7 @@ import {
   type ResponseJSON,
 } from '@clickhouse/client';
 import { assertCompleteArrowStream } from '../arrow/arrow-columns.js';
-import { clusterLayout, ONE_SERVER, type StoreLayout } from '../schema/store-layout.js';
+import { clusterLayout, ONE_SERVER, type StoreLayout } from './store-layout.js';
 import { asStoreError } from './store-error.js';
 
 export interface StoreClientOptions {

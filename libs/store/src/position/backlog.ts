@@ -1,7 +1,7 @@
 import type { EventLog } from '@retrace/log';
 import type { StoreClient } from '../client/store-client.js';
 import { readNextOffset } from './store-position.js';
-import { type StreamPartition, streamPartitionsOf } from './stream-partition.js';
+import { type StreamPartition, streamPartitionsOf } from '../rows/stream-partition.js';
 
 /** Offsets [from, end) of one stream partition. */
 export interface OffsetsOfPartition extends Pick<StreamPartition, 'stream' | 'partition'> {

@@ -1,6 +1,6 @@
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
-import { hideRows } from '../retention/hide-rows.js';
+import { hideRows } from '../schema/hide-rows.js';
 import { WATERMARK_KIND } from '../rows/event-rows.js';
 
 /** A log, and what the store has of it. */

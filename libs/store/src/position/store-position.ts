@@ -1,6 +1,6 @@
 import type { StoreClient } from '../client/store-client.js';
 import { WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
-import { IN_STREAM_PARTITION, type StreamPartition } from './stream-partition.js';
+import { IN_STREAM_PARTITION, type StreamPartition } from '../rows/stream-partition.js';
 
 /** The last watermark limits the search: the index on offsets skips the rows before it. */
 const LAST_OFFSET = `

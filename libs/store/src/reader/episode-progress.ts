@@ -1,6 +1,6 @@
 import type { EpisodeEventKind } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
-import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
+import { IN_STREAM_PARTITION, type StreamPartition } from '../rows/stream-partition.js';
 import { amongEpisodes } from './among-episodes.js';
 
 /** A stored record of an episode, as far as a writer needs it to go on with the episode: its place, its content's identity and its counts. */

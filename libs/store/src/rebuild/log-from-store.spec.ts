@@ -11,7 +11,7 @@ import { type AnyEvent, contentChecksum, EVENT_KINDS, newRunId } from '@retrace/
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 import { anyEvent, controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { catchUp } from '../catch-up/catch-up.js';
-import { streamPartitionsOf } from '../position/stream-partition.js';
+import { streamPartitionsOf } from '../rows/stream-partition.js';
 import { deleteRun } from '../retention/delete-run.js';
 import { verifyStore } from '../verify/verify-store.js';
 import { readLogFromStore } from './log-from-store.js';

@@ -5,7 +5,7 @@ import { readStoredDeletions } from '../admission/deletion-watch.js';
 import { ArrowColumns } from '../arrow/arrow-columns.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
-import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
+import { IN_STREAM_PARTITION, type StreamPartition } from '../rows/stream-partition.js';
 import { EventRowReader } from '../rows/event-row-reader.js';
 import { placeholderFor } from '../retention/deleted-placeholder.js';
 import { DEAD_LETTER_KIND, readEventRow, WATERMARK_KIND } from '../rows/event-rows.js';

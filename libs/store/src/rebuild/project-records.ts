@@ -7,7 +7,7 @@ import { insertBatch } from '../batch/insert-batch.js';
 import { PendingBatch } from '../batch/pending-batch.js';
 import { TimeSlice } from '../batch/time-slice.js';
 import type { StoreClient } from '../client/store-client.js';
-import type { StreamPartition } from '../position/stream-partition.js';
+import type { StreamPartition } from '../rows/stream-partition.js';
 
 export interface ProjectRecords {
   readonly log: EventLog;

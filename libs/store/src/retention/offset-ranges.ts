@@ -1,6 +1,6 @@
 import type { OffsetRange } from '@retrace/log';
 import type { StoreClient } from '../client/store-client.js';
-import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
+import { IN_STREAM_PARTITION, type StreamPartition } from '../rows/stream-partition.js';
 
 /** Reads the places in a stream partition of the records with rows that meet one of these conditions, as ranges, ascending. */
 export function offsetRangesOf(

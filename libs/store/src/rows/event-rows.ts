@@ -10,7 +10,7 @@ import { type PeekedEnvelope, peekEnvelope, type StepRecord } from '@retrace/tra
 import type { ColumnBuilder } from '../arrow/column-builder.js';
 import { encodeColumns, type EncodedColumns } from '../arrow/encode-columns.js';
 import { NOTHING_TRACED, TracedInputsEncoder, type TracingRules } from './traced-inputs.js';
-import type { StreamPartition } from '../position/stream-partition.js';
+import type { StreamPartition } from './stream-partition.js';
 import { controlEventFields } from './control-event-fields.js';
 import { episodeEventFields } from './episode-event-fields.js';
 import { type EventColumns, newEventColumns } from './event-columns.js';

@@ -1,7 +1,7 @@
 import type { EventLog, LogRecord } from '@retrace/log';
 import { DeletedRuns, type Stream } from '@retrace/trajectory';
 import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
-import { streamPartitionsOf } from '../position/stream-partition.js';
+import { streamPartitionsOf } from '../rows/stream-partition.js';
 import { RunFileError } from './run-file-error.js';
 import {
   CHECKPOINT_KIND,

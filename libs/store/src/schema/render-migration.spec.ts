@@ -8,7 +8,7 @@ import { EventRowsEncoder } from '../rows/event-rows.js';
 import { migrate, MIGRATIONS_DIRECTORY } from './migrate.js';
 import { renderForCluster } from './render-migration.js';
 import { type MigrationStatement, readSchemaFiles } from './schema-files.js';
-import { clusterLayout, ONE_SERVER } from './store-layout.js';
+import { clusterLayout, ONE_SERVER } from '../client/store-layout.js';
 
 const TARGET = { cluster: 'main', database: 'trajectories' };
 const position = { logId: 'log', stream: 'trajectories', partition: 1 } as const;

@@ -1,6 +1,6 @@
 import { StoreError } from '../client/store-error.js';
 import { type SqlToken, sqlTokens } from '../user-sql/sql-tokens.js';
-import { localTable } from './store-layout.js';
+import { localTable } from '../client/store-layout.js';
 
 export interface ClusterTarget {
   readonly cluster: string;

@@ -2,9 +2,9 @@ import type { DeletedRuns, EpisodeOfRun } from '@retrace/trajectory';
 import { insertWatermark } from '../batch/insert-watermark.js';
 import type { StoreClient } from '../client/store-client.js';
 import { TRACED_INPUTS } from '../rows/traced-inputs.js';
-import { episodesByRun } from '../retention/episodes-by-run.js';
-import { hideRows } from '../retention/hide-rows.js';
-import { IN_STREAM_PARTITION, type StreamPartition } from '../position/stream-partition.js';
+import { episodesByRun } from '../rows/episodes-by-run.js';
+import { hideRows } from '../schema/hide-rows.js';
+import { IN_STREAM_PARTITION, type StreamPartition } from '../rows/stream-partition.js';
 import { IS_DELETION, ROWS_OF_EPISODES_IN_EVENTS, ROWS_OF_RUN_IN_EVENTS } from '../rows/rows-of-run.js';
 
 /** Offsets [first, end) of one stream partition in which a deleted run has rows. */

@@ -1,7 +1,7 @@
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
 import { readPartsOfRange } from '../position/store-position.js';
-import type { StreamPartition } from '../position/stream-partition.js';
+import type { StreamPartition } from '../rows/stream-partition.js';
 
 /** Offsets from `first` to `last`, and how many rows an insert wrote for them. */
 export interface InsertedRange {

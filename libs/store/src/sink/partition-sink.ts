@@ -10,7 +10,7 @@ import { PendingBatch } from '../batch/pending-batch.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
 import { readNextOffset, readOtherLogIds } from '../position/store-position.js';
-import type { StreamPartition } from '../position/stream-partition.js';
+import type { StreamPartition } from '../rows/stream-partition.js';
 import { deleteLateEpisodes, deleteLateRows, findLateRows, lateRangesOf } from './late-rows.js';
 import { OnePartCheck } from './one-part-check.js';
 import type { ResolvedSinkOptions } from './sink-options.js';

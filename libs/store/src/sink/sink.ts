@@ -5,7 +5,7 @@ import { DeletionWatch } from '../admission/deletion-watch.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
 import { refuseOtherLogs } from '../position/other-logs.js';
-import { streamPartitionsOf } from '../position/stream-partition.js';
+import { streamPartitionsOf } from '../rows/stream-partition.js';
 import { PartitionSink } from './partition-sink.js';
 import { type ResolvedSinkOptions, resolveSinkOptions, type SinkOptions } from './sink-options.js';
 import { type PartitionProgress, PartitionTracker, type SinkProgress } from './sink-progress.js';

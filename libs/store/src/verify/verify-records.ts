@@ -9,7 +9,7 @@ import { ArrowColumns } from '../arrow/arrow-columns.js';
 import type { StoreClient } from '../client/store-client.js';
 import { hasRecordIn } from '../position/backlog.js';
 import { readNextOffset } from '../position/store-position.js';
-import { IN_STREAM_PARTITION } from '../position/stream-partition.js';
+import { IN_STREAM_PARTITION } from '../rows/stream-partition.js';
 import { EventRowReader } from '../rows/event-row-reader.js';
 import { DEAD_LETTER_KIND, WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
 import type { FaultList } from './fault-list.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { AnyEvent, EventKind, PayloadOf } from '../events/event.js';
 import { isEpisodeEventKind } from '../events/event-kinds.js';
-import { newControlEvent, newEpisodeEvent } from '../events/new-event.js';
+import { newControlEvent, newEpisodeEvent } from '../ids/new-event.js';
 
 /** Random valid events of every kind, for property tests: any content that the rules of `validation/` allow. */
 

@@ -8,7 +8,7 @@ import type {
 } from '../events/event.js';
 import { sealEpisode } from './seal-episode.js';
 import { episodeIdFor } from '../ids/ids.js';
-import { newControlEvent, newEpisodeEvent } from '../events/new-event.js';
+import { newControlEvent, newEpisodeEvent } from '../ids/new-event.js';
 import { SAMPLE_PAYLOADS, sampleStep } from './sample-payloads.js';
 
 /** The run that an event belongs to, and the log that it is for. */

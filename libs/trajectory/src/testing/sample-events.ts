@@ -6,7 +6,7 @@ import type {
   PayloadOf,
   RetraceEvent,
 } from '../events/event.js';
-import { newControlEvent } from '../events/new-event.js';
+import { newControlEvent } from '../ids/new-event.js';
 import { episodeEvent } from './episode-events.js';
 import { SAMPLE_IDS, SAMPLE_PAYLOADS } from './sample-payloads.js';
 

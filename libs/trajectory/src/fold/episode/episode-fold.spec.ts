@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EpisodeEnded, StepRecorded } from '../../events/episode-events.js';
 import type { AnyEvent } from '../../events/event.js';
-import { newEpisodeEvent } from '../../events/new-event.js';
+import { newEpisodeEvent } from '../../ids/new-event.js';
 import { sampleEpisodeEvent, sampleStep } from '../../testing/index.js';
 import { EpisodeFold, type EpisodeState } from './episode-fold.js';
 import { sealEpisode } from '../../testing/seal-episode.js';

@@ -1,6 +1,6 @@
 import type { TransformerConfig } from '@retrace/policy';
-import type { MetricEntries } from '../update/metrics.js';
-import type { UpdateEngine } from './update-engine.js';
+import type { MetricEntries } from './metrics.js';
+import type { UpdateEngine } from '../engine/update-engine.js';
 
 /** The shape of a transformer, as far as its FLOPs follow from it. */
 export type FlopsShape = Pick<

@@ -1,5 +1,5 @@
 import { EndpointError } from '../endpoint-error.js';
-import { readJson } from '../generation/read-answer.js';
+import { readJson } from './read-answer.js';
 
 /** One field of an answer that is a JSON object; undefined where it lacks it. @throws EndpointError `MALFORMED_ANSWER` */
 export function readField(text: string, field: string): unknown {

@@ -1,10 +1,10 @@
 import { ConfigError } from '../config-error.js';
 import { recipes } from '../recipes/index.js';
-import { isWordField } from './assign-field.js';
-import { isRecord } from './plain-object.js';
-import type { Recipe } from './recipe.js';
+import { isWordField } from '../recipe/assign-field.js';
+import { isRecord } from '../recipe/plain-object.js';
+import type { Recipe } from '../recipe/recipe.js';
 import { resolveRecipe } from './resolve-recipe.js';
-import { showText } from './show-value.js';
+import { showText } from '../recipe/show-value.js';
 
 /**
  * Fields with a text that names neither code, a program, a server, a query nor a file of tasks: names of what is built in or stored, texts for the model, and

@@ -1,5 +1,5 @@
 import type { StoreClient } from '../client/store-client.js';
-import { mutationTarget } from '../schema/mutation-target.js';
+import { mutationTarget } from './mutation-target.js';
 
 export interface RowsToHide {
   readonly table: string;

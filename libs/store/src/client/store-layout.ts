@@ -1,5 +1,5 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
-import { StoreError } from '../client/store-error.js';
+import { StoreError } from './store-error.js';
 
 /**
  * How the store's tables are laid out on its servers. Every read uses the name `events`; all differences of a cluster are here.

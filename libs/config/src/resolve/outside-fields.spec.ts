@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { recipes } from '../recipes/index.js';
 import { requireInside } from './outside-fields.js';
-import type { Recipe } from './recipe.js';
+import type { Recipe } from '../recipe/recipe.js';
 import { resolveRecipe } from './resolve-recipe.js';
 
 describe('requireInside', () => {

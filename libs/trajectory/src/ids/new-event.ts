@@ -1,6 +1,6 @@
-import { episodeEventId, newControlEventId } from '../ids/ids.js';
-import type { ControlEventKind, EpisodeEventKind, RetraceEvent } from './event.js';
-import { SCHEMA_VERSIONS } from './event-kinds.js';
+import { episodeEventId, newControlEventId } from './ids.js';
+import type { ControlEventKind, EpisodeEventKind, RetraceEvent } from '../events/event.js';
+import { SCHEMA_VERSIONS } from '../events/event-kinds.js';
 
 /** Creates an episode event: the given fields, its deterministic id and the current schema version. */
 export function newEpisodeEvent<K extends EpisodeEventKind>(

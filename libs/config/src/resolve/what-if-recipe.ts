@@ -1,5 +1,5 @@
 import { ConfigError } from '../config-error.js';
-import type { Recipe } from './recipe.js';
+import type { Recipe } from '../recipe/recipe.js';
 import { overrideRecipe } from './resolve-recipe.js';
 
 /** Sections that decide what an update makes of its batch. */

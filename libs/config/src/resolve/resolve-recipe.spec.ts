@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { listEnvironments } from '@retrace/environments';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { matrixProducts } from './matrix-products.js';
+import { matrixProducts } from '../recipe/matrix-products.js';
 import { isRecipe, listRecipes, parseRecipe, recipeHash, resolveRecipe } from './resolve-recipe.js';
 
 function refusal(action: () => unknown): { code: string; message: string } {

@@ -1,7 +1,7 @@
 import type { EnvironmentServerRecipe } from '@retrace/config';
 import { ServerProcess } from '@retrace/process';
-import type { ServerAdapter } from '../remote/adapter.js';
-import { ServerPool, type PooledServer } from './server-pool.js';
+import type { ServerAdapter } from './adapter.js';
+import { ServerPool, type PooledServer } from '../servers/server-pool.js';
 
 const START_TIMEOUT_MS = 120_000;
 

@@ -1,4 +1,4 @@
-import type { Recipe } from './recipe.js';
+import type { Recipe } from '../recipe/recipe.js';
 import { resolveRecipe } from './resolve-recipe.js';
 
 /**

@@ -6,22 +6,22 @@ import { plainToInstance, validateSync, type ValidationError } from '@retrace/va
 import { withAlgorithm } from '../algorithms/algorithm-presets.js';
 import { ConfigError } from '../config-error.js';
 import { recipes } from '../recipes/index.js';
-import { agentProblems } from './agent-problems.js';
-import { algorithmProblems } from './algorithm-problems.js';
-import { assignField } from './assign-field.js';
-import { dataProblems, withoutContents } from './data-problems.js';
-import { distillationProblems } from './distillation-problems.js';
-import { endpointProblems } from './endpoint-problems.js';
-import { engineProblems } from './engine-problems.js';
-import { environmentProblems } from './environment-problems.js';
-import { evaluationProblems } from './evaluation-problems.js';
-import { modelProblems } from './model-problems.js';
-import { isRecord, type PlainObject } from './plain-object.js';
-import { preferenceProblems } from './preference-problems.js';
-import { shapeFault } from './recipe-shape.js';
-import { Recipe } from './recipe.js';
-import { showText, showValue } from './show-value.js';
-import { taskProblems } from './task-problems.js';
+import { agentProblems } from '../recipe/agent-problems.js';
+import { algorithmProblems } from '../recipe/algorithm-problems.js';
+import { assignField } from '../recipe/assign-field.js';
+import { dataProblems, withoutContents } from '../recipe/data-problems.js';
+import { distillationProblems } from '../recipe/distillation-problems.js';
+import { endpointProblems } from '../recipe/endpoint-problems.js';
+import { engineProblems } from '../recipe/engine-problems.js';
+import { environmentProblems } from '../recipe/environment-problems.js';
+import { evaluationProblems } from '../recipe/evaluation-problems.js';
+import { modelProblems } from '../recipe/model-problems.js';
+import { isRecord, type PlainObject } from '../recipe/plain-object.js';
+import { preferenceProblems } from '../recipe/preference-problems.js';
+import { shapeFault } from '../recipe/recipe-shape.js';
+import { Recipe } from '../recipe/recipe.js';
+import { showText, showValue } from '../recipe/show-value.js';
+import { taskProblems } from '../recipe/task-problems.js';
 
 /** Far more than any recipe needs. */
 const MAX_FILE_BYTES = 2 ** 20;

@@ -1,13 +1,13 @@
 import { cpus } from 'node:os';
-import * as tf from '../tensorflow.js';
-import { linear } from '../ops/products/linear.js';
-import { logSoftmax } from '../ops/distribution/log-softmax.js';
-import { matMul } from '../ops/products/mat-mul.js';
-import { rmsNorm } from '../ops/layers/rms-norm.js';
-import { swiGlu } from '../ops/layers/swi-glu.js';
-import type { BackendName } from './backend.js';
-import type { ComputeEnvironment } from './compute-environment.js';
-import { openBackend } from './open-backend.js';
+import * as tf from './tensorflow.js';
+import { linear } from './ops/products/linear.js';
+import { logSoftmax } from './ops/distribution/log-softmax.js';
+import { matMul } from './ops/products/mat-mul.js';
+import { rmsNorm } from './ops/layers/rms-norm.js';
+import { swiGlu } from './ops/layers/swi-glu.js';
+import type { BackendName } from './backend/backend.js';
+import type { ComputeEnvironment } from './backend/compute-environment.js';
+import { openBackend } from './backend/open-backend.js';
 
 export interface BackendBench {
   readonly name: BackendName;
