@@ -94,7 +94,7 @@ describe('records of the client', () => {
       action: 'look',
       reward: 0.5,
       rewards: { format: 1, style: null },
-      tokens: first.tokens,
+      tokens: { ...first.tokens, routedExperts: [0, 7, 1, 6, 2, 5, 3, 4, 300, 0] },
       sampling: { temperature: 1 },
       engine: 'vllm',
       model: 'tiny',
@@ -142,7 +142,7 @@ describe('records of the client', () => {
     ]);
     expect(
       await runs.retrace.rows(
-        `SELECT step, observation, action, token_ids, action_mask, kept_prefix_tokens, token_policy_versions, engine, model, input_tokens, cost_usd, generation_ms, untrainable FROM steps ${where} ORDER BY step`,
+        `SELECT step, observation, action, token_ids, action_mask, kept_prefix_tokens, token_policy_versions, token_routed_experts, engine, model, input_tokens, cost_usd, generation_ms, untrainable FROM steps ${where} ORDER BY step`,
       ),
     ).toMatchObject([
       {
@@ -152,6 +152,7 @@ describe('records of the client', () => {
         token_ids: [1, 2, 3, 4, 5],
         action_mask: [0, 0, 0, 1, 1],
         token_policy_versions: [-1, -1, -1, 2, 2],
+        token_routed_experts: [0, 7, 1, 6, 2, 5, 3, 4, 300, 0],
         engine: 'vllm',
         model: 'tiny',
         input_tokens: 3,

@@ -31,6 +31,7 @@ export {
   RECORD_UPDATE_REQUEST,
   type RecordUpdateRequest,
 } from './wire/update-requests.js';
-export type { WireStep, WireSampling, WireTokens, WireUsage } from './wire/step-record.js';
+export type { WireStep, WireSampling, WireUsage } from './wire/step-record.js';
+export type { WireTokens } from './wire/token-fields.js';
 export type { WireMessage, WireToolCall } from './wire/wire-message.js';
 export { RECORD_SCHEMAS, type WireRecord, type WireType } from './wire/wire-records.js';

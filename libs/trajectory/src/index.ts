@@ -15,6 +15,13 @@ export { ContentBytes } from './checksum/content-bytes.js';
 export { contentChecksum, type StableField, stableFields } from './checksum/content-checksum.js';
 export { copyBytes } from './checksum/copy-bytes.js';
 export { EVENT_KINDS, isEpisodeEventKind, SCHEMA_VERSIONS } from './events/event-kinds.js';
+export {
+  ofTokenColumns,
+  type StepTokenColumns,
+  TOKEN_COLUMN_NAMES,
+  TOKEN_COLUMNS,
+  type TokenColumnName,
+} from './events/token-columns.js';
 export { newControlEvent, newEpisodeEvent } from './ids/new-event.js';
 export { nowUs } from './events/now-us.js';
 export { type ClosedGroup, closeTogether } from './fold/control/closed-group.js';

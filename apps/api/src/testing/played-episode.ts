@@ -5,7 +5,7 @@ import {
   type ScriptedAgent,
   type StepResult,
 } from '@retrace/environments';
-import type { AnyEvent, EpisodeEnded, Json, Split, StepRecorded } from '@retrace/trajectory';
+import type { AnyEvent, EpisodeEnded, Json, Split, StepRecorded, StepTokenColumns } from '@retrace/trajectory';
 import { episodeEvents, sampleStep } from '@retrace/trajectory/testing';
 import type { WordVocabulary } from './word-vocabulary.js';
 
@@ -109,10 +109,7 @@ async function play(
 function tokenColumns(
   { vocabulary, policyVersion }: EpisodePlan,
   turn: { readonly prompt: string; readonly action: string; readonly probability: number },
-): Pick<
-  StepRecorded,
-  'tokenIds' | 'actionMask' | 'tokenLogprobs' | 'tokenRawLogprobs' | 'tokenEntropies' | 'tokenPolicyVersions'
-> {
+): StepTokenColumns {
   const prompt = vocabulary.encode(turn.prompt);
   const action = vocabulary.encode(turn.action);
   const isSampled = [...prompt.map(() => 0), ...action.map(() => 1)];
@@ -126,6 +123,7 @@ function tokenColumns(
       sampled ? -2 * turn.probability * logprob : 0,
     ),
     tokenPolicyVersions: Int32Array.from(isSampled, () => policyVersion),
+    tokenRoutedExperts: null,
   };
 }
 

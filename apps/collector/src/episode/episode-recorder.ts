@@ -125,6 +125,7 @@ export class EpisodeRecorder {
       tokenRawLogprobs: columns.tokenRawLogprobs,
       tokenEntropies: columns.tokenEntropies,
       tokenPolicyVersions: columns.tokenPolicyVersions,
+      tokenRoutedExperts: null,
       keptPrefixTokens: prompt.keptPrefixTokens,
       sampling,
       engine: this.context.engine,

@@ -3173,6 +3173,8 @@ export interface components {
                 entropies?: (number | null)[] | null;
                 /** @description Policy version that sampled each token; −1 = no policy of this run */
                 versions?: number[] | null;
+                /** @description Experts that a mixture-of-experts model sent each token to, token by token, as many for each (layers × top-k) */
+                routedExperts?: number[] | null;
                 /** @description Tokens of the context so far that this prompt kept; null or left out = all */
                 keptPrefix?: number | null;
             } | null;

@@ -29,9 +29,11 @@ class Messages(TypedDict, total=False):
 class Tokens:
     """The tokens that a step appended to the context: first those it observed, then those it sampled.
 
-    All lists are as long as `ids`. `mask` is 1 where the policy sampled the token. `logprobs` are natural logarithms
+    All lists but `routed_experts` are as long as `ids`. `mask` is 1 where the policy sampled the token. `logprobs` are natural logarithms
     under the distribution that was sampled from, `raw_logprobs` those before temperature; None = unknown. `versions`
-    are policy versions, -1 for no policy. `kept_prefix`: tokens of the context so far that the prompt kept (None = all).
+    are policy versions, -1 for no policy. `routed_experts`: the experts that a mixture-of-experts model sent each token to,
+    as many for each (layers x top-k), one token after the other. `kept_prefix`: tokens of the context so far that the
+    prompt kept (None = all).
     """
 
     ids: Sequence[int]
@@ -40,6 +42,7 @@ class Tokens:
     raw_logprobs: Sequence[float | None] | None = None
     entropies: Sequence[float | None] | None = None
     versions: Sequence[int] | None = None
+    routed_experts: Sequence[int] | None = None
     kept_prefix: int | None = None
 
 

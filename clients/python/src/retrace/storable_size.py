@@ -118,7 +118,7 @@ def _record_bytes(record: Mapping[str, Any]) -> int:
 def _token_bytes(tokens: Mapping[str, Any]) -> int:
     """Return the most bytes of packed token columns. Those that a record lacks are stored too, as unknown."""
     columns = 3 + ("rawLogprobs" in tokens) + ("entropies" in tokens)
-    return len(tokens.get("ids", [])) * (4 * columns + 1)
+    return len(tokens.get("ids", [])) * (4 * columns + 1) + 4 * len(tokens.get("routedExperts", []))
 
 
 def _value_bytes(value: Any) -> int:

@@ -16,7 +16,7 @@ _MAX_REAL = 3.4e38
 # Retrace takes logprobs and entropies that a rounding error puts on the wrong side of 0.
 _TOLERANCE = 0.0009
 _COLUMNS = ("logprobs", "rawLogprobs", "entropies")
-_FIELDS = {"ids", "mask", "versions", "keptPrefix", *_COLUMNS}
+_FIELDS = {"ids", "mask", "versions", "routedExperts", "keptPrefix", *_COLUMNS}
 
 
 def storable_tokens(value: Any, step: Any, changes: Changes) -> dict[str, Any]:
@@ -50,6 +50,12 @@ def storable_tokens(value: Any, step: Any, changes: Changes) -> dict[str, Any]:
             tokens["versions"] = row
         else:
             changes.note("tokens.versions", "they were left out, as they are impossible")
+    if given.get("routedExperts") is not None:
+        row = _row(given["routedExperts"], 0, _MAX_INT32)
+        if row is not None and _is_multiple(len(row), len(ids)):
+            tokens["routedExperts"] = row
+        else:
+            changes.note("tokens.routedExperts", "they were left out, as they are impossible")
     if any(name not in _FIELDS for name in given):
         changes.note("tokens", "an unknown field was left out")
     return tokens
@@ -76,6 +82,11 @@ def _column(given: Any, mask: list[int], name: str, changes: Changes) -> list[fl
     if any(item is None and value is not None for item, value in zip(fine, values, strict=True)):
         changes.note(f"tokens.{name}[]", "an impossible value was left out")
     return fine
+
+
+def _is_multiple(length: int, num_tokens: int) -> bool:
+    """Return whether a list can have as many elements for each token, and at least one."""
+    return num_tokens > 0 and 0 < length <= _MAX_TOKENS and length % num_tokens == 0
 
 
 def _row(given: Any, low: int, high: int) -> list[int] | None:

@@ -106,10 +106,11 @@ function recordBytes({ tokens, ...fields }: Fields): number {
 }
 
 /** Token columns are packed. Those that a record lacks are stored too, as unknown. */
-function tokenBytes({ ids, rawLogprobs, entropies }: Fields): number {
+function tokenBytes({ ids, rawLogprobs, entropies, routedExperts }: Fields): number {
   const numTokens = Array.isArray(ids) ? ids.length : 0;
   const numColumns = 3 + Number(rawLogprobs !== undefined) + Number(entropies !== undefined);
-  return numTokens * (4 * numColumns + 1);
+  const numExperts = Array.isArray(routedExperts) ? routedExperts.length : 0;
+  return numTokens * (4 * numColumns + 1) + 4 * numExperts;
 }
 
 /** Most bytes of a value in MessagePack. */

@@ -10,7 +10,14 @@ const MAX_REAL = 3.4e38;
 /** The server takes logprobs and entropies that a rounding error puts on the wrong side of 0. */
 const TOLERANCE = 0.0009;
 const COLUMNS = ['logprobs', 'rawLogprobs', 'entropies'] as const;
-const FIELDS: ReadonlySet<string> = new Set(['ids', 'mask', 'versions', 'keptPrefix', ...COLUMNS]);
+const FIELDS: ReadonlySet<string> = new Set([
+  'ids',
+  'mask',
+  'versions',
+  'routedExperts',
+  'keptPrefix',
+  ...COLUMNS,
+]);
 
 /** In place of tokens that can't be stored: the context is empty after them, so no later step can go on from what is missing. */
 export const NO_TOKENS: StepTokens = { ids: [], mask: [], keptPrefix: 0 };
@@ -25,7 +32,7 @@ export function storableTokens(value: unknown, step: unknown, changes: Changes):
   const given = (typeof value === 'object' && value !== null ? value : {}) as Readonly<
     Record<string, unknown>
   >;
-  const { ids, mask, keptPrefix = null, versions = null } = given;
+  const { ids, mask, keptPrefix = null, versions = null, routedExperts = null } = given;
   if (
     !isRow(ids, 0, MAX_INT32) ||
     !isRow(mask, 0, 1) ||
@@ -49,6 +56,11 @@ export function storableTokens(value: unknown, step: unknown, changes: Changes):
   if (versions !== null) {
     if (isRow(versions, -1, MAX_INT32) && versions.length === ids.length) tokens.versions = asList(versions);
     else changes.note('tokens.versions', 'they were left out, as they are impossible');
+  }
+  if (routedExperts !== null) {
+    const isPossible = isRow(routedExperts, 0, MAX_INT32) && isMultiple(routedExperts.length, ids.length);
+    if (isPossible) tokens.routedExperts = asList(routedExperts);
+    else changes.note('tokens.routedExperts', 'they were left out, as they are impossible');
   }
   for (const name of Object.keys(given))
     if (!FIELDS.has(name)) changes.note('tokens', 'an unknown field was left out');
@@ -80,6 +92,11 @@ function storableColumn(
 function isAscending(mask: Row): boolean {
   for (let t = 1; t < mask.length; t++) if ((mask[t] as number) < (mask[t - 1] as number)) return false;
   return true;
+}
+
+/** Whether a list can have as many elements for each token, and at least one. */
+function isMultiple(length: number, numTokens: number): boolean {
+  return numTokens > 0 && length > 0 && length <= MAX_TOKENS && length % numTokens === 0;
 }
 
 function isRow(value: unknown, low: number, high: number): value is Row {

@@ -45,7 +45,7 @@ export interface TokenUsage {
   readonly costUsd?: number | null;
 }
 
-/** The tokens that a step appended to the context: the rest of the prompt, then the sampled ones. All lists are as long as `ids`. */
+/** The tokens that a step appended to the context: the rest of the prompt, then the sampled ones. All lists but `routedExperts` are as long as `ids`. */
 export interface StepTokens {
   readonly ids: readonly number[];
   /** 1 = sampled by the agent, 0 = given to it. */
@@ -54,6 +54,8 @@ export interface StepTokens {
   readonly rawLogprobs?: readonly (number | null)[];
   readonly entropies?: readonly (number | null)[];
   readonly versions?: readonly number[];
+  /** Experts that a mixture-of-experts model sent each token to: as many for each token (layers × top-k), one token after the other. */
+  readonly routedExperts?: readonly number[];
   /** Tokens of the context so far that come before `ids`; default: all. */
   readonly keptPrefix?: number;
 }

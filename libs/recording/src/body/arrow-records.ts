@@ -1,5 +1,6 @@
 import type { DataType, Vector } from 'apache-arrow';
 import { RecordingError } from '../recording-error.js';
+import { TOKEN_FIELDS } from '../wire/token-fields.js';
 import { apacheArrow } from './apache-arrow.js';
 import { checkArrowStream } from './check-arrow.js';
 import { ValueBudget } from './value-budget.js';
@@ -18,16 +19,11 @@ const JSON_COLUMNS: ReadonlySet<string> = new Set([
   'final_tokens',
 ]);
 
-/** Columns of a step's tokens, by their fields in `tokens`. */
-const TOKEN_FIELDS: Readonly<Record<string, string>> = {
-  token_ids: 'ids',
-  token_mask: 'mask',
-  token_logprobs: 'logprobs',
-  token_raw_logprobs: 'rawLogprobs',
-  token_entropies: 'entropies',
-  token_versions: 'versions',
-  kept_prefix: 'keptPrefix',
-};
+/** Columns of a step's tokens, with their fields in `tokens`. */
+const TOKEN_LISTS = new Map<string, string>([
+  ...Object.values(TOKEN_FIELDS).map(({ arrow, field }) => [arrow, field] as const),
+  ['kept_prefix', 'keptPrefix'],
+]);
 
 type Fields = Record<string, unknown>;
 
@@ -69,11 +65,11 @@ export function arrowRecords(bytes: Uint8Array, maxRecords: number): Fields[] {
 }
 
 function putterOf(name: string): PutValue {
-  if (Object.hasOwn(TOKEN_FIELDS, name)) {
-    const field = TOKEN_FIELDS[name];
+  const tokenField = TOKEN_LISTS.get(name);
+  if (tokenField !== undefined) {
     return (record, value) => {
       const tokens = (record.tokens ??= {}) as Fields;
-      tokens[field] = value;
+      tokens[tokenField] = value;
     };
   }
   if (name === 'final_token_ids') {

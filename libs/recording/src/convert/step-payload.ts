@@ -3,10 +3,12 @@ import {
   type Json,
   type SamplingParameters,
   type StepRecorded,
+  type StepTokenColumns,
   textsOfMessages,
   type Usage,
 } from '@retrace/trajectory';
-import type { WireStep, WireSampling, WireTokens, WireUsage } from '../wire/step-record.js';
+import type { WireStep, WireSampling, WireUsage } from '../wire/step-record.js';
+import type { WireTokens } from '../wire/token-fields.js';
 
 /**
  * Turns a step as its caller knows it into the payload of a `StepRecorded`. What the caller left out is unknown there, too.
@@ -55,12 +57,7 @@ function joinReasons(...reasons: readonly string[]): string {
   return [...new Set(reasons.filter((reason) => reason !== ''))].join('; ');
 }
 
-type Columns = Pick<
-  StepRecorded,
-  'tokenIds' | 'actionMask' | 'tokenLogprobs' | 'tokenRawLogprobs' | 'tokenEntropies' | 'tokenPolicyVersions'
->;
-
-function tokenColumns(tokens: WireTokens | null): Columns {
+function tokenColumns(tokens: WireTokens | null): StepTokenColumns {
   const ids = tokens?.ids ?? [];
   const mask = tokens?.mask ?? [];
   const versions = tokens?.versions;
@@ -73,6 +70,7 @@ function tokenColumns(tokens: WireTokens | null): Columns {
     tokenRawLogprobs: tokens?.rawLogprobs ? realColumn(tokens.rawLogprobs) : null,
     tokenEntropies: tokens?.entropies ? realColumn(tokens.entropies) : null,
     tokenPolicyVersions: versions ? Int32Array.from(versions) : new Int32Array(ids.length).fill(-1),
+    tokenRoutedExperts: tokens?.routedExperts ? Int32Array.from(tokens.routedExperts) : null,
   };
 }
 
@@ -85,7 +83,7 @@ function realColumn(values: readonly (number | null)[]): Float32Array {
   return Float32Array.from(values, (value) => value ?? Number.NaN);
 }
 
-function hasLogprobs({ tokenLogprobs, actionMask }: Columns): boolean {
+function hasLogprobs({ tokenLogprobs, actionMask }: StepTokenColumns): boolean {
   return tokenLogprobs.some((value, t) => actionMask[t] === 1 && !Number.isNaN(value));
 }
 

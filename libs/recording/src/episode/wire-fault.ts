@@ -1,15 +1,11 @@
 import type { Problem } from '@retrace/trajectory';
 import type { RecordingError } from '../recording-error.js';
 import { invalid } from '../wire/check-wire.js';
+import { TOKEN_FIELDS } from '../wire/token-fields.js';
 
 /** Fields of events that records name otherwise. */
 const WIRE_NAMES: Readonly<Record<string, string>> = {
-  tokenIds: 'tokens.ids',
-  actionMask: 'tokens.mask',
-  tokenLogprobs: 'tokens.logprobs',
-  tokenRawLogprobs: 'tokens.rawLogprobs',
-  tokenEntropies: 'tokens.entropies',
-  tokenPolicyVersions: 'tokens.versions',
+  ...Object.fromEntries(Object.entries(TOKEN_FIELDS).map(([name, { field }]) => [name, `tokens.${field}`])),
   keptPrefixTokens: 'tokens.keptPrefix',
   rewardNames: 'rewards',
   rewardValues: 'rewards',

@@ -1,5 +1,5 @@
 import type { Json } from '@retrace/trajectory';
-import { episodeName, step, tokenIds, type WireTime } from './episode-records.js';
+import { episodeName, step, type WireTime } from './episode-records.js';
 import {
   flag,
   integer,
@@ -12,18 +12,8 @@ import {
   word,
   type Schema,
 } from './schema.js';
+import { TOKEN_SCHEMAS, type WireTokens } from './token-fields.js';
 import type { WireMessage } from './wire-message.js';
-
-/** Tokens that a step appended to the context, observation first, then what the agent sampled. */
-export interface WireTokens {
-  readonly ids: readonly number[];
-  readonly mask: readonly number[];
-  readonly logprobs?: readonly (number | null)[] | null;
-  readonly rawLogprobs?: readonly (number | null)[] | null;
-  readonly entropies?: readonly (number | null)[] | null;
-  readonly versions?: readonly number[] | null;
-  readonly keptPrefix?: number | null;
-}
 
 export interface WireSampling {
   readonly temperature: number;
@@ -70,12 +60,7 @@ export interface WireStep {
   readonly occurredAt?: WireTime;
 }
 
-const MAX_TOKENS = 4_194_304;
 const MAX_REAL = Number.MAX_VALUE;
-
-/** A column of numbers, null where a value is unknown. */
-const reals = (description: string): Schema =>
-  listOf({ type: 'number', nullable: true }, description, { maxItems: MAX_TOKENS, nullable: true });
 
 const count = (description: string): Schema => integer(description, { nullable: true });
 
@@ -85,22 +70,7 @@ const milliseconds = (description: string): Schema =>
 const TOKENS: Schema = {
   ...objectSchema<WireTokens>(
     {
-      ids: tokenIds,
-      mask: listOf(
-        { type: 'integer', minimum: 0, maximum: 1 },
-        '1 where the agent sampled the token; no 0 follows a 1',
-        { maxItems: MAX_TOKENS },
-      ),
-      logprobs: reals('Natural logprobs of the sampled tokens; null where unknown and where mask is 0'),
-      rawLogprobs: reals(
-        'Logprobs before temperature and other sampling transforms, where known beside `logprobs`',
-      ),
-      entropies: reals('Entropies (nats) of the distributions that were sampled from'),
-      versions: listOf(
-        { type: 'integer', minimum: -1, maximum: 2 ** 31 - 1 },
-        'Policy version that sampled each token; −1 = no policy of this run',
-        { maxItems: MAX_TOKENS, nullable: true },
-      ),
+      ...TOKEN_SCHEMAS,
       keptPrefix: integer('Tokens of the context so far that this prompt kept; null or left out = all', {
         nullable: true,
       }),

@@ -79,6 +79,7 @@ SELECT
     token_raw_logprobs,
     token_entropies,
     token_policy_versions,
+    token_routed_experts,
     temperature,
     top_k,
     top_p,

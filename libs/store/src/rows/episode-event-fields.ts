@@ -11,14 +11,12 @@ import {
   type EpisodeFields,
   flag,
   flagOrUnknown,
-  float32s,
   float64s,
   inColumns,
   inColumnsAndJson,
   int32s,
   type JsonField,
   nullableFlag,
-  nullableFloat32s,
   nullableNumber,
   nullableText,
   number,
@@ -29,8 +27,8 @@ import {
   type RowField,
   text,
   texts,
-  uint8s,
 } from './event-fields.js';
+import { tokenColumnFields } from './token-column-fields.js';
 
 type Sampling = NonNullable<StepRecorded['sampling']>;
 
@@ -139,12 +137,7 @@ export const episodeEventFields: EpisodeFields = {
     messages: rareJson('messages'),
     usage: usageField,
     untrainable: text('untrainable'),
-    tokenIds: int32s('token_ids'),
-    actionMask: uint8s('action_mask'),
-    tokenLogprobs: float32s('token_logprobs'),
-    tokenRawLogprobs: nullableFloat32s('token_raw_logprobs', 'has_raw_logprobs'),
-    tokenEntropies: nullableFloat32s('token_entropies', 'has_entropies'),
-    tokenPolicyVersions: int32s('token_policy_versions'),
+    ...tokenColumnFields,
   }),
 
   EpisodeEnded: inColumnsAndJson<EpisodeEnded>({

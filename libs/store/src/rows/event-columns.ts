@@ -1,3 +1,9 @@
+import {
+  TOKEN_COLUMN_NAMES,
+  TOKEN_COLUMNS,
+  type StepTokenColumns,
+  type TokenColumnName,
+} from '@retrace/trajectory';
 import { Binary, Float32, Float64, Int32, Uint16, Uint8, Utf8 } from '../arrow/apache-arrow.js';
 import { DictionaryColumn, DictionaryListColumn } from '../arrow/dictionary-columns.js';
 import { Binary16Column, MicrosecondColumn, NumberColumn } from '../arrow/fixed-width-columns.js';
@@ -90,14 +96,7 @@ function stepColumns(make: LabelMaker) {
     terminated: uint8(),
     truncated: uint8(),
     kept_prefix_tokens: integer(),
-    token_ids: int32s(),
-    action_mask: uint8s(),
-    token_logprobs: float32s(),
-    has_raw_logprobs: uint8(),
-    token_raw_logprobs: float32s(),
-    has_entropies: uint8(),
-    token_entropies: float32s(),
-    token_policy_versions: int32s(),
+    ...tokenColumns(),
     temperature: nullableFloat64(),
     top_k: integer(),
     top_p: float64(),
@@ -115,6 +114,26 @@ function stepColumns(make: LabelMaker) {
     usage: float64s(),
     untrainable: make.label(),
   };
+}
+
+type TokenListName = (typeof TOKEN_COLUMNS)[TokenColumnName]['column'];
+type TokenFlagName = NonNullable<(typeof TOKEN_COLUMNS)[TokenColumnName]['has']>;
+type TokenListColumns = {
+  readonly [Name in TokenColumnName as (typeof TOKEN_COLUMNS)[Name]['column']]: ListColumn<
+    NonNullable<StepTokenColumns[Name]>
+  >;
+};
+
+/** The lists of the token columns, and where null is told from empty a flag before each. */
+function tokenColumns() {
+  const lists = { Int32Array: int32s, Uint8Array: uint8s, Float32Array: float32s };
+  const columns: Partial<Record<TokenListName | TokenFlagName, unknown>> = {};
+  for (const name of TOKEN_COLUMN_NAMES) {
+    const { type, column, has } = TOKEN_COLUMNS[name];
+    if (has !== null) columns[has] = uint8();
+    columns[column] = lists[type]();
+  }
+  return columns as TokenListColumns & Readonly<Record<TokenFlagName, ReturnType<typeof uint8>>>;
 }
 
 function endColumns(make: LabelMaker) {

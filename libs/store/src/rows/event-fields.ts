@@ -39,8 +39,6 @@ export const text = inColumn<string>((row, column) => row.text(column));
 export const nullableText = inColumn<string | null>((row, column) => row.nullableText(column));
 export const texts = inColumn<readonly string[]>((row, column) => row.texts(column));
 export const int32s = inColumn<Int32Array>((row, column) => row.int32s(column));
-export const uint8s = inColumn<Uint8Array>((row, column) => row.uint8s(column));
-export const float32s = inColumn<Float32Array>((row, column) => row.float32s(column));
 export const float64s = inColumn<Float64Array>((row, column) => row.float64s(column));
 
 export const flag = (column: ColumnFor<number>): RowField<boolean> => ({
@@ -93,18 +91,6 @@ export const rareJson = (column: ColumnFor<string | null>): RowField<Json> => ({
     const json = row.text(column);
     return json === '' ? null : (JSON.parse(json) as Json);
   },
-});
-
-/** A list that may be null, which column `has` tells from an empty one. */
-export const nullableFloat32s = (
-  column: ColumnFor<Float32Array | null>,
-  has: ColumnFor<number>,
-): RowField<Float32Array | null> => ({
-  write(columns, row, value) {
-    columns[has].set(row, Number(value !== null));
-    columns[column].set(row, value);
-  },
-  read: (row) => (row.flag(has) ? row.float32s(column) : null),
 });
 
 /** Maps an object whose every field has columns. */

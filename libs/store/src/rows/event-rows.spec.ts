@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Session } from 'chdb';
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AnyEvent, contentChecksum, type StepRecorded } from '@retrace/trajectory';
 import { sampleEpisodeEvent, sampleEvents, sampleStep } from '@retrace/trajectory/testing';
 import { ArrowColumns } from '../arrow/arrow-columns.js';
-import { splitStatements } from '../schema/schema-files.js';
+import { readSchemaFiles } from '../schema/schema-files.js';
 import { EventRowReader } from './event-row-reader.js';
 import { eventRow, type EventRow, EventRowsEncoder, readEventRow } from './event-rows.js';
 
@@ -28,9 +28,9 @@ describe('event rows written to and read from the engine', () => {
   beforeAll(async () => {
     scratch = await mkdtemp(join(tmpdir(), 'retrace-rows-'));
     session = new Session(join(scratch, 'data'));
-    const migrations = join(import.meta.dirname, '../../migrations');
-    const [{ sql }] = splitStatements(await readFile(join(migrations, '0001_tables.sql'), 'utf8'));
-    session.query(sql);
+    const { migrations } = await readSchemaFiles(join(import.meta.dirname, '../../migrations'));
+    for (const { sql } of migrations.flatMap(({ statements }) => statements))
+      if (/\bTABLE( IF NOT EXISTS)? events\s/.test(sql)) session.query(sql);
   });
 
   afterAll(async () => {

@@ -5,8 +5,10 @@ import {
   type EpisodePlaces,
   fingerprintOf,
   type PlaceFault,
-  type StableField,
   stableFields,
+  TOKEN_COLUMN_NAMES,
+  TOKEN_COLUMNS,
+  type TokenColumnName,
 } from '@retrace/trajectory';
 import {
   type TypedColumn,
@@ -22,44 +24,58 @@ import type { EventColumns } from './event-columns.js';
 
 const KIND = 'StepRecorded';
 
-/** The column of each field that is a typed array. */
-const LISTS = {
-  rewardValues: 'reward_values',
-  tokenIds: 'token_ids',
-  actionMask: 'action_mask',
-  tokenLogprobs: 'token_logprobs',
-  tokenRawLogprobs: 'token_raw_logprobs',
-  tokenEntropies: 'token_entropies',
-  tokenPolicyVersions: 'token_policy_versions',
-} as const;
+type TokenColumns = typeof TOKEN_COLUMNS;
+type ListField = 'rewardValues' | TokenColumnName;
 
-const LIST_FIELDS = Object.keys(LISTS) as (keyof typeof LISTS)[];
+/** A typed array of a step that is read again and again, and its columns. */
+interface StepList {
+  readonly field: ListField;
+  readonly column: 'reward_values' | TokenColumns[TokenColumnName]['column'];
+  /** The column that tells null from empty, where there is one. */
+  readonly has: TokenColumns[TokenColumnName]['has'];
+  readonly place: FieldPlace;
+  items: TypedColumn | null;
+}
 
-const CHECKED_FIELDS = stableFields(KIND) as readonly (StableField & { readonly name: StepField })[];
-
-/** A field of the checksum, with its place in a step that is read again and again. */
+/** A field of the checksum, with its place in the step. */
 interface CheckedField {
   readonly nameBytes: Uint8Array;
   readonly place: FieldPlace;
-  readonly list: keyof typeof LISTS;
+  /** Only of a field that is a typed array. */
+  readonly list: StepList | null;
   /** Only of a field that is a value. */
   readonly remembered: { readonly contentBytes: Uint8Array } | null;
 }
 
-/** Looking fields up by their names takes longer than hashing most of them. */
-const checkedFields = new WeakMap<StepRecord, readonly CheckedField[]>();
+/** What is needed of each step of one reader. Looking fields up by their names takes longer than hashing most of them. */
+interface StepParts {
+  readonly lists: readonly StepList[];
+  readonly checked: readonly CheckedField[];
+  /** The step that is checked, with the items of the lists. */
+  readonly values: Record<string, unknown>;
+}
 
-function checkedFieldsOf(step: StepRecord): readonly CheckedField[] {
-  let fields = checkedFields.get(step);
-  if (fields === undefined) {
-    fields = CHECKED_FIELDS.map(({ name, nameBytes }) => {
-      const place = step.fields[name];
-      const remembered = place.form === 'value' ? step.remembered(name as 'info') : null;
-      return { nameBytes, place, list: name as keyof typeof LISTS, remembered };
-    });
-    checkedFields.set(step, fields);
-  }
-  return fields;
+const partsOfSteps = new WeakMap<StepRecord, StepParts>();
+
+function partsOf(step: StepRecord): StepParts {
+  const known = partsOfSteps.get(step);
+  if (known !== undefined) return known;
+  const listOf = (field: ListField, column: StepList['column'], has: StepList['has']): StepList => ({
+    ...{ field, column, has, place: step.fields[field], items: null },
+  });
+  const lists = [
+    listOf('rewardValues', 'reward_values', null),
+    ...TOKEN_COLUMN_NAMES.map((name) => listOf(name, TOKEN_COLUMNS[name].column, TOKEN_COLUMNS[name].has)),
+  ];
+  const checked = stableFields(KIND).map(({ name, nameBytes }) => {
+    const place = step.fields[name as StepField];
+    const remembered = place.form === 'value' ? step.remembered(name as 'info') : null;
+    return { nameBytes, place, list: lists.find(({ field }) => field === name) ?? null, remembered };
+  });
+  const values = Object.fromEntries(lists.map(({ field }) => [field, null]));
+  const parts = { lists, checked, values };
+  partsOfSteps.set(step, parts);
+  return parts;
 }
 
 /** Used synchronously, so one buffer is shared; emptied before each use. */
@@ -85,46 +101,50 @@ export function writeStepRecord(
   step: StepRecord,
   places: EpisodePlaces,
 ): StepOutcome {
-  const lists = unpackLists(columns, step);
-  if (lists === null || checkStepRecorded({ seq: step.seq, payload: lists }) !== null) return INVALID;
-  const checksum = checksumOf(step, lists);
+  const { lists, checked, values } = partsOf(step);
+  const isTyped = unpackLists(columns, lists, values);
+  if (!isTyped || checkStepRecorded({ seq: step.seq, payload: checkedStep(step, values) }) !== null)
+    return INVALID;
+  const checksum = checksumOf(step, checked);
   const placement = places.take(KIND, step.seq, fingerprintOf(checksum));
   if (placement !== 'placed') return { kind: 'misplaced', fault: placement };
   writeEnvelope(columns, row, step);
   columns.content_checksum.setBytes(row, checksum, 0);
-  for (const field of LIST_FIELDS) columns[LISTS[field]].keep(row, lists[field]?.length ?? 0);
-  columns.has_raw_logprobs.set(row, Number(lists.tokenRawLogprobs !== null));
-  columns.has_entropies.set(row, Number(lists.tokenEntropies !== null));
+  for (const { column, has, items } of lists) {
+    columns[column].keep(row, items?.length ?? 0);
+    if (has !== null) columns[has].set(row, Number(items !== null));
+  }
   writeScalars(columns, row, step);
   writeTexts(columns, row, step);
   return WRITTEN;
 }
 
-/** Unpacks the typed arrays of the step after the rows before it; null where one has another type than its field. */
-function unpackLists(columns: EventColumns, step: StepRecord): CheckedStep | null {
-  let isTyped = true;
-  const unpack = <A extends TypedColumn>(field: keyof typeof LISTS): A | null => {
-    const { packed } = step.fields[field];
-    if (packed === null) return null;
-    const items = (columns[LISTS[field]] as unknown as ListColumn<A>).room(packed.length);
-    if (hasElementsOf(packed, items)) unpackInto(items, packed);
-    else isTyped = false;
-    return items;
-  };
-  const lists = {
-    step: step.fields.step.number,
-    keptPrefixTokens: step.fields.keptPrefixTokens.number,
-    logprobMode: step.logprobMode.value as CheckedStep['logprobMode'],
-    rewardNames: step.rewardNames.value,
-    rewardValues: unpack('rewardValues'),
-    tokenIds: unpack('tokenIds'),
-    actionMask: unpack('actionMask'),
-    tokenLogprobs: unpack('tokenLogprobs'),
-    tokenRawLogprobs: unpack('tokenRawLogprobs'),
-    tokenEntropies: unpack('tokenEntropies'),
-    tokenPolicyVersions: unpack('tokenPolicyVersions'),
-  };
-  return isTyped ? (lists as CheckedStep) : null;
+/** Unpacks the typed arrays of the step after the rows before it; false where one has another type than its field. */
+function unpackLists(
+  columns: EventColumns,
+  lists: readonly StepList[],
+  values: Record<string, unknown>,
+): boolean {
+  for (const list of lists) {
+    const { packed } = list.place;
+    let items: TypedColumn | null = null;
+    if (packed !== null) {
+      items = (columns[list.column] as ListColumn<TypedColumn>).room(packed.length);
+      if (!hasElementsOf(packed, items)) return false;
+      unpackInto(items, packed);
+    }
+    list.items = items;
+    values[list.field] = items;
+  }
+  return true;
+}
+
+function checkedStep({ fields, logprobMode, rewardNames }: StepRecord, values: Record<string, unknown>) {
+  values.step = fields.step.number;
+  values.keptPrefixTokens = fields.keptPrefixTokens.number;
+  values.logprobMode = logprobMode.value;
+  values.rewardNames = rewardNames.value;
+  return values as unknown as CheckedStep;
 }
 
 function writeEnvelope(columns: EventColumns, row: number, step: StepRecord): void {
@@ -178,13 +198,13 @@ function copyText(column: BytesColumn, row: number, { isNull, source, start, end
 }
 
 /** Computes the `contentChecksum` of the event; 32 bytes, of which the first 16 are used. */
-function checksumOf(step: StepRecord, lists: CheckedStep): Buffer {
+function checksumOf(step: StepRecord, checked: readonly CheckedField[]): Buffer {
   content.clear();
   content.text(KIND);
   content.text(step.runId);
   content.text(step.episodeId);
   content.number(step.seq);
-  for (const { nameBytes, place, list, remembered } of checkedFieldsOf(step)) {
+  for (const { nameBytes, place, list, remembered } of checked) {
     if (place.isNull) continue;
     if (remembered !== null) {
       const { contentBytes } = remembered;
@@ -194,7 +214,7 @@ function checksumOf(step: StepRecord, lists: CheckedStep): Buffer {
       continue;
     }
     content.append(nameBytes);
-    if (place.form === 'column') content.value(lists[list]);
+    if (list !== null) content.value(list.items);
     else if (place.form === 'number') content.number(place.number);
     else if (place.form === 'flag') content.flag(place.number === 1);
     else content.utf8(place.source, place.start, place.end);

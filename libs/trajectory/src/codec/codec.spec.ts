@@ -112,11 +112,11 @@ describe('a record', () => {
     ],
     [
       'of a newer schema version',
-      (parts) => parts.with(1, 4),
+      (parts) => parts.with(1, 5),
       'UNKNOWN_VERSION',
-      'schema version of StepRecorded is 4',
+      'schema version of StepRecorded is 5',
     ],
-    ['of schema version 0', (parts) => parts.with(1, 0), 'UNKNOWN_VERSION', 'knows 1 to 3'],
+    ['of schema version 0', (parts) => parts.with(1, 0), 'UNKNOWN_VERSION', 'knows 1 to 4'],
     ['with an id that is text', (parts) => parts.with(2, 'id'), 'UNDECODABLE', 'an id is not binary'],
     ['without a payload', (parts) => parts.with(8, null), 'UNDECODABLE', 'payload is no map'],
     [

@@ -11,11 +11,23 @@ export interface GoldenRecord {
 
 /** Creates one record of every kind at its current version; `test/golden/events/generate.mjs` writes those that are missing. */
 export function goldenRecords(): GoldenRecord[] {
-  return sampleEvents().map((event) => ({
-    name: `${event.kind}.v${event.schemaVersion}`,
-    bytes: encodeEvent(event),
-    event,
-  }));
+  return sampleEvents()
+    .map(withExperts)
+    .map((event) => ({
+      name: `${event.kind}.v${event.schemaVersion}`,
+      bytes: encodeEvent(event),
+      event,
+    }));
+}
+
+/** Two experts a token in a step, whose sample has none. */
+function withExperts(event: AnyEvent): AnyEvent {
+  if (event.kind !== 'StepRecorded') return event;
+  const tokenRoutedExperts = Int32Array.from(
+    { length: 2 * event.payload.tokenIds.length },
+    (_, i) => (i * 7) % 300,
+  );
+  return { ...event, payload: { ...event.payload, tokenRoutedExperts } };
 }
 
 /** Converts an event to JSON in which typed arrays are objects: `{ "Float32Array": [0, "NaN"] }`. */

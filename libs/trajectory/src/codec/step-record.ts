@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { SCHEMA_VERSIONS } from '../events/event-kinds.js';
 import type { Json, SamplingParameters, StepRecorded, Usage } from '../events/episode-events.js';
+import { ofTokenColumns } from '../events/token-columns.js';
 import { uuidFromBytes } from '../ids/uuid.js';
 import { textsOfMessages } from '../messages/message-text.js';
 import { EPISODE_RULES } from '../validation/episode-rules.js';
@@ -40,12 +41,7 @@ const FORMS: Readonly<Record<StepField, Form>> = {
   messages: 'value',
   usage: 'value',
   untrainable: 'label',
-  tokenIds: 'column',
-  actionMask: 'column',
-  tokenLogprobs: 'column',
-  tokenRawLogprobs: 'column',
-  tokenEntropies: 'column',
-  tokenPolicyVersions: 'column',
+  ...ofTokenColumns((): Form => 'column'),
 };
 
 /** Texts and values that are mostly the same from step to step. */

@@ -35,6 +35,7 @@ describe('upcast', () => {
       ...before,
       messages: null,
       usage: null,
+      tokenRoutedExperts: null,
       untrainable,
     });
   });

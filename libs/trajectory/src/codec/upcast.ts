@@ -29,6 +29,7 @@ export const UPCASTERS: UpcasterTable = {
     (payload) => ({ ...payload, ...ADDED_FIELDS.StepRecorded, untrainable: untrainableReason(payload) }),
     // Version 3 has the same fields; its records lack texts that follow from the messages, see `withTexts`.
     (payload) => ({ ...payload }),
+    (payload) => ({ ...payload, tokenRoutedExperts: ADDED_FIELDS.StepRecorded.tokenRoutedExperts }),
   ],
 };
 

@@ -29,7 +29,7 @@ export const ADDED_FIELDS = {
   },
   PolicyPublished: { location: '' },
   WarningRaised: { rule: '', advice: '', episodeIds: [] },
-  StepRecorded: { messages: null, usage: null },
+  StepRecorded: { messages: null, usage: null, tokenRoutedExperts: null },
 } as const satisfies AddedFields;
 
 /** Whether a field of a payload is one that a later version added, and has the value that it has in events of earlier versions. */

@@ -1,3 +1,5 @@
+import type { StepTokenColumns } from './token-columns.js';
+
 /** Payloads of stream `trajectories` (partitioned by episode). */
 export interface EpisodePayloads {
   EpisodeStarted: EpisodeStarted;
@@ -41,24 +43,6 @@ export interface EpisodeStarted {
   readonly metadata: Json;
   /** The episode that called this one, as an agent calls a sub-agent; null = none. Forks and retries have `forkedFrom`. */
   readonly parentEpisodeId: string | null;
-}
-
-/**
- * Token columns of a step, all equally long: the tokens that this step appended to the context
- * (observation/template tokens first, then action tokens).
- */
-export interface StepTokenColumns {
-  readonly tokenIds: Int32Array;
-  /** 1 where the policy sampled the token. */
-  readonly actionMask: Uint8Array;
-  /** Behavior logprob (nats) under the transform that was sampled from; NaN = missing, 0 where not sampled. */
-  readonly tokenLogprobs: Float32Array;
-  /** Logprob before the sampling transform, where known. */
-  readonly tokenRawLogprobs: Float32Array | null;
-  /** Entropy (nats) of the sampled-from distribution, where known. */
-  readonly tokenEntropies: Float32Array | null;
-  /** Policy version that sampled the token (for tokens not sampled: the version that read it). −1 = no policy of this run. */
-  readonly tokenPolicyVersions: Int32Array;
 }
 
 export interface SamplingParameters {

@@ -2,7 +2,7 @@ import type { ControlEventKind, EpisodeEventKind, EventKind } from './event.js';
 
 const EPISODE_VERSIONS: Readonly<Record<EpisodeEventKind, number>> = {
   EpisodeStarted: 3,
-  StepRecorded: 3,
+  StepRecorded: 4,
   EpisodeEnded: 1,
   RewardAssigned: 1,
   EpisodeAnnotated: 1,

@@ -65,18 +65,27 @@ const tokenColumns = fc
   // Observation tokens first.
   .map((tokens) => tokens.sort((a, b) => Number(a.isAction) - Number(b.isAction)))
   .chain((tokens) =>
-    record({ hasRaw: flag, hasEntropies: flag }).map(({ hasRaw, hasEntropies }) => {
-      const ofActions = (valueOf: (token: (typeof tokens)[number]) => number): Float32Array =>
-        Float32Array.from(tokens, (token) => (token.isAction ? valueOf(token) : 0));
-      return {
-        tokenIds: Int32Array.from(tokens, ({ id }) => id),
-        actionMask: Uint8Array.from(tokens, ({ isAction }) => Number(isAction)),
-        tokenLogprobs: ofActions(({ logprob }) => logprob),
-        tokenRawLogprobs: hasRaw ? ofActions(({ raw }) => raw) : null,
-        tokenEntropies: hasEntropies ? ofActions(({ entropy }) => entropy) : null,
-        tokenPolicyVersions: Int32Array.from(tokens, ({ version }) => version),
-      };
-    }),
+    record({ hasRaw: flag, hasEntropies: flag, numExperts: fc.nat(3) }).map(
+      ({ hasRaw, hasEntropies, numExperts }) => {
+        const ofActions = (valueOf: (token: (typeof tokens)[number]) => number): Float32Array =>
+          Float32Array.from(tokens, (token) => (token.isAction ? valueOf(token) : 0));
+        return {
+          tokenIds: Int32Array.from(tokens, ({ id }) => id),
+          actionMask: Uint8Array.from(tokens, ({ isAction }) => Number(isAction)),
+          tokenLogprobs: ofActions(({ logprob }) => logprob),
+          tokenRawLogprobs: hasRaw ? ofActions(({ raw }) => raw) : null,
+          tokenEntropies: hasEntropies ? ofActions(({ entropy }) => entropy) : null,
+          tokenPolicyVersions: Int32Array.from(tokens, ({ version }) => version),
+          tokenRoutedExperts:
+            numExperts * tokens.length > 0
+              ? Int32Array.from(
+                  { length: numExperts * tokens.length },
+                  (_, i) => tokens[i % tokens.length].id,
+                )
+              : null,
+        };
+      },
+    ),
   );
 
 const stepRewards = fc.array(nonEmptyText, { maxLength: 4 }).chain((rewardNames) =>

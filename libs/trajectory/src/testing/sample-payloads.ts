@@ -55,6 +55,7 @@ export function sampleStep({ numTokens = 26, numActionTokens = 2, step = 0 } = {
     tokenRawLogprobs: null,
     tokenEntropies: Float32Array.from(values((t) => sampled(t, 0.3 + (t % 11) / 5, 0))),
     tokenPolicyVersions: new Int32Array(numTokens).fill(3),
+    tokenRoutedExperts: null,
   };
 }
 

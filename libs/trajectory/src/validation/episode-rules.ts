@@ -1,10 +1,5 @@
-import type {
-  EpisodePayloads,
-  SamplingParameters,
-  StepRecorded,
-  StepTokenColumns,
-  Usage,
-} from '../events/episode-events.js';
+import type { EpisodePayloads, SamplingParameters, StepRecorded, Usage } from '../events/episode-events.js';
+import { ofTokenColumns, type StepTokenColumns } from '../events/token-columns.js';
 import { stepMessages } from './message-rules.js';
 import { findLengthProblem, findVersionRangeProblem, type Checks, type Problem } from './problem.js';
 import {
@@ -45,6 +40,12 @@ const usage = objectOf<Usage>({
 });
 
 const milliseconds = nullable(numberAtLeast(0));
+
+const ARRAYS = { Int32Array, Uint8Array, Float32Array };
+
+const tokenColumnRules = ofTokenColumns((_, { type, isNullable }) =>
+  isNullable ? nullable(typedArray(ARRAYS[type])) : typedArray(ARRAYS[type]),
+);
 
 /** A rule for each field of each episode event. */
 export const EPISODE_RULES: PayloadRules<EpisodePayloads> = {
@@ -90,12 +91,7 @@ export const EPISODE_RULES: PayloadRules<EpisodePayloads> = {
     messages: stepMessages,
     usage: nullable(usage),
     untrainable: text,
-    tokenIds: typedArray(Int32Array),
-    actionMask: typedArray(Uint8Array),
-    tokenLogprobs: typedArray(Float32Array),
-    tokenRawLogprobs: nullable(typedArray(Float32Array)),
-    tokenEntropies: nullable(typedArray(Float32Array)),
-    tokenPolicyVersions: typedArray(Int32Array),
+    ...tokenColumnRules,
   },
   EpisodeEnded: {
     endReason: oneOf('terminated', 'truncated', 'abandoned'),

@@ -123,7 +123,7 @@ describe('an envelope', () => {
 
   it.each<[Partial<Record<keyof RetraceEvent, unknown>>, string]>([
     [{ kind: 'StepDeleted' }, 'kind is "StepDeleted"; must be a known event kind'],
-    [{ schemaVersion: 1 }, 'StepRecorded.schemaVersion is 1; must be 3, the current version'],
+    [{ schemaVersion: 1 }, 'StepRecorded.schemaVersion is 1; must be 4, the current version'],
     [{ eventId: 'x' }, 'StepRecorded.eventId is "x"; must be a lower-case UUID'],
     [{ runId: '' }, 'StepRecorded.runId is ""; must be a lower-case UUID'],
     [{ occurredAtUs: 1.5 }, 'StepRecorded.occurredAtUs is 1.5; must be an integer ≥ 0'],
@@ -195,6 +195,12 @@ describe('token columns', () => {
       { actionMask: new Uint8Array(25) },
       'actionMask.length is 25; must be as long as tokenIds, which has 26 tokens',
     ],
+    [
+      'experts that are not as many for each token',
+      { tokenRoutedExperts: new Int32Array(27) },
+      'tokenRoutedExperts.length is 27',
+    ],
+    ['no experts', { tokenRoutedExperts: new Int32Array(0) }, 'tokenRoutedExperts.length is 0'],
     ['a short optional column', { tokenEntropies: new Float32Array(2) }, 'tokenEntropies.length is 2'],
     ['a negative token id', { tokenIds: step.tokenIds.with(3, -1) }, 'tokenIds[3] is -1; must be ≥ 0'],
     ['a mask value of 2', { actionMask: step.actionMask.with(25, 2) }, 'actionMask[25] is 2; must be 0 or 1'],

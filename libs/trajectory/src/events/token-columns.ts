@@ -1,0 +1,98 @@
+/** The typed arrays that hold a token column. */
+interface ArrayTypes {
+  readonly Int32Array: Int32Array;
+  readonly Uint8Array: Uint8Array;
+  readonly Float32Array: Float32Array;
+}
+
+/** One token column of a step, in the log and in the store. */
+interface TokenColumn {
+  readonly type: keyof ArrayTypes;
+  /** Whether it may be null: unknown for the whole step. */
+  readonly isNullable: boolean;
+  /** Which elements are valid: `validation/token-columns.ts` has the rule of each word. Only `lists` has several elements a token. */
+  readonly holds: 'ids' | 'mask' | 'logprobs' | 'logprobsOrNaN' | 'entropiesOrNaN' | 'versions' | 'lists';
+  /** Column of the table `events`. */
+  readonly column: string;
+  /** Column that tells null from empty; null where a list of no elements is one that is null or of a step without tokens. */
+  readonly has: string | null;
+}
+
+/**
+ * The one declaration of each token column of a step. Its type in TypeScript, its rule, its form in the codec, its column builder, and what reads and
+ * writes its row all follow from here; its checksum does too, by its name. A new one takes, beside its line here, a migration, its place in the view
+ * `steps`, and a line in `token-fields.ts` of `@retrace/recording`, where callers may send it.
+ */
+export const TOKEN_COLUMNS = {
+  tokenIds: { type: 'Int32Array', isNullable: false, holds: 'ids', column: 'token_ids', has: null },
+  /** 1 where the policy sampled the token. */
+  actionMask: { type: 'Uint8Array', isNullable: false, holds: 'mask', column: 'action_mask', has: null },
+  /** Behavior logprob (nats) under the transform that was sampled from; NaN = missing, 0 where not sampled. */
+  tokenLogprobs: {
+    type: 'Float32Array',
+    isNullable: false,
+    holds: 'logprobs',
+    column: 'token_logprobs',
+    has: null,
+  },
+  /** Logprob before the sampling transform, where known. */
+  tokenRawLogprobs: {
+    type: 'Float32Array',
+    isNullable: true,
+    holds: 'logprobsOrNaN',
+    column: 'token_raw_logprobs',
+    has: 'has_raw_logprobs',
+  },
+  /** Entropy (nats) of the sampled-from distribution, where known. */
+  tokenEntropies: {
+    type: 'Float32Array',
+    isNullable: true,
+    holds: 'entropiesOrNaN',
+    column: 'token_entropies',
+    has: 'has_entropies',
+  },
+  /** Policy version that sampled the token (for tokens not sampled: the version that read it). −1 = no policy of this run. */
+  tokenPolicyVersions: {
+    type: 'Int32Array',
+    isNullable: false,
+    holds: 'versions',
+    column: 'token_policy_versions',
+    has: null,
+  },
+  /**
+   * [numTokens × M] Experts that a mixture-of-experts model sent each token to, as its engine gave them (layers × top-k), for trainers that route as the
+   * sampler did (Ma et al. 2025, "Stabilizing MoE Reinforcement Learning by Aligning Training and Inference Routers"). Stored and returned untouched.
+   */
+  tokenRoutedExperts: {
+    type: 'Int32Array',
+    isNullable: true,
+    holds: 'lists',
+    column: 'token_routed_experts',
+    has: null,
+  },
+} as const satisfies Readonly<Record<string, TokenColumn>>;
+
+type Columns = typeof TOKEN_COLUMNS;
+
+export type TokenColumnName = keyof Columns;
+
+/** In the order of the table. */
+export const TOKEN_COLUMN_NAMES = Object.keys(TOKEN_COLUMNS) as readonly TokenColumnName[];
+
+/**
+ * Token columns of a step, each as long as `tokenIds` or a multiple of that: the tokens that this step appended to the context
+ * (observation/template tokens first, then action tokens).
+ */
+export type StepTokenColumns = {
+  readonly [Name in TokenColumnName]:
+    | ArrayTypes[Columns[Name]['type']]
+    | (Columns[Name]['isNullable'] extends true ? null : never);
+};
+
+/** Makes an object with something of each token column. */
+export function ofTokenColumns<Made>(
+  make: (name: TokenColumnName, column: TokenColumn) => Made,
+): Readonly<Record<TokenColumnName, Made>> {
+  const entries = TOKEN_COLUMN_NAMES.map((name) => [name, make(name, TOKEN_COLUMNS[name])]);
+  return Object.fromEntries(entries) as Record<TokenColumnName, Made>;
+}
