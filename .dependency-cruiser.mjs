@@ -1,5 +1,5 @@
 /** The layers of docs/architecture.md, enforced by `npm run layers`. */
-const SPEC = '(\\.spec\\.ts$|\\.contract\\.ts$|/testing/|/kafka-broker/|/s3-server/)';
+export const SPEC = '(\\.spec\\.ts$|\\.contract\\.ts$|/testing/|/kafka-broker/|/s3-server/)';
 
 /** The packages that only one folder may import, so that a driver is loaded only where it is used. */
 const DRIVERS = [
@@ -46,6 +46,17 @@ const ARROWS = {
   validation: [],
   process: ['log', 'validation'],
   recording: ['trajectory', 'log', 'store'],
+};
+
+export const options = {
+  tsPreCompilationDeps: true,
+  doNotFollow: { path: 'node_modules' },
+  exclude: { path: '(^|/)dist/' },
+  tsConfig: { fileName: 'tsconfig.base.json' },
+  enhancedResolveOptions: {
+    exportsFields: ['exports'],
+    conditionNames: ['retrace-source', 'import', 'node', 'default'],
+  },
 };
 
 export default {
@@ -158,14 +169,5 @@ export default {
       to: { path: '^apps/', pathNot: '^apps/$1/' },
     },
   ],
-  options: {
-    tsPreCompilationDeps: true,
-    doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)dist/' },
-    tsConfig: { fileName: 'tsconfig.base.json' },
-    enhancedResolveOptions: {
-      exportsFields: ['exports'],
-      conditionNames: ['retrace-source', 'import', 'node', 'default'],
-    },
-  },
+  options,
 };

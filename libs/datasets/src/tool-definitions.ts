@@ -1,15 +1,13 @@
-import type { Json } from '@retrace/trajectory';
+import { isJsonObject, type Json } from '@retrace/trajectory';
 import type { EpisodeFacts, StoredStep } from './stored-episode.js';
 
 /** Definitions of tools in OpenAI's shape, `{type: 'function', function: {name, description, parameters}}`. */
 export type ToolDefinitions = readonly Json[];
 
-type Fields = Readonly<Record<string, Json>>;
-
 /** The tools that an episode's recorder put into its metadata under `tools`, as a list or as its JSON; null where there are none. */
 export function toolsOfEpisode({ metadata }: Pick<EpisodeFacts, 'metadata'>): ToolDefinitions | null {
   const value = JSON.parse(metadata ?? 'null') as Json;
-  return isFields(value) ? definitionsIn(value.tools) : null;
+  return isJsonObject(value) ? definitionsIn(value.tools) : null;
 }
 
 /** The tools that a call offered, which recorders put into its info where they are others than before; null = as before. */
@@ -31,15 +29,15 @@ function definitionsIn(value: Json | undefined): ToolDefinitions | null {
 
 /** A definition of OpenAI's chat or Responses API, of Anthropic, or a bare function. A tool that a provider runs itself is none. */
 function definitionOf(tool: Json): readonly Json[] {
-  if (!isFields(tool)) return [];
-  if (isFields(tool.function)) return [{ ...tool, type: 'function' }];
+  if (!isJsonObject(tool)) return [];
+  if (isJsonObject(tool.function)) return [{ ...tool, type: 'function' }];
   const { name, description, input_schema: schema, parameters = schema, type: _, ...others } = tool;
-  if (typeof name !== 'string' || !(isFields(parameters) || tool.type === 'function')) return [];
+  if (typeof name !== 'string' || !(isJsonObject(parameters) || tool.type === 'function')) return [];
   const { input_schema: __, parameters: ___, ...rest } = others;
   const described = {
     name,
     ...(description != null && { description }),
-    ...(isFields(parameters) && { parameters }),
+    ...(isJsonObject(parameters) && { parameters }),
   };
   return [{ type: 'function', function: { ...described, ...rest } }];
 }
@@ -50,8 +48,4 @@ function parsed(text: string): Json {
   } catch {
     return null;
   }
-}
-
-function isFields(value: Json | undefined): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

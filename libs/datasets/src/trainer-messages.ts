@@ -1,8 +1,6 @@
-import type { Json } from '@retrace/trajectory';
+import { isJsonObject, type Json } from '@retrace/trajectory';
 import { argumentsObject } from './call-arguments.js';
 import type { RecordedMessage } from './stored-episode.js';
-
-type Fields = Readonly<Record<string, Json>>;
 
 /**
  * Messages as chat templates and trainers read them: the arguments of a tool call are an object, not its JSON, and a message beside calls
@@ -31,16 +29,12 @@ function plainContent(content: Json | undefined): Json {
   if (content === null || content === undefined) return '';
   if (!Array.isArray(content) || content.length !== 1) return content;
   const [part] = content as readonly Json[];
-  return isFields(part) && part.type === 'text' && typeof part.text === 'string' ? part.text : content;
+  return isJsonObject(part) && part.type === 'text' && typeof part.text === 'string' ? part.text : content;
 }
 
 function trainerCall(call: Json): Json {
-  if (!isFields(call) || !isFields(call.function)) return call;
+  if (!isJsonObject(call) || !isJsonObject(call.function)) return call;
   const { arguments: given } = call.function;
   if (typeof given !== 'string') return call;
   return { ...call, function: { ...call.function, arguments: argumentsObject(given) ?? given } };
-}
-
-function isFields(value: Json | undefined): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

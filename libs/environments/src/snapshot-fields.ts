@@ -1,4 +1,4 @@
-import type { Json } from '@retrace/trajectory';
+import { isJsonObject, type Json } from '@retrace/trajectory';
 import { EnvironmentError } from './errors.js';
 
 /**
@@ -13,8 +13,7 @@ export class SnapshotFields {
     private readonly world: string,
     snapshot: Json,
   ) {
-    const isObject = snapshot !== null && typeof snapshot === 'object' && !Array.isArray(snapshot);
-    this.fields = isObject ? (snapshot as Readonly<Record<string, Json>>) : {};
+    this.fields = isJsonObject(snapshot) ? snapshot : {};
     if (this.fields.world !== world) throw this.fault('world', `be ${JSON.stringify(world)}`);
   }
 

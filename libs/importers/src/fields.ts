@@ -1,13 +1,9 @@
 import { parseJson } from '@retrace/rows';
-import type { Json } from '@retrace/trajectory';
+import { isJsonObject, type Json } from '@retrace/trajectory';
 import { RowFault } from './skip.js';
 
 /** A JSON object of unknown content. */
 export type Fields = Readonly<Record<string, unknown>>;
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Whether a value is missing: undefined or null. */
 export function isMissing(value: unknown): value is undefined | null {
@@ -16,7 +12,7 @@ export function isMissing(value: unknown): value is undefined | null {
 
 /** @throws RowFault `WRONG_TYPE` */
 export function asFields(value: unknown, name: string): Fields {
-  if (isFields(value)) return value;
+  if (isJsonObject(value)) return value;
   throw wrongType(name, 'an object', value);
 }
 

@@ -1,6 +1,6 @@
-import type { Json } from '@retrace/trajectory';
+import { isJsonObject, type Json } from '@retrace/trajectory';
 import type { WireMessage, WireRecord, WireReward, WireStep, WireTokens } from '@retrace/recording';
-import { isFields, known } from './fields.js';
+import { known } from './fields.js';
 
 /** An episode that a run has already, ended, and of which an import has more. */
 export interface GrownEpisode {
@@ -95,5 +95,5 @@ function wholeTokens(tokens: WireTokens, before: readonly WireStep[]): WireToken
 }
 
 function infoOf({ info }: WireStep): Readonly<Record<string, Json>> {
-  return isFields(info) ? (info as Readonly<Record<string, Json>>) : {};
+  return isJsonObject(info) ? (info as Readonly<Record<string, Json>>) : {};
 }

@@ -1,13 +1,14 @@
 import {
-  ControlFold,
-  newControlEvent,
-  TrajectoryError,
   type AnyEvent,
   type ControlEventKind,
+  ControlFold,
+  isJsonObject,
   type Json,
+  newControlEvent,
+  nowUs,
   type PayloadOf,
   type RunState,
-  nowUs,
+  TrajectoryError,
 } from '@retrace/trajectory';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 import type { EventLog, LogRecord } from './event-log.js';
@@ -104,6 +105,5 @@ function ownLimit(recipe: Json): number {
 }
 
 function fieldOf(json: Json, name: string): Json {
-  const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
-  return isObject ? ((json as Readonly<Record<string, Json>>)[name] ?? null) : null;
+  return isJsonObject(json) ? (json[name] ?? null) : null;
 }

@@ -5,7 +5,14 @@ import {
   type ScriptedAgent,
   type StepResult,
 } from '@retrace/environments';
-import type { AnyEvent, EpisodeEnded, Json, Split, StepRecorded, StepTokenColumns } from '@retrace/trajectory';
+import type {
+  AnyEvent,
+  EpisodeEnded,
+  Json,
+  Split,
+  StepRecorded,
+  StepTokenColumns,
+} from '@retrace/trajectory';
 import { episodeEvents, sampleStep } from '@retrace/trajectory/testing';
 import type { WordVocabulary } from './word-vocabulary.js';
 

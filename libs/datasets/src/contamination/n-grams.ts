@@ -1,4 +1,4 @@
-import type { Json } from '@retrace/trajectory';
+import { isJsonObject, type Json } from '@retrace/trajectory';
 import type { DatasetRow } from '../formats/dataset-format.js';
 
 /** Fields of a row that hold what was said; the others are ids and settings. */
@@ -20,9 +20,9 @@ export function wordsOf(row: DatasetRow): string[] {
 function textsIn(value: Json): string[] {
   if (!Array.isArray(value)) return [];
   return (value as readonly Json[]).flatMap((entry) =>
-    entry === null || typeof entry !== 'object' || Array.isArray(entry)
-      ? []
-      : MESSAGE_TEXTS.map((field) => (entry as DatasetRow)[field]).filter((text) => typeof text === 'string'),
+    isJsonObject(entry)
+      ? MESSAGE_TEXTS.map((field) => entry[field]).filter((text) => typeof text === 'string')
+      : [],
   );
 }
 

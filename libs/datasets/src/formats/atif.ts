@@ -1,5 +1,5 @@
 import { writeJson } from '@retrace/rows';
-import type { Json } from '@retrace/trajectory';
+import { isJsonObject, type Json } from '@retrace/trajectory';
 import { agentStep, copiedStep, withObservation } from './atif-steps.js';
 import { keptMessagesOf } from '../contexts.js';
 import { toolsOfEpisode, toolsOfStep } from '../tool-definitions.js';
@@ -103,8 +103,7 @@ const hasNoMessage = ({ messages, observation }: StoredStep): boolean =>
 function withMark({ details }: StoredStep, keptMessages: number | null): Json {
   const info = details?.info ?? null;
   if (keptMessages === null) return info;
-  const isFields = typeof info === 'object' && info !== null && !Array.isArray(info);
-  return { ...(isFields ? info : info === null ? {} : { environment: info }), keptMessages };
+  return { ...(isJsonObject(info) ? info : info === null ? {} : { environment: info }), keptMessages };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isJsonObject } from '@retrace/trajectory';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Observation, ResetOptions, StepResult } from '@retrace/environments';
 import { EnvironmentSourceError } from '../errors.js';
@@ -121,7 +122,7 @@ class AgentGymSession implements RemoteSession {
     const action = this.family.action(text);
     if (action === null) return this.invalid();
     const answer = await this.context.client.post('step', { ...this.named(), action });
-    if (!isFields(answer)) throw violation(`step answered ${JSON.stringify(answer)}, must be an object`);
+    if (!isJsonObject(answer)) throw violation(`step answered ${JSON.stringify(answer)}, must be an object`);
     const told = answer[this.family.reward];
     if (typeof told !== 'number' || !Number.isFinite(told)) {
       throw violation(`step: ${this.family.reward} is ${JSON.stringify(told)}, must be a finite number`);
@@ -186,7 +187,7 @@ class AgentGymSession implements RemoteSession {
     const { createIndex, instance } = this.family;
     const body = createIndex === undefined ? {} : { [createIndex]: index };
     const answer = await this.context.client.post('create', body);
-    const id = instance === 'env_idx' ? answer : isFields(answer) ? answer.id : undefined;
+    const id = instance === 'env_idx' ? answer : isJsonObject(answer) ? answer.id : undefined;
     if (typeof id !== 'number')
       throw violation(`create answered ${JSON.stringify(answer)}, must name the instance`);
     return this.context.instances.add(id);
@@ -262,7 +263,7 @@ function hasAnswered(request: Promise<unknown>): Promise<boolean> {
 /** The text of an answer: a text itself, the first of a list, or a field by the name that the environment uses. */
 function observationOf(answer: unknown): Observation {
   const value = Array.isArray(answer) ? (answer as unknown[])[0] : answer;
-  const fields = isFields(value) ? value : { observation: value };
+  const fields: Fields = isJsonObject(value) ? value : { observation: value };
   const text = fields.observation ?? fields.state;
   if (typeof text !== 'string') throw violation(`observation is ${JSON.stringify(text)}, must be a text`);
   return { text, anchor: null, legalActions: actionsOf(text, fields.available_actions) };
@@ -278,16 +279,12 @@ function actionsOf(text: string, listed: unknown): readonly string[] | null {
 
 /** Actions of a shop's page, as verl-agent lists them. */
 function shopActions(told: unknown): readonly string[] {
-  const { has_search_bar: canSearch, clickables } = isFields(told) ? told : ({} as Fields);
+  const { has_search_bar: canSearch, clickables } = isJsonObject(told) ? told : ({} as Fields);
   if (typeof canSearch !== 'boolean' || !Array.isArray(clickables))
     throw violation(`available_actions answered ${JSON.stringify(told)}, must have has_search_bar and clickables`); // oxfmt-ignore
   const buttons = clickables.filter((button): button is string => typeof button === 'string');
   const clicks = buttons.filter((button) => button !== 'search').map((button) => `click[${button}]`);
   return canSearch ? [SEARCH, ...clicks] : clicks;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function violation(what: string): EnvironmentSourceError {

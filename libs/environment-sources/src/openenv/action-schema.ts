@@ -1,3 +1,4 @@
+import { isJsonObject } from '@retrace/trajectory';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Values of an action that is one field, where there are at most so many. */
@@ -30,7 +31,7 @@ export class ActionSchema {
     const body = (label === -1 ? text : text.slice(label + 'Action:'.length)).trim();
     try {
       const parsed = JSON.parse(body) as unknown;
-      if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Fields;
+      if (isJsonObject(parsed)) return parsed;
     } catch {
       // The value of a field, then.
     }

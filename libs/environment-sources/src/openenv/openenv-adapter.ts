@@ -1,3 +1,4 @@
+import { isJsonObject } from '@retrace/trajectory';
 import type { Observation, ResetOptions, StepResult } from '@retrace/environments';
 import { EnvironmentSourceError } from '../errors.js';
 import type { RemoteDescription, RemoteSession, ServerAdapter } from '../remote/adapter.js';
@@ -73,7 +74,7 @@ class OpenEnvSession implements RemoteSession {
     this.last = this.observe(answer);
     const reward = rewardOf(answer.reward);
     const terminated = answer.done === true;
-    const told = isFields(answer.observation) ? answer.observation.success : undefined;
+    const told = isJsonObject(answer.observation) ? answer.observation.success : undefined;
     return {
       observation: this.last,
       reward,
@@ -119,7 +120,7 @@ class OpenEnvSession implements RemoteSession {
 
 /** The only text of an observation, or all of it as JSON. */
 function textOf(observation: unknown): string {
-  if (!isFields(observation))
+  if (!isJsonObject(observation))
     throw violation(`observation is ${JSON.stringify(observation)}, must be an object`);
   const fields = Object.entries(observation).filter(([name]) => !COMMON.includes(name));
   const texts = fields.flatMap(([, value]) => (typeof value === 'string' ? [value] : []));
@@ -148,10 +149,6 @@ async function getJson(url: string, path: string): Promise<unknown> {
 
 function addressOf(url: string, path: string): string {
   return `${url.replace(/\/$/, '')}/${path}`;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function violation(what: string): EnvironmentSourceError {

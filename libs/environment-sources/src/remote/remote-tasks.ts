@@ -1,5 +1,5 @@
 import { deriveSeed, splitOf, type EnvironmentSpec } from '@retrace/environments';
-import type { Json, Split } from '@retrace/trajectory';
+import { isJsonObject, type Json, type Split } from '@retrace/trajectory';
 import type { RemoteDescription } from './adapter.js';
 
 /** Tasks whose index decides their split, so that a tenth of them has enough for each. */
@@ -41,8 +41,8 @@ export function taskFamily(task: Json, { familyByIndex }: Pick<RemoteDescription
 
 /** Says why a task is none of `taskSampler`; null where it is one. */
 export function taskFault(task: Json): string | null {
-  if (typeof task === 'object' && task !== null && !Array.isArray(task)) {
-    const { index, split } = task as { readonly index?: unknown; readonly split?: unknown };
+  if (isJsonObject(task)) {
+    const { index, split } = task;
     if (Number.isSafeInteger(index) && (index as number) >= 0) return null;
     if (index === undefined && typeof split === 'string') return null;
   }

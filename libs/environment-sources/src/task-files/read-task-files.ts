@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { TaskRecipe } from '@retrace/config';
 import { questionFault, splitOf } from '@retrace/environments';
 import { findRowLayout, isBroken, openRows } from '@retrace/rows';
-import type { Json, Split } from '@retrace/trajectory';
+import { isJsonObject, type Json, type Split } from '@retrace/trajectory';
 import { EnvironmentSourceError } from '../errors.js';
 import { environmentTask } from './environment-task.js';
 
@@ -66,7 +66,7 @@ async function* rowsOf(path: string, { field, tasks, isQuestion }: FileSetting):
 }
 
 function rowFault(row: Json, { tasks, isQuestion }: Omit<FileSetting, 'field'>): string | null {
-  if (typeof row !== 'object' || row === null || Array.isArray(row)) {
+  if (!isJsonObject(row)) {
     return `got ${JSON.stringify(row).slice(0, 80)}, must be an object`;
   }
   const task = environmentTask(row, { taskField: tasks.taskField, isQuestion });

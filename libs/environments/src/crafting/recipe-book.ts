@@ -1,4 +1,4 @@
-import type { Json } from '@retrace/trajectory';
+import { isJsonObject, type Json } from '@retrace/trajectory';
 import { EnvironmentError } from '../errors.js';
 
 /** An item, or a tag where a recipe takes any item of a kind, with how many of it. Names have blanks: `ash panel`. */
@@ -114,13 +114,13 @@ const MAX_RECIPES = 200;
  * tags name items that recipes make, no tag is an item, no recipe takes two things that one item could be, and the goal can be made
  */
 export function parseCraftingTask(task: Json): RecipeBook {
-  const { goal, recipes, tags } = isRecord(task) ? task : ({} as Record<string, undefined>);
+  const { goal, recipes, tags } = isJsonObject(task) ? task : ({} as Record<string, undefined>);
   if (!Array.isArray(recipes) || recipes.length === 0 || recipes.length > MAX_RECIPES) {
     throw fault('recipes', recipes, `be a list of 1 to ${MAX_RECIPES} commands`);
   }
   const parsed = recipes.map((line) => parseCraftingRecipe(line as Json));
   const tagByItem = new Map<string, string>();
-  if (!isRecord(tags)) throw fault('tags', tags, 'be an object from items to tags');
+  if (!isJsonObject(tags)) throw fault('tags', tags, 'be an object from items to tags');
   const outputs = new Set(parsed.map(({ output }) => output.name));
   for (const [item, tag] of Object.entries(tags)) {
     if (!outputs.has(item) || typeof tag !== 'string' || !new RegExp(`^${NAME}$`).test(tag)) {
@@ -162,10 +162,6 @@ function parsePortion(text: string, line: Json): Portion {
   const portion = PORTION.exec(text);
   if (portion === null) throw fault('recipes', line, 'be commands like "craft 1 a using 2 b, 1 c"');
   return { count: Number(portion[1]), name: portion[2] };
-}
-
-function isRecord(value: Json | undefined): value is Readonly<Record<string, Json>> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
 function fault(field: string, value: unknown, rule: string): EnvironmentError {

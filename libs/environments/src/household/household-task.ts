@@ -1,4 +1,4 @@
-import type { Json } from '@retrace/trajectory';
+import { isJsonObject, type Json } from '@retrace/trajectory';
 import { EnvironmentError } from '../errors.js';
 import { hashText } from '../random/derive-seed.js';
 import { LAMP, RECEPTACLE_KINDS, ROOM_KINDS, THING_KINDS } from './household-kinds.js';
@@ -55,7 +55,7 @@ const MAX_OF_A_KIND = 9;
  * a kind, places exist, the target is one of the receptacles that the thing fits into (a lamp for `examine-in-light`), and things of the task's kind are enough
  */
 export function parseHouseholdTask(task: Json): Household {
-  const fields = (isRecord(task) ? task : {}) as Partial<Record<keyof HouseholdTask, Json>>;
+  const fields = (isJsonObject(task) ? task : {}) as Partial<Record<keyof HouseholdTask, Json>>;
   const { family, room, thing, target, wording } = fields;
   requireOne('family', family, HOUSEHOLD_FAMILIES);
   requireOne('room', room, ROOM_KINDS);
@@ -84,7 +84,7 @@ export function parseHouseholdTask(task: Json): Household {
 function parseReceptacles(value: Json | undefined): Named[] {
   const isCount = (count: Json): boolean =>
     Number.isSafeInteger(count) && (count as number) >= 1 && (count as number) <= MAX_OF_A_KIND;
-  if (!isRecord(value) || !Object.values(value).every(isCount)) {
+  if (!isJsonObject(value) || !Object.values(value).every(isCount)) {
     throw fault('receptacles', value, `be an object from kinds to numbers from 1 to ${MAX_OF_A_KIND}`);
   }
   for (const kind of Object.keys(value)) requireOne('receptacles', kind, RECEPTACLE_KINDS);
@@ -121,10 +121,6 @@ function inOrder<T extends Named>(all: readonly T[]): T[] {
 
 function requireOne(field: string, value: Json | undefined, known: readonly (string | number)[]): void {
   if (!known.includes(value as string)) throw fault(field, value, `be one of ${known.join(', ')}`);
-}
-
-function isRecord(value: Json | undefined): value is Readonly<Record<string, Json>> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
 function fault(field: string, value: unknown, rule: string): EnvironmentError {

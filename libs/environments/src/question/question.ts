@@ -1,6 +1,6 @@
 import { reActAction } from '@retrace/agents';
 import { answersAgree, statesNumber } from '@retrace/rewards/answers';
-import type { Json } from '@retrace/trajectory';
+import { isJsonObject, type Json } from '@retrace/trajectory';
 import type { Environment, Observation, ResetOptions, StepResult } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { INVALID_ACTION_NAMES, INVALID_ACTION_REWARD, INVALID_ACTION_VALUES } from '../invalid-action.js';
@@ -93,13 +93,13 @@ export function readQuestionTask(task: Json): QuestionTask {
 
 /** Says which field of a row breaks which rule; null for none. */
 export function questionFault(task: Json): string | null {
-  const prompt = isRecord(task) ? task.prompt : undefined;
+  const prompt = isJsonObject(task) ? task.prompt : undefined;
   if (!Array.isArray(prompt) || prompt.length === 0) {
     return `field "prompt": got ${shown(prompt)}, must be a list of messages { role, content }`;
   }
   for (const [at, message] of (prompt as readonly Json[]).entries()) {
     for (const key of ['role', 'content']) {
-      const value = isRecord(message) ? message[key] : undefined;
+      const value = isJsonObject(message) ? message[key] : undefined;
       if (typeof value !== 'string')
         return `field "prompt[${at}].${key}": got ${shown(value)}, must be a text`;
     }
@@ -126,10 +126,6 @@ function referencesOf({ reward_model: model }: QuestionTask): readonly string[] 
   const list: readonly Json[] = Array.isArray(truth) ? truth : truth === undefined ? [] : [truth];
   const texts = list.filter((each) => typeof each === 'string' || typeof each === 'number').map(String);
   return texts.length > 0 && texts.length === list.length ? texts : null;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, Json>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function shown(value: unknown): string {

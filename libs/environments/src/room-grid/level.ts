@@ -1,4 +1,4 @@
-import type { Json } from '@retrace/trajectory';
+import { isJsonObject, type Json } from '@retrace/trajectory';
 import { EnvironmentError } from '../errors.js';
 import { readMission, type Mission, type MissionTask } from './mission.js';
 import { COLORS, DOOR_STATES, KINDS, type DoorState, type Thing, type ThingState } from './thing.js';
@@ -47,8 +47,7 @@ const MOST_MOVES = 100_000;
 
 /** @throws EnvironmentError `INVALID_TASK`, naming the field, unless the task is a `LevelTask` whose things stand on its floor */
 export function parseLevelTask(task: Json): Level {
-  const isObject = task !== null && typeof task === 'object' && !Array.isArray(task);
-  const fields = (isObject ? task : {}) as Partial<Record<keyof LevelTask, Json>>;
+  const fields = (isJsonObject(task) ? task : {}) as Partial<Record<keyof LevelTask, Json>>;
   const fail = (field: keyof LevelTask, rule: string): never => {
     throw new EnvironmentError(
       'INVALID_TASK',

@@ -1,4 +1,4 @@
-import type { Json } from '@retrace/trajectory';
+import { isJsonObject, type Json } from '@retrace/trajectory';
 import { hashText } from '../random/derive-seed.js';
 import { refusal, TextWorld, type Outcome } from '../text-world/text-world.js';
 import { assess, nearestBarrier, type Situation } from './actions.js';
@@ -118,7 +118,7 @@ export class RoomGrid extends TextWorld<ParsedTask, SavedState> {
   }
 
   protected readState(state: Json, { level }: ParsedTask): SavedState | null {
-    if (state === null || typeof state !== 'object' || Array.isArray(state)) return null;
+    if (!isJsonObject(state)) return null;
     const { at, carrying, things, isDone, held, status, numMoves } = state as Partial<SavedState>;
     const isIn = (value: unknown, least: number, end: number): boolean =>
       Number.isSafeInteger(value) && (value as number) >= least && (value as number) < end;

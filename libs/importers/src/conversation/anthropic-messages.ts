@@ -1,7 +1,8 @@
+import { isJsonObject } from '@retrace/trajectory';
 import { anthropicMessages, isAnthropicMessage } from '@retrace/client/messages';
 import type { WireMessage } from '@retrace/recording';
 import { writeJson } from '@retrace/rows';
-import { type Fields, isFields } from '../fields.js';
+import type { Fields } from '../fields.js';
 
 /** Chat messages of one of Anthropic's API, as the proxy reads it: results of tools are messages of their own. Null for one of another API. */
 export function fromAnthropic(message: Fields): WireMessage[] | null {
@@ -17,5 +18,7 @@ export function systemMessages({ system }: Fields): WireMessage[] {
 
 /** A call with its input as JSON, in which numbers and keys stay as they were written. */
 function withWrittenInput(block: unknown): unknown {
-  return isFields(block) && isFields(block.input) ? { ...block, input: writeJson(block.input) } : block;
+  return isJsonObject(block) && isJsonObject(block.input)
+    ? { ...block, input: writeJson(block.input) }
+    : block;
 }

@@ -1,6 +1,6 @@
 import { writeJson } from '@retrace/rows';
-import type { Json } from '@retrace/trajectory';
-import { asFields, asList, asText, isFields, isMissing, json } from '../fields.js';
+import { isJsonObject, type Json } from '@retrace/trajectory';
+import { asFields, asList, asText, isMissing, json } from '../fields.js';
 import { RowFault } from '../skip.js';
 import type { WireMessage, WireToolCall } from '@retrace/recording';
 import { newMessage } from './conversation-steps.js';
@@ -30,7 +30,7 @@ export function chatContent(value: unknown, name: string): string | null | reado
   if (isMissing(value)) return null;
   if (typeof value === 'string') return value;
   return asList(value, name).map((part, index) => {
-    if (isFields(part) && typeof part.type === 'string') return json(part);
+    if (isJsonObject(part) && typeof part.type === 'string') return json(part);
     throw new RowFault('WRONG_TYPE', `"${name}[${index}]" must be a content part with a type`);
   });
 }

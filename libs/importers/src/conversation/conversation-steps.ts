@@ -1,5 +1,5 @@
-import type { Json } from '@retrace/trajectory';
-import { isFields, known } from '../fields.js';
+import { isJsonObject, type Json } from '@retrace/trajectory';
+import { known } from '../fields.js';
 import { RowFault } from '../skip.js';
 import type { WireEnd, WireMessage, WireRecord, WireStep } from '@retrace/recording';
 
@@ -103,7 +103,7 @@ function withOutcome(step: WireStep, { reward, info }: NonNullable<SpokenTurn['s
 function mergedInfo(own: Json | undefined, given: Json | undefined): Json | undefined {
   if (given === undefined || given === null) return own;
   if (own === undefined || own === null) return given;
-  return isFields(own) && isFields(given) ? { ...given, ...own } : own;
+  return isJsonObject(own) && isJsonObject(given) ? { ...given, ...own } : own;
 }
 
 /** The text of a message: its content, the texts of its parts, or its tool calls as JSON where it has no text. */

@@ -1,4 +1,5 @@
-import { isFields, looseJson, looseText } from '../fields.js';
+import { isJsonObject } from '@retrace/trajectory';
+import { looseJson, looseText } from '../fields.js';
 import type { WireMessage } from '@retrace/recording';
 import { newToolCall } from './chat-message.js';
 import { newMessage } from './conversation-steps.js';
@@ -48,7 +49,7 @@ export function spokenMessage(speaker: string, text: string): WireMessage {
 /** The agent's message of a text that has a call, or a list of calls, as JSON: `{name, arguments}`; another text is its content. */
 function callMessage(text: string): WireMessage {
   const parsed = looseJson(text);
-  const calls = (Array.isArray(parsed) ? parsed : [parsed]).filter(isFields);
+  const calls = (Array.isArray(parsed) ? parsed : [parsed]).filter(isJsonObject);
   const toolCalls = calls.flatMap(({ name, arguments: given, id }) =>
     typeof name === 'string' ? [newToolCall({ id: looseText(id) ?? '', name, given })] : [],
   );

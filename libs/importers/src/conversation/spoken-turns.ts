@@ -1,9 +1,8 @@
-import type { EndReason, Json } from '@retrace/trajectory';
+import { type EndReason, isJsonObject, type Json } from '@retrace/trajectory';
 import {
   asFields,
   asText,
   type Fields,
-  isFields,
   isMissing,
   json,
   looseJson,
@@ -46,7 +45,7 @@ const END_REASONS: readonly string[] = ['terminated', 'truncated', 'abandoned'] 
 
 /** Reads the `info` of a row; what it does not say is unknown. */
 export function rowInfo(value: unknown): RowInfo {
-  const info: Fields = isFields(value) ? value : {};
+  const info: Fields = isJsonObject(value) ? value : {};
   const reason = looseText(info.end_reason);
   const success = typeof info.success === 'boolean' ? { success: info.success } : {};
   const detail = looseText(info.end_detail);

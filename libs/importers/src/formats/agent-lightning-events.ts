@@ -1,4 +1,5 @@
-import { asFields, type Fields, isFields, known, looseNumber, looseText } from '../fields.js';
+import { isJsonObject } from '@retrace/trajectory';
+import { asFields, type Fields, known, looseNumber, looseText } from '../fields.js';
 import { episodeName, type ImportFormat } from '../format.js';
 import { looseMessages } from '../spans/loose-messages.js';
 import { toolDefinitionsOf } from '../spans/offered-tools.js';
@@ -19,8 +20,8 @@ export const agentLightningEvents: ImportFormat = {
   name: 'agent-lightning-events',
   description: 'events of agent-lightning 1.0',
   parquetColumns: null,
-  detects: (row) => isFields(row) && 'event_type' in row && 'rollout_id' in row,
-  keyOf: (row) => (isFields(row) ? attemptKey(row) : null),
+  detects: (row) => isJsonObject(row) && 'event_type' in row && 'rollout_id' in row,
+  keyOf: (row) => (isJsonObject(row) ? attemptKey(row) : null),
   map: (rows) => {
     const events = rows.map(({ value }) => asFields(value, 'row'));
     const [first] = events;
@@ -37,7 +38,7 @@ export const agentLightningEvents: ImportFormat = {
 };
 
 function nodeOf(event: Fields, index: number): TraceNode {
-  const data = isFields(event.data) ? event.data : {};
+  const data = isJsonObject(event.data) ? event.data : {};
   const isCall = event.event_type === 'model_request';
   const endUs = timeOfSeconds(event.timestamp);
   const latencyMs = looseNumber(data.latency_ms);
@@ -85,20 +86,20 @@ function rewardOf(data: Fields, id: string): TraceReward[] {
 }
 
 function callOf(data: Fields): ModelCall {
-  const request = isFields(data.request) ? data.request : {};
-  const response = hasFailed(data) || !isFields(data.response) ? {} : data.response;
+  const request = isJsonObject(data.request) ? data.request : {};
+  const response = hasFailed(data) || !isJsonObject(data.response) ? {} : data.response;
   const [choice]: unknown[] = Array.isArray(response.choices) ? response.choices : [];
-  const output = isFields(choice) ? looseMessages(choice.message ?? choice.text, 'assistant') : [];
-  const usage = isFields(response.usage) ? response.usage : isFields(data.usage) ? data.usage : null;
+  const output = isJsonObject(choice) ? looseMessages(choice.message ?? choice.text, 'assistant') : [];
+  const usage = isJsonObject(response.usage) ? response.usage : isJsonObject(data.usage) ? data.usage : null;
   return {
     input: looseMessages(request.messages ?? request.prompt, 'user'),
     output: output.at(0) ?? null,
     usage: usage === null ? null : usageOf(usage),
     model: looseText(response.model) ?? looseText(data.model) ?? '',
     engine: '',
-    sampling: samplingOf({ ...request, ...(isFields(data.adjusted_params) ? data.adjusted_params : {}) }),
+    sampling: samplingOf({ ...request, ...(isJsonObject(data.adjusted_params) ? data.adjusted_params : {}) }),
     tools: toolDefinitionsOf(request.tools),
-    tokens: isFields(choice) ? tokensOf(response, choice, looseNumber(data.model_version)) : null,
+    tokens: isJsonObject(choice) ? tokensOf(response, choice, looseNumber(data.model_version)) : null,
     responseId: looseText(response.id) ?? '',
   };
 }
@@ -106,7 +107,7 @@ function callOf(data: Fields): ModelCall {
 function usageOf(usage: Fields): ModelCall['usage'] {
   const details = (name: string): Fields => {
     const value = usage[name];
-    return isFields(value) ? value : {};
+    return isJsonObject(value) ? value : {};
   };
   return {
     inputTokens: looseNumber(usage.prompt_tokens) ?? null,
@@ -133,11 +134,11 @@ function tokensOf(response: Fields, choice: Fields, version: number | undefined)
   const prompt = idsOf(response.prompt_token_ids ?? choice.prompt_token_ids);
   const completion = idsOf(choice.token_ids ?? choice.response_token_ids);
   if (prompt === null || completion === null) return null;
-  const content: unknown = isFields(choice.logprobs) ? choice.logprobs.content : null;
+  const content: unknown = isJsonObject(choice.logprobs) ? choice.logprobs.content : null;
   const logprobs =
     Array.isArray(content) && content.length === completion.length
       ? logprobColumn(
-          content.map((item) => (isFields(item) ? item.logprob : null)),
+          content.map((item) => (isJsonObject(item) ? item.logprob : null)),
           'logprobs',
           completion.length,
         )

@@ -1,4 +1,5 @@
-import { asFields, type Fields, isFields, known, looseNumber, looseText } from '../fields.js';
+import { isJsonObject } from '@retrace/trajectory';
+import { asFields, type Fields, known, looseNumber, looseText } from '../fields.js';
 import { episodeName, type ImportFormat } from '../format.js';
 import { newestVersions } from '../rows/newest-versions.js';
 import { genAiNode } from '../spans/genai-node.js';
@@ -14,8 +15,8 @@ export const agentLightning: ImportFormat = {
   name: 'agent-lightning',
   description: 'spans of agent-lightning up to 0.3',
   parquetColumns: null,
-  detects: (row) => isFields(row) && 'rollout_id' in row && 'span_id' in row && 'attributes' in row,
-  keyOf: (row) => (isFields(row) ? attemptKey(row) : null),
+  detects: (row) => isJsonObject(row) && 'rollout_id' in row && 'span_id' in row && 'attributes' in row,
+  keyOf: (row) => (isJsonObject(row) ? attemptKey(row) : null),
   map: (rows) => {
     const spans = rows.map(({ value }) => asFields(value, 'row'));
     const [first] = spans;
@@ -42,9 +43,9 @@ export function attemptKey(row: Fields): string | null {
 }
 
 function spanOf(span: Fields, index: number): OtelSpan {
-  const status = isFields(span.status) ? span.status : {};
+  const status = isJsonObject(span.status) ? span.status : {};
   const resource =
-    isFields(span.resource) && isFields(span.resource.attributes) ? span.resource.attributes : {};
+    isJsonObject(span.resource) && isJsonObject(span.resource.attributes) ? span.resource.attributes : {};
   return {
     traceId: looseText(span.trace_id) ?? '',
     spanId: looseText(span.span_id) ?? `row-${index}`,
@@ -52,11 +53,11 @@ function spanOf(span: Fields, index: number): OtelSpan {
     name: looseText(span.name) ?? '',
     startUs: timeOfSeconds(span.start_time),
     endUs: timeOfSeconds(span.end_time),
-    attributes: isFields(span.attributes) ? span.attributes : {},
+    attributes: isJsonObject(span.attributes) ? span.attributes : {},
     events: Array.isArray(span.events)
-      ? span.events.filter(isFields).map((event) => ({
+      ? span.events.filter(isJsonObject).map((event) => ({
           name: looseText(event.name) ?? '',
-          attributes: isFields(event.attributes) ? event.attributes : {},
+          attributes: isJsonObject(event.attributes) ? event.attributes : {},
         }))
       : [],
     isError: status.status_code === 'ERROR',

@@ -1,17 +1,7 @@
-import type { Json } from '@retrace/trajectory';
+import { isJsonObject, type Json } from '@retrace/trajectory';
 import { conversationRecords, type SpokenTurn } from '../conversation/conversation-steps.js';
 import { rowInfo, spokenTurn } from '../conversation/spoken-turns.js';
-import {
-  asFields,
-  asList,
-  isFields,
-  isMissing,
-  json,
-  known,
-  looseJson,
-  looseText,
-  numberOrNull,
-} from '../fields.js';
+import { asFields, asList, isMissing, json, known, looseJson, looseText, numberOrNull } from '../fields.js';
 import { rowEpisodeId, type ImportFormat } from '../format.js';
 import type { PlacedRow } from '../rows/group-rows.js';
 import type { WireEpisode, WireRecord } from '@retrace/recording';
@@ -28,7 +18,7 @@ export const agentgym: ImportFormat = {
   parquetColumns: ['item_id', 'id', 'data_source', 'conversations', 'ability', 'reward', 'info'],
   keyOf: null,
   detects: (row) =>
-    isFields(row) &&
+    isJsonObject(row) &&
     Array.isArray(row.conversations) &&
     (hasText(row.item_id) || hasTurnWith(row, 'loss') || hasTurnWith(row, 'info')),
   map: ([row], origin) => {
@@ -62,7 +52,11 @@ function turnOf(value: unknown, index: number): SpokenTurn {
 }
 
 const asInfo = (info: Json | undefined): Readonly<Record<string, Json>> =>
-  isFields(info) ? (info as Readonly<Record<string, Json>>) : isMissing(info) ? {} : { environment: info };
+  isJsonObject(info)
+    ? (info as Readonly<Record<string, Json>>)
+    : isMissing(info)
+      ? {}
+      : { environment: info };
 
 function startOf(fields: ReturnType<typeof asFields>, row: PlacedRow, episode: string): WireEpisode {
   const itemId = looseText(fields.item_id) ?? looseText(fields.id);
@@ -94,5 +88,5 @@ function hasText(value: unknown): boolean {
 }
 
 function hasTurnWith(row: ReturnType<typeof asFields>, field: string): boolean {
-  return (row.conversations as unknown[]).some((turn) => isFields(turn) && field in turn);
+  return (row.conversations as unknown[]).some((turn) => isJsonObject(turn) && field in turn);
 }

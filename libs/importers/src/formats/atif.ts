@@ -1,4 +1,11 @@
-import type { AtifRetraceEpisode, AtifRetraceStep, EndReason, Json, Split } from '@retrace/trajectory';
+import {
+  type AtifRetraceEpisode,
+  type AtifRetraceStep,
+  type EndReason,
+  isJsonObject,
+  type Json,
+  type Split,
+} from '@retrace/trajectory';
 import { chatContent, newToolCall } from '../conversation/chat-message.js';
 import { END_UNKNOWN, messageText, newMessage } from '../conversation/conversation-steps.js';
 import {
@@ -7,7 +14,6 @@ import {
   asText,
   type Fields,
   integersOrNull,
-  isFields,
   isMissing,
   json,
   known,
@@ -33,7 +39,7 @@ export const atif: ImportFormat = {
   description: 'agent trajectories of Harbor (ATIF 1.0 to 1.8)',
   parquetColumns: null,
   keyOf: null,
-  detects: (row) => isFields(row) && looseText(row.schema_version)?.startsWith('ATIF-v') === true,
+  detects: (row) => isJsonObject(row) && looseText(row.schema_version)?.startsWith('ATIF-v') === true,
   map: ([row], origin) => {
     const root = asFields(row.value, 'row');
     const version = asText(root.schema_version, 'schema_version');
@@ -219,7 +225,7 @@ function messageOf(step: Fields, name: string): WireMessage {
 
 /** Images are `{type: 'image', source: {media_type, path}}` here and `image_url` in a chat; other parts stay as they are. */
 function contentPart(part: Json): Json {
-  if (!isFields(part) || part.type !== 'image' || !isFields(part.source)) return part;
+  if (!isJsonObject(part) || part.type !== 'image' || !isJsonObject(part.source)) return part;
   const url = looseText(part.source.path);
   return url === undefined ? part : { type: 'image_url', image_url: { url } };
 }
@@ -253,9 +259,9 @@ function endOf(carried: AtifRetraceEpisode, episode: string, { records, rest }: 
 }
 
 function metadataOf(root: Fields, agent: Fields, carried: AtifRetraceEpisode): Json | undefined {
-  const { retrace: _, ...extra } = isFields(root.extra) ? root.extra : {};
+  const { retrace: _, ...extra } = isJsonObject(root.extra) ? root.extra : {};
   const metadata = known({
-    ...(isFields(carried.metadata) ? carried.metadata : {}),
+    ...(isJsonObject(carried.metadata) ? carried.metadata : {}),
     sessionId: looseText(root.session_id),
     agentVersion: looseText(agent.version),
     tools: agent.tool_definitions ?? undefined,
@@ -268,6 +274,6 @@ function metadataOf(root: Fields, agent: Fields, carried: AtifRetraceEpisode): J
 
 /** `extra.retrace` of an object; empty where it is missing. The recording contract checks its values. */
 function carriedBy<T extends object>(fields: Fields): T {
-  const carried = isFields(fields.extra) ? fields.extra.retrace : undefined;
-  return (isFields(carried) ? carried : {}) as T;
+  const carried = isJsonObject(fields.extra) ? fields.extra.retrace : undefined;
+  return (isJsonObject(carried) ? carried : {}) as T;
 }

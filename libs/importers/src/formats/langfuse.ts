@@ -1,6 +1,7 @@
+import { isJsonObject } from '@retrace/trajectory';
 import { writeJson } from '@retrace/rows';
 import { newToolCall } from '../conversation/chat-message.js';
-import { type Fields, isFields, isMissing, known, looseJson, looseNumber, looseText } from '../fields.js';
+import { type Fields, isMissing, known, looseJson, looseNumber, looseText } from '../fields.js';
 import { episodeName, type ImportFormat } from '../format.js';
 import { groupedBy } from '../rows/grouped-by.js';
 import { newestVersions } from '../rows/newest-versions.js';
@@ -22,11 +23,11 @@ export const langfuse: ImportFormat = {
   name: 'langfuse',
   description: 'traces, observations and scores exported by Langfuse',
   parquetColumns: null,
-  detects: (row) => isFields(row) && (hasParts(row) || rowKind(row) !== null),
-  expand: (row) => (isFields(row) ? partsOf(row) : []),
-  keyOf: (row) => (isFields(row) ? traceIdOf(row) : null),
+  detects: (row) => isJsonObject(row) && (hasParts(row) || rowKind(row) !== null),
+  expand: (row) => (isJsonObject(row) ? partsOf(row) : []),
+  keyOf: (row) => (isJsonObject(row) ? traceIdOf(row) : null),
   map: (rows) => {
-    const all = rows.map(({ value }) => value).filter(isFields);
+    const all = rows.map(({ value }) => value).filter(isJsonObject);
     const parts = newestVersions(all, (part) => `${rowKind(part)} ${looseText(part.id)}`, versionTimeOf);
     const traceId = traceIdOf(parts[0]) ?? '';
     const trace = parts.find((part) => rowKind(part) === 'trace') ?? {};
@@ -57,17 +58,17 @@ function field(row: Fields, name: string): unknown {
 function hasParts(row: Fields): boolean {
   return (
     Array.isArray(row.observations) &&
-    row.observations.some((part) => isFields(part) && rowKind(part) !== null)
+    row.observations.some((part) => isJsonObject(part) && rowKind(part) !== null)
   );
 }
 
 /** Splits a downloaded trace into its rows. `data` is the list of an answer of the API. */
 function partsOf(row: Fields): readonly unknown[] {
-  if (Array.isArray(row.data)) return row.data.flatMap((part) => (isFields(part) ? partsOf(part) : []));
+  if (Array.isArray(row.data)) return row.data.flatMap((part) => (isJsonObject(part) ? partsOf(part) : []));
   if (!hasParts(row)) return [row];
   const { observations, scores, trace, ...own } = row;
   return [trace, own, ...(observations as unknown[]), ...(Array.isArray(scores) ? scores : [])].filter(
-    (part) => isFields(part) && rowKind(part) !== null,
+    (part) => isJsonObject(part) && rowKind(part) !== null,
   );
 }
 
@@ -118,8 +119,8 @@ function nodeOf(row: Fields, scores: readonly ObservationScore[]): TraceNode {
 }
 
 function callOf(row: Fields): ModelCall {
-  const usage = isFields(field(row, 'usage_details')) ? (field(row, 'usage_details') as Fields) : {};
-  const cost = isFields(field(row, 'cost_details')) ? (field(row, 'cost_details') as Fields) : {};
+  const usage = isJsonObject(field(row, 'usage_details')) ? (field(row, 'usage_details') as Fields) : {};
+  const cost = isJsonObject(field(row, 'cost_details')) ? (field(row, 'cost_details') as Fields) : {};
   const number = (...values: unknown[]) =>
     values.map(looseNumber).find((value) => value !== undefined) ?? null;
   const [output = null] = looseMessages(looseJson(row.output), 'assistant').slice(-1);
@@ -146,8 +147,8 @@ function callOf(row: Fields): ModelCall {
 function withCalls(output: WireMessage | null, listed: unknown): WireMessage | null {
   if (output?.tool_calls !== undefined || !Array.isArray(listed)) return output;
   const calls = listed.map(looseJson).flatMap((call) => {
-    if (!isFields(call)) return [];
-    const called = isFields(call.function) ? call.function : call;
+    if (!isJsonObject(call)) return [];
+    const called = isJsonObject(call.function) ? call.function : call;
     const name = looseText(called.name);
     return name === undefined
       ? []
@@ -162,17 +163,17 @@ function toolsOf(row: Fields): ModelCall['tools'] {
   const input = looseJson(row.input);
   const listed = looseJson(field(row, 'tool_definitions'));
   // The column has an object of the definitions by their names.
-  const column = isFields(listed)
+  const column = isJsonObject(listed)
     ? Object.entries(listed).map(([name, value]) => {
         const definition = looseJson(value);
-        return isFields(definition) ? { name, ...definition } : { name };
+        return isJsonObject(definition) ? { name, ...definition } : { name };
       })
     : listed;
-  return toolDefinitionsOf(isFields(input) ? input.tools : undefined) ?? toolDefinitionsOf(column);
+  return toolDefinitionsOf(isJsonObject(input) ? input.tools : undefined) ?? toolDefinitionsOf(column);
 }
 
 function samplingOf(value: unknown): WireStep['sampling'] | null {
-  if (!isFields(value)) return null;
+  if (!isJsonObject(value)) return null;
   const temperature = looseNumber(value.temperature);
   if (temperature === undefined) return null;
   return known({
@@ -267,7 +268,7 @@ function metadataOf(
     release: looseText(about.release),
     version: looseText(about.version),
     langfuseEnvironment: looseText(about.environment),
-    metadata: isFields(metadata) && Object.keys(metadata).length > 0 ? metadata : undefined,
+    metadata: isJsonObject(metadata) && Object.keys(metadata).length > 0 ? metadata : undefined,
     scores: words.length === 0 ? undefined : words,
   });
 }

@@ -1,8 +1,9 @@
+import { isJsonObject } from '@retrace/trajectory';
 import { fromAnthropic, systemMessages } from '../conversation/anthropic-messages.js';
 import { chatMessage } from '../conversation/chat-message.js';
 import { conversationRecords, END_UNKNOWN, type SpokenTurn } from '../conversation/conversation-steps.js';
 import { isCaller, roleOf, spokenMessage } from '../conversation/roles.js';
-import { asFields, asList, asText, isFields, isMissing, json, known } from '../fields.js';
+import { asFields, asList, asText, isMissing, json, known } from '../fields.js';
 import { rowEpisodeId, type ImportFormat } from '../format.js';
 import { RowFault } from '../skip.js';
 import type { WireMessage } from '@retrace/recording';
@@ -13,7 +14,7 @@ export const openaiChat: ImportFormat = {
   description: 'chats of OpenAI messages, as for fine-tuning',
   parquetColumns: null,
   keyOf: null,
-  detects: (row) => isFields(row) && Array.isArray(row.messages),
+  detects: (row) => isJsonObject(row) && Array.isArray(row.messages),
   map: ([row], origin) => {
     const { messages, system, tools, metadata, ...others } = asFields(row.value, 'row');
     const episode = rowEpisodeId(origin, row);

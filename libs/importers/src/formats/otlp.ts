@@ -1,4 +1,5 @@
-import { asFields, isFields } from '../fields.js';
+import { isJsonObject } from '@retrace/trajectory';
+import { asFields } from '../fields.js';
 import type { ImportFormat } from '../format.js';
 import type { OtelSpan } from '../spans/otel-span.js';
 import { otelTraceRecords } from '../spans/otel-trace.js';
@@ -9,9 +10,10 @@ export const otlp: ImportFormat = {
   name: 'otlp',
   description: 'OpenTelemetry spans of the GenAI conventions (OTLP JSON)',
   parquetColumns: null,
-  detects: (row) => isFields(row) && (Array.isArray(row.resourceSpans) || Array.isArray(row.resource_spans)),
+  detects: (row) =>
+    isJsonObject(row) && (Array.isArray(row.resourceSpans) || Array.isArray(row.resource_spans)),
   expand: (row) => otlpSpans(row),
-  keyOf: (span) => (isFields(span) && typeof span.traceId === 'string' ? span.traceId : null),
+  keyOf: (span) => (isJsonObject(span) && typeof span.traceId === 'string' ? span.traceId : null),
   map: (rows) =>
     otelTraceRecords(
       rows.map(({ value }) => asFields(value, 'span') as unknown as OtelSpan),

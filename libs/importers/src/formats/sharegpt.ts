@@ -1,16 +1,7 @@
+import { isJsonObject } from '@retrace/trajectory';
 import { conversationRecords, type SpokenTurn } from '../conversation/conversation-steps.js';
 import { rowInfo, spokenTurn } from '../conversation/spoken-turns.js';
-import {
-  asFields,
-  asList,
-  isFields,
-  isMissing,
-  json,
-  known,
-  looseJson,
-  looseText,
-  numberOrNull,
-} from '../fields.js';
+import { asFields, asList, isMissing, json, known, looseJson, looseText, numberOrNull } from '../fields.js';
 import { rowEpisodeId, type ImportFormat } from '../format.js';
 
 /** ShareGPT conversations: `{id?, conversations: [{from, value}], system?, tools?}`; a turn may have a `reward`, as in Retrace's own export. */
@@ -19,7 +10,7 @@ export const sharegpt: ImportFormat = {
   description: 'ShareGPT conversations',
   parquetColumns: null,
   keyOf: null,
-  detects: (row) => isFields(row) && Array.isArray(row.conversations) && !('item_id' in row),
+  detects: (row) => isJsonObject(row) && Array.isArray(row.conversations) && !('item_id' in row),
   map: ([row], origin) => {
     const fields = asFields(row.value, 'row');
     const episode = rowEpisodeId(origin, row);

@@ -1,10 +1,10 @@
+import { isJsonObject } from '@retrace/trajectory';
 import { hash } from 'node:crypto';
 import {
   asFields,
   asText,
   type Fields,
   integersOrNull,
-  isFields,
   isMissing,
   json,
   known,
@@ -43,7 +43,7 @@ export const verl: ImportFormat = {
   description: 'rollout and validation dumps of verl',
   parquetColumns: null,
   keyOf: null,
-  detects: (row) => isFields(row) && (isDump(row) || isLoopOutput(row)),
+  detects: (row) => isJsonObject(row) && (isDump(row) || isLoopOutput(row)),
   map: ([row], origin) => {
     const fields = asFields(row.value, 'row');
     if (!isDump(fields) && !isLoopOutput(fields)) {
@@ -76,7 +76,7 @@ export const verl: ImportFormat = {
 
 /** The group of a row: its prompt's `uid`, else its input in its step; undefined where it has neither. */
 function groupOf({ uid, input, step, extra_fields: extra }: Fields): string | undefined {
-  const given = looseText(uid) ?? looseText(isFields(extra) ? extra.uid : undefined);
+  const given = looseText(uid) ?? looseText(isJsonObject(extra) ? extra.uid : undefined);
   if (given !== undefined) return episodeName(given);
   const number = looseNumber(step);
   if (typeof input !== 'string' || number === undefined) return undefined;
@@ -117,7 +117,7 @@ function isLoopOutput(row: Fields): boolean {
 function extrasOf(fields: Fields): { numbers: Record<string, number>; others: Record<string, unknown> } {
   const numbers: Record<string, number> = {};
   const others: Record<string, unknown> = {};
-  const extras = { ...fields, ...(isFields(fields.extra_fields) ? fields.extra_fields : {}) };
+  const extras = { ...fields, ...(isJsonObject(fields.extra_fields) ? fields.extra_fields : {}) };
   for (const [name, value] of Object.entries(extras)) {
     if (KNOWN_FIELDS.has(name) || isMissing(value)) continue;
     if (typeof value === 'number' || typeof value === 'boolean') numbers[name] = Number(value);

@@ -1,8 +1,8 @@
 import { writeJson } from '@retrace/rows';
-import type { Json } from '@retrace/trajectory';
+import { isJsonObject, type Json } from '@retrace/trajectory';
 import { newToolCall } from '../conversation/chat-message.js';
 import { newMessage } from '../conversation/conversation-steps.js';
-import { type Fields, isFields, isMissing, json, looseJson, looseText } from '../fields.js';
+import { type Fields, isMissing, json, looseJson, looseText } from '../fields.js';
 import type { WireMessage, WireToolCall } from '@retrace/recording';
 import { indexedEntries } from './indexed-attributes.js';
 import { langfuseMessages } from './langfuse-attributes.js';
@@ -57,7 +57,7 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 function structuredMessages(value: unknown): WireMessage[] {
-  if (!isFields(value)) return [];
+  if (!isJsonObject(value)) return [];
   const role = looseText(value.role) ?? 'user';
   if (Array.isArray(value.parts)) return partMessages(role, value.parts);
   return looseMessages([value]);
@@ -71,7 +71,7 @@ function partMessages(role: string, parts: readonly unknown[]): WireMessage[] {
   const reasoning: string[] = [];
   for (const part of parts) {
     if (typeof part === 'string') content.push({ type: 'text', text: part });
-    if (!isFields(part)) continue;
+    if (!isJsonObject(part)) continue;
     const type = looseText(part.type) ?? 'text';
     if (type === 'text') content.push({ type: 'text', text: textOf(part.content) });
     else if (type === 'reasoning') reasoning.push(textOf(part.content));
@@ -108,7 +108,7 @@ function toolResult(part: Fields): WireMessage {
 /** Parts that are all text become one text; null where there are none. */
 function joinTexts(parts: readonly Json[]): WireMessage['content'] {
   if (parts.length === 0) return null;
-  const texts = parts.map((part) => (isFields(part) && part.type === 'text' ? part.text : null));
+  const texts = parts.map((part) => (isJsonObject(part) && part.type === 'text' ? part.text : null));
   return texts.every((text) => typeof text === 'string') ? texts.join('\n') : parts;
 }
 
@@ -160,8 +160,9 @@ function ofEvents({ events }: OtelSpan): CallMessages {
     else if (name === 'gen_ai.choice') {
       const message = looseJson(attributes.message ?? bodyOf(attributes).message);
       output ??=
-        looseMessages([isFields(message) ? { role: 'assistant', ...message } : message], 'assistant').at(0) ??
-        null;
+        looseMessages([isJsonObject(message) ? { role: 'assistant', ...message } : message], 'assistant').at(
+          0,
+        ) ?? null;
     } else if (name === 'gen_ai.content.prompt') {
       input.push(...looseMessages(looseJson(attributes['gen_ai.prompt']), 'user'));
     } else if (name === 'gen_ai.content.completion') {
@@ -173,13 +174,13 @@ function ofEvents({ events }: OtelSpan): CallMessages {
 
 function bodyOf(attributes: Attributes): Fields {
   const body = looseJson(attributes.body ?? attributes['event.body']);
-  return isFields(body) ? body : {};
+  return isJsonObject(body) ? body : {};
 }
 
 function ofAiSdk(attributes: Attributes): CallMessages {
   const text = looseText(attributes['ai.response.text']);
   const calls = listOf(attributes['ai.response.toolCalls']).flatMap((call) =>
-    isFields(call) && typeof call.toolName === 'string'
+    isJsonObject(call) && typeof call.toolName === 'string'
       ? [
           newToolCall({
             id: looseText(call.toolCallId) ?? '',

@@ -1,5 +1,6 @@
+import { isJsonObject } from '@retrace/trajectory';
 import { writeJson } from '@retrace/rows';
-import { isFields, known, looseJson, looseNumber, looseText } from '../fields.js';
+import { known, looseJson, looseNumber, looseText } from '../fields.js';
 import { logprobColumn } from '../tokens/token-context.js';
 import type { WireMessage, WireStep, WireUsage } from '@retrace/recording';
 import { genAiMessages } from './genai-messages.js';
@@ -200,7 +201,7 @@ function logprobsOf(attributes: Attributes, numTokens: number): CallTokens['logp
   const content = looseJson(attributes['logprobs.content']);
   if (!Array.isArray(content) || content.length !== numTokens) return null;
   return logprobColumn(
-    content.map((item) => (isFields(item) ? item.logprob : null)),
+    content.map((item) => (isJsonObject(item) ? item.logprob : null)),
     'logprobs.content',
     numTokens,
   );
@@ -217,7 +218,7 @@ function idsOf(value: unknown): readonly number[] | null {
 function firstChoice(value: unknown): Readonly<Record<string, unknown>> | undefined {
   const choices = looseJson(value);
   const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  return isFields(first) ? first : undefined;
+  return isJsonObject(first) ? first : undefined;
 }
 
 function toolResultOf(attributes: Attributes): WireMessage | null {

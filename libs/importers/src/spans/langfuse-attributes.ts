@@ -1,4 +1,5 @@
-import { type Fields, isFields, looseJson, looseText } from '../fields.js';
+import { isJsonObject } from '@retrace/trajectory';
+import { type Fields, looseJson, looseText } from '../fields.js';
 import type { WireMessage } from '@retrace/recording';
 import { looseMessages } from './loose-messages.js';
 import { toolDefinitionsOf } from './offered-tools.js';
@@ -25,7 +26,7 @@ export function langfuseMessages(attributes: Attributes): Pick<ModelCall, 'input
 
 export function langfuseTools(attributes: Attributes): ModelCall['tools'] {
   const input = looseJson(attributes['langfuse.observation.input']);
-  return isFields(input) ? toolDefinitionsOf(input.tools) : null;
+  return isJsonObject(input) ? toolDefinitionsOf(input.tools) : null;
 }
 
 export const langfuseResult = (attributes: Attributes): unknown =>
@@ -34,7 +35,7 @@ export const langfuseResult = (attributes: Attributes): unknown =>
 /** A JSON object of an observation: `usage_details`, `cost_details`, `model.parameters`. */
 export function langfuseObject(attributes: Attributes, name: string): Fields {
   const value = looseJson(attributes[`langfuse.observation.${name}`]);
-  return isFields(value) ? value : {};
+  return isJsonObject(value) ? value : {};
 }
 
 /** Words of the failure of an observation; undefined where it went well. */

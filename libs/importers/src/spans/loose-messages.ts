@@ -1,11 +1,11 @@
 import { writeJson } from '@retrace/rows';
-import type { Json } from '@retrace/trajectory';
+import { isJsonObject, type Json } from '@retrace/trajectory';
 import { fromAnthropic, systemMessages } from '../conversation/anthropic-messages.js';
 import { newToolCall } from '../conversation/chat-message.js';
 import { newMessage } from '../conversation/conversation-steps.js';
 import { reasoningOf, withoutReasoning } from '../conversation/reasoning.js';
 import { roleOf } from '../conversation/roles.js';
-import { type Fields, isFields, isMissing, json, looseJson, looseText } from '../fields.js';
+import { type Fields, isMissing, json, looseJson, looseText } from '../fields.js';
 import type { WireMessage, WireToolCall } from '@retrace/recording';
 
 /**
@@ -16,14 +16,14 @@ export function looseMessages(value: unknown, role = 'user'): WireMessage[] {
   if (isMissing(value) || value === '') return [];
   if (typeof value === 'string') return [{ role, content: value }];
   if (Array.isArray(value)) return value.flatMap((item) => looseMessages(item, role));
-  if (!isFields(value)) return [{ role, content: writeJson(value) }];
+  if (!isJsonObject(value)) return [{ role, content: writeJson(value) }];
   if (Array.isArray(value.messages))
     return [...systemMessages(value), ...looseMessages(value.messages, role)];
   if (Array.isArray(value.choices)) {
     const [choice] = value.choices as unknown[];
-    return looseMessages(isFields(choice) ? (choice.message ?? choice.text) : choice, role);
+    return looseMessages(isJsonObject(choice) ? (choice.message ?? choice.text) : choice, role);
   }
-  if (isFields(value.message)) return looseMessages(value.message, role);
+  if (isJsonObject(value.message)) return looseMessages(value.message, role);
   const isMessage = 'content' in value || 'tool_calls' in value || 'toolCalls' in value;
   return isMessage
     ? (fromAnthropic({ role, ...value }) ?? [message(value, role)])
@@ -32,7 +32,7 @@ export function looseMessages(value: unknown, role = 'user'): WireMessage[] {
 
 function message(fields: Fields, fallbackRole: string): WireMessage {
   const given = looseText(fields.role) ?? looseText(fields.type) ?? fallbackRole;
-  const extra = isFields(fields.additional_kwargs) ? fields.additional_kwargs : {};
+  const extra = isJsonObject(fields.additional_kwargs) ? fields.additional_kwargs : {};
   const calls = toolCalls(fields.tool_calls ?? fields.toolCalls ?? extra.tool_calls);
   const fromParts = Array.isArray(fields.content) ? toolCalls(fields.content) : [];
   const all = calls.length > 0 ? calls : fromParts;
@@ -52,8 +52,8 @@ function toolCalls(value: unknown): WireToolCall[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((item): WireToolCall[] => {
     const call = looseJson(item);
-    if (!isFields(call)) return [];
-    const called = isFields(call.function) ? call.function : call;
+    if (!isJsonObject(call)) return [];
+    const called = isJsonObject(call.function) ? call.function : call;
     const name = looseText(called.name) ?? looseText(called.toolName);
     const given = called.arguments ?? called.args ?? called.input;
     if (name === undefined || given === undefined) return [];
@@ -67,14 +67,17 @@ function contentOf(value: unknown, reasoning: string | undefined): WireMessage['
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return writeJson(value);
   const parts = withoutReasoning(value as readonly unknown[], reasoning).filter(
-    (part) => !(isFields(part) && typeof part.type === 'string' && /^tool[-_](call|use)$/.test(part.type)),
+    (part) =>
+      !(isJsonObject(part) && typeof part.type === 'string' && /^tool[-_](call|use)$/.test(part.type)),
   );
   if (parts.length === 0) return null;
   const texts = parts.map((part) =>
-    typeof part === 'string' ? part : isFields(part) && part.type === 'text' ? part.text : null,
+    typeof part === 'string' ? part : isJsonObject(part) && part.type === 'text' ? part.text : null,
   );
   if (texts.every((text) => typeof text === 'string')) return texts.join('\n');
   return parts.map((part): Json =>
-    isFields(part) && typeof part.type === 'string' ? json(part) : { type: 'text', text: writeJson(part) },
+    isJsonObject(part) && typeof part.type === 'string'
+      ? json(part)
+      : { type: 'text', text: writeJson(part) },
   );
 }

@@ -1,5 +1,5 @@
-import type { Json } from '@retrace/trajectory';
-import { isFields, isMissing, json, looseJson } from '../fields.js';
+import { isJsonObject, type Json } from '@retrace/trajectory';
+import { isMissing, json, looseJson } from '../fields.js';
 
 /** The tools of the calls so far, which are kept with a step where they change, as the proxy does. */
 export class OfferedTools {
@@ -21,6 +21,6 @@ export function toolDefinitionsOf(value: unknown): readonly Json[] | null {
   if (isMissing(list) || !Array.isArray(list)) return null;
   return list
     .map((item) => looseJson(item))
-    .filter(isFields)
+    .filter(isJsonObject)
     .map(json);
 }

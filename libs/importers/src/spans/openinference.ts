@@ -1,4 +1,5 @@
-import { type Fields, isFields, isMissing, json, looseJson, looseText } from '../fields.js';
+import { isJsonObject } from '@retrace/trajectory';
+import { type Fields, isMissing, json, looseJson, looseText } from '../fields.js';
 import type { WireMessage } from '@retrace/recording';
 import { indexedEntries } from './indexed-attributes.js';
 import { looseMessages } from './loose-messages.js';
@@ -71,7 +72,7 @@ function partOf(entry: Attributes): readonly unknown[] {
 /** A call's request, as the JSON of its parameters. */
 export function invocationParameters(attributes: Attributes): Fields {
   const given = looseJson(attributes['llm.invocation_parameters']);
-  return isFields(given) ? given : {};
+  return isJsonObject(given) ? given : {};
 }
 
 export const openInferenceResult = (attributes: Attributes): unknown =>

@@ -1,5 +1,6 @@
+import { isJsonObject } from '@retrace/trajectory';
 import { exactInteger, rememberWritten, writeJson } from '@retrace/rows';
-import { type Fields, isFields, isMissing, looseText } from '../fields.js';
+import { type Fields, isMissing, looseText } from '../fields.js';
 import { timeOfNanoseconds } from '../time.js';
 import type { Attributes, OtelSpan } from './otel-span.js';
 
@@ -13,9 +14,11 @@ const MAX_DEPTH = 50;
  * @param onInvalid called for each span without a valid id
  */
 export function otlpSpans(message: unknown, onInvalid: () => void = () => undefined): readonly OtelSpan[] {
-  if (!isFields(message)) return [];
+  if (!isJsonObject(message)) return [];
   return listOf(message.resourceSpans ?? message.resource_spans).flatMap((resourceSpans) => {
-    const resource = isFields(resourceSpans.resource) ? attributesOf(resourceSpans.resource.attributes) : {};
+    const resource = isJsonObject(resourceSpans.resource)
+      ? attributesOf(resourceSpans.resource.attributes)
+      : {};
     const service = looseText(resource['service.name']) ?? '';
     const scopes =
       resourceSpans.scopeSpans ?? resourceSpans.scope_spans ?? resourceSpans.instrumentationLibrarySpans;
@@ -33,7 +36,7 @@ function spanOf(span: Fields, service: string): OtelSpan | null {
   const traceId = idOf(span.traceId ?? span.trace_id, 16);
   const spanId = idOf(span.spanId ?? span.span_id, 8);
   if (traceId === null || spanId === null) return null;
-  const status = isFields(span.status) ? span.status : {};
+  const status = isJsonObject(span.status) ? span.status : {};
   return {
     traceId,
     spanId,
@@ -76,20 +79,20 @@ function attributesOf(value: unknown): Attributes {
 }
 
 function valueOf(value: unknown, depth: number): unknown {
-  if (!isFields(value) || depth > MAX_DEPTH) return null;
+  if (!isJsonObject(value) || depth > MAX_DEPTH) return null;
   const integer = value.intValue ?? value.int_value;
   if (!isMissing(integer)) return integerOf(integer);
   const plain =
     value.stringValue ?? value.string_value ?? value.doubleValue ?? value.double_value ?? value.boolValue;
   if (!isMissing(plain ?? value.bool_value)) return plain ?? value.bool_value;
   const list = value.arrayValue ?? value.array_value;
-  if (isFields(list)) {
+  if (isJsonObject(list)) {
     const nodes = Array.isArray(list.values) ? (list.values as readonly unknown[]) : [];
     const items = listOf(nodes).map((item) => valueOf(item, depth + 1));
     return withIntegers(items, listOf(nodes), items, (texts) => `[${texts.join(',')}]`);
   }
   const object = value.kvlistValue ?? value.kvlist_value;
-  if (isFields(object)) {
+  if (isJsonObject(object)) {
     const entries = listOf(object.values);
     const items = entries.map((entry) => valueOf(entry.value, depth + 1));
     const keys = entries.map(({ key }) => (typeof key === 'string' ? key : writeJson(key)));
@@ -121,7 +124,7 @@ function withIntegers<T extends object>(
   write: (texts: readonly string[]) => string,
 ): T {
   const large = nodes.map((node) => {
-    const integer = isFields(node) ? integerOf(node.intValue ?? node.int_value) : null;
+    const integer = isJsonObject(node) ? integerOf(node.intValue ?? node.int_value) : null;
     return typeof integer === 'string' ? integer : null;
   });
   if (large.every((integer) => integer === null)) return made;
@@ -129,5 +132,5 @@ function withIntegers<T extends object>(
 }
 
 function listOf(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.filter(isFields) : [];
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

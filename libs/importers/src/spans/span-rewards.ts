@@ -1,4 +1,5 @@
-import { isFields, looseJson, looseNumber, looseText } from '../fields.js';
+import { isJsonObject } from '@retrace/trajectory';
+import { looseJson, looseNumber, looseText } from '../fields.js';
 import { indexedEntries } from './indexed-attributes.js';
 import type { OtelSpan } from './otel-span.js';
 import type { TraceReward } from './trace-node.js';
@@ -23,7 +24,7 @@ function lightningRewards({ spanId, attributes }: OtelSpan): TraceReward[] {
   });
   for (const name of OUTPUT_ATTRIBUTES) {
     const output = looseJson(attributes[name]);
-    const value = isFields(output) && output.type === 'reward' ? looseNumber(output.value) : undefined;
+    const value = isJsonObject(output) && output.type === 'reward' ? looseNumber(output.value) : undefined;
     if (values.length === 0 && value !== undefined) values.push({ name: 'reward', value });
   }
   const old = looseNumber(attributes.reward);

@@ -1,5 +1,6 @@
+import { isJsonObject } from '@retrace/trajectory';
 import { AgentGymClient, agentGymAction, EnvironmentSourceError } from '@retrace/environment-sources';
-import { isFields, looseNumber } from '../fields.js';
+import { looseNumber } from '../fields.js';
 import type { ReplayedEpisode, ReplayedStep, ReplayEnvironment, ReplayStart } from './replay.js';
 
 /** Newer servers list the actions after each observation; older data lacks the list. */
@@ -69,7 +70,7 @@ export class AgentGymReplay implements ReplayEnvironment {
   private async post(verb: string, body: object): Promise<Readonly<Record<string, unknown>>> {
     try {
       const answer = await this.client.post(verb, body);
-      return isFields(answer) ? answer : {};
+      return isJsonObject(answer) ? answer : {};
     } catch (error) {
       // A connection that fails ends the import; a refusal concerns the episode.
       const isRefusal = error instanceof EnvironmentSourceError && error.code === 'SERVER_REFUSED';
@@ -93,5 +94,5 @@ const ONE_ACTION_ONLY: ReplayedStep = {
 
 function textOf(observation: unknown): string {
   if (typeof observation === 'string') return observation;
-  return isFields(observation) ? textOf(observation.observation) : '';
+  return isJsonObject(observation) ? textOf(observation.observation) : '';
 }

@@ -1,4 +1,5 @@
-import { isFields, known, looseText } from '../fields.js';
+import { isJsonObject } from '@retrace/trajectory';
+import { known, looseText } from '../fields.js';
 import type { WireEnd, WireEpisode, WireRecord, WireStep } from '@retrace/recording';
 import type { ReplayedEpisode, ReplayedStep, ReplayEnvironment } from './replay.js';
 
@@ -153,7 +154,7 @@ function withTag(start: WireEpisode, tag: string): WireEpisode {
 }
 
 function itemIdOf({ task }: WireEpisode): string | undefined {
-  return isFields(task) ? looseText(task.itemId) : undefined;
+  return isJsonObject(task) ? looseText(task.itemId) : undefined;
 }
 
 /** Differences are shown by their beginnings; observations may be megabytes. */

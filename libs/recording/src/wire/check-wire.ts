@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { describeProblem } from '@retrace/trajectory';
+import { describeProblem, isJsonObject } from '@retrace/trajectory';
 import { RecordingError, type RecordFault } from '../recording-error.js';
 import type { Schema } from './schema.js';
 import { RECORD_SCHEMAS, WIRE_TYPES, type WireRecord, type WireType } from './wire-records.js';
@@ -27,8 +27,7 @@ function checkOf<T>(schema: Schema): ValidateFunction<T> {
 /** @throws RecordingError `INVALID_RECORDS` naming index, field, value and rule of the first fault */
 export function checkRecord(value: unknown, index: number): WireRecord {
   const type = (value as { readonly type?: unknown } | null | undefined)?.type;
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid({ index, field: '', value, rule: 'must be an object' });
+  if (!isJsonObject(value)) throw invalid({ index, field: '', value, rule: 'must be an object' });
   if (typeof type !== 'string' || !Object.hasOwn(RECORD_SCHEMAS, type))
     throw invalid({ index, field: 'type', value: type, rule: `must be one of ${WIRE_TYPES.join(', ')}` });
   const check = checkOf<WireRecord>(RECORD_SCHEMAS[type as WireType]);

@@ -47,7 +47,7 @@ interface CheckedField {
   readonly remembered: { readonly contentBytes: Uint8Array } | null;
 }
 
-/** What is needed of each step of one reader. Looking fields up by their names takes longer than hashing most of them. */
+/** The parts of the steps of one reader. Looking fields up by their names takes longer than hashing most of them. */
 interface StepParts {
   readonly lists: readonly StepList[];
   readonly checked: readonly CheckedField[];

@@ -9,9 +9,7 @@ const READ = {
   Float32Array: (row: EventRowReader, column: string) => row.float32s(column),
 };
 
-interface ListsAndFlags {
-  readonly [column: string]: { set(row: number, value: unknown): void };
-}
+type ListsAndFlags = Readonly<Record<string, { set(row: number, value: unknown): void }>>;
 
 /** The token columns of a step, each in its column. Null is told from empty by a flag, or is a list without elements. */
 export const tokenColumnFields = ofTokenColumns(

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { SCHEMA_VERSIONS } from '../events/event-kinds.js';
-import type { Json, SamplingParameters, StepRecorded, Usage } from '../events/episode-events.js';
+import type { SamplingParameters, StepRecorded, Usage } from '../events/episode-events.js';
+import type { Json } from '../events/json.js';
 import { ofTokenColumns } from '../events/token-columns.js';
 import { uuidFromBytes } from '../ids/uuid.js';
 import { textsOfMessages } from '../messages/message-text.js';

@@ -1,4 +1,4 @@
-import type { Json } from './episode-events.js';
+import type { Json } from './json.js';
 
 export interface DatasetSplitFile {
   readonly split: string;

@@ -1,3 +1,4 @@
+import type { Json } from './json.js';
 import type { StepTokenColumns } from './token-columns.js';
 
 /** Payloads of stream `trajectories` (partitioned by episode). */
@@ -10,9 +11,6 @@ export interface EpisodePayloads {
 }
 
 export type Split = 'train' | 'validation' | 'test';
-
-/** A JSON value, for the open-ended fields (task, info, recipe). */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 export interface EpisodeStarted {
   /** Episodes that share task and environment seed, sampled independently. */

@@ -1,9 +1,4 @@
-import type { Json } from '../events/episode-events.js';
-
-type Fields = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import { isJsonObject, type Json } from '../events/json.js';
 
 /**
  * The text of chat messages, each as `role: text`, a line each. Records of steps lack texts that these functions give, so what they give
@@ -11,13 +6,13 @@ const isObject = (value: unknown): value is Fields =>
  */
 export function inputText(messages: readonly Json[]): string {
   return messages
-    .map((message) => `${isObject(message) ? String(message.role) : ''}: ${messageText(message)}`)
+    .map((message) => `${isJsonObject(message) ? String(message.role) : ''}: ${messageText(message)}`)
     .join('\n');
 }
 
 /** The text of a message, and after it a line `name(arguments)` for each tool call. Images are shown by their address, long ones as `[image]`. */
 export function messageText(message: Json): string {
-  if (!isObject(message)) return '';
+  if (!isJsonObject(message)) return '';
   const calls = Array.isArray(message.tool_calls) ? (message.tool_calls as unknown[]) : [];
   return [contentText(message.content), ...calls.map(callText)].filter((line) => line !== '').join('\n');
 }
@@ -31,15 +26,15 @@ function contentText(content: unknown): string {
 const MAX_ADDRESS_LENGTH = 500;
 
 function partText(part: unknown): string {
-  if (!isObject(part)) return '';
+  if (!isJsonObject(part)) return '';
   if (typeof part.text === 'string') return part.text;
-  const url = isObject(part.image_url) ? part.image_url.url : undefined;
+  const url = isJsonObject(part.image_url) ? part.image_url.url : undefined;
   if (typeof url !== 'string') return '';
   return url.startsWith('data:') || url.length > MAX_ADDRESS_LENGTH ? '[image]' : `[image: ${url}]`;
 }
 
 function callText(call: unknown): string {
-  if (!isObject(call) || !isObject(call.function)) return '';
+  if (!isJsonObject(call) || !isJsonObject(call.function)) return '';
   const { name, arguments: given } = call.function;
   return `${typeof name === 'string' ? name : ''}(${typeof given === 'string' ? given : ''})`;
 }
@@ -48,7 +43,7 @@ function callText(call: unknown): string {
 export function textsOfMessages(
   messages: Json,
 ): { readonly observation: string; readonly action: string } | null {
-  if (!isObject(messages) || !Array.isArray(messages.input)) return null;
+  if (!isJsonObject(messages) || !Array.isArray(messages.input)) return null;
   return {
     observation: inputText(messages.input as readonly Json[]),
     action: messageText((messages.output ?? null) as Json),

@@ -1,17 +1,13 @@
+import { isJsonObject } from '../events/json.js';
 import { json, listOf, nonEmptyText, nullable, objectOf, text, type Rule } from './rules.js';
 
 /** Longer data URLs are refused: an image belongs beside the log, and is named by its address. */
 const MAX_INLINE_BYTES = 4096;
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Fields =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);
-
 /** Requires an object whose fields, as far as it has them, keep these rules; others may be any JSON. */
 function outline(rules: Readonly<Record<string, Rule>>, required: readonly string[]): Rule {
   return (value, field) => {
-    if (!isObject(value)) return { field, value, rule: 'must be an object' };
+    if (!isJsonObject(value)) return { field, value, rule: 'must be an object' };
     for (const [name, rule] of Object.entries(rules)) {
       if (value[name] === undefined && !required.includes(name)) continue;
       const problem = rule(value[name], `${field}.${name}`);

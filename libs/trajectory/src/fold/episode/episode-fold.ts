@@ -5,9 +5,9 @@ import type {
   EpisodeAnnotated,
   EpisodeEnded,
   EpisodeStarted,
-  Json,
   RewardAssigned,
 } from '../../events/episode-events.js';
+import type { Json } from '../../events/json.js';
 import type { AnyEvent } from '../../events/event.js';
 import { episodeTotals, stepTotals, type EpisodeTotals, type StepTotals } from './episode-totals.js';
 
