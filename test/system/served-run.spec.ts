@@ -295,7 +295,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       const { page } = browser;
       await page.getByText('Does it learn?').click();
       await page.getByRole('button', { name: 'Success of the last ten runs' }).click();
-      await page.getByRole('button', { name: 'Chart', exact: true }).click();
+      await page.getByRole('radio', { name: 'Chart', exact: true }).click();
       const chart = page.getByRole('figure', { name: 'success by round' });
       await chart.waitFor();
       await page.getByLabel('A line for each').selectOption({ label: 'run' });
@@ -407,7 +407,9 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.setViewportSize({ width, height: 900 });
       await page.goto(`${url}/live`);
       await page.getByRole('figure', { name: 'Learning rate' }).waitFor();
-      await page.getByRole('button', { name: 'Time' }).click();
+      await page.getByRole('radio', { name: 'Updates' }).focus();
+      await page.keyboard.press('ArrowRight');
+      await page.getByRole('radio', { name: 'Time', checked: true }).waitFor();
       const { texts, cutTexts } = await browser.drawn();
       expect(texts).toContain('10k');
       expect(cutTexts).toEqual([]);
@@ -471,7 +473,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       expect(first).toEqual([...first].sort((a, b) => b - a));
       await episodes.getByRole('button', { name: 'Share' }).click();
       await expect.poll(async () => asNumbers(await shares())).toEqual(first.toReversed());
-      await page.getByRole('button', { name: 'Failed' }).click();
+      await page.getByRole('radio', { name: 'Failed' }).click();
       await page.waitForURL(/order=ascending&success=false/);
       await expect.poll(() => episodes.getByText('Success', { exact: true }).count()).toBe(1);
       await page.getByText(/^All \d+ metrics$/).click();
@@ -482,13 +484,13 @@ describe('a run whose collector and trainer work at the same time', () => {
         .first()
         .click();
       await page.waitForURL(/success=false/);
-      await page.getByRole('button', { name: 'All', exact: true }).click();
+      await page.getByRole('radio', { name: 'All', exact: true }).click();
       const lineage = page.getByRole('navigation', { name: 'Lineage' });
       expect(await lineage.getByRole('listitem').count()).toBeGreaterThan(2);
       await episodes.getByRole('link').first().click();
       await page.getByRole('heading', { name: 'Step 0' }).waitFor();
-      const colors = page.getByRole('group', { name: 'Color tokens by' });
-      await expect.poll(() => colors.locator('[aria-pressed=true]').innerText()).toBe('Advantage');
+      const colors = page.getByRole('radiogroup', { name: 'Color tokens by' });
+      await colors.getByRole('radio', { name: 'Advantage', checked: true }).waitFor();
       expect(await browser.accessibilityFaults()).toEqual([]);
       await page.getByLabel('as trained by').selectOption({ label: 'no update' });
       await expect.poll(() => new URL(page.url()).searchParams.has('update')).toBe(false);
@@ -620,16 +622,23 @@ describe('a run whose collector and trainer work at the same time', () => {
       await queue.getByRole('button', { name: 'Cancel bandit-ppo' }).click();
       await queue.waitFor({ state: 'detached' });
       await page.getByRole('link', { name: 'memory-bandit-grpo' }).click();
-      await page.getByRole('button', { name: 'Fork' }).click();
+      const fork = page.getByRole('button', { name: 'Fork' });
+      await fork.click();
+      await page.getByRole('dialog', { name: 'Fork' }).waitFor();
+      await page.keyboard.press('Escape');
+      await expect
+        .poll(() => fork.evaluate((button) => button.ownerDocument.activeElement === button))
+        .toBe(true);
+      await fork.click();
       const version = page.getByLabel('Policy version');
       expect(await version.inputValue()).toBe('');
       await version.fill('3');
       expect(await browser.accessibilityFaults()).toEqual([]);
       await page.getByRole('button', { name: 'Start', exact: true }).click();
-      const fork = /^memory-bandit-grpo from run:[\da-f-]{36}@3Cancel$/;
+      const forked = /^memory-bandit-grpo from run:[\da-f-]{36}@3Cancel$/;
       await expect
         .poll(() => queue.getByRole('listitem').allInnerTexts())
-        .toEqual([expect.stringMatching(fork)]);
+        .toEqual([expect.stringMatching(forked)]);
       await queue.getByRole('button', { name: 'Cancel memory-bandit-grpo' }).click();
       await queue.waitFor({ state: 'detached' });
       await page.getByRole('link', { name: 'bandit-ppo' }).click();
@@ -770,7 +779,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.getByRole('button', { name: 'Remove wrong' }).click();
 
       await page.getByRole('button', { name: 'Pin sql/batch' }).click();
-      await page.getByRole('button', { name: 'Tokens', exact: true }).click();
+      await page.getByRole('radio', { name: 'Tokens', exact: true }).click();
       await page.getByRole('button', { name: 'Save layout' }).click();
       await page.getByLabel('Name of the layout').fill('sizes');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
