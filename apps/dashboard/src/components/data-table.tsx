@@ -1,51 +1,69 @@
-import type { ReactNode } from 'react';
+import { lazy, Suspense } from 'react';
+import { ColumnHeader } from './column-header';
+import controls from './controls.module.css';
+import { useHiddenColumns } from './kept-columns';
 import styles from './table.module.css';
+import { columnIds, useTableModel, type TableColumn, type TableModelProps } from './table-model';
 import { VirtualRows } from './virtual-rows';
 
-export interface TableColumn<Row> {
-  readonly label: string;
-  /** Shown when the pointer rests on the header. */
-  readonly title?: string;
-  /** Aligned right, with digits of equal width. */
-  readonly isNumeric?: boolean;
-  readonly isMuted?: boolean;
-  /** By which rows can be sorted; without it, the column can't be. */
-  readonly sortKey?: string;
-  readonly cell: (row: Row) => ReactNode;
-}
+// The page shows its content first.
+const ColumnsMenu = lazy(async () => ({ default: (await import('./columns-menu')).ColumnsMenu }));
 
 /** Longer tables have only the rows in the page that are in view; the search of the browser finds no others. */
 export const MAX_WHOLE_ROWS = 1_000;
 
-export interface TableSort {
-  readonly key: string;
-  readonly order: 'ascending' | 'descending';
-}
-
-interface DataTableProps<Row> {
+interface DataTableProps<Row> extends TableModelProps<Row> {
   /** Name of the table for screen readers. */
   readonly label: string;
-  readonly columns: readonly TableColumn<Row>[];
-  readonly rows: readonly Row[];
-  /** By the row number unless given. */
-  readonly keyOf?: (row: Row) => string;
   /** Dims rows that are about to be replaced. */
   readonly isStale?: boolean;
   readonly className?: string;
-  /** How the rows are sorted. */
-  readonly sort?: TableSort;
-  readonly onSort?: (sort: TableSort) => void;
+}
+
+interface WideTableProps<Row> extends DataTableProps<Row> {
+  /** Name under which the browser keeps the columns that are hidden. */
+  readonly keptAs: string;
+}
+
+/** A table of many columns, of which a reader may hide some. */
+export function WideTable<Row>({ keptAs, ...props }: WideTableProps<Row>) {
+  const [hiddenIds, hide] = useHiddenColumns(keptAs);
+  const ids = columnIds(props.columns);
+  return (
+    <>
+      <div className={styles.tools}>
+        <Suspense fallback={<ColumnsPlaceholder />}>
+          <ColumnsMenu
+            columns={props.columns.map(({ label }, c) => ({ id: ids[c], label }))}
+            hiddenIds={hiddenIds.filter((id) => ids.includes(id))}
+            onHide={(chosen) => {
+              // Columns that these rows do not have stay as they are.
+              hide([...hiddenIds.filter((id) => !ids.includes(id)), ...chosen]);
+            }}
+          />
+        </Suspense>
+      </div>
+      <DataTable {...props} hiddenIds={hiddenIds} />
+    </>
+  );
+}
+
+function ColumnsPlaceholder() {
+  return (
+    <button type="button" className={controls.button} disabled>
+      Columns
+    </button>
+  );
 }
 
 /** A table with one header row, in a frame that the keyboard can scroll where the table is too wide or too high; one of more than `MAX_WHOLE_ROWS` needs a frame that `className` limits in height. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, rows, keyOf, isStale = false, className = '', sort, onSort } = props;
-  const classOf = ({ isNumeric, isMuted }: TableColumn<Row>): string =>
-    `${isNumeric ? styles.number : ''} ${isMuted ? styles.muted : ''}`;
+  const { label, isStale = false, className = '' } = props;
+  const { columns, rows } = useTableModel(props);
   const isVirtual = rows.length > MAX_WHOLE_ROWS;
-  const cellsOf = (row: Row) =>
-    columns.map((column, c) => (
-      <td key={c} className={classOf(column)}>
+  const cellsOf = ({ row }: { readonly row: Row }) =>
+    columns.map((column) => (
+      <td key={column.id} className={classOf(column)}>
         {column.cell(row)}
       </td>
     ));
@@ -59,8 +77,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       <table className={styles.table} aria-rowcount={isVirtual ? rows.length + 1 : undefined}>
         <thead>
           <tr aria-rowindex={isVirtual ? 1 : undefined}>
-            {columns.map((column, c) => (
-              <ColumnHeader key={c} {...column} sort={sort} onSort={onSort} />
+            {columns.map((column) => (
+              <ColumnHeader key={column.id} {...column} />
             ))}
           </tr>
         </thead>
@@ -68,8 +86,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           <VirtualRows rows={rows} numColumns={columns.length} cellsOf={cellsOf} />
         ) : (
           <tbody>
-            {rows.map((row, r) => (
-              <tr key={keyOf?.(row) ?? r}>{cellsOf(row)}</tr>
+            {rows.map((row) => (
+              <tr key={row.id}>{cellsOf(row)}</tr>
             ))}
           </tbody>
         )}
@@ -78,30 +96,6 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   );
 }
 
-type ColumnHeaderProps<Row> = Pick<DataTableProps<Row>, 'sort' | 'onSort'> & TableColumn<Row>;
-
-/** A press sorts by the column, from the most to the least; another the other way round. */
-function ColumnHeader<Row>({ label, title, isNumeric, sortKey, sort, onSort }: ColumnHeaderProps<Row>) {
-  const className = isNumeric ? styles.number : undefined;
-  if (sortKey === undefined || !onSort)
-    return (
-      <th scope="col" className={className} title={title}>
-        {label}
-      </th>
-    );
-  const order = sort?.key === sortKey ? sort.order : null;
-  return (
-    <th scope="col" className={className} title={title} aria-sort={order ?? 'none'}>
-      <button
-        type="button"
-        className={styles.sort}
-        onClick={() => {
-          onSort({ key: sortKey, order: order === 'descending' ? 'ascending' : 'descending' });
-        }}
-      >
-        {label}
-        <span aria-hidden>{order === null ? '' : order === 'ascending' ? ' ↑' : ' ↓'}</span>
-      </button>
-    </th>
-  );
+function classOf<Row>({ isNumeric, isMuted }: TableColumn<Row>): string {
+  return `${isNumeric ? styles.number : ''} ${isMuted ? styles.muted : ''}`;
 }

@@ -1,7 +1,7 @@
 import { useSearch } from '../as-of/shown-moment';
 import { useUpdateInputs, type UpdateInputsOrder } from '../api/update-queries';
 import type { Update } from '../api/schema';
-import { DataTable } from '../components/data-table';
+import { WideTable } from '../components/data-table';
 import { Link } from '../components/link';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Pager } from '../components/pager';
@@ -66,7 +66,8 @@ export function UpdateInputs({ runId, update }: { readonly runId: string; readon
           }}
         />
       </div>
-      <DataTable
+      <WideTable
+        keptAs="updateInputs"
         label={`Episodes that fed update ${updateNumber}`}
         columns={inputColumns(runId, updateNumber)}
         rows={items}
