@@ -291,6 +291,25 @@ describe('a run whose collector and trainer work at the same time', () => {
       expect(await result.getByRole('cell').allInnerTexts()).toEqual(['train', String(n)]);
     });
 
+    it('sorts the result of a query by its headers, with empty values last, and back to its own order', async () => {
+      const { page } = browser;
+      await page.getByLabel('SQL query').fill('SELECT arrayJoin([9, NULL, 10]) AS x');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      const result = page.getByRole('region', { name: 'Query result' });
+      const header = result.getByRole('columnheader', { name: 'x' });
+      await header.waitFor();
+      const orders: [string | null, string[]][] = [];
+      for (let press = 0; press < 3; press++) {
+        await header.getByRole('button').click();
+        orders.push([await header.getAttribute('aria-sort'), await result.getByRole('cell').allInnerTexts()]);
+      }
+      expect(orders).toEqual([
+        ['descending', ['10', '9', 'null']],
+        ['ascending', ['9', '10', 'null']],
+        ['none', ['9', 'null', '10']],
+      ]);
+    });
+
     it('draws the result of a ready-made query, and keeps query, chart and history over a reload', async () => {
       const { page } = browser;
       await page.getByText('Does it learn?').click();
@@ -310,7 +329,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.reload();
       await chart.waitFor();
       const history = page.getByRole('region', { name: 'History' });
-      await expect.poll(() => history.getByRole('listitem').count()).toBe(2);
+      await expect.poll(() => history.getByRole('listitem').count()).toBe(3);
       await history.getByRole('button', { name: /FROM episodes GROUP BY split/ }).click();
       await page.getByText('A chart needs a column').waitFor();
       await page.getByRole('button', { name: 'of my runs', exact: true }).click();
@@ -478,6 +497,13 @@ describe('a run whose collector and trainer work at the same time', () => {
       await expect.poll(() => episodes.getByText('Success', { exact: true }).count()).toBe(1);
       await page.getByText(/^All \d+ metrics$/).click();
       await page.getByRole('link', { name: 'train/gradientNorm' }).waitFor();
+      await episodes.getByRole('button', { name: 'Share' }).focus();
+      await page.keyboard.press('Shift+Tab');
+      await page.keyboard.press('Tab');
+      await page
+        .getByRole('tooltip')
+        .getByText(/how much of the gradient/)
+        .waitFor();
       expect(await browser.accessibilityFaults()).toEqual([]);
       await page
         .getByRole('link', { name: /^← \d|\d →$/ })
@@ -649,7 +675,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.getByRole('button', { name: 'Resume' }).waitFor();
     });
 
-    it('finds runs by words and status, sorts them, and keeps that in the address', async () => {
+    it('finds runs by words and status, sorts them, keeps that in the address, and hides a column in this browser', async () => {
       const { page } = browser;
       const table = page.getByRole('region', { name: 'Runs' });
       const names = async () => (await table.getByRole('link').allInnerTexts()).toSorted();
@@ -669,9 +695,13 @@ describe('a run whose collector and trainer work at the same time', () => {
       await expect.poll(names).toEqual(['bandit-ppo', 'memory-bandit-grpo']);
       // Rows that are about to be replaced are dim.
       await expect.poll(() => table.evaluate((frame) => getComputedStyle(frame).opacity)).toBe('1');
+      await page.getByRole('button', { name: 'Columns' }).click();
+      await page.getByRole('menuitemcheckbox', { name: 'Seed' }).click();
       expect(await browser.accessibilityFaults()).toEqual([]);
       await page.reload();
       await page.locator('th[aria-sort="descending"]', { hasText: 'Rollout' }).waitFor();
+      await page.getByRole('button', { name: /^Columns: \d+ of \d+$/ }).waitFor();
+      expect(await page.getByRole('columnheader', { name: 'Seed' }).count()).toBe(0);
     });
 
     it('keeps a star, tags, notes and the archive of a run', { tags: 'release' }, async () => {

@@ -1,31 +1,48 @@
-import { Menu, MenuButton, MenuItemCheck, MenuItemCheckbox, MenuProvider } from '@ariakit/react/menu';
+import {
+  Menu,
+  MenuButton,
+  MenuItemCheck,
+  MenuItemCheckbox,
+  MenuProvider,
+  useMenuStore,
+} from '@ariakit/react/menu';
+import { useEffect, useRef } from 'react';
 import controls from './controls.module.css';
 import styles from './columns-menu.module.css';
 
 const FIELD = 'shown';
 
 interface ColumnsMenuProps {
+  /** Of the button. */
+  readonly label: string;
   readonly columns: readonly { readonly id: string; readonly label: string }[];
   readonly hiddenIds: readonly string[];
   readonly onHide: (ids: readonly string[]) => void;
 }
 
-/** A button with a menu of the columns of a table, each of which is shown or hidden. */
-export function ColumnsMenu({ columns, hiddenIds, onHide }: ColumnsMenuProps) {
-  const shown = columns.flatMap(({ id }) => (hiddenIds.includes(id) ? [] : [id]));
+/** A button with a menu of the columns of a table, each of which is shown or hidden; open at first, since a press on the button brings it into the page. */
+export function ColumnsMenu({ label: title, columns, hiddenIds, onHide }: ColumnsMenuProps) {
+  const button = useRef<HTMLDivElement>(null);
+  const menu = useMenuStore({
+    placement: 'bottom-end',
+    values: { [FIELD]: columns.flatMap(({ id }) => (hiddenIds.includes(id) ? [] : [id])) },
+    setValues: ({ [FIELD]: shown }) => {
+      const hidden = columns.flatMap(({ id }) => (shown.includes(id) ? [] : [id]));
+      // A table without columns would have no way back.
+      if (hidden.length < columns.length) onHide(hidden);
+    },
+  });
+  useEffect(() => {
+    // The button that was pressed is no longer in the page.
+    button.current?.focus();
+    menu.setInitialFocus('first');
+    menu.setAutoFocusOnShow(true);
+    menu.show();
+  }, [menu]);
   return (
-    <MenuProvider
-      placement="bottom-end"
-      values={{ [FIELD]: shown }}
-      setValues={({ [FIELD]: chosen }) => {
-        const isShown = (id: string) => (chosen as readonly string[]).includes(id);
-        const hidden = columns.flatMap(({ id }) => (isShown(id) ? [] : [id]));
-        // A table without columns would have no way back.
-        if (hidden.length < columns.length) onHide(hidden);
-      }}
-    >
-      <MenuButton className={controls.button}>
-        {hiddenIds.length === 0 ? 'Columns' : `Columns: ${shown.length} of ${columns.length}`}
+    <MenuProvider store={menu}>
+      <MenuButton ref={button} className={controls.button}>
+        {title}
       </MenuButton>
       <Menu className={styles.menu} gutter={4} unmountOnHide>
         {columns.map(({ id, label }) => (

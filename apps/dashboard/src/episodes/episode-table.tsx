@@ -1,10 +1,10 @@
 import type { EpisodeListItem } from '../api/schema';
 import { Badge, OutcomeBadge } from '../components/badge';
-import { WideTable } from '../components/data-table';
 import { IdLink } from '../components/id-link';
 import { Link } from '../components/link';
 import { EmptyState } from '../components/notice';
 import type { TableColumn } from '../components/table-model';
+import { WideTable } from '../components/wide-table';
 import { shortId } from '../format/ids';
 import { formatCount, formatNumber } from '../format/numbers';
 import { formatDuration, formatMoment } from '../format/times';

@@ -1,13 +1,13 @@
 import { useUpdates } from '../api/update-queries';
 import type { Update } from '../api/schema';
 import { Badge } from '../components/badge';
-import { WideTable } from '../components/data-table';
 import { Link } from '../components/link';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Pager } from '../components/pager';
 import type { TableColumn } from '../components/table-model';
 import table from '../components/table.module.css';
 import { usePaging } from '../components/use-paging';
+import { WideTable } from '../components/wide-table';
 import { formatCount, formatNumber, formatPercent } from '../format/numbers';
 import { formatDuration, formatMoment } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';

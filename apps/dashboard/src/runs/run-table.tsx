@@ -1,10 +1,10 @@
 import type { RunListItem } from '../api/schema';
 import { Sparkline } from '../charts/sparkline';
 import { Badge, StatusBadge } from '../components/badge';
-import { WideTable } from '../components/data-table';
 import { Link } from '../components/link';
 import type { TableColumn, TableSort } from '../components/table-model';
 import table from '../components/table.module.css';
+import { WideTable } from '../components/wide-table';
 import { useShownTime } from '../as-of/use-shown-time';
 import { formatCost, formatCount, formatNumber, formatPercent } from '../format/numbers';
 import { runDurationMs } from '../format/run-state';
