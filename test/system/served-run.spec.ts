@@ -291,11 +291,30 @@ describe('a run whose collector and trainer work at the same time', () => {
       expect(await result.getByRole('cell').allInnerTexts()).toEqual(['train', String(n)]);
     });
 
+    it('sorts the result of a query by its headers, with empty values last, and back to its own order', async () => {
+      const { page } = browser;
+      await page.getByLabel('SQL query').fill('SELECT arrayJoin([9, NULL, 10]) AS x');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      const result = page.getByRole('region', { name: 'Query result' });
+      const header = result.getByRole('columnheader', { name: 'x' });
+      await header.waitFor();
+      const orders: [string | null, string[]][] = [];
+      for (let press = 0; press < 3; press++) {
+        await header.getByRole('button').click();
+        orders.push([await header.getAttribute('aria-sort'), await result.getByRole('cell').allInnerTexts()]);
+      }
+      expect(orders).toEqual([
+        ['descending', ['10', '9', 'null']],
+        ['ascending', ['9', '10', 'null']],
+        ['none', ['9', 'null', '10']],
+      ]);
+    });
+
     it('draws the result of a ready-made query, and keeps query, chart and history over a reload', async () => {
       const { page } = browser;
       await page.getByText('Does it learn?').click();
       await page.getByRole('button', { name: 'Success of the last ten runs' }).click();
-      await page.getByRole('button', { name: 'Chart', exact: true }).click();
+      await page.getByRole('radio', { name: 'Chart', exact: true }).click();
       const chart = page.getByRole('figure', { name: 'success by round' });
       await chart.waitFor();
       await page.getByLabel('A line for each').selectOption({ label: 'run' });
@@ -310,7 +329,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.reload();
       await chart.waitFor();
       const history = page.getByRole('region', { name: 'History' });
-      await expect.poll(() => history.getByRole('listitem').count()).toBe(2);
+      await expect.poll(() => history.getByRole('listitem').count()).toBe(3);
       await history.getByRole('button', { name: /FROM episodes GROUP BY split/ }).click();
       await page.getByText('A chart needs a column').waitFor();
       await page.getByRole('button', { name: 'of my runs', exact: true }).click();
@@ -407,7 +426,9 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.setViewportSize({ width, height: 900 });
       await page.goto(`${url}/live`);
       await page.getByRole('figure', { name: 'Learning rate' }).waitFor();
-      await page.getByRole('button', { name: 'Time' }).click();
+      await page.getByRole('radio', { name: 'Updates' }).focus();
+      await page.keyboard.press('ArrowRight');
+      await page.getByRole('radio', { name: 'Time', checked: true }).waitFor();
       const { texts, cutTexts } = await browser.drawn();
       expect(texts).toContain('10k');
       expect(cutTexts).toEqual([]);
@@ -471,24 +492,31 @@ describe('a run whose collector and trainer work at the same time', () => {
       expect(first).toEqual([...first].sort((a, b) => b - a));
       await episodes.getByRole('button', { name: 'Share' }).click();
       await expect.poll(async () => asNumbers(await shares())).toEqual(first.toReversed());
-      await page.getByRole('button', { name: 'Failed' }).click();
+      await page.getByRole('radio', { name: 'Failed' }).click();
       await page.waitForURL(/order=ascending&success=false/);
       await expect.poll(() => episodes.getByText('Success', { exact: true }).count()).toBe(1);
       await page.getByText(/^All \d+ metrics$/).click();
       await page.getByRole('link', { name: 'train/gradientNorm' }).waitFor();
+      await episodes.getByRole('button', { name: 'Share' }).focus();
+      await page.keyboard.press('Shift+Tab');
+      await page.keyboard.press('Tab');
+      await page
+        .getByRole('tooltip')
+        .getByText(/how much of the gradient/)
+        .waitFor();
       expect(await browser.accessibilityFaults()).toEqual([]);
       await page
         .getByRole('link', { name: /^← \d|\d →$/ })
         .first()
         .click();
       await page.waitForURL(/success=false/);
-      await page.getByRole('button', { name: 'All', exact: true }).click();
+      await page.getByRole('radio', { name: 'All', exact: true }).click();
       const lineage = page.getByRole('navigation', { name: 'Lineage' });
       expect(await lineage.getByRole('listitem').count()).toBeGreaterThan(2);
       await episodes.getByRole('link').first().click();
       await page.getByRole('heading', { name: 'Step 0' }).waitFor();
-      const colors = page.getByRole('group', { name: 'Color tokens by' });
-      await expect.poll(() => colors.locator('[aria-pressed=true]').innerText()).toBe('Advantage');
+      const colors = page.getByRole('radiogroup', { name: 'Color tokens by' });
+      await colors.getByRole('radio', { name: 'Advantage', checked: true }).waitFor();
       expect(await browser.accessibilityFaults()).toEqual([]);
       await page.getByLabel('as trained by').selectOption({ label: 'no update' });
       await expect.poll(() => new URL(page.url()).searchParams.has('update')).toBe(false);
@@ -620,16 +648,23 @@ describe('a run whose collector and trainer work at the same time', () => {
       await queue.getByRole('button', { name: 'Cancel bandit-ppo' }).click();
       await queue.waitFor({ state: 'detached' });
       await page.getByRole('link', { name: 'memory-bandit-grpo' }).click();
-      await page.getByRole('button', { name: 'Fork' }).click();
+      const fork = page.getByRole('button', { name: 'Fork' });
+      await fork.click();
+      await page.getByRole('dialog', { name: 'Fork' }).waitFor();
+      await page.keyboard.press('Escape');
+      await expect
+        .poll(() => fork.evaluate((button) => button.ownerDocument.activeElement === button))
+        .toBe(true);
+      await fork.click();
       const version = page.getByLabel('Policy version');
       expect(await version.inputValue()).toBe('');
       await version.fill('3');
       expect(await browser.accessibilityFaults()).toEqual([]);
       await page.getByRole('button', { name: 'Start', exact: true }).click();
-      const fork = /^memory-bandit-grpo from run:[\da-f-]{36}@3Cancel$/;
+      const forked = /^memory-bandit-grpo from run:[\da-f-]{36}@3Cancel$/;
       await expect
         .poll(() => queue.getByRole('listitem').allInnerTexts())
-        .toEqual([expect.stringMatching(fork)]);
+        .toEqual([expect.stringMatching(forked)]);
       await queue.getByRole('button', { name: 'Cancel memory-bandit-grpo' }).click();
       await queue.waitFor({ state: 'detached' });
       await page.getByRole('link', { name: 'bandit-ppo' }).click();
@@ -640,7 +675,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.getByRole('button', { name: 'Resume' }).waitFor();
     });
 
-    it('finds runs by words and status, sorts them, and keeps that in the address', async () => {
+    it('finds runs by words and status, sorts them, keeps that in the address, and hides a column in this browser', async () => {
       const { page } = browser;
       const table = page.getByRole('region', { name: 'Runs' });
       const names = async () => (await table.getByRole('link').allInnerTexts()).toSorted();
@@ -660,9 +695,13 @@ describe('a run whose collector and trainer work at the same time', () => {
       await expect.poll(names).toEqual(['bandit-ppo', 'memory-bandit-grpo']);
       // Rows that are about to be replaced are dim.
       await expect.poll(() => table.evaluate((frame) => getComputedStyle(frame).opacity)).toBe('1');
+      await page.getByRole('button', { name: 'Columns' }).click();
+      await page.getByRole('menuitemcheckbox', { name: 'Seed' }).click();
       expect(await browser.accessibilityFaults()).toEqual([]);
       await page.reload();
       await page.locator('th[aria-sort="descending"]', { hasText: 'Rollout' }).waitFor();
+      await page.getByRole('button', { name: /^Columns: \d+ of \d+$/ }).waitFor();
+      expect(await page.getByRole('columnheader', { name: 'Seed' }).count()).toBe(0);
     });
 
     it('keeps a star, tags, notes and the archive of a run', { tags: 'release' }, async () => {
@@ -770,7 +809,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.getByRole('button', { name: 'Remove wrong' }).click();
 
       await page.getByRole('button', { name: 'Pin sql/batch' }).click();
-      await page.getByRole('button', { name: 'Tokens', exact: true }).click();
+      await page.getByRole('radio', { name: 'Tokens', exact: true }).click();
       await page.getByRole('button', { name: 'Save layout' }).click();
       await page.getByLabel('Name of the layout').fill('sizes');
       await page.getByRole('button', { name: 'Save', exact: true }).click();

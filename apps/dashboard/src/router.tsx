@@ -1,25 +1,59 @@
-import { createBrowserRouter, redirect } from 'react-router';
+import { createBrowserRouter, redirect, type RouteObject } from 'react-router';
 import { Loading } from './components/notice';
 import { Shell } from './components/shell';
 import { AlarmsPage } from './pages/alarms-page';
-import { DatasetPage } from './pages/dataset-page';
 import { DatasetsPage } from './pages/datasets-page';
-import { EpisodePage } from './pages/episode-page';
 import { EpisodesPage } from './pages/episodes-page';
 import { LatestRunPage } from './pages/latest-run-page';
 import { NotFoundPage, PageCrash } from './pages/not-found-page';
-import { PlayPage } from './pages/play-page';
 import { PlaysPage } from './pages/plays-page';
-import { RecipePage } from './pages/recipe-page';
 import { RunLayout } from './pages/run-layout';
 import { RunsPage } from './pages/runs-page';
-import { SideBySidePage } from './pages/side-by-side-page';
-import { UpdatePage } from './pages/update-page';
 import { UpdatesPage } from './pages/updates-page';
-import { WhatIfPage } from './pages/what-if-page';
-import { WhatIfsPage } from './pages/what-ifs-page';
 
-/** The pages by their addresses. */
+/** Below the address of a run. */
+const PAGES_OF_RUN: RouteObject[] = [
+  {
+    index: true,
+    lazy: async () => ({ Component: (await import('./pages/run-overview-page')).RunOverviewPage }),
+  },
+  {
+    path: 'metrics',
+    lazy: async () => ({ Component: (await import('./pages/run-metrics-page')).RunMetricsPage }),
+  },
+  { path: 'episodes', element: <EpisodesPage /> },
+  {
+    path: 'episodes/:episodeId',
+    lazy: async () => ({ Component: (await import('./pages/episode-page')).EpisodePage }),
+  },
+  {
+    path: 'side-by-side',
+    lazy: async () => ({ Component: (await import('./pages/side-by-side-page')).SideBySidePage }),
+  },
+  { path: 'updates', element: <UpdatesPage /> },
+  {
+    path: 'updates/:updateNumber',
+    lazy: async () => ({ Component: (await import('./pages/update-page')).UpdatePage }),
+  },
+  {
+    path: 'what-ifs',
+    lazy: async () => ({ Component: (await import('./pages/what-ifs-page')).WhatIfsPage }),
+  },
+  {
+    path: 'what-ifs/:whatIfId',
+    lazy: async () => ({ Component: (await import('./pages/what-if-page')).WhatIfPage }),
+  },
+  {
+    path: 'rewards',
+    lazy: async () => ({ Component: (await import('./pages/run-rewards-page')).RunRewardsPage }),
+  },
+  {
+    path: 'recipe',
+    lazy: async () => ({ Component: (await import('./pages/recipe-page')).RecipePage }),
+  },
+];
+
+/** The pages by their addresses. Those that a visit begins with are in the first file; the others are loaded when they are opened. */
 export function createRouter() {
   return createBrowserRouter([
     {
@@ -33,38 +67,21 @@ export function createRouter() {
         {
           path: 'runs/:runId',
           element: <RunLayout />,
-          children: [
-            {
-              index: true,
-              // Only this page needs the chart library.
-              lazy: async () => ({ Component: (await import('./pages/run-overview-page')).RunOverviewPage }),
-            },
-            {
-              path: 'metrics',
-              lazy: async () => ({ Component: (await import('./pages/run-metrics-page')).RunMetricsPage }),
-            },
-            { path: 'episodes', element: <EpisodesPage /> },
-            { path: 'episodes/:episodeId', element: <EpisodePage /> },
-            { path: 'side-by-side', element: <SideBySidePage /> },
-            { path: 'updates', element: <UpdatesPage /> },
-            { path: 'updates/:updateNumber', element: <UpdatePage /> },
-            { path: 'what-ifs', element: <WhatIfsPage /> },
-            { path: 'what-ifs/:whatIfId', element: <WhatIfPage /> },
-            {
-              path: 'rewards',
-              lazy: async () => ({ Component: (await import('./pages/run-rewards-page')).RunRewardsPage }),
-            },
-            { path: 'recipe', element: <RecipePage /> },
-          ],
+          children: PAGES_OF_RUN,
         },
         { path: 'alarms', element: <AlarmsPage /> },
         { path: 'plays', element: <PlaysPage /> },
-        { path: 'plays/:playId', element: <PlayPage /> },
+        {
+          path: 'plays/:playId',
+          lazy: async () => ({ Component: (await import('./pages/play-page')).PlayPage }),
+        },
         { path: 'datasets', element: <DatasetsPage /> },
-        { path: 'datasets/:name', element: <DatasetPage /> },
+        {
+          path: 'datasets/:name',
+          lazy: async () => ({ Component: (await import('./pages/dataset-page')).DatasetPage }),
+        },
         {
           path: 'sql',
-          // Only this page needs the editor, the largest part of the dashboard.
           lazy: async () => ({ Component: (await import('./pages/sql-page')).SqlPage }),
         },
         {

@@ -14,13 +14,8 @@ export function useSqlSchema() {
 /** Asks what a query will read, and how it is answered. */
 export function useExplain() {
   return useMutation({
-    mutationFn: (request: ExplainRequest) =>
-      dataOf(
-        api.POST('/api/sql/explain', {
-          body: request,
-          params: { query: { asOf: shownMoment() ?? undefined } },
-        }),
-      ),
+    mutationFn: (body: ExplainRequest) =>
+      dataOf(api.POST('/api/sql/explain', { body, params: atShownMoment() })),
   });
 }
 
@@ -30,6 +25,9 @@ export function useSql() {
 
 /** Runs a query as of the moment that the page shows. @throws ApiProblem with the database's words for one that fails */
 export function askSql(body: SqlRequest, signal?: AbortSignal): Promise<SqlResult> {
-  const params = { query: { asOf: shownMoment() ?? undefined } };
-  return dataOf(api.POST('/api/sql', { body, params, signal }));
+  return dataOf(api.POST('/api/sql', { body, params: atShownMoment(), signal }));
+}
+
+function atShownMoment() {
+  return { query: { asOf: shownMoment() ?? undefined } };
 }

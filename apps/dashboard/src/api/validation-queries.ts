@@ -1,6 +1,7 @@
-import { keepPreviousData, useQueries, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { percentOf } from '../validation/targets';
 import { api, dataOf } from './client';
+import { combineQueries } from './combine-queries';
 import { keys, type PageRequest, unlessRefused } from './queries';
 import type { paths, ValidationFigures } from './schema';
 import { newestFigures } from '../validation/best-version';
@@ -70,21 +71,18 @@ export function useNewestFigures(
   split: ValidationFigures['split'],
   refetchMs: PageRequest['refetchMs'],
 ) {
-  const newest = useQueries({
+  const { items } = useQueries({
     queries: runIds.map((runId) => ({
       queryKey: [...keys.validations(runId), split],
-      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-        readValidations(runId, { split, families: false, limit: NUM_DECODINGS }, signal),
+      queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
+        const query = { split, families: false, limit: NUM_DECODINGS };
+        return { runId, figures: newestFigures(await readValidations(runId, query, signal)) };
+      },
       refetchInterval: unlessRefused(refetchMs),
     })),
-    combine,
+    combine: combineQueries,
   });
-  return new Map(runIds.map((runId, i) => [runId, newestFigures(newest[i])]));
-}
-
-/** Outside of the hook, so that equal results stay the same object. */
-function combine(results: readonly UseQueryResult<ValidationFigures[]>[]) {
-  return results.map(({ data }) => data ?? []);
+  return new Map(items.map(({ runId, figures }) => [runId, figures]));
 }
 
 type ValidationsQuery = NonNullable<paths['/api/runs/{runId}/validations']['get']['parameters']['query']>;

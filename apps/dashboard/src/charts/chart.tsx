@@ -2,12 +2,13 @@ import { useState, type ReactNode } from 'react';
 import { seriesColorVariable } from './chart-colors';
 import { lastValue, valueAtRow } from './chart-data';
 import { formatValue } from './chart-options';
+import { Explained } from '../components/tooltip';
 import styles from './chart.module.css';
 import { Plot, type PlotProps } from './plot';
 
 interface ChartProps extends Omit<PlotProps, 'onCursor'> {
   readonly title: string;
-  /** Says what the chart shows, when the pointer rests on the title. */
+  /** Says what the chart shows. */
   readonly note?: string;
   /** Buttons beside the title. */
   readonly actions?: ReactNode;
@@ -30,7 +31,9 @@ export function Chart({ title, note, actions, ...plot }: ChartProps) {
   return (
     <figure className={styles.chart} aria-label={title}>
       <figcaption className={styles.caption}>
-        <h2 title={note}>{title}</h2>
+        <h2>
+          <Explained by={note}>{title}</Explained>
+        </h2>
         {actions}
         <ul className={actions === undefined ? styles.legend : styles.legendBelow}>
           {labels.map((label, i) => (

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { EpisodeListItem, RunListItem } from '../api/schema';
 import styles from './badge.module.css';
+import { Explained } from './tooltip';
 
 type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'accent';
 
@@ -34,12 +35,17 @@ const STATUS_VIEWS: Record<RunListItem['status'], StatusView> = {
   failed: { label: 'Failed', tone: 'bad', meaning: 'Ended by an error' },
 };
 
-export function StatusBadge({ status }: Pick<RunListItem, 'status'>) {
+interface StatusBadgeProps extends Pick<RunListItem, 'status'> {
+  /** Has the meaning as a tooltip. Each row of a table would be one more stop of the Tab key. */
+  readonly isExplained?: boolean;
+}
+
+export function StatusBadge({ status, isExplained = false }: StatusBadgeProps) {
   const { label, tone, meaning } = STATUS_VIEWS[status];
   return (
-    <Badge tone={tone} title={meaning}>
+    <Badge tone={tone} title={isExplained ? undefined : meaning}>
       <span className={status === 'running' ? styles.pulse : styles.dot} />
-      {label}
+      <Explained by={isExplained ? meaning : undefined}>{label}</Explained>
     </Badge>
   );
 }

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import controls from './controls.module.css';
+import { TooltipButton } from './tooltip';
 
 interface CopyLinkProps {
   readonly address: string;
@@ -14,10 +15,9 @@ export function CopyLink({ address, label, title }: CopyLinkProps) {
   const [state, setState] = useState<'copied' | 'shown' | null>(null);
   return (
     <>
-      <button
-        type="button"
+      <TooltipButton
         className={controls.button}
-        title={title}
+        tooltip={title}
         onClick={() => {
           // A page that is not served from this machine or over HTTPS has no clipboard.
           const { clipboard } = navigator as { readonly clipboard?: Clipboard };
@@ -33,7 +33,7 @@ export function CopyLink({ address, label, title }: CopyLinkProps) {
         }}
       >
         {state === 'copied' ? 'Copied' : 'Copy link'}
-      </button>
+      </TooltipButton>
       {state === 'shown' && <input className={controls.input} aria-label={label} readOnly value={address} />}
     </>
   );

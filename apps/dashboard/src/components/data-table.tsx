@@ -1,51 +1,27 @@
-import type { ReactNode } from 'react';
+import { ColumnHeader } from './column-header';
 import styles from './table.module.css';
+import { useTableModel, type TableColumn, type TableModelProps } from './table-model';
 import { VirtualRows } from './virtual-rows';
-
-export interface TableColumn<Row> {
-  readonly label: string;
-  /** Shown when the pointer rests on the header. */
-  readonly title?: string;
-  /** Aligned right, with digits of equal width. */
-  readonly isNumeric?: boolean;
-  readonly isMuted?: boolean;
-  /** By which rows can be sorted; without it, the column can't be. */
-  readonly sortKey?: string;
-  readonly cell: (row: Row) => ReactNode;
-}
 
 /** Longer tables have only the rows in the page that are in view; the search of the browser finds no others. */
 export const MAX_WHOLE_ROWS = 1_000;
 
-export interface TableSort {
-  readonly key: string;
-  readonly order: 'ascending' | 'descending';
-}
-
-interface DataTableProps<Row> {
+export interface DataTableProps<Row> extends TableModelProps<Row> {
   /** Name of the table for screen readers. */
   readonly label: string;
-  readonly columns: readonly TableColumn<Row>[];
-  readonly rows: readonly Row[];
-  /** By the row number unless given. */
-  readonly keyOf?: (row: Row) => string;
   /** Dims rows that are about to be replaced. */
   readonly isStale?: boolean;
   readonly className?: string;
-  /** How the rows are sorted. */
-  readonly sort?: TableSort;
-  readonly onSort?: (sort: TableSort) => void;
 }
 
 /** A table with one header row, in a frame that the keyboard can scroll where the table is too wide or too high; one of more than `MAX_WHOLE_ROWS` needs a frame that `className` limits in height. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, rows, keyOf, isStale = false, className = '', sort, onSort } = props;
-  const classOf = ({ isNumeric, isMuted }: TableColumn<Row>): string =>
-    `${isNumeric ? styles.number : ''} ${isMuted ? styles.muted : ''}`;
+  const { label, isStale = false, className = '' } = props;
+  const { columns, rows } = useTableModel(props);
   const isVirtual = rows.length > MAX_WHOLE_ROWS;
-  const cellsOf = (row: Row) =>
-    columns.map((column, c) => (
-      <td key={c} className={classOf(column)}>
+  const cellsOf = ({ row }: { readonly row: Row }) =>
+    columns.map((column) => (
+      <td key={column.id} className={classOf(column)}>
         {column.cell(row)}
       </td>
     ));
@@ -59,8 +35,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       <table className={styles.table} aria-rowcount={isVirtual ? rows.length + 1 : undefined}>
         <thead>
           <tr aria-rowindex={isVirtual ? 1 : undefined}>
-            {columns.map((column, c) => (
-              <ColumnHeader key={c} {...column} sort={sort} onSort={onSort} />
+            {columns.map((column) => (
+              <ColumnHeader key={column.id} {...column} />
             ))}
           </tr>
         </thead>
@@ -68,8 +44,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           <VirtualRows rows={rows} numColumns={columns.length} cellsOf={cellsOf} />
         ) : (
           <tbody>
-            {rows.map((row, r) => (
-              <tr key={keyOf?.(row) ?? r}>{cellsOf(row)}</tr>
+            {rows.map((row) => (
+              <tr key={row.id}>{cellsOf(row)}</tr>
             ))}
           </tbody>
         )}
@@ -78,30 +54,6 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   );
 }
 
-type ColumnHeaderProps<Row> = Pick<DataTableProps<Row>, 'sort' | 'onSort'> & TableColumn<Row>;
-
-/** A press sorts by the column, from the most to the least; another the other way round. */
-function ColumnHeader<Row>({ label, title, isNumeric, sortKey, sort, onSort }: ColumnHeaderProps<Row>) {
-  const className = isNumeric ? styles.number : undefined;
-  if (sortKey === undefined || !onSort)
-    return (
-      <th scope="col" className={className} title={title}>
-        {label}
-      </th>
-    );
-  const order = sort?.key === sortKey ? sort.order : null;
-  return (
-    <th scope="col" className={className} title={title} aria-sort={order ?? 'none'}>
-      <button
-        type="button"
-        className={styles.sort}
-        onClick={() => {
-          onSort({ key: sortKey, order: order === 'descending' ? 'ascending' : 'descending' });
-        }}
-      >
-        {label}
-        <span aria-hidden>{order === null ? '' : order === 'ascending' ? ' ↑' : ' ↓'}</span>
-      </button>
-    </th>
-  );
+function classOf<Row>({ isNumeric, isMuted }: TableColumn<Row>): string {
+  return `${isNumeric ? styles.number : ''} ${isMuted ? styles.muted : ''}`;
 }

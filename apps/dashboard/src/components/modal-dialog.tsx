@@ -1,4 +1,5 @@
-import { type ReactNode, useLayoutEffect, useRef } from 'react';
+import { Dialog } from '@ariakit/react/dialog';
+import type { ReactNode } from 'react';
 import styles from './modal-dialog.module.css';
 
 interface ModalDialogProps {
@@ -11,28 +12,15 @@ interface ModalDialogProps {
 
 /** A dialog that is open as long as it is there; Escape and a click beside it close it, and the focus goes back to where it was. */
 export function ModalDialog({ label, onClose, className = '', children }: ModalDialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  // A layout effect closes it while it is still in the page, which gives the focus back.
-  useLayoutEffect(() => {
-    const element = dialog.current;
-    element?.showModal();
-    return () => {
-      element?.close();
-    };
-  }, []);
   return (
-    <dialog
-      ref={dialog}
-      className={`${styles.dialog} ${className}`}
+    <Dialog
+      open
+      onClose={onClose}
       aria-label={label}
-      onClose={({ currentTarget }) => {
-        if (!currentTarget.open) onClose();
-      }}
-      onMouseDown={(event) => {
-        if (event.target === event.currentTarget) onClose();
-      }}
+      className={`${styles.dialog} ${className}`}
+      backdrop={<div className={styles.backdrop} />}
     >
-      <div className={styles.inside}>{children}</div>
-    </dialog>
+      {children}
+    </Dialog>
   );
 }

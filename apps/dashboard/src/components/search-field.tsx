@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import controls from './controls.module.css';
+import { Field } from './field';
 
 export interface FieldState {
   readonly value: string;
@@ -19,22 +19,15 @@ export function SearchField({ label, type, value, onCommit }: SearchFieldProps) 
     setTyped(null);
   };
   return (
-    <label className={controls.field}>
-      {label}
-      <input
-        className={controls.input}
-        type={type}
-        step="any"
-        maxLength={200}
-        value={typed ?? value}
-        onChange={(event) => {
-          setTyped(event.target.value);
-        }}
-        onBlur={commit}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter') commit();
-        }}
-      />
-    </label>
+    <Field
+      {...{ label, type }}
+      maxLength={200}
+      value={typed ?? value}
+      onChange={setTyped}
+      onBlur={commit}
+      onKeyDown={({ key }) => {
+        if (key === 'Enter') commit();
+      }}
+    />
   );
 }

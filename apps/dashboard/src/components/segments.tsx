@@ -1,3 +1,4 @@
+import { Radio, RadioGroup, RadioProvider } from '@ariakit/react/radio';
 import styles from './controls.module.css';
 
 interface SegmentsProps<Value extends string> {
@@ -10,19 +11,20 @@ interface SegmentsProps<Value extends string> {
 /** A choice between a few options, all of them visible. */
 export function Segments<Value extends string>({ label, value, options, onChange }: SegmentsProps<Value>) {
   return (
-    <div className={styles.segments} role="group" aria-label={label}>
-      {options.map((option) => (
-        <button
-          key={option.value}
-          type="button"
-          aria-pressed={option.value === value}
-          onClick={() => {
-            onChange(option.value);
-          }}
-        >
-          {option.label}
-        </button>
-      ))}
-    </div>
+    <RadioProvider
+      value={value}
+      setValue={(chosen) => {
+        onChange(chosen as Value);
+      }}
+    >
+      <RadioGroup className={styles.segments} aria-label={label}>
+        {options.map((option) => (
+          <label key={option.value}>
+            <Radio value={option.value} />
+            {option.label}
+          </label>
+        ))}
+      </RadioGroup>
+    </RadioProvider>
   );
 }

@@ -7,13 +7,13 @@ import { useHealth, useLogin, useSession } from '../api/queries';
 import type { Health, SessionStatus } from '../api/schema';
 import { useKeyboard } from '../keyboard/use-keyboard';
 import { forgetEditsIfAllowed } from '../notebooks/kept-edits';
-import { ClockIcon } from './clock-icon';
 import controls from './controls.module.css';
+import { ClockIcon, SearchIcon } from './icons';
 import { LoginForm } from './login-form';
 import { Loading } from './notice';
-import { SearchIcon } from './search-icon';
 import { ThemeSwitch } from './theme-switch';
 import styles from './shell.module.css';
+import { TooltipButton } from './tooltip';
 
 // Few visits open them.
 const CommandPalette = lazy(async () => ({
@@ -139,15 +139,14 @@ function MainNavigation() {
 
 function CommandsButton({ onClick }: { readonly onClick: () => void }) {
   return (
-    <button
-      type="button"
+    <TooltipButton
       className={controls.iconButton}
       aria-label="Commands"
-      title="Pages, runs, ids and commands (Ctrl+K)"
+      tooltip="Pages, runs, ids and commands (Ctrl+K)"
       onClick={onClick}
     >
       <SearchIcon />
-    </button>
+    </TooltipButton>
   );
 }
 
@@ -160,34 +159,32 @@ interface AsOfButtonProps {
 
 function AsOfButton({ isExpanded, isDisabled, onClick }: AsOfButtonProps) {
   return (
-    <button
-      type="button"
+    <TooltipButton
       className={controls.iconButton}
       aria-label="Show an earlier moment"
       aria-expanded={isExpanded}
-      title="Show an earlier moment"
+      tooltip="Show an earlier moment"
       disabled={isDisabled}
       onClick={onClick}
     >
       <ClockIcon />
-    </button>
+    </TooltipButton>
   );
 }
 
 function LogOut({ name }: { readonly name: string }) {
   const login = useLogin();
   return (
-    <button
-      type="button"
+    <TooltipButton
       className={controls.button}
-      title={`Logged in by the key "${name}"`}
+      tooltip={`Logged in by the key "${name}"`}
       disabled={login.isPending}
       onClick={() => {
         if (forgetEditsIfAllowed()) login.mutate(null);
       }}
     >
       Log out
-    </button>
+    </TooltipButton>
   );
 }
 

@@ -1,23 +1,25 @@
 import type { ReactNode } from 'react';
 import styles from './stat.module.css';
+import { Explained } from './tooltip';
 
 /** A row of key figures, each a `Stat`. */
 export function StatRow({ children }: { readonly children: ReactNode }) {
   return <dl className={styles.row}>{children}</dl>;
 }
 
-export function Stat({
-  label,
-  children,
-  title,
-}: {
+interface StatProps {
   readonly label: string;
   readonly children: ReactNode;
-  readonly title?: string;
-}) {
+  /** Says what the figure is. */
+  readonly note?: string;
+}
+
+export function Stat({ label, children, note }: StatProps) {
   return (
-    <div className={styles.stat} title={title}>
-      <dt>{label}</dt>
+    <div className={styles.stat}>
+      <dt>
+        <Explained by={note}>{label}</Explained>
+      </dt>
       <dd>{children}</dd>
     </div>
   );

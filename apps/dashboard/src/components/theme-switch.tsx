@@ -1,5 +1,6 @@
 import { useTheme, type ThemeChoice } from '../theme/use-theme';
 import styles from './controls.module.css';
+import { TooltipButton } from './tooltip';
 
 const NEXT: Record<ThemeChoice, ThemeChoice> = { system: 'light', light: 'dark', dark: 'system' };
 const ICON: Record<ThemeChoice, string> = { system: '◐', light: '☀', dark: '☾' };
@@ -8,16 +9,15 @@ const ICON: Record<ThemeChoice, string> = { system: '◐', light: '☀', dark: '
 export function ThemeSwitch() {
   const { choice, choose } = useTheme();
   return (
-    <button
-      type="button"
+    <TooltipButton
       className={styles.iconButton}
       onClick={() => {
         choose(NEXT[choice]);
       }}
       aria-label={`Theme: ${choice}. Switch to ${NEXT[choice]}`}
-      title={`Theme: ${choice}`}
+      tooltip={`Theme: ${choice}`}
     >
       {ICON[choice]}
-    </button>
+    </TooltipButton>
   );
 }

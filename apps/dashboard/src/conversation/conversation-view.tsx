@@ -1,8 +1,9 @@
-import { type CSSProperties, type KeyboardEvent, useRef, useState } from 'react';
+import { Composite, CompositeItem, useCompositeStore } from '@ariakit/react/composite';
+import { type CSSProperties, type KeyboardEvent, useState } from 'react';
 import { useOpenPage } from '../as-of/shown-moment';
 import { Link } from '../components/link';
 import type { ConversationNode } from './conversation-tree';
-import { moveInTree, type ShownNode, shownNodes } from './tree-moves';
+import { moveSideways, type ShownNode, shownNodes } from './tree-moves';
 import styles from './conversation-view.module.css';
 
 interface ConversationViewProps {
@@ -13,15 +14,12 @@ interface ConversationViewProps {
 
 /** The tree of an episode; arrow keys move in it, Enter or a click goes to the step or opens the branch. */
 export function ConversationView({ nodes, onStep }: ConversationViewProps) {
-  const tree = useRef<HTMLUListElement>(null);
+  const composite = useCompositeStore({ orientation: 'vertical' });
   const openPage = useOpenPage();
   /** Those that were opened or closed since they were first shown. */
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
-  const [currentId, setCurrentId] = useState('');
   const closed = differing(new Set(closedAtFirst(nodes)), toggled);
   const shown = shownNodes(nodes, closed);
-  // A node that is no longer shown hands the focus to the first.
-  const current = shown.find(({ node }) => node.id === currentId)?.node ?? shown[0].node;
 
   const toggle = (id: string): void => {
     setToggled((before) => differing(before, new Set([id])));
@@ -31,33 +29,38 @@ export function ConversationView({ nodes, onStep }: ConversationViewProps) {
     else if (target.kind === 'step') onStep(target.step);
     else openPage(target.address);
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
+  const onKeyDown = (event: KeyboardEvent, id: string): void => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const move = moveInTree(event.key, current.id, shown, closed);
-    if (move === null && event.key !== 'Enter') return;
+    const move = moveSideways(event.key, id, shown, closed);
+    if (move === null) return;
     event.preventDefault();
-    if (move === null) follow(current);
-    else if (move.kind === 'toggle') toggle(move.id);
-    else {
-      setCurrentId(move.id);
-      tree.current?.querySelector<HTMLElement>(`[data-node="${CSS.escape(move.id)}"]`)?.focus();
-    }
+    if (move.kind === 'toggle') toggle(move.id);
+    else composite.move(elementId(move.id));
   };
   return (
-    <ul ref={tree} role="tree" aria-label="Conversation" className={styles.tree} onKeyDown={onKeyDown}>
+    <Composite
+      store={composite}
+      role="tree"
+      aria-label="Conversation"
+      className={styles.tree}
+      render={<ul />}
+    >
       {shown.map((one) => (
         <TreeNode
           key={one.node.id}
           shown={one}
-          isCurrent={one.node.id === current.id}
           isClosed={closed.has(one.node.id)}
-          onFocus={setCurrentId}
+          onKeyDown={onKeyDown}
           onToggle={toggle}
           onFollow={follow}
         />
       ))}
-    </ul>
+    </Composite>
   );
+}
+
+function elementId(nodeId: string): string {
+  return `node-${nodeId.replaceAll(' ', '-')}`;
 }
 
 /** Many forks of a step would push the rest of the conversation away. */
@@ -75,34 +78,32 @@ function differing(one: ReadonlySet<string>, other: ReadonlySet<string>): Readon
 
 interface TreeNodeProps {
   readonly shown: ShownNode;
-  /** The Tab key reaches it, and no other. */
-  readonly isCurrent: boolean;
   readonly isClosed: boolean;
-  readonly onFocus: (id: string) => void;
+  readonly onKeyDown: (event: KeyboardEvent, id: string) => void;
   readonly onToggle: (id: string) => void;
   /** Goes to the target of a node; opens or closes one without. */
   readonly onFollow: (node: ConversationNode) => void;
 }
 
 /** Nodes are siblings in the page, with their levels, so that the name of one is its own text only. */
-function TreeNode({ shown, isCurrent, isClosed, onFocus, onToggle, onFollow }: TreeNodeProps) {
+function TreeNode({ shown, isClosed, onKeyDown, onToggle, onFollow }: TreeNodeProps) {
   const { node, level, position, numSiblings } = shown;
   const { id, kind, label, detail, target, children } = node;
   const isParent = children.length > 0;
   return (
-    <li
+    <CompositeItem
+      id={elementId(id)}
       role="treeitem"
       aria-level={level}
       aria-posinset={position}
       aria-setsize={numSiblings}
       aria-expanded={isParent ? !isClosed : undefined}
-      tabIndex={isCurrent ? 0 : -1}
-      data-node={id}
       data-kind={kind}
       className={styles.node}
       style={{ '--level': level - 1 } as CSSProperties}
-      onFocus={() => {
-        onFocus(id);
+      render={<li />}
+      onKeyDown={(event) => {
+        onKeyDown(event, id);
       }}
       onClick={({ target: clicked }) => {
         // A link follows itself, or opens another tab.
@@ -128,6 +129,6 @@ function TreeNode({ shown, isCurrent, isClosed, onFocus, onToggle, onFollow }: T
         <span className={styles.label}>{label}</span>
       )}{' '}
       <span className={styles.detail}>{detail}</span>
-    </li>
+    </CompositeItem>
   );
 }

@@ -30,11 +30,11 @@ export type TreeMove =
   | { readonly kind: 'toggle'; readonly id: string };
 
 /**
- * Moves in a tree as the pattern of ARIA describes it.
+ * Moves into a node and out of it, as the pattern of ARIA describes it for trees.
  *
  * @returns null for a key that does nothing there
  */
-export function moveInTree(
+export function moveSideways(
   key: string,
   currentId: string,
   shown: readonly ShownNode[],
@@ -43,26 +43,11 @@ export function moveInTree(
   const place = shown.findIndex(({ node }) => node.id === currentId);
   if (place === -1) return null;
   const { node, parentId } = shown[place];
-  const focusOn = (target: ShownNode | undefined): TreeMove | null =>
-    target === undefined ? null : { kind: 'focus', id: target.node.id };
   const isParent = node.children.length > 0;
   const isClosed = closed.has(node.id);
-  switch (key) {
-    case 'ArrowDown':
-      return focusOn(shown[place + 1]);
-    case 'ArrowUp':
-      return focusOn(shown[place - 1]);
-    case 'Home':
-      return focusOn(shown[0]);
-    case 'End':
-      return focusOn(shown.at(-1));
-    case 'ArrowRight':
-      if (!isParent) return null;
-      return isClosed ? { kind: 'toggle', id: node.id } : focusOn(shown[place + 1]);
-    case 'ArrowLeft':
-      if (isParent && !isClosed) return { kind: 'toggle', id: node.id };
-      return parentId === null ? null : { kind: 'focus', id: parentId };
-    default:
-      return null;
-  }
+  if (key === 'ArrowRight' && isParent)
+    return isClosed ? { kind: 'toggle', id: node.id } : { kind: 'focus', id: node.children[0].id };
+  if (key !== 'ArrowLeft') return null;
+  if (isParent && !isClosed) return { kind: 'toggle', id: node.id };
+  return parentId === null ? null : { kind: 'focus', id: parentId };
 }

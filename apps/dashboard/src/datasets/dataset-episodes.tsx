@@ -1,10 +1,11 @@
 import { useDatasetEpisodes } from '../api/dataset-queries';
 import type { DatasetEpisode } from '../api/schema';
-import { DataTable, type TableColumn } from '../components/data-table';
+import { DataTable } from '../components/data-table';
+import { IdLink } from '../components/id-link';
 import { Link } from '../components/link';
 import { ErrorState, Loading } from '../components/notice';
 import { Pager } from '../components/pager';
-import table from '../components/table.module.css';
+import type { TableColumn } from '../components/table-model';
 import { usePaging } from '../components/use-paging';
 import { shortId } from '../format/ids';
 
@@ -13,11 +14,7 @@ const PAGE_SIZE = 20;
 const COLUMNS: readonly TableColumn<DatasetEpisode>[] = [
   {
     label: 'Episode',
-    cell: ({ runId, episodeId }) => (
-      <Link className={`${table.link} mono`} to={`/runs/${runId}/episodes/${episodeId}`} title={episodeId}>
-        {shortId(episodeId)}
-      </Link>
-    ),
+    cell: ({ runId, episodeId }) => <IdLink id={episodeId} to={`/runs/${runId}/episodes/${episodeId}`} />,
   },
   {
     label: 'Run',

@@ -1,9 +1,11 @@
 import type { EpisodeDetail } from '../api/schema';
 import { Badge, OutcomeBadge } from '../components/badge';
+import { IdLink } from '../components/id-link';
 import { JsonTree } from '../components/json-tree';
 import { Link } from '../components/link';
 import { Stat, StatRow } from '../components/stat';
 import table from '../components/table.module.css';
+import { Explained } from '../components/tooltip';
 import { shortId } from '../format/ids';
 import { formatCost, formatCount, formatNumber } from '../format/numbers';
 import { formatDuration, formatMoment } from '../format/times';
@@ -27,13 +29,13 @@ export function EpisodeHeader({ runId, episode }: EpisodeHeaderProps) {
       <StatRow>
         <Stat label="Return">{formatNumber(episode.return)}</Stat>
         <Stat label="Steps">{formatCount(episode.numSteps)}</Stat>
-        <Stat label="Tokens" title="All tokens, and those that the policy sampled">
+        <Stat label="Tokens" note="All tokens, and those that the policy sampled">
           {formatCount(episode.numTokens)} <small>{formatCount(episode.numActionTokens)} sampled</small>
         </Stat>
         {episode.policyVersionMin !== null && <Stat label="Policy version">{formatVersions(episode)}</Stat>}
         {episode.environmentSeed !== null && <Stat label="Environment seed">{episode.environmentSeed}</Stat>}
         {episode.costUsd !== null && <Stat label="Cost">{formatCost(episode.costUsd)}</Stat>}
-        <Stat label="Started" title={formatMoment(episode.startedAt)}>
+        <Stat label="Started" note={formatMoment(episode.startedAt)}>
           <small>{formatMoment(episode.startedAt)}</small>
         </Stat>
         <Stat label="Duration">{formatDuration(episodeDurationMs(episode))}</Stat>
@@ -64,15 +66,25 @@ function EpisodeLinks({ runId, episode }: EpisodeHeaderProps) {
       </span>
       <OutcomeBadge {...episode} />
       {episode.numPoorerSteps > 0 && (
-        <Badge tone="warn" title="A part of them could not be stored; each step says which">
-          {formatCount(episode.numPoorerSteps)} {episode.numPoorerSteps === 1 ? 'step' : 'steps'} stored
-          poorer
+        <Badge tone="warn">
+          <Explained by="A part of them could not be stored; each step says which">
+            {formatCount(episode.numPoorerSteps)} {episode.numPoorerSteps === 1 ? 'step' : 'steps'} stored
+            poorer
+          </Explained>
         </Badge>
       )}
-      {episode.endDetail !== '' && <Badge title="Why it ended">{episode.endDetail}</Badge>}
+      {episode.endDetail !== '' && (
+        <Badge>
+          <Explained by="Why it ended">{episode.endDetail}</Explained>
+        </Badge>
+      )}
       <Badge>{episode.split}</Badge>
       <Badge>{episode.agent}</Badge>
-      {episode.externalId !== '' && <Badge title="Id that its caller gave it">{episode.externalId}</Badge>}
+      {episode.externalId !== '' && (
+        <Badge>
+          <Explained by="Id that its caller gave it">{episode.externalId}</Explained>
+        </Badge>
+      )}
       {episode.tags.map((tag) => (
         <Link key={tag} to={`../episodes?tag=${encodeURIComponent(tag)}`}>
           <Badge tone="accent">{tag}</Badge>
@@ -104,11 +116,7 @@ function GroupLinks({ episode: { groupId, groupMember } }: Pick<EpisodeHeaderPro
   const ofGroup = encodeURIComponent(groupId);
   return (
     <span className={page.subtle}>
-      Group{' '}
-      <Link className={`${table.link} mono`} to={`../episodes?groupId=${ofGroup}`} title={groupId}>
-        {shortId(groupId)}
-      </Link>
-      , member {groupMember}
+      Group <IdLink id={groupId} to={`../episodes?groupId=${ofGroup}`} />, member {groupMember}
       {openedRun() === null && (
         <>
           {' '}

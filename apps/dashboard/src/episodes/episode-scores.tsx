@@ -3,6 +3,7 @@ import { useShownMoment } from '../as-of/shown-moment';
 import { useScoreEpisode } from '../api/episode-queries';
 import type { EpisodeDetail } from '../api/schema';
 import controls from '../components/controls.module.css';
+import { Field } from '../components/field';
 import { ThumbIcon } from '../components/thumb-icon';
 import { formatNumber } from '../format/numbers';
 import { formatMoment } from '../format/times';
@@ -84,31 +85,5 @@ function ScoreForm({ runId, episodeId }: { readonly runId: string; readonly epis
       {score.isError && <p role="alert">{score.error.message}</p>}
       {score.isSuccess && <p role="status">Saved; it shows here within seconds.</p>}
     </form>
-  );
-}
-
-interface FieldProps {
-  readonly label: string;
-  readonly value: string;
-  readonly type?: 'text' | 'number';
-  readonly maxLength?: number;
-  readonly onChange: (value: string) => void;
-}
-
-function Field({ label, value, type = 'text', maxLength, onChange }: FieldProps) {
-  return (
-    <label className={controls.field}>
-      {label}
-      <input
-        className={controls.input}
-        type={type}
-        step="any"
-        value={value}
-        maxLength={maxLength}
-        onChange={(event) => {
-          onChange(event.target.value);
-        }}
-      />
-    </label>
   );
 }

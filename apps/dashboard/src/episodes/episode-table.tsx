@@ -1,9 +1,10 @@
 import type { EpisodeListItem } from '../api/schema';
 import { Badge, OutcomeBadge } from '../components/badge';
-import { DataTable, type TableColumn } from '../components/data-table';
+import { IdLink } from '../components/id-link';
 import { Link } from '../components/link';
 import { EmptyState } from '../components/notice';
-import table from '../components/table.module.css';
+import type { TableColumn } from '../components/table-model';
+import { WideTable } from '../components/wide-table';
 import { shortId } from '../format/ids';
 import { formatCount, formatNumber } from '../format/numbers';
 import { formatDuration, formatMoment } from '../format/times';
@@ -12,11 +13,7 @@ import { episodeDurationMs, formatVersions } from './episode-facts';
 const COLUMNS: readonly TableColumn<EpisodeListItem>[] = [
   {
     label: 'Episode',
-    cell: ({ episodeId }) => (
-      <Link className={`${table.link} mono`} to={episodeId} title={episodeId}>
-        {shortId(episodeId)}
-      </Link>
-    ),
+    cell: ({ episodeId }) => <IdLink id={episodeId} to={episodeId} />,
   },
   { label: 'Outcome', cell: (episode) => <OutcomeBadge {...episode} /> },
   {
@@ -71,7 +68,8 @@ export function EpisodeTable({ episodes, isStale }: EpisodeTableProps) {
     );
   }
   return (
-    <DataTable
+    <WideTable
+      keptAs="episodes"
       label="Episodes"
       columns={COLUMNS}
       rows={episodes}

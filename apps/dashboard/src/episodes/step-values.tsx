@@ -1,6 +1,8 @@
 import type { EpisodeDetail } from '../api/schema';
-import { DataTable, type TableColumn } from '../components/data-table';
+import { DataTable } from '../components/data-table';
 import { Link } from '../components/link';
+import { numberColumn } from '../components/table-columns';
+import type { TableColumn } from '../components/table-model';
 import table from '../components/table.module.css';
 import { shortId } from '../format/ids';
 import { formatCount, formatNumber, formatPercent } from '../format/numbers';
@@ -12,7 +14,7 @@ type Fork = EpisodeDetail['forks'][number];
 const COLUMNS: readonly TableColumn<StepValue>[] = [
   { label: 'Action', cell: ({ action }) => action ?? 'The policy’s choice' },
   { label: 'Policy', cell: ({ policy, greedy }) => (greedy ? `${policy}, greedy` : policy) },
-  { label: 'Forks', isNumeric: true, cell: ({ numForks }) => formatCount(numForks) },
+  numberColumn('Forks', ({ numForks }) => numForks, formatCount),
   {
     label: 'Return from here (95 %)',
     isNumeric: true,

@@ -1,10 +1,8 @@
 import { useEpisode } from '../api/episode-queries';
 import type { EpisodeDetail } from '../api/schema';
 import controls from '../components/controls.module.css';
-import { Link } from '../components/link';
+import { IdLink } from '../components/id-link';
 import { ErrorState, Loading } from '../components/notice';
-import table from '../components/table.module.css';
-import { shortId } from '../format/ids';
 import page from '../pages/page.module.css';
 import styles from './episode.module.css';
 import { BY_LOGPROB } from '../tokens/token-colors';
@@ -23,10 +21,7 @@ export function StepsBeforeFork({ origin }: StepsBeforeForkProps) {
   return (
     <details className={page.card}>
       <summary className={styles.summary}>
-        Steps before the fork: {step} of{' '}
-        <Link className={`${table.link} mono`} to={`/runs/${runId}/episodes/${episodeId}`} title={episodeId}>
-          {shortId(episodeId)}
-        </Link>
+        Steps before the fork: {step} of <IdLink id={episodeId} to={`/runs/${runId}/episodes/${episodeId}`} />
       </summary>
       {parent.isPending && <Loading label="Loading the parent" rows={3} />}
       {parent.isError && <ErrorState error={parent.error} onRetry={() => void parent.refetch()} />}

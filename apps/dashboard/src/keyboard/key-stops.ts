@@ -2,11 +2,12 @@
 const STOPS = '#content tbody tr, #content [data-key-stop]';
 const IN_ROW = 'a[href]';
 
-/** Whether keys belong to what has the focus: a field, a list of choices, or an editor. */
+/** Whether keys belong to what has the focus: a field, a list of choices, a menu, or an editor. */
 export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
-    (target.isContentEditable || target.closest('input, select, textarea, [role="textbox"]') !== null)
+    (target.isContentEditable ||
+      target.closest('input:not([type="radio"]), select, textarea, [role="textbox"], [role="menu"]') !== null)
   );
 }
 

@@ -57,7 +57,7 @@ export function useKeyboard({ isEnabled, overlay, onHelp, onPalette }: KeyboardO
       });
       const chord = kind === 'chord' ? pressChord(key) : null;
       if (overlay === 'palette' && chord?.kind === 'palette') return chord;
-      if (overlay !== null || document.querySelector('dialog[open]')) return null;
+      if (overlay !== null || document.querySelector('[role="dialog"]')) return null;
       if (kind !== 'single') return chord;
       if (!singleKeysAreOn() || LEVEL_KEYS.has(key)) return null;
       const next = pressKey(pressed.current, key, timeStamp);

@@ -1,8 +1,9 @@
 import type { RunDetail, ValidationFigures } from '../api/schema';
 import { useNewestFigures } from '../api/validation-queries';
-import { DataTable, type TableColumn } from '../components/data-table';
+import { DataTable } from '../components/data-table';
 import { Link } from '../components/link';
 import { SuccessInterval } from '../components/success-interval';
+import type { TableColumn } from '../components/table-model';
 import { formatPercent } from '../format/numbers';
 import { hasEnded } from '../format/run-state';
 import page from '../pages/page.module.css';

@@ -6,6 +6,7 @@ import { Segments } from '../components/segments';
 import { Select } from '../components/select';
 import { shortId } from '../format/ids';
 import { useDraft } from '../components/use-draft';
+import { TooltipButton } from '../components/tooltip';
 import { formatMoment } from '../format/times';
 import page from '../pages/page.module.css';
 import { MAX_COLUMNS, type ExplorerView } from './explorer-view';
@@ -189,15 +190,14 @@ function MoreSeeds({ run, others, view, onChange }: ExplorerToolbarProps) {
   }
   if (more.length === 0) return null;
   return (
-    <button
-      type="button"
+    <TooltipButton
       className={controls.button}
-      title="Runs whose recipe differs only by the seed"
+      tooltip="Runs whose recipe differs only by the seed"
       onClick={() => {
         onChange({ others: [...view.others, ...more], isMean: true });
       }}
     >
       Add {more.length} other {more.length === 1 ? 'seed' : 'seeds'}
-    </button>
+    </TooltipButton>
   );
 }

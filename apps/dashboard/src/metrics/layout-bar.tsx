@@ -5,6 +5,7 @@ import { withMoment } from '../as-of/moment';
 import controls from '../components/controls.module.css';
 import { CopyLink } from '../components/copy-link';
 import { Select } from '../components/select';
+import { TooltipButton } from '../components/tooltip';
 import page from '../pages/page.module.css';
 import { openedRun } from '../saved-page/saved-run';
 import { lengthFault, writeView, type ExplorerView } from './explorer-view';
@@ -27,14 +28,13 @@ export function LayoutBar({ view, isNamed, onChange, onAddMetric }: LayoutBarPro
     <div className={page.filters} role="group" aria-label="Layouts">
       <Layouts view={view} onChange={onChange} />
       {isNamed && (
-        <button
-          type="button"
+        <TooltipButton
           className={controls.button}
-          title="The pins and metrics by SQL of this browser, in place of those of the layout or link"
+          tooltip="The pins and metrics by SQL of this browser, in place of those of the layout or link"
           onClick={() => onChange({ ...view, pins: null, metrics: null })}
         >
           My own view
-        </button>
+        </TooltipButton>
       )}
       {openedRun() === null && (
         <>

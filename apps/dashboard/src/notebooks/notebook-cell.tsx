@@ -1,5 +1,6 @@
 import type { NotebookCellBody, SqlTable } from '../api/schema';
 import controls from '../components/controls.module.css';
+import { TooltipButton } from '../components/tooltip';
 import page from '../pages/page.module.css';
 import type { DraftCell } from './notebook-draft';
 import styles from './notebook.module.css';
@@ -22,18 +23,17 @@ interface NotebookCellProps {
 export function NotebookCell(props: NotebookCellProps) {
   const { cell, place, numCells, tables, onChange, onMove, onDelete, onRunner } = props;
   const move = (by: -1 | 1, name: string, sign: string) => (
-    <button
-      type="button"
+    <TooltipButton
       className={controls.plain}
       aria-label={`Move cell ${place} ${name}`}
-      title={`Move ${name}`}
+      tooltip={`Move ${name}`}
       aria-disabled={by < 0 ? place === 1 : place === numCells}
       onClick={() => {
         onMove(by);
       }}
     >
       {sign}
-    </button>
+    </TooltipButton>
   );
   return (
     <section className={`${page.card} ${styles.cell}`} aria-label={`Cell ${place}`}>
@@ -42,15 +42,14 @@ export function NotebookCell(props: NotebookCellProps) {
         <span className={styles.grow} />
         {move(-1, 'up', '↑')}
         {move(1, 'down', '↓')}
-        <button
-          type="button"
+        <TooltipButton
           className={controls.plain}
           aria-label={`Delete cell ${place}`}
-          title="Delete"
+          tooltip="Delete"
           onClick={onDelete}
         >
           ×
-        </button>
+        </TooltipButton>
       </div>
       {cell.kind === 'sql' ? (
         <SqlCell label={`SQL of cell ${place}`} {...{ cell, tables, onChange, onRunner }} />

@@ -1,11 +1,13 @@
 import { useParams } from 'react-router';
 import { useDataset } from '../api/dataset-queries';
 import type { DatasetDetail, DatasetRun, DatasetSplit, SplitContamination } from '../api/schema';
-import { DataTable, type TableColumn } from '../components/data-table';
+import { DataTable } from '../components/data-table';
 import { JsonTree } from '../components/json-tree';
 import { Link } from '../components/link';
 import { ErrorState, Loading } from '../components/notice';
 import { Stat, StatRow } from '../components/stat';
+import { codeColumn, numberColumn, textColumn } from '../components/table-columns';
+import type { TableColumn } from '../components/table-model';
 import table from '../components/table.module.css';
 import { useTitle } from '../components/use-title';
 import { DatasetEpisodes } from '../datasets/dataset-episodes';
@@ -16,9 +18,9 @@ import styles from './dataset-page.module.css';
 import page from './page.module.css';
 
 const SPLIT_COLUMNS: readonly TableColumn<DatasetSplit>[] = [
-  { label: 'Split', cell: ({ split }) => split },
-  { label: 'Rows', isNumeric: true, cell: ({ numRows }) => formatCount(numRows) },
-  { label: 'File', cell: ({ file }) => <span className="mono">{file}</span> },
+  textColumn('Split', ({ split }) => split),
+  numberColumn('Rows', ({ numRows }) => numRows, formatCount),
+  codeColumn('File', ({ file }) => file),
   {
     label: 'SHA-256',
     isMuted: true,
@@ -43,31 +45,22 @@ const RUN_COLUMNS: readonly TableColumn<DatasetRun>[] = [
         </Link>
       ),
   },
-  { label: 'Episodes', isNumeric: true, cell: ({ numEpisodes }) => formatCount(numEpisodes) },
+  numberColumn('Episodes', ({ numEpisodes }) => numEpisodes, formatCount),
 ];
 
 const SHARED_COLUMNS: readonly TableColumn<SplitContamination>[] = [
-  { label: 'Split', cell: ({ split }) => split },
-  { label: 'Compared with', cell: ({ comparedWith }) => comparedWith },
-  { label: 'Rows', isNumeric: true, cell: ({ numRows }) => formatCount(numRows) },
-  {
-    label: 'Shared tasks',
+  textColumn('Split', ({ split }) => split),
+  textColumn('Compared with', ({ comparedWith }) => comparedWith),
+  numberColumn('Rows', ({ numRows }) => numRows, formatCount),
+  numberColumn('Shared tasks', ({ numRowsWithSharedTask }) => numRowsWithSharedTask, formatCount, {
     title: 'Rows whose task the other split has, too',
-    isNumeric: true,
-    cell: ({ numRowsWithSharedTask }) => formatCount(numRowsWithSharedTask),
-  },
-  {
-    label: 'Shared states',
+  }),
+  numberColumn('Shared states', ({ numRowsWithSharedAnchor }) => numRowsWithSharedAnchor, formatCount, {
     title: 'Rows with a state of the environment that the other split has, too',
-    isNumeric: true,
-    cell: ({ numRowsWithSharedAnchor }) => formatCount(numRowsWithSharedAnchor),
-  },
-  {
-    label: 'Shared text',
+  }),
+  numberColumn('Shared text', ({ numRowsWithSharedNGram }) => numRowsWithSharedNGram, formatCount, {
     title: 'Rows with a stretch of words that the other split has, too',
-    isNumeric: true,
-    cell: ({ numRowsWithSharedNGram }) => formatCount(numRowsWithSharedNGram),
-  },
+  }),
 ];
 
 /** A data set: its query, splits, runs, what its splits share, and how it is loaded. */
@@ -84,7 +77,7 @@ export function DatasetPage() {
         <Stat label="Rows">{formatCount(data.numRows)}</Stat>
         <Stat label="Episodes">{formatCount(data.numEpisodes)}</Stat>
         <Stat label="Format">{data.format}</Stat>
-        <Stat label="Content hash" title={data.contentHash}>
+        <Stat label="Content hash" note={data.contentHash}>
           <span className="mono">{data.contentHash.slice(0, 12)}</span>
         </Stat>
         <Stat label="Created">

@@ -10,6 +10,7 @@ import { CopyLink } from '../components/copy-link';
 import { Link } from '../components/link';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { useTitle } from '../components/use-title';
+import { TooltipButton } from '../components/tooltip';
 import { AddCell } from '../notebooks/add-cell';
 import { NotebookCell } from '../notebooks/notebook-cell';
 import { withChange, withMove, withoutCell } from '../notebooks/notebook-draft';
@@ -131,15 +132,14 @@ function Bar({
         {isRunningAll ? 'Running…' : 'Run all'}
       </button>
       {isOfNow && (
-        <button
-          type="button"
+        <TooltipButton
           className={controls.button}
-          title="Ctrl+S"
+          tooltip="Ctrl+S"
           disabled={!isUnsaved || saving.isPending || draft.title.trim() === ''}
           onClick={save}
         >
           {saving.isPending ? 'Saving…' : 'Save'}
-        </button>
+        </TooltipButton>
       )}
       <CopyLink
         address={link}

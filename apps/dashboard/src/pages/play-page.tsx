@@ -1,9 +1,11 @@
 import { useParams } from 'react-router';
 import { usePlay } from '../api/queries';
 import type { PlayDetail, RunOfPlay } from '../api/schema';
-import { DataTable, type TableColumn } from '../components/data-table';
+import { DataTable } from '../components/data-table';
 import { Link } from '../components/link';
 import { ErrorState, Loading } from '../components/notice';
+import { numberColumn, textColumn } from '../components/table-columns';
+import type { TableColumn } from '../components/table-model';
 import table from '../components/table.module.css';
 import { useTitle } from '../components/use-title';
 import { formatCount } from '../format/numbers';
@@ -26,10 +28,10 @@ const RUN_COLUMNS: readonly TableColumn<RunOfPlay>[] = [
     isMuted: true,
     cell: ({ description }) => <span className="mono">{description}</span>,
   },
-  { label: 'Environment', cell: ({ environment }) => environment },
+  textColumn('Environment', ({ environment }) => environment),
   { label: 'Sampling', cell: ({ greedy }) => (greedy ? 'greedy' : 'sampled') },
-  { label: 'Ended', isNumeric: true, cell: ({ numEnded }) => formatCount(numEnded) },
-  { label: 'Planned', isNumeric: true, cell: ({ numPlanned }) => formatCount(numPlanned) },
+  numberColumn('Ended', ({ numEnded }) => numEnded, formatCount),
+  numberColumn('Planned', ({ numPlanned }) => numPlanned, formatCount),
 ];
 
 /** A play: the figures of its policies, and their comparison task by task. */

@@ -1,9 +1,10 @@
 import { usePlays } from '../api/queries';
 import type { PlayListItem } from '../api/schema';
 import controls from '../components/controls.module.css';
-import { DataTable, type TableColumn } from '../components/data-table';
+import { DataTable } from '../components/data-table';
 import { Link } from '../components/link';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
+import type { TableColumn } from '../components/table-model';
 import table from '../components/table.module.css';
 import { useTitle } from '../components/use-title';
 import { formatMoment } from '../format/times';

@@ -1,7 +1,9 @@
 import type { RunBaseline } from '../api/schema';
-import { DataTable, type TableColumn } from '../components/data-table';
+import { DataTable } from '../components/data-table';
 import { JsonTree } from '../components/json-tree';
 import { Stat, StatRow } from '../components/stat';
+import { numberColumn, textColumn } from '../components/table-columns';
+import type { TableColumn } from '../components/table-model';
 import { formatCount, formatPercent } from '../format/numbers';
 import { formatMoment } from '../format/times';
 import { RecipeComparison } from '../recipes/recipe-comparison';
@@ -9,10 +11,10 @@ import page from './page.module.css';
 import { useRunOfPage } from './run-layout';
 
 const BASELINE_COLUMNS: readonly TableColumn<RunBaseline>[] = [
-  { label: 'Agent', cell: ({ name }) => name },
-  { label: 'Success rate', isNumeric: true, cell: ({ success }) => formatPercent(success) },
-  { label: 'Episodes', isNumeric: true, cell: ({ numEpisodes }) => formatCount(numEpisodes) },
-  { label: 'Split', cell: ({ split }) => split },
+  textColumn('Agent', ({ name }) => name),
+  numberColumn('Success rate', ({ success }) => success, formatPercent),
+  numberColumn('Episodes', ({ numEpisodes }) => numEpisodes, formatCount),
+  textColumn('Split', ({ split }) => split),
 ];
 
 /** The recipe that was saved with the run, and the baselines that were measured beside it. */
@@ -21,7 +23,7 @@ export function RecipePage() {
   return (
     <div className={page.stack}>
       <StatRow>
-        <Stat label="Recipe hash" title={run.recipeHash}>
+        <Stat label="Recipe hash" note={run.recipeHash}>
           <span className="mono">{run.recipeHash.slice(0, 12)}</span>
         </Stat>
         <Stat label="Seed">{run.seed}</Stat>

@@ -55,7 +55,7 @@ function RunFrame({ runId, live }: { readonly runId: string; readonly live: Live
         )}
         <h1>{run.data.name}</h1>
         <StarButton run={run.data} />
-        <StatusBadge status={run.data.status} />
+        <StatusBadge status={run.data.status} isExplained />
         {run.data.archived && <Badge>Archived</Badge>}
         {run.data.environment !== '' && <Badge>{run.data.environment}</Badge>}
         <Badge title={`Run ${runId}`}>

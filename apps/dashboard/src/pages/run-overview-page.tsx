@@ -146,14 +146,14 @@ function KeyFigures({ run, seriesByName, plays }: KeyFiguresProps) {
       {plays ? (
         <>
           <Stat label="Rollout success">{formatPercent(newest('rollout/success'))}</Stat>
-          <Stat label="Validation success" title="Greedy actions on held-out tasks">
+          <Stat label="Validation success" note="Greedy actions on held-out tasks">
             {formatPercent(newest('validation/success'))}
           </Stat>
         </>
       ) : (
         <>
           <Stat label="Loss">{formatNumber(newest('train/loss'))}</Stat>
-          <Stat label="Effective sample" title="Of the raw probability ratios, as a fraction of the tokens">
+          <Stat label="Effective sample" note="Of the raw probability ratios, as a fraction of the tokens">
             {formatPercent(newest('correction/effectiveSampleFraction'))}
           </Stat>
         </>
@@ -162,10 +162,10 @@ function KeyFigures({ run, seriesByName, plays }: KeyFiguresProps) {
       <Stat label="Updates">{formatCount(seriesByName.get('train/loss')?.steps.at(-1))}</Stat>
       {plays && <Stat label="Env steps/s">{formatCompact(newest('rollout/environmentStepsPerSecond'))}</Stat>}
       <Stat label="Training tokens/s">{formatCompact(newest('train/tokensPerSecond'))}</Stat>
-      <Stat label="Entropy (nats)" title="Mean over action tokens">
+      <Stat label="Entropy (nats)" note="Mean over action tokens">
         {formatNumber(newest('train/entropy'))}
       </Stat>
-      <Stat label="Staleness" title="Largest number of policy versions behind, in the newest update">
+      <Stat label="Staleness" note="Largest number of policy versions behind, in the newest update">
         {formatCount(newest('train/stalenessMax'))}
       </Stat>
       <Stat label="Duration">{formatDuration(runDurationMs(run, nowMs))}</Stat>

@@ -1,12 +1,13 @@
 import { useUpdates } from '../api/update-queries';
 import type { Update } from '../api/schema';
 import { Badge } from '../components/badge';
-import { DataTable, type TableColumn } from '../components/data-table';
 import { Link } from '../components/link';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Pager } from '../components/pager';
+import type { TableColumn } from '../components/table-model';
 import table from '../components/table.module.css';
 import { usePaging } from '../components/use-paging';
+import { WideTable } from '../components/wide-table';
 import { formatCount, formatNumber, formatPercent } from '../format/numbers';
 import { formatDuration, formatMoment } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
@@ -114,7 +115,8 @@ export function UpdatesPage() {
   }
   return (
     <>
-      <DataTable
+      <WideTable
+        keptAs="updates"
         label="Updates"
         columns={COLUMNS.filter(({ metric }) => !metric || items.some(({ metrics }) => metric in metrics))}
         rows={items}

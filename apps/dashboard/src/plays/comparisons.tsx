@@ -1,29 +1,26 @@
 import type { ComparisonOfPlay } from '../api/schema';
-import { DataTable, type TableColumn } from '../components/data-table';
+import { DataTable } from '../components/data-table';
+import { numberColumn, textColumn } from '../components/table-columns';
+import type { TableColumn } from '../components/table-model';
 import { formatCount, formatNumber, formatPercent } from '../format/numbers';
 import page from '../pages/page.module.css';
 
 const COLUMNS: readonly TableColumn<ComparisonOfPlay>[] = [
-  { label: 'Environment', cell: ({ environment }) => environment },
-  { label: 'Split', cell: ({ split }) => split },
-  { label: 'First', cell: ({ first }) => first },
-  { label: 'Second', cell: ({ second }) => second },
-  { label: 'Tasks', isNumeric: true, cell: ({ numTasks }) => formatCount(numTasks) },
-  { label: 'Second − first', isNumeric: true, cell: ({ difference }) => formatPercent(difference) },
+  textColumn('Environment', ({ environment }) => environment),
+  textColumn('Split', ({ split }) => split),
+  textColumn('First', ({ first }) => first),
+  textColumn('Second', ({ second }) => second),
+  numberColumn('Tasks', ({ numTasks }) => numTasks, formatCount),
+  numberColumn('Second − first', ({ difference }) => difference, formatPercent),
   {
     label: '95 %',
     isNumeric: true,
     cell: ({ differenceLow, differenceHigh }) =>
       differenceLow === null ? '–' : `${formatPercent(differenceLow)} … ${formatPercent(differenceHigh)}`,
   },
-  { label: 'Only first', isNumeric: true, cell: ({ numOnlyFirst }) => formatCount(numOnlyFirst) },
-  { label: 'Only second', isNumeric: true, cell: ({ numOnlySecond }) => formatCount(numOnlySecond) },
-  {
-    label: 'p',
-    title: 'McNemar’s exact test, two-sided',
-    isNumeric: true,
-    cell: ({ pValue }) => formatNumber(pValue),
-  },
+  numberColumn('Only first', ({ numOnlyFirst }) => numOnlyFirst, formatCount),
+  numberColumn('Only second', ({ numOnlySecond }) => numOnlySecond, formatCount),
+  numberColumn('p', ({ pValue }) => pValue, formatNumber, { title: 'McNemar’s exact test, two-sided' }),
 ];
 
 /** Policies compared on the tasks that both have played. */

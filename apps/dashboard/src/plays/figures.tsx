@@ -1,15 +1,17 @@
 import type { RowOfPlay } from '../api/schema';
-import { DataTable, type TableColumn } from '../components/data-table';
+import { DataTable } from '../components/data-table';
 import { SuccessInterval } from '../components/success-interval';
-import { formatCost, formatCount, formatNumber, formatPercent } from '../format/numbers';
+import { numberColumn, textColumn } from '../components/table-columns';
+import type { TableColumn } from '../components/table-model';
+import { formatCost, formatCount, formatPercent } from '../format/numbers';
 import page from '../pages/page.module.css';
 
 const HEAD: readonly TableColumn<RowOfPlay>[] = [
-  { label: 'Policy', cell: ({ policy }) => policy },
-  { label: 'Environment', cell: ({ environment }) => environment },
-  { label: 'Split', cell: ({ split }) => split },
+  textColumn('Policy', ({ policy }) => policy),
+  textColumn('Environment', ({ environment }) => environment),
+  textColumn('Split', ({ split }) => split),
   { label: 'Tasks of', cell: partOf },
-  { label: 'Success', isNumeric: true, cell: ({ successRate }) => formatPercent(successRate) },
+  numberColumn('Success', ({ successRate }) => successRate, formatPercent),
   {
     label: '95 %',
     title: 'Wilson’s interval',
@@ -17,20 +19,17 @@ const HEAD: readonly TableColumn<RowOfPlay>[] = [
       <SuccessInterval low={successLow} high={successHigh} rate={successRate} />
     ),
   },
-  { label: 'Episodes', isNumeric: true, cell: ({ numEpisodes }) => formatCount(numEpisodes) },
-  {
-    label: 'Failed',
+  numberColumn('Episodes', ({ numEpisodes }) => numEpisodes, formatCount),
+  numberColumn('Failed', ({ numFailed }) => numFailed, formatCount, {
     title: 'Environment, agent or server failed; part of no other figure but the cost',
-    isNumeric: true,
-    cell: ({ numFailed }) => formatCount(numFailed),
-  },
+  }),
 ];
 
 const TAIL: readonly TableColumn<RowOfPlay>[] = [
-  { label: 'Return', isNumeric: true, cell: ({ meanReturn }) => formatNumber(meanReturn) },
-  { label: 'Steps', isNumeric: true, cell: ({ meanSteps }) => formatNumber(meanSteps) },
-  { label: 'Tokens in', isNumeric: true, cell: ({ meanInputTokens }) => formatNumber(meanInputTokens) },
-  { label: 'Tokens out', isNumeric: true, cell: ({ meanOutputTokens }) => formatNumber(meanOutputTokens) },
+  numberColumn('Return', ({ meanReturn }) => meanReturn),
+  numberColumn('Steps', ({ meanSteps }) => meanSteps),
+  numberColumn('Tokens in', ({ meanInputTokens }) => meanInputTokens),
+  numberColumn('Tokens out', ({ meanOutputTokens }) => meanOutputTokens),
   {
     label: 'Cost',
     isNumeric: true,
@@ -44,11 +43,9 @@ export function Figures({ rows }: { readonly rows: readonly RowOfPlay[] }) {
   const passes = ks.filter((k) => k > 1).sort((a, b) => a - b);
   const columns = [
     ...HEAD,
-    ...passes.map((k): TableColumn<RowOfPlay> => ({
-      label: `pass@${k}`,
-      isNumeric: true,
-      cell: ({ passAtK }) => formatPercent(passAtK.find((pass) => pass.k === k)?.pass),
-    })),
+    ...passes.map((k): TableColumn<RowOfPlay> =>
+      numberColumn(`pass@${k}`, ({ passAtK }) => passAtK.find((pass) => pass.k === k)?.pass, formatPercent),
+    ),
     ...TAIL,
   ];
   return (

@@ -1,9 +1,11 @@
 import { useSearch } from '../as-of/shown-moment';
 import { useRecipeDifferences, useRuns } from '../api/queries';
 import type { DifferingRecipeField } from '../api/schema';
-import { DataTable, type TableColumn } from '../components/data-table';
+import { DataTable } from '../components/data-table';
 import { ErrorState, Loading } from '../components/notice';
 import { Select } from '../components/select';
+import { codeColumn } from '../components/table-columns';
+import type { TableColumn } from '../components/table-model';
 import { formatMoment } from '../format/times';
 import page from '../pages/page.module.css';
 
@@ -35,9 +37,9 @@ export function RecipeComparison({ runId }: { readonly runId: string }) {
 }
 
 const COLUMNS: readonly TableColumn<DifferingRecipeField>[] = [
-  { label: 'Field', cell: ({ field }) => <span className="mono">{field}</span> },
-  { label: 'This run', cell: ({ first }) => <span className="mono">{show(first)}</span> },
-  { label: 'Other run', cell: ({ second }) => <span className="mono">{show(second)}</span> },
+  codeColumn('Field', ({ field }) => field),
+  codeColumn('This run', ({ first }) => show(first)),
+  codeColumn('Other run', ({ second }) => show(second)),
 ];
 
 function Differences({ runId, otherRunId }: { readonly runId: string; readonly otherRunId: string }) {

@@ -1,10 +1,10 @@
 import type { AuditedRewardValue, EpisodeToRead, HackedRewardValue, RewardAuditReport } from '../api/schema';
 import { Badge } from '../components/badge';
-import { DataTable, type TableColumn } from '../components/data-table';
-import { Link } from '../components/link';
+import { DataTable } from '../components/data-table';
+import { IdLink } from '../components/id-link';
 import { Stat, StatRow } from '../components/stat';
-import table from '../components/table.module.css';
-import { shortId } from '../format/ids';
+import { numberColumn } from '../components/table-columns';
+import type { TableColumn } from '../components/table-model';
 import { formatCount, formatNumber, formatPercent } from '../format/numbers';
 import page from '../pages/page.module.css';
 import { StretchCharts } from './stretch-charts';
@@ -14,10 +14,10 @@ const VALUE_COLUMNS: readonly TableColumn<AuditedRewardValue>[] = [
     label: 'Value times weight',
     cell: ({ kind, name }) => (kind === 'total' ? <b>total</b> : name),
   },
-  { label: 'Episodes', isNumeric: true, cell: ({ numEpisodes }) => formatCount(numEpisodes) },
-  { label: 'Mean', isNumeric: true, cell: ({ mean }) => formatNumber(mean) },
-  { label: 'Of successes', isNumeric: true, cell: ({ meanOfSuccesses }) => formatNumber(meanOfSuccesses) },
-  { label: 'Of failures', isNumeric: true, cell: ({ meanOfFailures }) => formatNumber(meanOfFailures) },
+  numberColumn('Episodes', ({ numEpisodes }) => numEpisodes, formatCount),
+  numberColumn('Mean', ({ mean }) => mean),
+  numberColumn('Of successes', ({ meanOfSuccesses }) => meanOfSuccesses),
+  numberColumn('Of failures', ({ meanOfFailures }) => meanOfFailures),
   {
     label: 'Finding',
     cell: ({ paysFailures }) => paysFailures && <Badge tone="bad">failures get more</Badge>,
@@ -37,7 +37,7 @@ export function RewardAudit({ audit }: { readonly audit: RewardAuditReport }) {
         <Stat label="Success known">{formatCount(numWithSuccess)}</Stat>
         <Stat
           label="Failures paid like successes"
-          title="Share of the failures whose total is at least the median total of the successes"
+          note="Share of the failures whose total is at least the median total of the successes"
         >
           {formatPercent(paidFailures)}
         </Stat>
@@ -117,19 +117,12 @@ function EpisodesToRead({
   const columns: readonly TableColumn<EpisodeToRead>[] = [
     {
       label: 'Episode',
-      cell: ({ episodeId }) => (
-        <Link className={`${table.link} mono`} to={`../episodes/${episodeId}`} title={episodeId}>
-          {shortId(episodeId)}
-        </Link>
-      ),
+      cell: ({ episodeId }) => <IdLink id={episodeId} to={`../episodes/${episodeId}`} />,
     },
-    { label: 'Total', isNumeric: true, cell: ({ total }) => formatNumber(total) },
-    ...names.map((name): TableColumn<EpisodeToRead> => ({
-      label: name,
-      title: 'Before its weight',
-      isNumeric: true,
-      cell: ({ components }) => formatNumber(components[name]),
-    })),
+    numberColumn('Total', ({ total }) => total),
+    ...names.map((name): TableColumn<EpisodeToRead> =>
+      numberColumn(name, ({ components }) => components[name], formatNumber, { title: 'Before its weight' }),
+    ),
   ];
   return (
     <>

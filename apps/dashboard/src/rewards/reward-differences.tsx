@@ -4,24 +4,20 @@ import type {
   RewardDifferences as Differences,
   RewardValueDifference,
 } from '../api/schema';
-import { DataTable, type TableColumn } from '../components/data-table';
-import { Link } from '../components/link';
-import table from '../components/table.module.css';
-import { shortId } from '../format/ids';
-import { formatCount, formatNumber } from '../format/numbers';
+import { DataTable } from '../components/data-table';
+import { IdLink } from '../components/id-link';
+import { numberColumn } from '../components/table-columns';
+import type { TableColumn } from '../components/table-model';
+import { formatCount } from '../format/numbers';
 import page from '../pages/page.module.css';
 
 const FLIP_COLUMNS: readonly TableColumn<FlippedGroup>[] = [
   {
     label: 'Group',
-    cell: ({ groupId }) => (
-      <Link className={`${table.link} mono`} to={`../episodes?groupId=${groupId}`} title={groupId}>
-        {shortId(groupId)}
-      </Link>
-    ),
+    cell: ({ groupId }) => <IdLink id={groupId} to={`../episodes?groupId=${groupId}`} />,
   },
-  { label: 'Members', isNumeric: true, cell: ({ numEpisodes }) => formatCount(numEpisodes) },
-  { label: 'Advantage changes sign', isNumeric: true, cell: ({ numFlipped }) => formatCount(numFlipped) },
+  numberColumn('Members', ({ numEpisodes }) => numEpisodes, formatCount),
+  numberColumn('Advantage changes sign', ({ numFlipped }) => numFlipped, formatCount),
 ];
 
 interface Labels {
@@ -76,19 +72,15 @@ export function RewardDifferences({ found, ...labels }: { readonly found: Differ
 function valueColumns({ labelA, labelB }: Labels): readonly TableColumn<RewardValueDifference>[] {
   return [
     { label: 'Value', cell: ({ kind, name }) => (kind === 'total' ? <b>total</b> : name) },
-    { label: 'Compared', isNumeric: true, cell: ({ numCompared }) => formatCount(numCompared) },
-    { label: `Only ${labelA}`, isNumeric: true, cell: ({ numOnlyA }) => formatCount(numOnlyA) },
-    { label: `Only ${labelB}`, isNumeric: true, cell: ({ numOnlyB }) => formatCount(numOnlyB) },
-    { label: 'Changed', isNumeric: true, cell: ({ numChanged }) => formatCount(numChanged) },
-    { label: `Mean, ${labelA}`, isNumeric: true, cell: ({ meanA }) => formatNumber(meanA) },
-    { label: `Mean, ${labelB}`, isNumeric: true, cell: ({ meanB }) => formatNumber(meanB) },
-    {
-      label: 'Largest change',
-      isNumeric: true,
-      cell: ({ maxAbsoluteChange }) => formatNumber(maxAbsoluteChange),
-    },
-    { label: 'Spearman’s ρ', isNumeric: true, cell: ({ spearman }) => formatNumber(spearman) },
-    { label: 'Kendall’s τ-b', isNumeric: true, cell: ({ kendall }) => formatNumber(kendall) },
+    numberColumn('Compared', ({ numCompared }) => numCompared, formatCount),
+    numberColumn(`Only ${labelA}`, ({ numOnlyA }) => numOnlyA, formatCount),
+    numberColumn(`Only ${labelB}`, ({ numOnlyB }) => numOnlyB, formatCount),
+    numberColumn('Changed', ({ numChanged }) => numChanged, formatCount),
+    numberColumn(`Mean, ${labelA}`, ({ meanA }) => meanA),
+    numberColumn(`Mean, ${labelB}`, ({ meanB }) => meanB),
+    numberColumn('Largest change', ({ maxAbsoluteChange }) => maxAbsoluteChange),
+    numberColumn('Spearman’s ρ', ({ spearman }) => spearman),
+    numberColumn('Kendall’s τ-b', ({ kendall }) => kendall),
   ];
 }
 
@@ -96,13 +88,9 @@ function changeColumns({ labelA, labelB }: Labels): readonly TableColumn<Episode
   return [
     {
       label: 'Episode',
-      cell: ({ episodeId }) => (
-        <Link className={`${table.link} mono`} to={`../episodes/${episodeId}`} title={episodeId}>
-          {shortId(episodeId)}
-        </Link>
-      ),
+      cell: ({ episodeId }) => <IdLink id={episodeId} to={`../episodes/${episodeId}`} />,
     },
-    { label: `Total, ${labelA}`, isNumeric: true, cell: ({ totalA }) => formatNumber(totalA) },
-    { label: `Total, ${labelB}`, isNumeric: true, cell: ({ totalB }) => formatNumber(totalB) },
+    numberColumn(`Total, ${labelA}`, ({ totalA }) => totalA),
+    numberColumn(`Total, ${labelB}`, ({ totalB }) => totalB),
   ];
 }

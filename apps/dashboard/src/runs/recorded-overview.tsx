@@ -56,15 +56,15 @@ function Figures({ totals }: { readonly totals: RunTotals }) {
     <StatRow>
       <Stat label="Episodes">{formatCount(numEpisodes)}</Stat>
       <Stat label="In progress">{formatCount(numOngoing)}</Stat>
-      <Stat label="Success" title={`${numKnown} episodes say whether they succeeded`}>
+      <Stat label="Success" note={`${numKnown} episodes say whether they succeeded`}>
         {formatPercent(numKnown === 0 ? null : numSuccesses / numKnown)}
       </Stat>
       <Stat label="Mean return">{formatNumber(meanReturn)}</Stat>
       <Stat label="Steps">{formatCount(totals.numSteps)}</Stat>
-      <Stat label="Input tokens" title="As providers counted them">
+      <Stat label="Input tokens" note="As providers counted them">
         {formatCompact(totals.inputTokens)}
       </Stat>
-      <Stat label="Output tokens" title="As providers counted them">
+      <Stat label="Output tokens" note="As providers counted them">
         {formatCompact(totals.outputTokens)}
       </Stat>
       <Stat label="Cost (USD)">{formatNumber(totals.costUsd)}</Stat>

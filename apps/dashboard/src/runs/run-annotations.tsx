@@ -4,6 +4,7 @@ import { useAnnotateRun } from '../api/annotate-run';
 import type { RunDetail, RunListItem } from '../api/schema';
 import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';
+import { TooltipButton } from '../components/tooltip';
 import page from '../pages/page.module.css';
 import styles from './run-annotations.module.css';
 
@@ -38,17 +39,16 @@ export function ArchiveButton({ run }: { readonly run: RunDetail }) {
   const annotate = useAnnotateRun(run.runId);
   return (
     <>
-      <button
-        type="button"
+      <TooltipButton
         className={controls.button}
-        title="The list of runs leaves archived ones out; nothing is deleted"
+        tooltip="The list of runs leaves archived ones out; nothing is deleted"
         aria-disabled={annotate.isPending}
         onClick={() => {
           if (!annotate.isPending) annotate.mutate({ archived: !run.archived });
         }}
       >
         {run.archived ? 'Take out of archive' : 'Archive'}
-      </button>
+      </TooltipButton>
       <Refusal error={annotate.error} />
     </>
   );

@@ -1,6 +1,6 @@
 import type { RunFilter } from '../api/queries';
-import type { TableSort } from '../components/data-table';
 import { offered } from '../components/select';
+import type { TableSort } from '../components/table-model';
 import { useAddressFields } from '../components/use-address-fields';
 
 const ANY = { value: '', label: 'Any' } as const;

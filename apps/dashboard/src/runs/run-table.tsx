@@ -1,9 +1,10 @@
 import type { RunListItem } from '../api/schema';
 import { Sparkline } from '../charts/sparkline';
 import { Badge, StatusBadge } from '../components/badge';
-import { DataTable, type TableColumn, type TableSort } from '../components/data-table';
 import { Link } from '../components/link';
+import type { TableColumn, TableSort } from '../components/table-model';
 import table from '../components/table.module.css';
+import { WideTable } from '../components/wide-table';
 import { useShownTime } from '../as-of/use-shown-time';
 import { formatCost, formatCount, formatNumber, formatPercent } from '../format/numbers';
 import { runDurationMs } from '../format/run-state';
@@ -23,7 +24,8 @@ interface RunTableProps {
 export function RunTable({ runs, onTag, ...shown }: RunTableProps) {
   const nowMs = useShownTime(5_000);
   return (
-    <DataTable
+    <WideTable
+      keptAs="runs"
       label="Runs"
       columns={columnsAt(nowMs, onTag, runs)}
       rows={runs}

@@ -36,13 +36,13 @@ function Ended({ run }: { readonly run: RunDetail }) {
       <StatRow>
         {first !== null && newest !== null && (
           <>
-            <Stat label="Success, unseen" title="On unseen tasks: first and newest validated policy">
+            <Stat label="Success, unseen" note="On unseen tasks: first and newest validated policy">
               {formatPercent(first.success)} → {formatPercent(newest.success)}
             </Stat>
-            <Stat label="95 %" title="Wilson’s interval of the newest policy’s success">
+            <Stat label="95 %" note="Wilson’s interval of the newest policy’s success">
               {formatPercent(newest.successLow)} – {formatPercent(newest.successHigh)}
             </Stat>
-            <Stat label="Return" title="First and newest validated policy">
+            <Stat label="Return" note="First and newest validated policy">
               {formatNumber(first.meanReturn)} → {formatNumber(newest.meanReturn)}
             </Stat>
           </>
@@ -54,7 +54,7 @@ function Ended({ run }: { readonly run: RunDetail }) {
         <Stat label="Time">{formatDuration(runDurationMs(run, Date.parse(run.startedAt)))}</Stat>
         <Stat
           label="Not stored yet"
-          title="Records of all runs that the log acknowledged and the store does not have yet"
+          note="Records of all runs that the log acknowledged and the store does not have yet"
         >
           {formatCount(numLacking)} <small>records</small>
         </Stat>

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import type { EpisodeDetail } from '../api/schema';
 import { OutcomeBadge } from '../components/badge';
-import { Link } from '../components/link';
+import { IdLink } from '../components/id-link';
 import table from '../components/table.module.css';
+import { Explained } from '../components/tooltip';
 import { formatVersions } from '../episodes/episode-facts';
-import { shortId } from '../format/ids';
 import { formatCount, formatNumber } from '../format/numbers';
 import { BriefStep } from './brief-step';
 import { firstDifference, meanLogprob, newestAdvantage, rewardTotals } from './episode-differences';
@@ -52,9 +52,7 @@ export function SideBySide({ episodes }: { readonly episodes: readonly EpisodeDe
             <th scope="col">Episode</th>
             {episodes.map((episode) => (
               <th key={episode.episodeId} scope="col">
-                <Link className={`${table.link} mono`} to={`../episodes/${episode.episodeId}`}>
-                  {shortId(episode.episodeId)}
-                </Link>{' '}
+                <IdLink id={episode.episodeId} to={`../episodes/${episode.episodeId}`} />{' '}
                 <OutcomeBadge {...episode} />
               </th>
             ))}
@@ -63,8 +61,8 @@ export function SideBySide({ episodes }: { readonly episodes: readonly EpisodeDe
         <tbody>
           {facts.map(({ label, title, value }) => (
             <tr key={label}>
-              <th scope="row" title={title}>
-                {label}
+              <th scope="row">
+                <Explained by={title}>{label}</Explained>
               </th>
               {episodes.map((episode) => (
                 <td key={episode.episodeId} className={styles.fact}>

@@ -1,6 +1,8 @@
 import type { CSSProperties } from 'react';
 import type { SqlPlan, SqlPlanStep, SqlPlannedTable } from '../api/schema';
-import { DataTable, type TableColumn } from '../components/data-table';
+import { DataTable } from '../components/data-table';
+import { numberColumn } from '../components/table-columns';
+import type { TableColumn } from '../components/table-model';
 import { formatCount, formatPercent } from '../format/numbers';
 import page from '../pages/page.module.css';
 import { adviceOn, describeIndex, describeRead, formatBytes, stepName, viewsOf } from './plan-text';
@@ -8,26 +10,19 @@ import styles from './plan-view.module.css';
 
 const COLUMNS: readonly TableColumn<SqlPlannedTable>[] = [
   { label: 'Table', cell: ({ table }) => <code>{table}</code> },
-  { label: 'Rows read', isNumeric: true, cell: ({ numRows }) => formatCount(numRows) },
-  { label: 'Rows of the table', isNumeric: true, cell: ({ totalRows }) => formatCount(totalRows) },
-  {
-    label: 'Share',
-    isNumeric: true,
-    cell: ({ numRows, totalRows }) => formatPercent(totalRows ? numRows / totalRows : null),
-  },
+  numberColumn('Rows read', ({ numRows }) => numRows, formatCount),
+  numberColumn('Rows of the table', ({ totalRows }) => totalRows, formatCount),
+  numberColumn('Share', ({ numRows, totalRows }) => (totalRows ? numRows / totalRows : null), formatPercent),
   {
     label: 'At most',
     title: 'Compressed bytes of these rows in all columns; a query that names few columns reads less',
     isNumeric: true,
     cell: ({ maxBytes }) => (maxBytes === null ? '–' : formatBytes(maxBytes)),
   },
-  { label: 'Parts', isNumeric: true, cell: ({ numParts }) => formatCount(numParts) },
-  {
-    label: 'Granules',
+  numberColumn('Parts', ({ numParts }) => numParts, formatCount),
+  numberColumn('Granules', ({ numGranules }) => numGranules, formatCount, {
     title: 'The least that is read: some thousand rows',
-    isNumeric: true,
-    cell: ({ numGranules }) => formatCount(numGranules),
-  },
+  }),
 ];
 
 /** Shows how much a query will read, and the steps from there to its result. */

@@ -4,6 +4,7 @@ import controls from '../components/controls.module.css';
 import { ErrorState, Loading } from '../components/notice';
 import { Segments } from '../components/segments';
 import { Select } from '../components/select';
+import { TooltipButton } from '../components/tooltip';
 import page from '../pages/page.module.css';
 import { PlanView } from './plan-view';
 import styles from './query-cell.module.css';
@@ -58,15 +59,14 @@ function Toolbar({ query, runs, onRun, view, onView }: QueryCellProps) {
       <button type="button" className={controls.primary} onClick={onRun} disabled={isBusy || isEmpty}>
         {sql.isPending ? 'Running…' : 'Run'}
       </button>
-      <button
-        type="button"
+      <TooltipButton
         className={controls.button}
-        title="Shows what the query will read, without running it"
+        tooltip="Shows what the query will read, without running it"
         onClick={() => void runs.explain(query)}
         disabled={isBusy || isEmpty}
       >
         {plan.isPending ? 'Explaining…' : 'Explain'}
-      </button>
+      </TooltipButton>
       <kbd className={styles.keys}>Ctrl+Enter</kbd>
       <Select label="Row limit" value={maxRows} options={ROW_LIMITS} onChange={setMaxRows} />
       <Segments label="Result as" value={view} options={RESULT_VIEWS} onChange={onView} />

@@ -1,7 +1,8 @@
 import type { SqlResult } from '../api/schema';
-import { DataTable, MAX_WHOLE_ROWS, type TableColumn } from '../components/data-table';
+import { DataTable, MAX_WHOLE_ROWS } from '../components/data-table';
 import { Link } from '../components/link';
 import { EmptyState } from '../components/notice';
+import type { SortValue, TableColumn } from '../components/table-model';
 import table from '../components/table.module.css';
 import { formatCount } from '../format/numbers';
 import { fieldText } from '../format/csv';
@@ -18,6 +19,7 @@ export function ResultTable({ result }: { readonly result: SqlResult }) {
     label: name,
     title: type,
     isNumeric: isNumericType(type),
+    value: (row) => sortValueOf(row[c], type),
     cell: (row) => <Value value={row[c]} to={addressOf(result, row, c)} />,
   }));
   return (
@@ -30,6 +32,12 @@ export function ResultTable({ result }: { readonly result: SqlResult }) {
       )}
     </>
   );
+}
+
+/** Integers of 64 bits come as text. */
+function sortValueOf(value: unknown, type: string): SortValue {
+  if (value === null) return null;
+  return isNumericType(type) ? Number(value) : fieldText(value);
 }
 
 /** Address of the run or episode that a cell names; null for other cells, and for an episode without its `run_id`. */

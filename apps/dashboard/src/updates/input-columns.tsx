@@ -1,9 +1,7 @@
 import type { UpdateInput } from '../api/schema';
 import { Badge } from '../components/badge';
-import type { TableColumn } from '../components/data-table';
-import { Link } from '../components/link';
-import table from '../components/table.module.css';
-import { shortId } from '../format/ids';
+import { IdLink } from '../components/id-link';
+import type { TableColumn } from '../components/table-model';
 import { formatCount, formatNumber, formatPercent } from '../format/numbers';
 
 /** Columns of the episodes that fed an update; their sort keys are those of the API. */
@@ -12,13 +10,10 @@ export function inputColumns(runId: string, updateNumber: number): readonly Tabl
     {
       label: 'Episode',
       cell: ({ episodeRunId, episodeId }) => (
-        <Link
-          className={`${table.link} mono`}
+        <IdLink
+          id={episodeId}
           to={`/runs/${episodeRunId}/episodes/${episodeId}?${ofUpdate(episodeRunId, runId, updateNumber)}`}
-          title={episodeId}
-        >
-          {shortId(episodeId)}
-        </Link>
+        />
       ),
     },
     ...OTHER_COLUMNS,
@@ -34,11 +29,7 @@ const OTHER_COLUMNS: readonly TableColumn<UpdateInput>[] = [
   {
     label: 'Group',
     isMuted: true,
-    cell: ({ groupId }) => (
-      <Link className={`${table.link} mono`} to={`../episodes?groupId=${groupId}`} title={groupId}>
-        {shortId(groupId)}
-      </Link>
-    ),
+    cell: ({ groupId }) => <IdLink id={groupId} to={`../episodes?groupId=${groupId}`} />,
   },
   {
     label: 'Share',

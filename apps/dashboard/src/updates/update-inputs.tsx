@@ -1,13 +1,13 @@
 import { useSearch } from '../as-of/shown-moment';
 import { useUpdateInputs, type UpdateInputsOrder } from '../api/update-queries';
 import type { Update } from '../api/schema';
-import { DataTable } from '../components/data-table';
 import { Link } from '../components/link';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Pager } from '../components/pager';
 import { Segments } from '../components/segments';
 import table from '../components/table.module.css';
 import { usePaging } from '../components/use-paging';
+import { WideTable } from '../components/wide-table';
 import { formatCount } from '../format/numbers';
 import page from '../pages/page.module.css';
 import { numKeptOf } from '../saved-page/saved-run';
@@ -66,7 +66,8 @@ export function UpdateInputs({ runId, update }: { readonly runId: string; readon
           }}
         />
       </div>
-      <DataTable
+      <WideTable
+        keptAs="updateInputs"
         label={`Episodes that fed update ${updateNumber}`}
         columns={inputColumns(runId, updateNumber)}
         rows={items}

@@ -3,18 +3,20 @@ import type { Replay } from '../api/schema';
 import { hasEnded } from '../api/what-if-queries';
 import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';
-import { DataTable, type TableColumn } from '../components/data-table';
+import { DataTable } from '../components/data-table';
 import { ErrorState } from '../components/notice';
-import { formatNumber } from '../format/numbers';
+import { codeColumn, numberColumn } from '../components/table-columns';
+import type { TableColumn } from '../components/table-model';
+import { TooltipButton } from '../components/tooltip';
 import page from '../pages/page.module.css';
 import { replayVerdict } from './replay-verdict';
 
 type Metric = NonNullable<Replay['result']>['metrics'][number];
 
 const METRICS: readonly TableColumn<Metric>[] = [
-  { label: 'Metric', cell: ({ name }) => <span className="mono">{name}</span> },
-  { label: 'Recorded', isNumeric: true, cell: ({ recorded }) => formatNumber(recorded) },
-  { label: 'Replayed', isNumeric: true, cell: ({ replayed }) => formatNumber(replayed) },
+  codeColumn('Metric', ({ name }) => name),
+  numberColumn('Recorded', ({ recorded }) => recorded),
+  numberColumn('Replayed', ({ replayed }) => replayed),
 ];
 
 /** A button that has the update made again from its stored episodes, and what came of it. */
@@ -32,17 +34,16 @@ export function UpdateReplay({
   return (
     <section aria-label="Replay" className={page.stack}>
       <div className={page.head}>
-        <button
-          type="button"
+        <TooltipButton
           className={controls.button}
           disabled={ask.isPending || isRunning}
-          title="Makes this update again from its stored episodes, and compares every bit; nothing is written"
+          tooltip="Makes this update again from its stored episodes, and compares every bit; nothing is written"
           onClick={() => {
             ask.mutate(updateNumber);
           }}
         >
           Replay
-        </button>
+        </TooltipButton>
         {isRunning && (
           <>
             <span role="status">{progressOf(replay)}</span>

@@ -1,10 +1,12 @@
 import { useTargets, useValidations } from '../api/validation-queries';
 import type { ValidationFigures } from '../api/schema';
 import { Badge } from '../components/badge';
-import { DataTable, type TableColumn } from '../components/data-table';
+import { DataTable } from '../components/data-table';
 import { Stat, StatRow } from '../components/stat';
 import { SuccessInterval } from '../components/success-interval';
-import { formatCount, formatNumber, formatPercent } from '../format/numbers';
+import { numberColumn, textColumn } from '../components/table-columns';
+import type { TableColumn } from '../components/table-model';
+import { formatCount, formatPercent } from '../format/numbers';
 import { formatDuration } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
 import page from '../pages/page.module.css';
@@ -62,11 +64,11 @@ function headOf(best: number | null): readonly TableColumn<ValidationFigures>[] 
         </>
       ),
     },
-    { label: 'Update', isNumeric: true, cell: ({ updateNumber }) => formatCount(updateNumber) },
-    { label: 'Split', cell: ({ split }) => split },
-    { label: 'Sampling', cell: ({ decoding }) => decoding },
+    numberColumn('Update', ({ updateNumber }) => updateNumber, formatCount),
+    textColumn('Split', ({ split }) => split),
+    textColumn('Sampling', ({ decoding }) => decoding),
     { label: 'Tasks of', cell: ({ family }) => family ?? 'all' },
-    { label: 'Success', isNumeric: true, cell: ({ success }) => formatPercent(success) },
+    numberColumn('Success', ({ success }) => success, formatPercent),
     {
       label: '95 %',
       title: 'Wilson’s interval; attempts at one task that end alike count as fewer episodes',
@@ -78,22 +80,19 @@ function headOf(best: number | null): readonly TableColumn<ValidationFigures>[] 
 }
 
 function passColumn(k: number): TableColumn<ValidationFigures> {
-  return {
-    label: `pass@${k}`,
-    isNumeric: true,
-    cell: ({ passAtK }) => formatPercent(passAtK.find((pass) => pass.k === k)?.pass),
-  };
+  return numberColumn(
+    `pass@${k}`,
+    ({ passAtK }) => passAtK.find((pass) => pass.k === k)?.pass,
+    formatPercent,
+  );
 }
 
 const TAIL: readonly TableColumn<ValidationFigures>[] = [
-  { label: 'Return', isNumeric: true, cell: ({ meanReturn }) => formatNumber(meanReturn) },
-  { label: 'Episodes', isNumeric: true, cell: ({ numEpisodes }) => formatCount(numEpisodes) },
-  {
-    label: 'Failed',
+  numberColumn('Return', ({ meanReturn }) => meanReturn),
+  numberColumn('Episodes', ({ numEpisodes }) => numEpisodes, formatCount),
+  numberColumn('Failed', ({ numFailed }) => numFailed, formatCount, {
     title: 'Environment, agent or model failed; part of no other figure',
-    isNumeric: true,
-    cell: ({ numFailed }) => formatCount(numFailed),
-  },
+  }),
   { label: 'Took', isNumeric: true, cell: ({ seconds }) => formatDuration(seconds * 1000) },
 ];
 

@@ -1,9 +1,11 @@
 import { useState } from 'react';
 import type { WhatIfTokens } from '../api/schema';
-import { DataTable, type TableColumn } from '../components/data-table';
+import { DataTable } from '../components/data-table';
 import { Select } from '../components/select';
+import { numberColumn } from '../components/table-columns';
+import type { TableColumn } from '../components/table-model';
 import { shortId } from '../format/ids';
-import { formatNumber, formatPercent } from '../format/numbers';
+import { formatPercent } from '../format/numbers';
 
 /** An action token of an episode. */
 interface TokenRow {
@@ -21,21 +23,14 @@ interface TokenRow {
 const COLUMNS: readonly TableColumn<TokenRow>[] = [
   { label: 'Token', isNumeric: true, cell: ({ number }) => number },
   { label: 'Step', isNumeric: true, isMuted: true, cell: ({ step }) => step },
-  { label: 'Advantage', isNumeric: true, cell: ({ recordedAdvantage }) => formatNumber(recordedAdvantage) },
-  {
-    label: 'Advantage, changed',
-    isNumeric: true,
-    cell: ({ changedAdvantage }) => formatNumber(changedAdvantage),
-  },
-  { label: 'Weight', isNumeric: true, cell: ({ recordedWeight }) => formatNumber(recordedWeight) },
-  { label: 'Weight, changed', isNumeric: true, cell: ({ changedWeight }) => formatNumber(changedWeight) },
-  {
-    label: 'Clipped',
+  numberColumn('Advantage', ({ recordedAdvantage }) => recordedAdvantage),
+  numberColumn('Advantage, changed', ({ changedAdvantage }) => changedAdvantage),
+  numberColumn('Weight', ({ recordedWeight }) => recordedWeight),
+  numberColumn('Weight, changed', ({ changedWeight }) => changedWeight),
+  numberColumn('Clipped', ({ recordedClip }) => recordedClip, formatPercent, {
     title: 'Share of its optimizer steps in which the loss clipped the token',
-    isNumeric: true,
-    cell: ({ recordedClip }) => formatPercent(recordedClip),
-  },
-  { label: 'Clipped, changed', isNumeric: true, cell: ({ changedClip }) => formatPercent(changedClip) },
+  }),
+  numberColumn('Clipped, changed', ({ changedClip }) => changedClip, formatPercent),
 ];
 
 /** The action tokens of one episode at a time, side by side. */

@@ -1,7 +1,8 @@
 import type { WhatIfEpisode, WhatIfLayer, WhatIfMetric, WhatIfUpdateDto } from '../api/schema';
-import { DataTable, type TableColumn } from '../components/data-table';
-import { Link } from '../components/link';
-import table from '../components/table.module.css';
+import { DataTable } from '../components/data-table';
+import { IdLink } from '../components/id-link';
+import { codeColumn, numberColumn } from '../components/table-columns';
+import type { TableColumn } from '../components/table-model';
 import { shortId } from '../format/ids';
 import { formatCount, formatNumber } from '../format/numbers';
 import page from '../pages/page.module.css';
@@ -10,26 +11,22 @@ import { ComparedTokens } from './compared-tokens';
 const MAX_EPISODES = 100;
 
 const LAYERS: readonly TableColumn<WhatIfLayer>[] = [
-  { label: 'Gradient of', cell: ({ layer }) => <span className="mono">{layer}</span> },
-  { label: 'Cosine', isNumeric: true, cell: ({ cosine }) => formatNumber(cosine) },
-  { label: 'Norm', isNumeric: true, cell: ({ recordedNorm }) => formatNumber(recordedNorm) },
-  { label: 'Norm, changed', isNumeric: true, cell: ({ changedNorm }) => formatNumber(changedNorm) },
+  codeColumn('Gradient of', ({ layer }) => layer),
+  numberColumn('Cosine', ({ cosine }) => cosine),
+  numberColumn('Norm', ({ recordedNorm }) => recordedNorm),
+  numberColumn('Norm, changed', ({ changedNorm }) => changedNorm),
 ];
 
 const METRICS: readonly TableColumn<WhatIfMetric>[] = [
-  { label: 'Metric', cell: ({ name }) => <span className="mono">{name}</span> },
-  { label: 'Recorded', isNumeric: true, cell: ({ recorded }) => formatNumber(recorded) },
-  { label: 'Changed', isNumeric: true, cell: ({ changed }) => formatNumber(changed) },
+  codeColumn('Metric', ({ name }) => name),
+  numberColumn('Recorded', ({ recorded }) => recorded),
+  numberColumn('Changed', ({ changed }) => changed),
 ];
 
 const EPISODES: readonly TableColumn<WhatIfEpisode>[] = [
   {
     label: 'Episode',
-    cell: ({ episodeId }) => (
-      <Link className={`${table.link} mono`} to={`../episodes/${episodeId}`} title={episodeId}>
-        {shortId(episodeId)}
-      </Link>
-    ),
+    cell: ({ episodeId }) => <IdLink id={episodeId} to={`../episodes/${episodeId}`} />,
   },
   {
     label: 'Group',
@@ -40,16 +37,12 @@ const EPISODES: readonly TableColumn<WhatIfEpisode>[] = [
       </span>
     ),
   },
-  { label: 'Reward', isNumeric: true, cell: ({ recordedReward }) => formatNumber(recordedReward) },
-  { label: 'Reward, changed', isNumeric: true, cell: ({ changedReward }) => formatNumber(changedReward) },
-  { label: 'Advantage', isNumeric: true, cell: ({ recordedAdvantage }) => formatNumber(recordedAdvantage) },
-  {
-    label: 'Advantage, changed',
-    isNumeric: true,
-    cell: ({ changedAdvantage }) => formatNumber(changedAdvantage),
-  },
-  { label: 'Tokens', isNumeric: true, cell: ({ recordedTokens }) => formatCount(recordedTokens) },
-  { label: 'Tokens, changed', isNumeric: true, cell: ({ changedTokens }) => formatCount(changedTokens) },
+  numberColumn('Reward', ({ recordedReward }) => recordedReward),
+  numberColumn('Reward, changed', ({ changedReward }) => changedReward),
+  numberColumn('Advantage', ({ recordedAdvantage }) => recordedAdvantage),
+  numberColumn('Advantage, changed', ({ changedAdvantage }) => changedAdvantage),
+  numberColumn('Tokens', ({ recordedTokens }) => recordedTokens, formatCount),
+  numberColumn('Tokens, changed', ({ changedTokens }) => changedTokens, formatCount),
 ];
 
 /** One compared update in detail: gradient by layer, metrics, and the episodes whose advantages differ most. */

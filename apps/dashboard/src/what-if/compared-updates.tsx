@@ -1,5 +1,7 @@
 import type { WhatIfUpdateDto } from '../api/schema';
-import { DataTable, type TableColumn } from '../components/data-table';
+import { DataTable } from '../components/data-table';
+import { numberColumn } from '../components/table-columns';
+import type { TableColumn } from '../components/table-model';
 import { formatNumber, formatPercent } from '../format/numbers';
 
 type Side = 'recorded' | 'changed';
@@ -24,28 +26,19 @@ function metricColumns(
 
 const COLUMNS: readonly TableColumn<WhatIfUpdateDto>[] = [
   { label: 'Update', isNumeric: true, cell: ({ updateNumber }) => updateNumber },
-  {
-    label: 'Cosine',
+  numberColumn('Cosine', ({ gradient }) => gradient.cosine, formatNumber, {
     title: 'Of the gradients of the whole batch, at the weights that the update starts from',
-    isNumeric: true,
-    cell: ({ gradient }) => formatNumber(gradient.cosine),
-  },
-  { label: 'Norm', isNumeric: true, cell: ({ gradient }) => formatNumber(gradient.recordedNorm) },
-  { label: 'Norm, changed', isNumeric: true, cell: ({ gradient }) => formatNumber(gradient.changedNorm) },
+  }),
+  numberColumn('Norm', ({ gradient }) => gradient.recordedNorm),
+  numberColumn('Norm, changed', ({ gradient }) => gradient.changedNorm),
   ...metricColumns('Clipped', 'train/clipFraction', (value) => formatPercent(value)),
   ...metricColumns('Loss', 'train/loss'),
-  {
-    label: 'Max |ΔA|',
+  numberColumn('Max |ΔA|', ({ tokens }) => tokens.maxAdvantageDifference, formatNumber, {
     title: 'Largest difference of the advantages of a token',
-    isNumeric: true,
-    cell: ({ tokens }) => formatNumber(tokens.maxAdvantageDifference),
-  },
-  {
-    label: 'Flipped',
+  }),
+  numberColumn('Flipped', ({ tokens }) => tokens.flippedFraction, formatPercent, {
     title: 'Share of the tokens whose advantages have opposite signs',
-    isNumeric: true,
-    cell: ({ tokens }) => formatPercent(tokens.flippedFraction),
-  },
+  }),
   {
     label: 'Made again',
     title: 'Whether the recorded update, made again, gave the recorded weights',

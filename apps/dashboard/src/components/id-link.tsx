@@ -1,0 +1,17 @@
+import type { LinkProps } from 'react-router';
+import { shortId } from '../format/ids';
+import { Link } from './link';
+import table from './table.module.css';
+
+interface IdLinkProps extends Pick<LinkProps, 'to'> {
+  readonly id: string;
+}
+
+/** A link with the end of an id; the page that it opens has the whole one. */
+export function IdLink({ id, to }: IdLinkProps) {
+  return (
+    <Link className={`${table.link} mono`} to={to} title={id}>
+      {shortId(id)}
+    </Link>
+  );
+}
