@@ -38,6 +38,7 @@ const RELEASE_SPECS = [
   'test/system/retention.spec.ts',
   'test/system/saved-page.spec.ts',
   'test/system/score.spec.ts',
+  'test/system/ten-questions.spec.ts',
   'test/alertmanager.spec.ts',
   'test/baselines.spec.ts',
   'test/distillation.spec.ts',
