@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Locator } from 'playwright-core';
 import { findBrowser } from '../../scripts/find-browser.mjs';
+import { readBlocks } from '../docs/blocks.mjs';
 import { makeDataDirectory, runRetrace, startRetrace } from '../support/cli.mjs';
 import { DashboardBrowser } from '../support/dashboard-browser.mjs';
 
@@ -9,19 +10,20 @@ const noBrowser = 'unavailable' in found ? ` (skipped, because ${found.unavailab
 
 const MOST_CLICKS = 5;
 const NUM_UPDATES = 12;
-/** The runs of the section "Ten questions" in `docs/tutorial.md`. */
-const RUN = [
-  ...['train', '--recipe', 'frozen-lake-ppo', '--updates', `${NUM_UPDATES}`],
-  ...[
-    'updateTokens=true',
-    'collection.groupsPerRound=32',
-    'collection.groupSize=4',
-    'optimizer.learningRate=0.003',
-    'evaluation.everyUpdates=4',
-    'evaluation.numValidationEpisodes=64',
-    'evaluation.numTestEpisodes=0',
-  ].flatMap((assignment) => ['--set', assignment]),
-];
+/** Arguments of the runs that the section "Ten questions" of the tutorial records. */
+const RUN = readRecordedRun();
+
+function readRecordedRun(): string[] {
+  const texts = readBlocks().flatMap(({ page, text }) => (page === 'docs/tutorial.md' ? [text] : []));
+  const command = texts
+    .map((text) => /npx retrace (train [^;]*) --seed \$seed --data-dir \S+ ([^;]*)\ndone\n/.exec(text))
+    .find((match) => match !== null);
+  if (command === undefined) throw new Error('docs/tutorial.md has no loop that trains with --seed $seed');
+  return command
+    .slice(1)
+    .join(' ')
+    .split(/[\s\\]+/);
+}
 
 describe.skipIf(noBrowser !== '')(
   `the ten questions of the tutorial, each answered in at most ${MOST_CLICKS} clicks${noBrowser}`,
@@ -167,7 +169,8 @@ describe.skipIf(noBrowser !== '')(
       await click(browser.page.getByRole('row').nth(1).getByRole('link'));
       await click(browser.page.getByRole('group', { name: 'Tokens of step 0' }).getByRole('button').last());
       await browser.page
-        .getByText(/Policy version \d+/)
+        .locator('p')
+        .filter({ hasText: /^Token \d+.*Sampled.*Policy version \d+/ })
         .first()
         .waitFor();
     });
