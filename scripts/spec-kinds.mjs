@@ -32,6 +32,7 @@ const RELEASE_SPECS = [
   'test/system/metrics.spec.ts',
   'test/system/monitored-services.spec.ts',
   'test/system/monitors.spec.ts',
+  'test/system/pictures.spec.ts',
   'test/system/played-policies.spec.ts',
   'test/system/privacy.spec.ts',
   'test/system/resumed-play.spec.ts',
