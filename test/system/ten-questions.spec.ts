@@ -1,8 +1,12 @@
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Locator } from 'playwright-core';
 import { findBrowser } from '../../scripts/find-browser.mjs';
+import { photographTour } from '../../scripts/photograph-tour.mjs';
+import * as photographs from '../../scripts/photographs.mjs';
 import { readBlocks } from '../docs/blocks.mjs';
-import { makeDataDirectory, runRetrace, startRetrace } from '../support/cli.mjs';
+import { makeDataDirectory, root, runRetrace, startRetrace } from '../support/cli.mjs';
 import { DashboardBrowser } from '../support/dashboard-browser.mjs';
 
 const found = findBrowser();
@@ -32,7 +36,9 @@ describe.skipIf(noBrowser !== '')(
     const data = makeDataDirectory();
     let server: ReturnType<typeof startRetrace>;
     let browser: DashboardBrowser;
+    let url = '';
     let run = '';
+    let otherId = '';
     let numClicks = 0;
 
     beforeAll(async () => {
@@ -41,9 +47,10 @@ describe.skipIf(noBrowser !== '')(
         expect(code, stderr).toBe(0);
       }
       server = startRetrace(['up', '--no-training', '--port', '0', '--data-dir', data.path]);
-      const url = await server.untilServing(110_000);
+      url = await server.untilServing(110_000);
       const { items } = (await (await fetch(`${url}/api/runs`)).json()) as { items: { runId: string }[] };
       run = `${url}/runs/${items[0].runId}`;
+      otherId = items[1].runId;
       browser = await DashboardBrowser.open('path' in found ? found.path : '');
       // Below the limit of a test, so that what is missing is named.
       browser.page.setDefaultTimeout(40_000);
@@ -198,6 +205,29 @@ describe.skipIf(noBrowser !== '')(
       const rates = rows.map((cells) => Number(cells[3]));
       expect(rates.length).toBeGreaterThan(1);
       expect(rates).toEqual([...rates].sort((a, b) => a - b));
+    });
+
+    it('every picture of the README and the documentation can be taken of these runs, as `npm run screenshots` does', async () => {
+      const { page } = browser;
+      const listed = await fetch(`${url}/api${new URL(run).pathname}/episodes?split=train&limit=50`);
+      const { items } = (await listed.json()) as {
+        items: { episodeId: string; groupId: string; numSteps: number }[];
+      };
+      const [{ episodeId, groupId }] = items.sort((a, b) => b.numSteps - a.numSteps);
+      const images = join(data.path, 'images');
+      mkdirSync(images);
+      await photographs.photographRun(page, url, images);
+      await photographs.photographLearned(page, url, images);
+      await photographs.photographUpdate(page, `${run}/updates/6`, images);
+      await photographs.photographCompared(page, { run, otherId }, images);
+      await photographs.photographGroup(page, `${run}/side-by-side?group=${groupId}`, images);
+      await photographs.photographEpisode(page, `${run}/episodes/${episodeId}`, images);
+      await photographs.photographSql(page, url, images);
+      await photographTour(page, url, images);
+      const committed = readdirSync(join(root, 'docs', 'images'));
+      expect(readdirSync(images).sort()).toEqual(committed.sort());
+      // An empty page is a few thousand bytes.
+      for (const name of committed) expect(statSync(join(images, name)).size, name).toBeGreaterThan(15_000);
     });
   },
 );
