@@ -2,14 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { joinPngs } from './animated-png.mjs';
+import { photographWhenStill } from './photographs.mjs';
 
 const VIEWPORT = { width: 1080, height: 640 };
-/** Between two pictures of a page that is still being drawn. */
-const FRAME_MS = 250;
-/** A pulse is no change. @type {import('playwright-core').PageScreenshotOptions} */
-const STILL = { animations: 'disabled' };
-/** A page that never is the same twice is an error. */
-const MAX_FRAMES = 120;
 /** How long a new page, a place that is clicked, and the end are shown. */
 const ARRIVAL_MS = 1_200;
 const POINTING_MS = 1_800;
@@ -71,23 +66,7 @@ class Tour {
 
   /** @param {number} [milliseconds] that it is shown */
   async arrive(milliseconds = ARRIVAL_MS) {
-    this.frames.push({ png: await this.photographWhenStill(), milliseconds });
-  }
-
-  /** Pictures the page once nothing loads, and nothing of it changes any more: charts are drawn after their data have come. */
-  async photographWhenStill() {
-    await this.page
-      .getByRole('status', { name: /^Loading/ })
-      .first()
-      .waitFor({ state: 'detached' });
-    let last = await this.page.screenshot(STILL);
-    for (let n = 0; n < MAX_FRAMES; n++) {
-      await this.page.waitForTimeout(FRAME_MS);
-      const next = await this.page.screenshot(STILL);
-      if (next.equals(last)) return next;
-      last = next;
-    }
-    throw new Error(`${this.page.url()} is still changing after ${(MAX_FRAMES * FRAME_MS) / 1000} s`);
+    this.frames.push({ png: await photographWhenStill(this.page), milliseconds });
   }
 
   /**

@@ -1,16 +1,34 @@
 /**
  * `npm run screenshots`: takes the pictures of the dashboard in `docs/images`. Starts `retrace up` on a data directory of its own,
- * and photographs the run page while the policy learns; then an episode, the SQL page, and the way from a dip of a curve to its cause. Takes about two minutes on two cores.
+ * which has a run with another seed, and photographs the run page while the policy learns; then what it learned, an update, both seeds, a group, an episode, the SQL page, and
+ * the way from a dip of a curve to its cause. Takes about four minutes on two cores.
  */
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
-import { makeDataDirectory, root, startRetrace } from '../test/support/cli.mjs';
+import { makeDataDirectory, root, runRetrace, startRetrace } from '../test/support/cli.mjs';
 import { buildIfStale } from './build-if-stale.mjs';
 import { findBrowser } from './find-browser.mjs';
 import { photographTour } from './photograph-tour.mjs';
-import { photographEpisode, photographRun, photographSql, VIEWPORT } from './photographs.mjs';
+import {
+  photographCompared,
+  photographEpisode,
+  photographGroup,
+  photographLearned,
+  photographRun,
+  photographSql,
+  photographUpdate,
+  VIEWPORT,
+} from './photographs.mjs';
 
-const RECIPE = 'frozen-lake-ppo';
+/** In groups, so that their members can be compared. */
+const RUN = [
+  ...['--recipe', 'frozen-lake-ppo', '--updates', '80'],
+  ...['--set', 'collection.groupsPerRound=128', '--set', 'collection.groupSize=4'],
+  // An episode then shows the advantage of each token.
+  ...['--set', 'updateTokens=true'],
+];
+/** The update that is shown: the policy learns fast, and the state that it starts from is kept. */
+const SHOWN_UPDATE = 26;
 /** The curve has risen by this update, and the run goes on for a while. */
 const LEARNED_BY_UPDATE = 60;
 const LEARNING_MS = 600_000;
@@ -23,11 +41,11 @@ if ('unavailable' in found) {
 }
 await buildIfStale();
 const directory = makeDataDirectory();
-const session = startRetrace([
-  ...['up', '--recipe', RECIPE, '--port', '0', '--data-dir', directory.path],
-  // An episode then shows the advantage of each token.
-  ...['--set', 'updateTokens=true'],
+const { code, stderr } = await runRetrace([
+  ...['train', ...RUN, '--seed', '2', '--data-dir', directory.path],
 ]);
+if (code !== 0) throw new Error(`the run with another seed failed: ${stderr}`);
+const session = startRetrace(['up', ...RUN, '--port', '0', '--data-dir', directory.path]);
 const browser = await chromium.launch({ executablePath: found.path });
 try {
   const url = await session.waitFor(/dashboard at (http:\S+)\/live/);
@@ -36,6 +54,12 @@ try {
   await session.waitFor(new RegExp(`update ${LEARNED_BY_UPDATE} `), LEARNING_MS);
   await photographRun(page, url, IMAGES);
   await session.waitFor(/the run has finished/, LEARNING_MS);
+  await photographLearned(page, url, IMAGES);
+  const [newest, other] = await listRuns(url);
+  const run = `${url}/runs/${newest}`;
+  await photographUpdate(page, `${run}/updates/${SHOWN_UPDATE}`, IMAGES);
+  await photographCompared(page, { run, otherId: other }, IMAGES);
+  await photographGroup(page, `${run}/side-by-side?group=${await findGroup(url)}`, IMAGES);
   await photographEpisode(page, await findEpisode(url), IMAGES);
   await photographSql(page, url, IMAGES);
   await photographTour(page, url, IMAGES);
@@ -44,6 +68,31 @@ try {
   await browser.close();
   await session.killTree();
   directory.remove();
+}
+
+/** Lists the ids of the trained runs, newest first. @param {string} url @returns {Promise<string[]>} */
+async function listRuns(url) {
+  const { rows } = await postSql(url, "SELECT run_id FROM runs WHERE kind = 'trained' ORDER BY run_id DESC");
+  return rows.map(([runId]) => runId);
+}
+
+/**
+ * Finds a group of which some members succeeded, none at once, from the time when the policy learned fastest.
+ *
+ * @param {string} url
+ * @returns {Promise<string>} its id
+ */
+async function findGroup(url) {
+  const { rows } = await postSql(
+    url,
+    `SELECT group_id FROM episodes
+     WHERE run_id = (SELECT max(run_id) FROM episodes) AND split = 'train' AND policy_version_max BETWEEN 13 AND 25
+     GROUP BY group_id
+     HAVING count() = 4 AND countIf(success) BETWEEN 1 AND 3 AND min(num_steps) > 2 AND max(num_steps) < 9
+     ORDER BY group_id LIMIT 1`,
+  );
+  if (rows.length === 0) throw new Error('no group whose members did differently was found');
+  return rows[0][0];
 }
 
 /**
@@ -58,11 +107,12 @@ async function findEpisode(url) {
     `SELECT run_id, episode_id FROM steps
      WHERE episode_id IN (
        SELECT episode_id FROM episodes
-       WHERE success AND split = 'train' AND policy_version_max BETWEEN 13 AND 17)
+       WHERE run_id = (SELECT max(run_id) FROM episodes) AND success AND split = 'train' AND policy_version_max BETWEEN 13 AND 17)
      GROUP BY run_id, episode_id
      HAVING count() BETWEEN 4 AND 7 AND countIf(NOT action_valid) = 1 AND argMin(action_valid, step) = 0
      ORDER BY episode_id LIMIT 1`,
   );
+  if (rows.length === 0) throw new Error('no episode with one mistake was found');
   const [[runId, episodeId]] = rows;
   return `${url}/runs/${runId}/episodes/${episodeId}`;
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/client';
@@ -10,8 +10,6 @@ import { openLmdbLog } from '@retrace/log/lmdb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Replay } from '../../apps/api/src/replays/replays.dto.js';
 import { findBrowser } from '../../scripts/find-browser.mjs';
-import { photographTour } from '../../scripts/photograph-tour.mjs';
-import { photographEpisode, photographRun, photographSql } from '../../scripts/photographs.mjs';
 import { makeDataDirectory, root, runRetrace, startRetrace } from '../support/cli.mjs';
 import { DashboardBrowser, PHONE_WIDTH } from '../support/dashboard-browser.mjs';
 import { contextsOf, type Step } from '../support/step-contexts.js';
@@ -361,27 +359,6 @@ describe('a run whose collector and trainer work at the same time', () => {
         .waitFor();
       expect(await browser.accessibilityFaults()).toEqual([]);
     });
-
-    it(
-      'can take every picture of the pages, as `npm run screenshots` does',
-      { tags: 'release' },
-      async () => {
-        const { page } = browser;
-        const [{ run_id, episode_id }] = await sql<{ run_id: string; episode_id: string }>(
-          "SELECT run_id, episode_id FROM episodes WHERE split = 'train' ORDER BY episode_id LIMIT 1",
-        );
-        const images = join(data.path, 'images');
-        mkdirSync(images);
-        await photographRun(page, url, images);
-        await photographEpisode(page, `${url}/runs/${run_id}/episodes/${episode_id}`, images);
-        await photographSql(page, url, images);
-        await photographTour(page, url, images);
-        const committed = readdirSync(join(root, 'docs', 'images'));
-        expect(readdirSync(images).sort()).toEqual(committed.sort());
-        // An empty page is a few thousand bytes.
-        for (const name of committed) expect(statSync(join(images, name)).size, name).toBeGreaterThan(20_000);
-      },
-    );
 
     it('shows the charts and columns of the run’s algorithm: groups for GRPO, and nothing of a critic', async () => {
       const { page } = browser;

@@ -21,6 +21,8 @@ export function seriesColorVariable(index: number): string {
 /** Reads the colors that apply within an element. */
 export function readChartColors(within: HTMLElement): ChartColors {
   const probe = document.createElement('span');
+  // Where people ask for less motion every element has a transition of an instant, during which a new color is not there yet.
+  probe.style.transitionProperty = 'none';
   within.append(probe);
   const computed = (color: string): string => {
     probe.style.color = color;

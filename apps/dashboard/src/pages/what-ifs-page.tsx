@@ -31,10 +31,10 @@ const COLUMNS: readonly TableColumn<WhatIfItem>[] = [
 
 /** Asks what updates of the run would have been, and lists what was asked. */
 export function WhatIfsPage() {
-  const { runId } = useRunOfPage();
+  const run = useRunOfPage();
   const [search] = useSearchParams();
   const open = useOpenPage();
-  const whatIfs = useWhatIfs(runId);
+  const whatIfs = useWhatIfs(run.runId);
   const updateNumber = search.get('update') ?? '';
   return (
     <div className={page.stack}>
@@ -45,7 +45,7 @@ export function WhatIfsPage() {
       </p>
       <WhatIfForm
         key={updateNumber}
-        runId={runId}
+        run={run}
         updateNumber={updateNumber}
         onAsked={({ whatIfId }) => open(whatIfId)}
       />

@@ -82,7 +82,7 @@ function Answer({ runs: { sql, plan, isPlanShown }, view, plot, onPlot }: QueryC
   if (!data) return null;
   if (isPlanShown) return plan.data && <PlanView plan={plan.data} />;
   if (!sql.data) return null;
-  if (view === 'table') return <ResultTable result={sql.data} />;
+  if (view === 'table') return <ResultTable result={sql.data} query={sql.variables.query} />;
   return (
     <Suspense fallback={<Loading label="Loading the chart" />}>
       <ResultChart result={sql.data} plot={plot} onPlot={onPlot} />

@@ -11,10 +11,23 @@ import styles from './result-table.module.css';
 
 const MAX_SHOWN_CHARACTERS = 300;
 
+interface ResultTableProps {
+  readonly result: SqlResult;
+  /** Query that it answers. */
+  readonly query: string;
+}
+
 /** Rows of a query; long values are cut. */
-export function ResultTable({ result }: { readonly result: SqlResult }) {
-  if (result.rows.length === 0)
-    return <EmptyState title="No rows">The query succeeded and returned nothing.</EmptyState>;
+export function ResultTable({ result, query }: ResultTableProps) {
+  if (result.rows.length === 0) {
+    return (
+      <EmptyState title="No rows">
+        The query succeeded and returned nothing.
+        {query.includes('update_tokens') &&
+          ' A run has rows in update_tokens only where its recipe has "updateTokens": true.'}
+      </EmptyState>
+    );
+  }
   const columns = result.columns.map(({ name, type }, c): TableColumn<readonly unknown[]> => ({
     label: name,
     title: type,

@@ -1,23 +1,23 @@
 import { useState } from 'react';
 import { useAskWhatIf } from '../api/what-if-queries';
-import type { WhatIf } from '../api/schema';
+import type { RunDetail, WhatIf } from '../api/schema';
 import controls from '../components/controls.module.css';
 import { ErrorState } from '../components/notice';
 import page from '../pages/page.module.css';
-import { PRESETS } from './presets';
+import { presetsFor } from './presets';
 import { readForm, type WhatIfFields } from './read-form';
 import styles from './what-if-form.module.css';
 
 interface WhatIfFormProps {
-  readonly runId: string;
+  readonly run: Pick<RunDetail, 'runId' | 'recipe'>;
   /** Number that the form begins with. */
   readonly updateNumber: string;
   readonly onAsked: (whatIf: WhatIf) => void;
 }
 
 /** Asks what updates of the run would have been. */
-export function WhatIfForm({ runId, updateNumber, onAsked }: WhatIfFormProps) {
-  const ask = useAskWhatIf(runId);
+export function WhatIfForm({ run, updateNumber, onAsked }: WhatIfFormProps) {
+  const ask = useAskWhatIf(run.runId);
   const [fields, setFields] = useState<WhatIfFields>({
     ...{ update: updateNumber, to: '', set: '', rewardVersion: '', withTokens: false },
   });
@@ -57,7 +57,7 @@ export function WhatIfForm({ runId, updateNumber, onAsked }: WhatIfFormProps) {
           />
           Every token
         </label>
-        <Presets onChosen={(set) => change({ set })} />
+        <Presets recipe={run.recipe} onChosen={(set) => change({ set })} />
         <label className={styles.wide}>
           Other fields of the recipe, one a line: reward, advantage, loss, preference, optimizer
           <textarea
@@ -77,11 +77,16 @@ export function WhatIfForm({ runId, updateNumber, onAsked }: WhatIfFormProps) {
   );
 }
 
+interface PresetsProps {
+  readonly recipe: unknown;
+  readonly onChosen: (set: string) => void;
+}
+
 /** Fills in a question that is often asked. */
-function Presets({ onChosen }: { readonly onChosen: (set: string) => void }) {
+function Presets({ recipe, onChosen }: PresetsProps) {
   return (
     <div className={styles.presets} role="group" aria-label="Often asked">
-      {PRESETS.map(({ label, set }) => (
+      {presetsFor(recipe).map(({ label, set }) => (
         <button
           key={label}
           type="button"
