@@ -40,8 +40,8 @@ const CONDITIONS = {
   startedFrom: `kind = 'trained' AND JSONExtractString(recipe, 'initFrom', 'source', 'runId') = {startedFrom:String}`,
 } as const;
 
-/** As the view `runs` has it. */
-const ARCHIVED_RUNS = `
+/** Ids of the archived runs, as the view `runs` has them. */
+export const ARCHIVED_RUNS = `
   SELECT run_id FROM events
   WHERE episode_id = '' AND kind = 'RunAnnotated'
   GROUP BY run_id

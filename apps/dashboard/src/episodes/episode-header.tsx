@@ -12,6 +12,7 @@ import { openedRun } from '../saved-page/saved-run';
 import { episodeDurationMs, formatVersions } from './episode-facts';
 import { EpisodeScores } from './episode-scores';
 import { EpisodeUses } from './episode-uses';
+import { GroupLinks } from './group-links';
 import styles from './episode.module.css';
 
 interface EpisodeHeaderProps {
@@ -84,7 +85,7 @@ function EpisodeLinks({ runId, episode }: EpisodeHeaderProps) {
         </Link>
       )}
       {episode.forkedFrom !== null && <OriginLink origin={episode.forkedFrom} />}
-      <GroupLinks episode={episode} />
+      <GroupLinks runId={runId} episode={episode} />
       <EpisodeUses runId={runId} episode={episode} />
       {openedRun() === null && (
         <>
@@ -97,29 +98,6 @@ function EpisodeLinks({ runId, episode }: EpisodeHeaderProps) {
         </>
       )}
     </div>
-  );
-}
-
-function GroupLinks({ episode: { groupId, groupMember } }: Pick<EpisodeHeaderProps, 'episode'>) {
-  const ofGroup = encodeURIComponent(groupId);
-  return (
-    <span className={page.subtle}>
-      Group{' '}
-      <Link className={`${table.link} mono`} to={`../episodes?groupId=${ofGroup}`} title={groupId}>
-        {shortId(groupId)}
-      </Link>
-      , member {groupMember}
-      {openedRun() === null && (
-        <>
-          {' '}
-          (
-          <Link className={table.link} to={`../side-by-side?group=${ofGroup}`}>
-            side by side
-          </Link>
-          )
-        </>
-      )}
-    </span>
   );
 }
 
