@@ -917,6 +917,20 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.locator('a[rel="next"]').waitFor();
       await page.keyboard.press('[');
       await page.getByRole('heading', { name: 'Update 3' }).waitFor();
+      const ofRun = `run_id = '${trained.run_id}'`;
+      const [first, second] = await sql<{ episode_id: string }>(
+        `SELECT episode_id FROM episodes WHERE ${ofRun}
+           AND group_id = (SELECT group_id FROM episodes WHERE ${ofRun} ORDER BY episode_id LIMIT 1)
+         ORDER BY group_member, episode_id LIMIT 2`,
+      );
+      await page.goto(`${url}/runs/${trained.run_id}/episodes/${first.episode_id}`);
+      await page.locator('a[rel="next"]').waitFor();
+      await page.keyboard.press(']');
+      await page.getByText('member 1').waitFor();
+      expect(page.url()).toContain(second.episode_id);
+      await page.locator('a[rel="prev"]').waitFor();
+      await page.keyboard.press('[');
+      await page.getByText('member 0').waitFor();
       await pressUntilAt('ge', /\/episodes$/);
       await page.getByRole('table').waitFor();
       await page.keyboard.press('/');

@@ -384,6 +384,7 @@ describe('health and measurements', () => {
       '/api/runs/{runId}/episodes',
       '/api/runs/{runId}/episodes/{episodeId}',
       '/api/runs/{runId}/episodes/{episodeId}/branches',
+      '/api/runs/{runId}/episodes/{episodeId}/steps',
       '/api/runs/{runId}/live',
       '/api/runs/{runId}/metrics',
       '/api/runs/{runId}/policies',

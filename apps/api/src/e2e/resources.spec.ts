@@ -406,6 +406,13 @@ describe('an episode', () => {
     const rest = await fixture.getJson<EpisodeDetail>(`${path}?fromStep=${first.nextStep ?? -1}`);
     expect(rest.steps[0].step).toBe(2);
     expect(rest.steps.at(-1)?.step).toBe(longest.end.numSteps - 1);
+    const { steps, nextStep } = rest;
+    expect(await fixture.getJson(`${path}/steps?fromStep=${first.nextStep ?? -1}`)).toEqual({
+      steps,
+      nextStep,
+    });
+    const unknown = await fixture.get(`${runPath()}/episodes/${run.runId}/steps`);
+    expect(unknown.status).toBe(404);
   });
 
   it('come into the list when their run has started', async () => {

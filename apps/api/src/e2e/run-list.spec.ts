@@ -340,3 +340,21 @@ describe('runs that started from a policy of a run', () => {
     expect(await forksOf(newRunId())).toEqual([]);
   });
 });
+
+// The last test, since it adds to what the others read.
+it('list of runs: shows the figures of a run that logged something since the list was read', async () => {
+  const find = async () => (await pageOf('')).items.find(({ name }) => name === 'lake, second try');
+  expect(await find()).toMatchObject({ latest: { 'validation/success': 0.75 } });
+  const run = { logId: fixture.log.logId, runId: ids.get('lake, second try') ?? '' };
+  const values = Float64Array.of(0.875, 1);
+  const names = ['validation/success', 'rollout/success'];
+  await appendEvents(fixture.log, [
+    controlEvent(run, 'MetricsLogged', { source: 'trainer', step: 2, names, values }),
+  ]);
+  await fixture.storeHasCaughtUp();
+  expect(await find()).toMatchObject({
+    latest: { 'validation/success': 0.875, 'train/loss': 2 },
+    successCurve: [1],
+    progress: { updateNumber: 2 },
+  });
+});

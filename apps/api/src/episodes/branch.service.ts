@@ -1,55 +1,68 @@
 import { Injectable } from '@nestjs/common';
 import { isoTime } from '../store/store-time.js';
+import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
 import type { EpisodeBranch, EpisodeBranches } from './branches.dto.js';
 import { episodeNotFound } from './episode.service.js';
 import type { EpisodeParams } from './episodes.dto.js';
+import { ForkService } from './fork.service.js';
 
 const MAX_BRANCHES = 1_000;
 
 const COLUMNS = 'agent, started_at, sealed, success, `return`, num_steps';
-
-/** Starts of the run's episodes, whose columns are many times smaller than the view of the episodes. */
-const STARTED = `SELECT episode_id FROM events WHERE run_id = {runId:String} AND kind = 'EpisodeStarted'`;
 
 const IS_STORED = `
   SELECT 1 FROM events
   WHERE run_id = {runId:String} AND episode_id = {episodeId:String} AND kind = 'EpisodeStarted'
   LIMIT 1`;
 
-// Forks of another run are those of `retrace fork`; recorders make them within their run.
-const LIST_BRANCHES = `
-  SELECT kind, step, run_id, episode_id, ${COLUMNS}
+/** Branches within the run. The starts of its episodes are searched, whose columns are many times smaller than the view. */
+const WITHIN_RUN = `
+  SELECT
+    arrayJoin(arrayFilter(kind -> kind != '', [
+      if(parent_episode_id = {episodeId:String}, 'call', ''),
+      if(forked_from_episode_id = {episodeId:String} AND forked_from_run_id = run_id, 'fork', '')])) AS kind,
+    if(kind = 'fork', forked_from_step, NULL) AS step, run_id, episode_id, ${COLUMNS}
+  FROM stored_episodes
+  WHERE run_id = {runId:String} AND episode_id IN (
+    SELECT episode_id FROM events
+    WHERE run_id = {runId:String} AND kind = 'EpisodeStarted'
+      AND (parent_episode_id = {episodeId:String} OR position(payload, {episodeId:String}) > 0))`;
+
+// Forks of another run are those of `retrace fork`; recorders make them within their run. The names of the columns that are selected would stand for the
+// fork's own in a condition beside them.
+const FORKS_IN_RUNS = `
+  SELECT 'fork' AS kind, toNullable(step) AS step, fork_run_id AS run_id, fork_episode_id AS episode_id, ${COLUMNS}
   FROM (
-    SELECT 'call' AS kind, CAST(NULL, 'Nullable(UInt64)') AS step, run_id, episode_id, ${COLUMNS}
-    FROM episodes
-    WHERE run_id = {runId:String} AND episode_id IN (${STARTED} AND parent_episode_id = {episodeId:String})
-    UNION ALL
-    SELECT 'fork' AS kind, forked_from_step AS step, run_id, episode_id, ${COLUMNS}
-    FROM episodes
-    WHERE run_id = {runId:String} AND episode_id IN (${STARTED} AND position(payload, {episodeId:String}) > 0)
-      AND forked_from_episode_id = {episodeId:String} AND forked_from_run_id = run_id
-    UNION ALL
-    SELECT 'fork' AS kind, toNullable(step) AS step, fork_run_id AS run_id, fork_episode_id AS episode_id, ${COLUMNS}
-    -- The names of the columns that are selected would stand for the fork's own in a condition beside them.
-    FROM (SELECT * FROM forks WHERE run_id = {runId:String} AND episode_id = {episodeId:String})
-  )
+    SELECT * FROM forks
+    WHERE fork_run_id IN {forkRunIds:Array(String)} AND run_id = {runId:String} AND episode_id = {episodeId:String})`;
+
+const listBranches = (parts: readonly string[]): string => `
+  SELECT kind, step, run_id, episode_id, ${COLUMNS}
+  FROM (${parts.join(' UNION ALL ')})
   ORDER BY started_at, episode_id
   LIMIT ${MAX_BRANCHES + 1}`;
 
 /** Reads which episodes branch off another one. */
 @Injectable()
 export class BranchService {
-  constructor(private readonly store: StoreService) {}
+  constructor(
+    private readonly store: StoreService,
+    private readonly starts: RunStarts,
+    private readonly forks: ForkService,
+  ) {}
 
   /** @throws ProblemError `NOT_FOUND` */
   async of({ runId, episodeId }: EpisodeParams): Promise<EpisodeBranches> {
     const key = { runId, episodeId };
-    const [rows, stored] = await Promise.all([
-      this.store.queryRows<EpisodeBranch>(LIST_BRANCHES, key),
+    const [hasStarted, stored, forkRunIds] = await Promise.all([
+      this.starts.has(runId),
       this.store.queryRows<object>(IS_STORED, key),
+      this.forks.runsOfForks(runId),
     ]);
-    if (stored.length === 0) throw episodeNotFound(key);
+    if (!hasStarted || stored.length === 0) throw episodeNotFound(key);
+    const sql = listBranches(forkRunIds.length === 0 ? [WITHIN_RUN] : [WITHIN_RUN, FORKS_IN_RUNS]);
+    const rows = await this.store.queryRows<EpisodeBranch>(sql, { ...key, forkRunIds });
     return {
       items: rows.slice(0, MAX_BRANCHES).map((row) => ({ ...row, startedAt: isoTime(row.startedAt) })),
       truncated: rows.length > MAX_BRANCHES,

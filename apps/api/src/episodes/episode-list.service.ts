@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { asksAboutNow } from '../store/asked-moment.js';
 import { decodeCursor, encodeCursor } from '../paging/cursor.js';
 import { pageOf, type Page } from '../paging/page.js';
+import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
 import { EPISODE_END_COLUMNS, episodesOf, type EpisodeEndRow } from './episode-ends.js';
 import {
@@ -28,30 +28,17 @@ const WINDOWS_EPISODES = [1_000, 4_000, 15_000, 20_000, 20_000, 20_000, 20_000];
  */
 @Injectable()
 export class EpisodeListService {
-  /** Runs that have started by now: a start is removed only together with the whole run. */
-  private readonly started = new Set<string>();
-
-  constructor(private readonly store: StoreService) {}
+  constructor(
+    private readonly store: StoreService,
+    private readonly starts: RunStarts,
+  ) {}
 
   async list(runId: string, query: EpisodesQuery): Promise<Page<EpisodeListItem>> {
-    const order = orderOf(query);
-    const [after] = query.cursor ? decodeCursor(query.cursor, ['string']) : [order.start];
+    const [after] = query.cursor ? decodeCursor(query.cursor, ['string']) : [orderOf(query).start];
+    if (!(await this.starts.has(runId))) return { items: [], nextCursor: null };
     if (query.groupId !== undefined || query.update !== undefined) return this.listNamed(runId, query, after);
     if (hasFilter(query)) return this.search(runId, query, after);
-    const [hasStarted, episodes] = await Promise.all([
-      this.hasStarted(runId),
-      this.readNext(runId, query, after),
-    ]);
-    return toPage(hasStarted ? episodes : [], query.limit);
-  }
-
-  /** Whether the run has started; episodes of any other run are left out, as in the views. */
-  private async hasStarted(runId: string): Promise<boolean> {
-    if (asksAboutNow() && this.started.has(runId)) return true;
-    const sql = `SELECT 1 FROM events WHERE run_id = {runId:String} AND episode_id = '' AND kind = 'RunStarted' LIMIT 1`;
-    const [start] = await this.store.queryRows(sql, { runId });
-    if (start !== undefined && asksAboutNow()) this.started.add(runId);
-    return start !== undefined;
+    return toPage(await this.readNext(runId, query, after), query.limit);
   }
 
   /**
@@ -92,7 +79,7 @@ export class EpisodeListService {
     ];
     const sql = `
       SELECT ${EPISODE_COLUMNS}
-      FROM episodes
+      FROM stored_episodes
       WHERE ${['run_id = {runId:String}', `episode_id ${beyond} {after:String}`, ...named, ...filterConditions(query, named.join(' AND '))].join(' AND ')}
       ORDER BY episode_id ${direction}
       LIMIT {limit:UInt32}`;
@@ -122,7 +109,7 @@ export class EpisodeListService {
     const sql = `
       WITH (SELECT ${last}(episode_id) FROM (${windowOf(query)})) AS window_end
       SELECT episode_id
-      FROM episodes
+      FROM stored_episodes
       WHERE ${[
         'run_id = {runId:String}',
         `episode_id ${beyond} {after:String}`,
@@ -158,7 +145,7 @@ export class EpisodeListService {
     if (episodeIds.length === 0) return Promise.resolve([]);
     const sql = `
       SELECT ${EPISODE_COLUMNS}
-      FROM episodes
+      FROM stored_episodes
       WHERE run_id = {runId:String} AND episode_id IN {episodeIds:Array(String)}
       ORDER BY episode_id ${orderOf(query).direction}`;
     return this.store.queryRows<EpisodeListItem>(sql, {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError } from '../problems/problem.js';
 import { isoTime } from '../store/store-time.js';
+import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
 import { TokenTexts } from '../tokens/token-texts.js';
 import { IS_POORER } from './episode-filter.js';
@@ -12,6 +13,7 @@ import type {
   EpisodeQuery,
   StepDetail,
 } from './episodes.dto.js';
+import type { EpisodeSteps } from './episode-steps.dto.js';
 import { ForkService } from './fork.service.js';
 import type { ForkOrigin } from './forks.dto.js';
 import { type EpisodeUse, SHARE_COLUMNS } from '../updates/update-inputs.dto.js';
@@ -34,8 +36,11 @@ const MAX_TOKENS = 100_000;
 const GET_EPISODE = `
   SELECT ${EPISODE_COLUMNS}, task, metadata, parent_episode_id,
     forked_from_run_id, forked_from_episode_id, forked_from_step, final_observation, end_detail
-  FROM episodes
+  FROM stored_episodes
   WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`;
+
+const GET_NUM_STEPS = `
+  SELECT num_steps FROM stored_episodes WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`;
 
 // The first step is always returned, however many tokens it has.
 const GET_STEPS = `
@@ -43,7 +48,7 @@ const GET_STEPS = `
   FROM (
     SELECT ${STEP_COLUMNS},
       sum(length(token_ids)) OVER (ORDER BY step ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS num_tokens_to_here
-    FROM steps
+    FROM stored_steps
     WHERE run_id = {runId:String} AND episode_id = {episodeId:String} AND step >= {fromStep:UInt32}
   )
   WHERE num_tokens_to_here <= {maxTokens:UInt64} OR step = {fromStep:UInt32}
@@ -72,33 +77,32 @@ const GET_SCORES = `
 
 const GET_SUMS = `
   SELECT sum(cost_usd) AS cost_usd, toUInt32(countIf(${IS_POORER})) AS num_poorer_steps
-  FROM steps
+  FROM stored_steps
   WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`;
 
 @Injectable()
 export class EpisodeService {
   constructor(
     private readonly store: StoreService,
+    private readonly starts: RunStarts,
     private readonly tokenTexts: TokenTexts,
     private readonly forks: ForkService,
   ) {}
 
   /** @throws ProblemError `NOT_FOUND` */
-  async get(
-    { runId, episodeId }: EpisodeParams,
-    { fromStep, maxSteps }: EpisodeQuery,
-  ): Promise<EpisodeDetail> {
-    const key = { runId, episodeId };
-    const [[episode], updates, uses, steps, scores, [sums], forks] = await Promise.all([
-      this.store.queryRows<EpisodeDetailRow | undefined>(GET_EPISODE, key),
-      this.store.queryRows<{ updateNumber: number }>(GET_UPDATES, key),
-      this.store.queryRows<EpisodeUse>(GET_USES, key),
-      this.store.queryRows<StepRow>(GET_STEPS, { ...key, fromStep, maxSteps, maxTokens: MAX_TOKENS }),
-      this.store.queryRows<EpisodeDetail['scores'][number]>(GET_SCORES, key),
-      this.store.queryRows<Pick<EpisodeDetail, 'costUsd' | 'numPoorerSteps'>>(GET_SUMS, key),
-      this.forks.of(key),
+  async get(key: EpisodeParams, part: EpisodeQuery): Promise<EpisodeDetail> {
+    const { runId, episodeId } = key;
+    const [hasStarted, [episode], updates, uses, steps, scores, [sums], forks] = await Promise.all([
+      this.starts.has(runId),
+      this.store.queryRows<EpisodeDetailRow | undefined>(GET_EPISODE, { ...key }),
+      this.store.queryRows<{ updateNumber: number }>(GET_UPDATES, { ...key }),
+      this.store.queryRows<EpisodeUse>(GET_USES, { ...key }),
+      this.readSteps(key, part),
+      this.store.queryRows<EpisodeDetail['scores'][number]>(GET_SCORES, { ...key }),
+      this.store.queryRows<Pick<EpisodeDetail, 'costUsd' | 'numPoorerSteps'>>(GET_SUMS, { ...key }),
+      this.forks.of({ runId, episodeId }),
     ]);
-    if (!episode) throw episodeNotFound(key);
+    if (!hasStarted || !episode) throw episodeNotFound(key);
     const { forkedFromRunId, forkedFromEpisodeId, forkedFromStep, ...listed } = episode;
     return {
       ...toEpisodeListItem(listed),
@@ -117,6 +121,21 @@ export class EpisodeService {
       steps: await this.withTexts(steps),
       nextStep: nextStep(steps, episode.numSteps),
     };
+  }
+
+  /** Steps only, for those who have the rest of the answer from an earlier request. @throws ProblemError `NOT_FOUND` */
+  async getSteps(key: EpisodeParams, part: EpisodeQuery): Promise<EpisodeSteps> {
+    const [hasStarted, [episode], steps] = await Promise.all([
+      this.starts.has(key.runId),
+      this.store.queryRows<{ numSteps: number | null } | undefined>(GET_NUM_STEPS, { ...key }),
+      this.readSteps(key, part),
+    ]);
+    if (!hasStarted || !episode) throw episodeNotFound(key);
+    return { steps: await this.withTexts(steps), nextStep: nextStep(steps, episode.numSteps) };
+  }
+
+  private readSteps(key: EpisodeParams, { fromStep, maxSteps }: EpisodeQuery): Promise<StepRow[]> {
+    return this.store.queryRows<StepRow>(GET_STEPS, { ...key, fromStep, maxSteps, maxTokens: MAX_TOKENS });
   }
 
   private withTexts(steps: readonly StepRow[]): Promise<StepDetail[]> {

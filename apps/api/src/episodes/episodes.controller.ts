@@ -7,6 +7,7 @@ import { RunParams } from '../runs/run-params.js';
 import { BranchService } from './branch.service.js';
 import { EpisodeBranches } from './branches.dto.js';
 import { EpisodeListService } from './episode-list.service.js';
+import { EpisodeSteps } from './episode-steps.dto.js';
 import { EpisodeService } from './episode.service.js';
 import {
   EpisodeDetail,
@@ -39,6 +40,14 @@ export class EpisodesController {
   @ApiOkResponse({ type: EpisodeDetail })
   get(@Param() params: EpisodeParams, @Query() query: EpisodeQuery): Promise<EpisodeDetail> {
     return this.episode.get(params, query);
+  }
+
+  @Get(':episodeId/steps')
+  @AccessAsOf('read')
+  @ApiOperation({ summary: 'Returns steps of an episode, without what else is known of it' })
+  @ApiOkResponse({ type: EpisodeSteps })
+  getSteps(@Param() params: EpisodeParams, @Query() query: EpisodeQuery): Promise<EpisodeSteps> {
+    return this.episode.getSteps(params, query);
   }
 
   @Get(':episodeId/branches')

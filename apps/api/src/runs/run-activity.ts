@@ -29,7 +29,7 @@ const TIMED_UPDATES = 20;
 const MAX_CURVE_POINTS = 60;
 
 const LAST_ACTIVITY = `
-  SELECT run_id, max(occurred_at) AS last_activity_at
+  SELECT run_id, max(occurred_at) AS last_activity_at, toString(groupBitXor(cityHash64(log_id, log_offset))) AS records
   FROM events
   WHERE episode_id = '' AND kind != 'RunAnnotated' AND run_id IN {runIds:Array(String)}
   GROUP BY run_id`;
@@ -80,31 +80,69 @@ const SUCCESS_CURVES = `
   )
   GROUP BY run_id`;
 
-/** Reads the progress of several runs, with one query for each field. */
+const MOST_KEPT = 1_000;
+
+interface LastActivity {
+  readonly runId: string;
+  readonly lastActivityAt: string;
+  /** Hash of which control events of the run are stored. */
+  readonly records: string;
+}
+
+type Figures = Omit<RunActivity, 'lastActivityAt'>;
+const NO_FIGURES: Figures = NO_ACTIVITY;
+
+/** Reads the progress of several runs. It follows from their control events, so it is read again only of runs that have other ones than before. */
 @Injectable()
 export class RunActivityReader {
+  private readonly kept = new Map<string, { readonly records: string; readonly figures: Figures }>();
+
   constructor(private readonly store: StoreService) {}
 
   async read(runIds: readonly string[]): Promise<(runId: string) => RunActivity> {
     if (runIds.length === 0) return () => NO_ACTIVITY;
+    const rows = await this.store.queryRows<LastActivity>(LAST_ACTIVITY, { runIds });
+    const lastOf = new Map(rows.map((row) => [row.runId, row]));
+    const figuresOf = new Map(
+      rows.flatMap(({ runId, records }) => {
+        const kept = this.kept.get(runId);
+        return kept?.records === records ? [[runId, kept.figures] as const] : [];
+      }),
+    );
+    const changed = rows.filter(({ runId }) => !figuresOf.has(runId));
+    const readOf = await this.readFigures(changed.map(({ runId }) => runId));
+    if (this.kept.size + changed.length > MOST_KEPT) this.kept.clear();
+    for (const { runId, records } of changed) this.kept.set(runId, { records, figures: readOf(runId) });
+    return (runId) => {
+      const last = lastOf.get(runId);
+      if (last === undefined) return NO_ACTIVITY;
+      return {
+        ...(figuresOf.get(runId) ?? readOf(runId)),
+        lastActivityAt: isoTime(last.lastActivityAt),
+      };
+    };
+  }
+
+  /** One query for each field. */
+  private async readFigures(runIds: readonly string[]): Promise<(runId: string) => Figures> {
+    if (runIds.length === 0) return () => NO_FIGURES;
     const params = { runIds, maxPoints: MAX_CURVE_POINTS, timedUpdates: TIMED_UPDATES + 1 };
-    const [lastActivities, versions, latestValues, curves, updates] = await Promise.all([
-      this.store.queryRows<{ runId: string; lastActivityAt: string }>(LAST_ACTIVITY, params),
+    const [versions, latestValues, curves, updates] = await Promise.all([
       this.store.queryRows<{ runId: string; newestVersion: number }>(POLICY_VERSIONS, params),
       this.store.queryRows<{ runId: string; name: string; latest: number }>(LATEST_VALUES, params),
       this.store.queryRows<{ runId: string; curve: number[] }>(SUCCESS_CURVES, params),
       this.store.queryRows<{ runId: string } & RunActivity['updates']>(UPDATES, params),
     ]);
-    const lastActivityOf = new Map(lastActivities.map((row) => [row.runId, isoTime(row.lastActivityAt)]));
     const versionOf = new Map(versions.map((row) => [row.runId, row.newestVersion]));
     const curveOf = new Map(curves.map((row) => [row.runId, row.curve]));
     const updatesOf = new Map(updates.map(({ runId, ...figures }) => [runId, figures]));
     const latestOf = new Map<string, Record<string, number>>();
     for (const { runId, name, latest } of latestValues) {
-      latestOf.set(runId, { ...latestOf.get(runId), [name]: latest });
+      const values = latestOf.get(runId) ?? {};
+      values[name] = latest;
+      latestOf.set(runId, values);
     }
     return (runId) => ({
-      lastActivityAt: lastActivityOf.get(runId) ?? null,
       successCurve: curveOf.get(runId) ?? [],
       latest: latestOf.get(runId) ?? {},
       policyVersion: versionOf.get(runId) ?? null,

@@ -40,18 +40,18 @@ const CONDITIONS = {
   startedFrom: `kind = 'trained' AND JSONExtractString(recipe, 'initFrom', 'source', 'runId') = {startedFrom:String}`,
 } as const;
 
-/** As the view `runs` has it, of which a list without other conditions reads only the runs that it shows. */
-const ARCHIVED_RUNS = `
+/** Ids of the archived runs, as the view `runs` has them. */
+export const ARCHIVED_RUNS = `
   SELECT run_id FROM events
   WHERE episode_id = '' AND kind = 'RunAnnotated'
   GROUP BY run_id
   HAVING argMaxIf(JSONExtractBool(payload, 'archived'), log_offset, JSONType(payload, 'archived') = 'Bool')`;
 
 const ARCHIVED_CONDITIONS = {
-  none: [`run_id NOT IN (${ARCHIVED_RUNS})`],
-  only: [`run_id IN (${ARCHIVED_RUNS})`],
-  all: [],
-} as const satisfies Record<RunsQuery['archived'], readonly string[]>;
+  none: { ofView: ['NOT archived'], ofStarts: [`run_id NOT IN (${ARCHIVED_RUNS})`] },
+  only: { ofView: ['archived'], ofStarts: [`run_id IN (${ARCHIVED_RUNS})`] },
+  all: { ofView: [], ofStarts: [] },
+} as const satisfies Record<RunsQuery['archived'], object>;
 
 /** Runs with a control event since `runningSince`. */
 const ACTIVE = `run_id IN (
@@ -65,6 +65,21 @@ const STATUS_CONDITIONS = {
   failed: "end_reason = 'failed'",
 } as const satisfies Record<NonNullable<RunsQuery['status']>, string>;
 
+/** Runs that have started. */
+const STARTED_RUNS = `(SELECT DISTINCT run_id FROM events WHERE episode_id = '' AND kind = 'RunStarted') AS started`;
+
+/** Newest values of a metric of all runs. Records that came twice are equal. */
+const NEWEST_FIGURES = `
+  SELECT run_id, toNullable(argMax(figure, (metric_step, occurred_at))) AS newest,
+    toNullable(toString(reinterpretAsUInt64(argMax(figure, (metric_step, occurred_at))))) AS newest_bits
+  FROM (
+    SELECT run_id, metric_step, occurred_at, metric_values[indexOf(metric_names, {metric:String})] AS figure
+    FROM events
+    WHERE episode_id = '' AND kind = 'MetricsLogged' AND has(metric_names, {metric:String})
+  )
+  WHERE isFinite(figure)
+  GROUP BY run_id`;
+
 /** Expressions by which lists are sorted. */
 const SORT_KEYS = { started: 'run_id', name: 'lowerUTF8(name)', metric: 'newest' } as const;
 
@@ -72,7 +87,7 @@ const SORT_KEYS = { started: 'run_id', name: 'lowerUTF8(name)', metric: 'newest'
 const SORT_KEY_TEXTS = { ...SORT_KEYS, metric: 'newest_bits' } as const;
 
 /**
- * Makes the statement that lists runs, one more than the page has.
+ * Makes the statement that reads which runs a list shows, with the sort key of each: one more than the page has. What is shown of them is read of these few.
  *
  * @throws ProblemError `INVALID_REQUEST` for the cursor of another list, a metric without the sort by it, and the other way round
  */
@@ -82,15 +97,18 @@ export function listStatement(query: RunsQuery, nowMs: number): ListStatement {
   const mark = markOf(query);
   const last = cursor === undefined ? null : lastOf(decodeListCursor(cursor, mark, ['string', 'string']));
   const conditions = conditionsOf(query);
-  const isPlain = sort === 'started' && conditions.length === 0;
-  const further = [...ARCHIVED_CONDITIONS[archived], ...(last === null ? [] : [comesAfter(last, query)])];
-  // Of all runs, which the page of runs asks for again and again, only the first ones are read as a whole.
-  const among = isPlain ? [firstRuns(order, further)] : further;
+  const { ofView, ofStarts } = ARCHIVED_CONDITIONS[archived];
+  // Of all runs, which the page of runs asks for again and again, nothing is read but the ids.
+  const readsStarts = sort !== 'name' && conditions.length === 0;
+  const further = [
+    ...(readsStarts ? ofStarts : [...ofView, ...conditions]),
+    ...(last === null ? [] : [comesAfter(last, query)]),
+  ];
   return {
     query: `
-      SELECT ${RUN_COLUMNS}, ${SORT_KEY_TEXTS[sort]} AS sort_key
-      FROM runs ${sort === 'metric' ? `LEFT JOIN (${newestFigures(conditions)}) AS figures USING (run_id)` : ''}
-      ${whereAll([...conditions, ...among])}
+      SELECT run_id, ${SORT_KEY_TEXTS[sort]} AS sort_key
+      FROM ${readsStarts ? STARTED_RUNS : 'runs'} ${sort === 'metric' ? `LEFT JOIN (${NEWEST_FIGURES}) AS figures USING (run_id)` : ''}
+      ${whereAll(further)}
       ORDER BY ${SORT_KEYS[sort]} ${sqlOrder(order)}, run_id DESC
       LIMIT {limit:UInt32}`,
     params: {
@@ -152,29 +170,6 @@ const LAST_KEYS = {
   name: '{lastKey:String}',
   metric: 'reinterpretAsFloat64(toUInt64OrZero({lastKey:String}))',
 } as const;
-
-/** Newest values of a metric of runs that fit. Records that came twice are equal. */
-function newestFigures(conditions: readonly string[]): string {
-  const logged = ["episode_id = ''", "kind = 'MetricsLogged'", 'has(metric_names, {metric:String})'];
-  const fits = conditions.length === 0 ? [] : [`run_id IN (SELECT run_id FROM runs ${whereAll(conditions)})`];
-  return `
-    SELECT run_id, toNullable(argMax(figure, (metric_step, occurred_at))) AS newest,
-      toNullable(toString(reinterpretAsUInt64(argMax(figure, (metric_step, occurred_at))))) AS newest_bits
-    FROM (
-      SELECT run_id, metric_step, occurred_at, metric_values[indexOf(metric_names, {metric:String})] AS figure
-      FROM events
-      ${whereAll([...logged, ...fits])}
-    )
-    WHERE isFinite(figure)
-    GROUP BY run_id`;
-}
-
-/** Which runs come first by their start. */
-function firstRuns(order: RunsQuery['order'], conditions: readonly string[]): string {
-  const started = ["episode_id = ''", "kind = 'RunStarted'", ...conditions];
-  return `run_id IN (
-    SELECT DISTINCT run_id FROM events ${whereAll(started)} ORDER BY run_id ${sqlOrder(order)} LIMIT {limit:UInt32})`;
-}
 
 function whereAll(conditions: readonly string[]): string {
   return conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;

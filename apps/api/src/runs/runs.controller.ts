@@ -6,7 +6,7 @@ import { ApiPage } from '../paging/page-schema.js';
 import { RecipeDifferences } from './recipe-differences.dto.js';
 import { RunPairParams, RunParams } from './run-params.js';
 import { RunTotals } from './run-totals.dto.js';
-import { RunTotalsService } from './run-totals.service.js';
+import { RunTotalsReader } from './run-totals-reader.js';
 import { RunsQuery } from './runs-query.dto.js';
 import { RunDetail, RunListItem } from './runs.dto.js';
 import { RunsService } from './runs.service.js';
@@ -16,7 +16,7 @@ import { RunsService } from './runs.service.js';
 export class RunsController {
   constructor(
     private readonly runs: RunsService,
-    private readonly totals: RunTotalsService,
+    private readonly totals: RunTotalsReader,
   ) {}
 
   @Get()
@@ -47,7 +47,8 @@ export class RunsController {
   @AccessAsOf('read')
   @ApiOperation({ summary: 'Counts the episodes, steps, tokens and cost of a run' })
   @ApiOkResponse({ type: RunTotals })
-  getTotals(@Param() { runId }: RunParams): Promise<RunTotals> {
-    return this.totals.get(runId);
+  async getTotals(@Param() { runId }: RunParams): Promise<RunTotals> {
+    const totalsOf = await this.totals.read([runId]);
+    return totalsOf(runId);
   }
 }

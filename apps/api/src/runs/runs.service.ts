@@ -6,10 +6,10 @@ import { pageOf, type Page } from '../paging/page.js';
 import { ProblemError } from '../problems/problem.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
-import { RecordedFiguresReader } from './recorded-figures.js';
 import { RunActivityReader, type RunActivity } from './run-activity.js';
 import type { DifferingRecipeField } from './recipe-differences.dto.js';
 import { listStatement, RUN_COLUMNS, RUNNING_WITHIN_MS } from './run-list.js';
+import { recordedFigures, RunTotalsReader } from './run-totals-reader.js';
 import type { RunsQuery } from './runs-query.dto.js';
 import type {
   RunBaseline,
@@ -34,6 +34,11 @@ interface RunDetailRow extends RunRow {
   readonly codeVersion: string;
 }
 
+const GET_RUNS = `
+  SELECT ${RUN_COLUMNS}
+  FROM runs
+  WHERE run_id IN {runIds:Array(String)}`;
+
 const GET_RUN = `
   SELECT ${RUN_COLUMNS}, recipe, metadata, notes, baselines, code_version
   FROM runs
@@ -46,7 +51,7 @@ export class RunsService {
   constructor(
     private readonly store: StoreService,
     private readonly activities: RunActivityReader,
-    private readonly recorded: RecordedFiguresReader,
+    private readonly totals: RunTotalsReader,
   ) {}
 
   /** @throws ProblemError `INVALID_REQUEST` */
@@ -54,18 +59,29 @@ export class RunsService {
     const { limit } = asked;
     const nowMs = requestTimeMs();
     const { query, params, keyAfter } = listStatement(asked, nowMs);
-    const rows = await this.store.queryRows<RunRow & { readonly sortKey: string | null }>(query, params);
-    const listed = rows.slice(0, limit);
-    const [activityOf, recorded] = await Promise.all([
-      this.activities.read(listed.map(({ runId }) => runId)),
-      this.recorded.read(listed.flatMap(({ kind, runId }) => (kind === 'recorded' ? [runId] : []))),
+    const found = await this.store.queryRows<{ readonly runId: string; readonly sortKey: string | null }>(
+      query,
+      params,
+    );
+    const { items, nextCursor } = pageOf(found, limit, { toItem: ({ runId }) => runId, keyOf: keyAfter });
+    return { items: await this.readListed(items, nowMs), nextCursor };
+  }
+
+  /** The runs in this order; without those that were deleted since their ids were read. */
+  private async readListed(runIds: readonly string[], nowMs: number): Promise<RunListItem[]> {
+    if (runIds.length === 0) return [];
+    const [rows, activityOf] = await Promise.all([
+      this.store.queryRows<RunRow>(GET_RUNS, { runIds }),
+      this.activities.read(runIds),
     ]);
-    return pageOf(rows, limit, {
-      toItem: ({ sortKey: _, ...row }) => ({
-        ...toOverview(row, activityOf(row.runId), nowMs),
-        recorded: recorded.get(row.runId) ?? null,
-      }),
-      keyOf: keyAfter,
+    const recorded = rows.filter(({ kind }) => kind === 'recorded');
+    const totalsOf = await this.totals.read(recorded.map(({ runId }) => runId));
+    const rowOf = new Map(rows.map((row) => [row.runId, row]));
+    return runIds.flatMap((runId) => {
+      const row = rowOf.get(runId);
+      if (row === undefined) return [];
+      const figures = row.kind === 'recorded' ? recordedFigures(totalsOf(runId)) : null;
+      return [{ ...toOverview(row, activityOf(runId), nowMs), recorded: figures }];
     });
   }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { decodeCursor } from '../paging/cursor.js';
 import { pageOf, type Page, type PageQuery } from '../paging/page.js';
+import { ARCHIVED_RUNS } from '../runs/run-list.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 import type { AlarmItem, RunWarning } from './warnings.dto.js';
@@ -23,7 +24,7 @@ const LIST_WARNINGS = `
  */
 const LIST_ALARMS = `
   SELECT
-    run_id, run_name, source, rule, newest.1 AS message, newest.2 AS step, newest.3 AS advice, newest.4 AS episode_ids,
+    run_id, source, rule, newest.1 AS message, newest.2 AS step, newest.3 AS advice, newest.4 AS episode_ids,
     most_times AS num_times, first_raised_at, last_raised_at
   FROM (
     SELECT
@@ -46,10 +47,11 @@ const LIST_ALARMS = `
     ) AS raised
     GROUP BY run_id, source, rule, if(rule = '', replaceRegexpAll(message, '[0-9]+', '0'), '')
   ) AS alarms
-  LEFT JOIN (SELECT run_id, name AS run_name, archived FROM runs) AS named USING (run_id)
-  WHERE NOT archived
+  WHERE run_id NOT IN (${ARCHIVED_RUNS})
   ORDER BY last_raised_at DESC, run_id DESC, source, rule, message
   LIMIT {limit:UInt32} OFFSET {skipped:UInt64}`;
+
+const GET_NAMES = 'SELECT run_id, name FROM runs WHERE run_id IN {runIds:Array(String)}';
 
 @Injectable()
 export class WarningsService {
@@ -68,14 +70,26 @@ export class WarningsService {
   /** Those of all runs but archived ones. An alarm that is raised between two pages moves others to the next page. */
   async listAlarms({ limit, cursor }: PageQuery): Promise<Page<AlarmItem>> {
     const [skipped] = cursor ? decodeCursor(cursor, ['number']) : [0];
-    const rows = await this.store.queryRows<AlarmItem>(LIST_ALARMS, { skipped, limit: limit + 1 });
+    const rows = await this.store.queryRows<Omit<AlarmItem, 'runName'>>(LIST_ALARMS, {
+      skipped,
+      limit: limit + 1,
+    });
+    const nameOf = await this.namesOf(new Set(rows.map(({ runId }) => runId)));
     return pageOf(rows, limit, {
       toItem: ({ firstRaisedAt, lastRaisedAt, ...row }) => ({
         ...row,
+        runName: nameOf.get(row.runId) ?? '',
         firstRaisedAt: isoTime(firstRaisedAt),
         lastRaisedAt: isoTime(lastRaisedAt),
       }),
       keyOf: () => [skipped + limit],
     });
+  }
+  private async namesOf(runIds: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
+    if (runIds.size === 0) return new Map();
+    const rows = await this.store.queryRows<{ runId: string; name: string }>(GET_NAMES, {
+      runIds: [...runIds],
+    });
+    return new Map(rows.map(({ runId, name }) => [runId, name]));
   }
 }

@@ -10,9 +10,11 @@ import { api, dataOf } from './client';
 import { combineQueries } from './combine-queries';
 import { keys, type PageRequest, unlessRefused } from './queries';
 import { openedRun } from '../saved-page/saved-run';
-import type { EpisodeDetail, paths } from './schema';
+import type { EpisodeDetail, paths, StepDetail } from './schema';
 
 const MOST_STEPS_SIDE_BY_SIDE = 100;
+/** Of each piece of an episode but the first one. */
+const STEPS_OF_LATER_PIECE = 200;
 /** The store has a score a moment after the log, longer where the machine is busy. */
 const SCORE_VISIBLE_MS = [1_000, 3_000, 8_000];
 
@@ -31,17 +33,46 @@ export function useEpisodes(runId: string, filter: EpisodeFilter, { cursor, limi
   });
 }
 
+/** Steps of an episode; the first piece has the episode too. */
+interface EpisodePiece {
+  readonly episode: EpisodeDetail | null;
+  readonly steps: readonly StepDetail[];
+  readonly nextStep: number | null;
+}
+
+/** An episode with its steps, piece by piece. */
 export function useEpisode(runId: string, episodeId: string) {
   return useInfiniteQuery({
     queryKey: ['runs', runId, 'episode', episodeId],
-    queryFn: ({ signal, pageParam: fromStep }) => {
-      const params = { path: { runId, episodeId }, query: { fromStep } };
-      return dataOf(api.GET('/api/runs/{runId}/episodes/{episodeId}', { params, signal }));
-    },
+    queryFn: ({ signal, pageParam: fromStep }) => readPiece({ runId, episodeId }, fromStep, signal),
     initialPageParam: 0,
-    getNextPageParam: (page) => page.nextStep,
-    refetchInterval: (query) => unlessRefused(query.state.data?.pages[0]?.sealed === false && 2_000)(query),
+    getNextPageParam: (piece) => piece.nextStep,
+    select: joinPieces,
+    refetchInterval: (query) =>
+      unlessRefused(query.state.data?.pages[0]?.episode?.sealed === false && 2_000)(query),
   });
+}
+
+async function readPiece(
+  path: { readonly runId: string; readonly episodeId: string },
+  fromStep: number,
+  signal: AbortSignal,
+): Promise<EpisodePiece> {
+  if (fromStep > 0) {
+    const params = { path, query: { fromStep, maxSteps: STEPS_OF_LATER_PIECE } };
+    const piece = await dataOf(api.GET('/api/runs/{runId}/episodes/{episodeId}/steps', { params, signal }));
+    return { episode: null, ...piece };
+  }
+  const episode = await dataOf(
+    api.GET('/api/runs/{runId}/episodes/{episodeId}', { params: { path }, signal }),
+  );
+  return { episode, steps: episode.steps, nextStep: episode.nextStep };
+}
+
+function joinPieces({ pages }: { readonly pages: readonly EpisodePiece[] }) {
+  const episode = pages[0]?.episode;
+  if (!episode) throw new Error('pages[0].episode is missing; the first piece must have the episode');
+  return { episode, steps: pages.flatMap(({ steps }) => steps) };
 }
 
 /** The agents that an episode called and the forks of its steps; a saved page has none of them. */

@@ -291,6 +291,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{runId}/episodes/{episodeId}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns steps of an episode, without what else is known of it */
+        get: operations["EpisodesController_getSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{runId}/episodes/{episodeId}/branches": {
         parameters: {
             query?: never;
@@ -1596,6 +1613,11 @@ export interface components {
             updateNumbers: number[];
             /** @description Committed updates of any run that read it, with the part that it had in them, at most 1,000; those from before this was recorded are missing */
             uses: components["schemas"]["EpisodeUse"][];
+            steps: components["schemas"]["StepDetail"][];
+            /** @description First step after this answer; null when there is none */
+            nextStep: number | null;
+        };
+        EpisodeSteps: {
             steps: components["schemas"]["StepDetail"][];
             /** @description First step after this answer; null when there is none */
             nextStep: number | null;
@@ -3349,6 +3371,7 @@ export type StepReward = components['schemas']['StepReward'];
 export type StepUsage = components['schemas']['StepUsage'];
 export type StepDetail = components['schemas']['StepDetail'];
 export type EpisodeDetail = components['schemas']['EpisodeDetail'];
+export type EpisodeSteps = components['schemas']['EpisodeSteps'];
 export type EpisodeBranch = components['schemas']['EpisodeBranch'];
 export type EpisodeBranches = components['schemas']['EpisodeBranches'];
 export type DeletionResult = components['schemas']['DeletionResult'];
@@ -4250,6 +4273,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeletionResult"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    EpisodesController_getSteps: {
+        parameters: {
+            query?: {
+                /** @description `nextStep` of the previous answer */
+                fromStep?: number;
+                /** @description Maximum number of steps; an answer of more than 100,000 tokens has fewer */
+                maxSteps?: number;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
+                asOf?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run, or 4 or more characters of its beginning or end */
+                runId: string;
+                /** @description Id of the episode, or 4 or more characters of its beginning or end */
+                episodeId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EpisodeSteps"];
                 };
             };
             /** @description An error */

@@ -1,6 +1,5 @@
 import type { EpisodeDetail } from '../api/schema';
 import { Badge, OutcomeBadge } from '../components/badge';
-import { IdLink } from '../components/id-link';
 import { JsonTree } from '../components/json-tree';
 import { Link } from '../components/link';
 import { Stat, StatRow } from '../components/stat';
@@ -14,6 +13,7 @@ import { openedRun } from '../saved-page/saved-run';
 import { episodeDurationMs, formatVersions } from './episode-facts';
 import { EpisodeScores } from './episode-scores';
 import { EpisodeUses } from './episode-uses';
+import { GroupLinks } from './group-links';
 import styles from './episode.module.css';
 
 interface EpisodeHeaderProps {
@@ -96,7 +96,7 @@ function EpisodeLinks({ runId, episode }: EpisodeHeaderProps) {
         </Link>
       )}
       {episode.forkedFrom !== null && <OriginLink origin={episode.forkedFrom} />}
-      <GroupLinks episode={episode} />
+      <GroupLinks runId={runId} episode={episode} />
       <EpisodeUses runId={runId} episode={episode} />
       {openedRun() === null && (
         <>
@@ -109,25 +109,6 @@ function EpisodeLinks({ runId, episode }: EpisodeHeaderProps) {
         </>
       )}
     </div>
-  );
-}
-
-function GroupLinks({ episode: { groupId, groupMember } }: Pick<EpisodeHeaderProps, 'episode'>) {
-  const ofGroup = encodeURIComponent(groupId);
-  return (
-    <span className={page.subtle}>
-      Group <IdLink id={groupId} to={`../episodes?groupId=${ofGroup}`} />, member {groupMember}
-      {openedRun() === null && (
-        <>
-          {' '}
-          (
-          <Link className={table.link} to={`../side-by-side?group=${ofGroup}`}>
-            side by side
-          </Link>
-          )
-        </>
-      )}
-    </span>
   );
 }
 

@@ -16,8 +16,7 @@ interface StepsBeforeForkProps {
 export function StepsBeforeFork({ origin }: StepsBeforeForkProps) {
   const { runId, episodeId, step } = origin;
   const parent = useEpisode(runId, episodeId);
-  const loaded = parent.data?.pages.flatMap(({ steps }) => steps) ?? [];
-  const shared = loaded.filter((one) => one.step < step);
+  const shared = parent.data?.steps.filter((one) => one.step < step) ?? [];
   return (
     <details className={page.card}>
       <summary className={styles.summary}>

@@ -24,6 +24,7 @@ export interface KeyRow {
 export const SEQUENCE_MS = 1_500;
 
 const LISTS = 'Lists and steps';
+const BESIDE = 'An update, or an episode of a group';
 const ANYWHERE = 'Anywhere';
 const IN_RUN = 'Pages of a run';
 
@@ -34,11 +35,11 @@ export const KEYS: readonly KeyRow[] = [
   { keys: ['Enter'], where: LISTS, does: 'Open the row', action: { kind: 'native' } },
   {
     keys: ['['],
-    where: 'An update',
+    where: BESIDE,
     does: 'Open the previous one',
     action: { kind: 'neighbour', rel: 'prev' },
   },
-  { keys: [']'], where: 'An update', does: 'Open the next one', action: { kind: 'neighbour', rel: 'next' } },
+  { keys: [']'], where: BESIDE, does: 'Open the next one', action: { kind: 'neighbour', rel: 'next' } },
   { keys: ['/'], where: 'Lists and metrics', does: 'Go to the search field', action: { kind: 'search' } },
   {
     keys: ['g', 'r'],

@@ -29,30 +29,37 @@ export function EpisodePage() {
 
   if (episode.isPending) return <Loading label="Loading the episode" rows={9} />;
   if (!episode.data) return <ErrorState error={episode.error} onRetry={() => void episode.refetch()} />;
-  const summary = episode.data.pages[0];
+  const { episode: summary, steps } = episode.data;
   if (summary.episodeId !== episodeId) return <RedirectToWholeId part={episodeId} id={summary.episodeId} />;
-  return <Episode key={episodeId} runId={runId} summary={summary} episode={episode} />;
+  return (
+    <Episode
+      key={episodeId}
+      {...{ runId, summary, steps, hasMore: episode.hasNextPage }}
+      isLoadingMore={episode.isFetchingNextPage}
+      onLoadMore={() => void episode.fetchNextPage()}
+    />
+  );
 }
 
 interface EpisodeProps {
   readonly runId: string;
   readonly summary: EpisodeDetail;
-  /** With the pages that are loaded. */
-  readonly episode: Pick<
-    ReturnType<typeof useEpisode>,
-    'data' | 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'
-  >;
+  /** Those that are loaded. */
+  readonly steps: readonly StepDetail[];
+  /** There are later steps than these. */
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  readonly onLoadMore: () => void;
 }
 
-function Episode({ runId, summary, episode }: EpisodeProps) {
-  const steps = useMemo(() => episode.data?.pages.flatMap((one) => one.steps) ?? [], [episode.data]);
+function Episode({ runId, summary, steps, hasMore, isLoadingMore, onLoadMore }: EpisodeProps) {
   const { colors, trained, controls: coloring } = useTokenColoring(runId, summary, steps);
   return (
     <div className={page.stack}>
       <EpisodeHeader runId={runId} episode={summary} />
       {summary.forkedFrom !== null && <StepsBeforeFork origin={summary.forkedFrom} />}
       {steps.some(({ tokens }) => tokens.actionMask.includes(1)) && coloring}
-      <WithConversation runId={runId} summary={summary} steps={steps} hasMore={episode.hasNextPage}>
+      <WithConversation runId={runId} summary={summary} steps={steps} hasMore={hasMore}>
         <ol className={styles.steps}>
           {steps.map((step) => (
             <StepCard key={step.step} step={step} colors={colors} trained={trained.get(step.step)}>
@@ -60,18 +67,13 @@ function Episode({ runId, summary, episode }: EpisodeProps) {
             </StepCard>
           ))}
         </ol>
-        {episode.hasNextPage && (
-          <button
-            type="button"
-            className={controls.button}
-            disabled={episode.isFetchingNextPage}
-            onClick={() => void episode.fetchNextPage()}
-          >
+        {hasMore && (
+          <button type="button" className={controls.button} disabled={isLoadingMore} onClick={onLoadMore}>
             Load more steps ({steps.length}
             {summary.numSteps !== null && ` of ${summary.numSteps}`} shown)
           </button>
         )}
-        {summary.finalObservation !== null && !episode.hasNextPage && (
+        {summary.finalObservation !== null && !hasMore && (
           <FinalObservation text={summary.finalObservation} endReason={summary.endReason} />
         )}
       </WithConversation>

@@ -2,8 +2,10 @@
 --
 -- They count once their run has started. RunStarted is in stream `control`, which has no order with theirs, so the views decide it and not
 -- the sink. Until then the events are dead letters with code UNKNOWN_RUN.
+--
+-- The views `stored_…` leave that question to those who ask about one run: its answer takes a look at every run of the store.
 
-CREATE OR REPLACE VIEW episodes AS
+CREATE OR REPLACE VIEW stored_episodes AS
 WITH
     -- An annotation has its tags as JSON in `payload`, where null is unchanged. Of several the newest counts.
     argMaxIf(e.payload, tuple(e.occurred_at, e.log_offset), e.kind = 'EpisodeAnnotated' AND e.payload != 'null') AS annotated_tags,
@@ -51,11 +53,15 @@ SELECT
     argMinIf(e.token_ids, e.log_offset, e.kind = 'EpisodeEnded') AS final_token_ids
 FROM events AS e
 WHERE e.episode_id != '' AND e.kind IN ('EpisodeStarted', 'EpisodeEnded', 'EpisodeAnnotated')
-    AND e.run_id IN (SELECT run_id FROM events WHERE episode_id = '' AND kind = 'RunStarted')
 GROUP BY e.run_id, e.episode_id
 HAVING countIf(e.kind != 'EpisodeAnnotated') > 0;
 
-CREATE OR REPLACE VIEW steps AS
+CREATE OR REPLACE VIEW episodes AS
+SELECT *
+FROM stored_episodes
+WHERE run_id IN (SELECT run_id FROM events WHERE episode_id = '' AND kind = 'RunStarted');
+
+CREATE OR REPLACE VIEW stored_steps AS
 SELECT
     run_id,
     episode_id,
@@ -108,8 +114,12 @@ FROM
     SELECT *
     FROM events
     WHERE episode_id != '' AND kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded')
-        AND run_id IN (SELECT run_id FROM events WHERE episode_id = '' AND kind = 'RunStarted')
     ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
     LIMIT 1 BY run_id, episode_id, seq
 ) AS e
 WHERE kind = 'StepRecorded';
+
+CREATE OR REPLACE VIEW steps AS
+SELECT *
+FROM stored_steps
+WHERE run_id IN (SELECT run_id FROM events WHERE episode_id = '' AND kind = 'RunStarted');

@@ -3,76 +3,54 @@
 -- The views are what people and services query. Each takes the first record in log order under one key, so a record that a retry, a
 -- second sink or a second writer added is never shown twice.
 
+-- A run's own events are read once and in one pass: in a store of many runs, each pass reads a granule of every run.
 CREATE OR REPLACE VIEW runs AS
-SELECT
-    started.run_id AS run_id,
-    JSONExtractString(started.payload, 'name') AS name,
-    JSONExtractString(started.payload, 'recipeHash') AS recipe_hash,
-    JSONExtractInt(started.payload, 'seed') AS seed,
-    started.environment AS environment,
-    if(JSONExtractString(started.payload, 'runKind') = 'recorded', 'recorded', 'trained') AS kind,
-    if(
-        annotated.tags = '',
-        JSONExtract(started.payload, 'tags', 'Array(String)'),
-        JSONExtract(annotated.tags, 'Array(String)')) AS tags,
-    JSONExtract(started.payload, 'tags', 'Array(String)') AS started_tags,
-    annotated.notes AS notes,
-    toBool(annotated.starred) AS starred,
-    toBool(annotated.archived) AS archived,
-    nullIf(JSONExtractRaw(started.payload, 'metadata'), '') AS metadata,
-    JSONExtractString(started.payload, 'codeVersion') AS code_version,
-    started.occurred_at AS started_at,
-    ended.ended_at AS ended_at,
-    ended.end_reason AS end_reason,
-    ended.end_detail AS end_detail,
-    JSONExtractRaw(started.payload, 'recipe') AS recipe,
-    -- A run's own event has them in runs that were started when they had been measured.
-    if(measured.baselines = '', JSONExtractRaw(started.payload, 'baselines'), measured.baselines) AS baselines
-FROM
-(
-    SELECT run_id, environment, occurred_at, payload
-    FROM events
-    WHERE episode_id = '' AND kind = 'RunStarted'
-    ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
-    LIMIT 1 BY run_id
-) AS started
-LEFT JOIN
-(
+WITH
+    tuple(e.seq, e.log_id, e.log_stream, e.log_partition, e.log_offset) AS place,
+    argMinIf(e.payload, place, e.kind = 'RunStarted') AS started,
+    argMinIf(e.payload, e.log_offset, e.kind = 'BaselinesMeasured') AS measured,
+    -- What an annotation leaves out stays as it was.
+    argMaxIf(
+        JSONExtractRaw(e.payload, 'tags'), e.log_offset,
+        e.kind = 'RunAnnotated' AND JSONType(e.payload, 'tags') = 'Array') AS annotated_tags,
+    JSONExtractString(started, 'runKind') = 'recorded' AS is_recorded,
     -- A run that was stopped has ended until a trainer claims it again: the first claim of the highest epoch decides. The end of a recorded run
     -- is that of its episodes, which a trainer outside may still learn from.
-    SELECT
-        e.run_id AS run_id,
-        countIf(e.kind = 'RunStarted' AND JSONExtractString(e.payload, 'runKind') = 'recorded') = 0
-            AND argMaxIf(e.log_offset, tuple(e.epoch, -toInt64(e.log_offset)), e.kind = 'TrainerClaimed')
-                > maxIf(e.log_offset, e.kind = 'RunEnded') AS is_resumed,
-        if(is_resumed, NULL, argMaxIf(e.occurred_at, e.log_offset, e.kind = 'RunEnded')) AS ended_at,
-        if(is_resumed, NULL, argMaxIf(toString(e.end_reason), e.log_offset, e.kind = 'RunEnded')) AS end_reason,
-        if(is_resumed, NULL, argMaxIf(JSONExtractString(e.payload, 'detail'), e.log_offset, e.kind = 'RunEnded')) AS end_detail
-    FROM events AS e
-    WHERE e.episode_id = '' AND e.kind IN ('RunStarted', 'RunEnded', 'TrainerClaimed')
-    GROUP BY e.run_id
-    HAVING countIf(e.kind = 'RunEnded') > 0
-) AS ended ON started.run_id = ended.run_id
-LEFT JOIN
-(
-    SELECT run_id, JSONExtractRaw(argMin(payload, log_offset), 'baselines') AS baselines
-    FROM events
-    WHERE episode_id = '' AND kind = 'BaselinesMeasured'
-    GROUP BY run_id
-) AS measured ON started.run_id = measured.run_id
-LEFT JOIN
-(
-    -- What an annotation leaves out stays as it was.
-    SELECT
-        run_id,
-        argMaxIf(JSONExtractRaw(payload, 'tags'), log_offset, JSONType(payload, 'tags') = 'Array') AS tags,
-        argMaxIf(JSONExtractString(payload, 'notes'), log_offset, JSONType(payload, 'notes') = 'String') AS notes,
-        argMaxIf(JSONExtractBool(payload, 'starred'), log_offset, JSONType(payload, 'starred') = 'Bool') AS starred,
-        argMaxIf(JSONExtractBool(payload, 'archived'), log_offset, JSONType(payload, 'archived') = 'Bool') AS archived
-    FROM events
-    WHERE episode_id = '' AND kind = 'RunAnnotated'
-    GROUP BY run_id
-) AS annotated ON started.run_id = annotated.run_id;
+    NOT is_recorded
+        AND argMaxIf(e.log_offset, tuple(e.epoch, -toInt64(e.log_offset)), e.kind = 'TrainerClaimed')
+            > maxIf(e.log_offset, e.kind = 'RunEnded') AS is_resumed,
+    countIf(e.kind = 'RunEnded') > 0 AND NOT is_resumed AS has_ended
+SELECT
+    e.run_id AS run_id,
+    JSONExtractString(started, 'name') AS name,
+    JSONExtractString(started, 'recipeHash') AS recipe_hash,
+    JSONExtractInt(started, 'seed') AS seed,
+    toLowCardinality(argMinIf(e.environment, place, e.kind = 'RunStarted')) AS environment,
+    if(is_recorded, 'recorded', 'trained') AS kind,
+    JSONExtract(if(annotated_tags = '', JSONExtractRaw(started, 'tags'), annotated_tags), 'Array(String)') AS tags,
+    JSONExtract(started, 'tags', 'Array(String)') AS started_tags,
+    argMaxIf(
+        JSONExtractString(e.payload, 'notes'), e.log_offset,
+        e.kind = 'RunAnnotated' AND JSONType(e.payload, 'notes') = 'String') AS notes,
+    toBool(argMaxIf(
+        JSONExtractBool(e.payload, 'starred'), e.log_offset,
+        e.kind = 'RunAnnotated' AND JSONType(e.payload, 'starred') = 'Bool')) AS starred,
+    toBool(argMaxIf(
+        JSONExtractBool(e.payload, 'archived'), e.log_offset,
+        e.kind = 'RunAnnotated' AND JSONType(e.payload, 'archived') = 'Bool')) AS archived,
+    nullIf(JSONExtractRaw(started, 'metadata'), '') AS metadata,
+    JSONExtractString(started, 'codeVersion') AS code_version,
+    argMinIf(e.occurred_at, place, e.kind = 'RunStarted') AS started_at,
+    if(has_ended, argMaxIf(e.occurred_at, e.log_offset, e.kind = 'RunEnded'), NULL) AS ended_at,
+    if(has_ended, argMaxIf(toString(e.end_reason), e.log_offset, e.kind = 'RunEnded'), NULL) AS end_reason,
+    if(has_ended, argMaxIf(JSONExtractString(e.payload, 'detail'), e.log_offset, e.kind = 'RunEnded'), NULL) AS end_detail,
+    JSONExtractRaw(started, 'recipe') AS recipe,
+    -- A run's own event has them in runs that were started when they had been measured.
+    JSONExtractRaw(if(measured = '', started, measured), 'baselines') AS baselines
+FROM events AS e
+WHERE e.episode_id = '' AND e.kind IN ('RunStarted', 'RunEnded', 'TrainerClaimed', 'BaselinesMeasured', 'RunAnnotated')
+GROUP BY e.run_id
+HAVING countIf(e.kind = 'RunStarted') > 0;
 
 CREATE OR REPLACE VIEW metrics AS
 SELECT

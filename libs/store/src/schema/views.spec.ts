@@ -607,7 +607,8 @@ describe('views', () => {
         "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'View'",
       );
       const documented = rows.map(({ name }) => name).filter((name) => document.includes(`\`${name}\``));
-      expect(documented.length).toBe(rows.length - 1);
+      // Beside one, the views `stored_…` are for code that asks about one run.
+      expect(documented.length).toBe(rows.length - 3);
     });
 
     it.each([

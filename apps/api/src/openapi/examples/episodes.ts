@@ -23,6 +23,46 @@ const EPISODE = {
   policyVersionMax: 2,
 };
 
+const STEPS = [
+  {
+    step: 0,
+    occurredAt: '2026-11-27T17:15:07.941000Z',
+    observation: 'choose volcano or garden',
+    action: 'comet',
+    parsedAction: 'comet',
+    actionValid: false,
+    anchor: 'volcano|garden',
+    reward: -0.1,
+    terminated: true,
+    truncated: false,
+    info: null,
+    keptPrefixTokens: 0,
+    temperature: 1,
+    greedy: false,
+    engine: 'retrace tensorflow',
+    model: 'bandit-ppo',
+    generationMs: 147.8,
+    environmentMs: 0.005414,
+    untrainable: '',
+    rewards: [
+      {
+        name: 'invalidAction',
+        value: -0.1,
+      },
+    ],
+    messages: null,
+    usage: null,
+    tokens: {
+      ids: [2, 8, 3, 16, 1, 6],
+      texts: ['choose', 'volcano', 'or', 'garden', '<end>', 'comet'],
+      actionMask: [0, 0, 0, 0, 0, 1],
+      logprobs: [0, 0, 0, 0, 0, -3.289],
+      entropies: [0, 0, 0, 0, 0, 2.938],
+      policyVersions: [2, 2, 2, 2, 2, 2],
+    },
+  },
+];
+
 const DELETED = { numEpisodes: 1, numRows: 3, numReleased: 2 };
 
 const DATASET = {
@@ -76,47 +116,12 @@ export const EPISODES_EXAMPLES: Examples = {
           advantageMax: -0.2714,
         },
       ],
-      steps: [
-        {
-          step: 0,
-          occurredAt: '2026-11-27T17:15:07.941000Z',
-          observation: 'choose volcano or garden',
-          action: 'comet',
-          parsedAction: 'comet',
-          actionValid: false,
-          anchor: 'volcano|garden',
-          reward: -0.1,
-          terminated: true,
-          truncated: false,
-          info: null,
-          keptPrefixTokens: 0,
-          temperature: 1,
-          greedy: false,
-          engine: 'retrace tensorflow',
-          model: 'bandit-ppo',
-          generationMs: 147.8,
-          environmentMs: 0.005414,
-          untrainable: '',
-          rewards: [
-            {
-              name: 'invalidAction',
-              value: -0.1,
-            },
-          ],
-          messages: null,
-          usage: null,
-          tokens: {
-            ids: [2, 8, 3, 16, 1, 6],
-            texts: ['choose', 'volcano', 'or', 'garden', '<end>', 'comet'],
-            actionMask: [0, 0, 0, 0, 0, 1],
-            logprobs: [0, 0, 0, 0, 0, -3.289],
-            entropies: [0, 0, 0, 0, 0, 2.938],
-            policyVersions: [2, 2, 2, 2, 2, 2],
-          },
-        },
-      ],
+      steps: STEPS,
       nextStep: null,
     },
+  },
+  'GET /api/runs/{runId}/episodes/{episodeId}/steps': {
+    response: { steps: STEPS, nextStep: null },
   },
   'GET /api/runs/{runId}/episodes/{episodeId}/branches': {
     response: {
