@@ -1,4 +1,7 @@
-/** No two folders of a package import each other, directly or through others: a second part of `npm run layers`. Specs may import whatever they test. */
+/**
+ * No two folders of a package import each other, directly or through others: a second part of `npm run layers`. A folder and those inside it count as one
+ * concern, and specs may import whatever they test.
+ */
 import { SPEC, options } from './.dependency-cruiser.mjs';
 
 export default {

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from retrace.errors import Problem
+from retrace.poorer import poorer_record
 from retrace.storable import storable_record
 
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "storable-records.json").read_text())
@@ -97,3 +99,15 @@ def test_anything_makes_a_step_that_stays_equal_when_it_is_made_storable_again()
         again = storable_record(sent)
         assert dataclasses.asdict(again) == {"content": sent, "changes": []}
         assert ("untrainable" in sent) == bool(made.changes)
+
+
+def test_a_step_goes_without_the_experts_where_a_server_does_not_know_them() -> None:
+    tokens = {"ids": [1], "mask": [1], "logprobs": [-1.0]}
+    step = {"type": "step", "episode": "e", "step": 0, "tokens": {**tokens, "routedExperts": [3]}}
+    problem = Problem(400, "INVALID_REQUEST", "", 0, "tokens.routedExperts", "must be absent")
+    poorer = poorer_record(step, problem, 100)
+    assert poorer == {**step, "tokens": tokens}
+    assert poorer is not None
+    poorest = poorer_record(poorer, problem, 100)
+    assert poorest is not None
+    assert poorest["tokens"]["ids"] == []

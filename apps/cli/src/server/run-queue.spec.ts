@@ -200,6 +200,17 @@ describe('RunQueue', () => {
     expect(lines).toContain('the queue of runs can’t be kept in its file: ENOSPC');
   });
 
+  it('does not keep a run that finishes while the server ends', async () => {
+    const queue = open();
+    const working = queue.work(train, server.signal);
+    await ask(queue, start(2));
+    await begun(1);
+    server.abort();
+    trainings[0].end('finished');
+    await working;
+    expect(stored).toEqual([]);
+  });
+
   it('leaves out what is no item of a file', async () => {
     stored = [null, 7, 'run', { queueId: 'a' }, { queueId: 'b', name: 'bandit-ppo' }];
     expect((await show(open())).queued.map(({ queueId }) => queueId)).toEqual(['b']);

@@ -103,16 +103,17 @@ export class RunQueue {
         continue;
       }
       const [item] = this.waiting;
+      const goesOn = (): boolean => signal.aborted && !this.stoppedIds.has(item.queueId);
       try {
         const summary = await this.train(item, () => this.recipeOf(item), train);
         // One that was stopped by a caller does not go on with the next server.
-        if (signal.aborted && !this.stoppedIds.has(item.queueId)) return;
+        if (summary.reason === 'stopped' && goesOn()) return;
         const isWhole = summary.reason === 'finished';
         const problem = isWhole && describeNothingLearned({ runId: summary.runId, updates: summary });
         if (problem) this.say('error', problem);
         this.say('info', `run ${summary.runId} of the queue has ended (${summary.reason})`);
       } catch (error) {
-        if (signal.aborted) return;
+        if (goesOn()) return;
         this.say('error', `the run ${item.name} of the queue failed: ${(error as Error).message}`);
       }
       this.waiting = this.waiting.filter(({ queueId }) => queueId !== item.queueId);

@@ -32,5 +32,9 @@ def poorer_record(record: Mapping[str, Any], problem: Problem, size_bytes: int) 
         smaller = storable_record(record, SizeLimits(half, min(half, RECORD_LIMITS.event_bytes))).content
         if smaller is not None:
             return smaller
+    tokens = record.get("tokens") or {}
+    if re.match(r"tokens\.routedExperts\b", problem.field or "", re.ASCII) and "routedExperts" in tokens:
+        # An earlier server does not know them, and no update reads them.
+        return {**record, "tokens": {name: v for name, v in tokens.items() if name != "routedExperts"}}
     field = re.match(r"\w*", problem.field or "", re.ASCII)
     return without_field(record, field[0] if field else "", reason) or poorest(record, [reason])

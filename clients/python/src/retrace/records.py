@@ -42,8 +42,8 @@ class Tokens:
     raw_logprobs: Sequence[float | None] | None = None
     entropies: Sequence[float | None] | None = None
     versions: Sequence[int] | None = None
-    routed_experts: Sequence[int] | None = None
     kept_prefix: int | None = None
+    routed_experts: Sequence[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,8 +67,17 @@ def fit_size(
         if not names:
             return least
         largest = max(names, key=lambda name: _most_bytes(least[name]))
-        changes.note(largest, "it was left out, as it is too large")
+        # No update of Retrace reads the experts, so they go before all tokens do.
+        has_experts = largest == "tokens" and "routedExperts" in least["tokens"]
+        changes.note(
+            "tokens.routedExperts" if has_experts else largest, "it was left out, as it is too large"
+        )
         for fields in (rest, least):
+            if has_experts:
+                fields["tokens"] = {
+                    name: v for name, v in fields["tokens"].items() if name != "routedExperts"
+                }
+                continue
             del fields[largest]
             if largest in without:
                 fields[largest] = without[largest]
@@ -118,7 +127,13 @@ def _record_bytes(record: Mapping[str, Any]) -> int:
 def _token_bytes(tokens: Mapping[str, Any]) -> int:
     """Return the most bytes of packed token columns. Those that a record lacks are stored too, as unknown."""
     columns = 3 + ("rawLogprobs" in tokens) + ("entropies" in tokens)
-    return len(tokens.get("ids", [])) * (4 * columns + 1) + 4 * len(tokens.get("routedExperts", []))
+    return len(tokens.get("ids", [])) * (4 * columns + 1) + _integer_bytes(tokens.get("routedExperts", []))
+
+
+def _integer_bytes(values: list[int]) -> int:
+    """Return the bytes of packed integers: all take as many as the largest."""
+    largest = max(values, default=0)
+    return len(values) * (1 if largest < 2**8 else 2 if largest < 2**16 else 4)
 
 
 def _value_bytes(value: Any) -> int:

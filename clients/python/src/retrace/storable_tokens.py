@@ -52,7 +52,9 @@ def storable_tokens(value: Any, step: Any, changes: Changes) -> dict[str, Any]:
             changes.note("tokens.versions", "they were left out, as they are impossible")
     if given.get("routedExperts") is not None:
         row = _row(given["routedExperts"], 0, _MAX_INT32)
-        if row is not None and _is_multiple(len(row), len(ids)):
+        if row == []:
+            pass
+        elif row is not None and _is_multiple(len(row), len(ids)):
             tokens["routedExperts"] = row
         else:
             changes.note("tokens.routedExperts", "they were left out, as they are impossible")
@@ -85,8 +87,8 @@ def _column(given: Any, mask: list[int], name: str, changes: Changes) -> list[fl
 
 
 def _is_multiple(length: int, num_tokens: int) -> bool:
-    """Return whether a list can have as many elements for each token, and at least one."""
-    return num_tokens > 0 and 0 < length <= _MAX_TOKENS and length % num_tokens == 0
+    """Return whether a list can have as many elements for each token."""
+    return num_tokens > 0 and length <= _MAX_TOKENS and length % num_tokens == 0
 
 
 def _row(given: Any, low: int, high: int) -> list[int] | None:

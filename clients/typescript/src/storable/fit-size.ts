@@ -52,9 +52,10 @@ export function fitSize(
     if (names.length === 0) return least;
     const sizes = names.map((name) => mostBytes(least[name]));
     const largest = names[sizes.indexOf(Math.max(...sizes))];
-    changes.note(largest, 'it was left out, as it is too large');
-    rest = replaced(rest, largest, without[largest]);
-    least = replaced(least, largest, without[largest]);
+    const smaller = largest === 'tokens' ? withoutExperts(least.tokens) : undefined;
+    changes.note(smaller ? 'tokens.routedExperts' : largest, 'it was left out, as it is too large');
+    rest = replaced(rest, largest, smaller ?? without[largest]);
+    least = replaced(least, largest, smaller ?? without[largest]);
   }
   if (fits(rest, limits)) return rest;
   let maxBytes = LONGEST_TEXT_BYTES;
@@ -65,6 +66,12 @@ export function fitSize(
   while (!fits(cut, limits)) cut = cutFields(rest, (maxBytes /= 2));
   for (const name of Object.keys(rest)) if (cut[name] !== rest[name]) changes.note(name, 'it was cut');
   return cut;
+}
+
+/** Tokens without the experts, which no update of Retrace reads; undefined where they have none. */
+function withoutExperts(tokens: unknown): Fields | undefined {
+  const { routedExperts, ...others } = tokens as Fields;
+  return routedExperts === undefined ? undefined : others;
 }
 
 function replaced(record: Fields, name: string, value: unknown): Fields {
@@ -109,8 +116,15 @@ function recordBytes({ tokens, ...fields }: Fields): number {
 function tokenBytes({ ids, rawLogprobs, entropies, routedExperts }: Fields): number {
   const numTokens = Array.isArray(ids) ? ids.length : 0;
   const numColumns = 3 + Number(rawLogprobs !== undefined) + Number(entropies !== undefined);
-  const numExperts = Array.isArray(routedExperts) ? routedExperts.length : 0;
-  return numTokens * (4 * numColumns + 1) + 4 * numExperts;
+  return numTokens * (4 * numColumns + 1) + integerBytes(routedExperts);
+}
+
+/** All integers of a list take as many bytes as the largest. */
+function integerBytes(list: unknown): number {
+  if (!Array.isArray(list)) return 0;
+  let largest = 0;
+  for (const value of list as readonly number[]) largest = Math.max(largest, value);
+  return list.length * (largest < 2 ** 8 ? 1 : largest < 2 ** 16 ? 2 : 4);
 }
 
 /** Most bytes of a value in MessagePack. */

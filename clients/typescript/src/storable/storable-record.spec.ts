@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RunRecord } from '../wire/records.js';
-import { storableRecord } from './storable-record.js';
+import { poorerRecord, storableRecord } from './storable-record.js';
 
 /** A record that the client of every language must make storable in this way. */
 interface Vector {
@@ -102,6 +102,23 @@ describe('storableRecord', () => {
           self: '[left out: a value inside itself]',
         },
       },
+    });
+  });
+
+  it('goes without the experts where a server does not know them, and only then without tokens', () => {
+    const tokens = { ids: [1], mask: [1] as const, logprobs: [-1] };
+    const record: RunRecord = {
+      type: 'step',
+      episode: 'e',
+      step: 0,
+      tokens: { ...tokens, routedExperts: [3] },
+    };
+    const fault = { field: 'tokens.routedExperts', reason: 'no such field' };
+    const poorer = poorerRecord(record, fault);
+    expect(poorer).toEqual({ type: 'step', episode: 'e', step: 0, tokens });
+    expect(poorerRecord(poorer!, fault)).toMatchObject({
+      tokens: { ids: [] },
+      untrainable: expect.any(String) as string,
     });
   });
 });

@@ -169,7 +169,12 @@ function withoutField(record: Fields, field: string, reason: string): Fields | n
  */
 export function poorerRecord(record: RunRecord, fault: { field: string; reason: string }): RunRecord | null {
   const fields = record as unknown as Fields;
-  const field = /^\w+/.exec(fault.field)?.[0] ?? '';
+  const [, field = '', column = ''] = /^(\w+)(?:\.(\w+))?/.exec(fault.field) ?? [];
+  if (field === 'tokens' && column === 'routedExperts') {
+    const { routedExperts, ...tokens } = (fields.tokens ?? {}) as Fields;
+    // An earlier server does not know them, and no update reads them.
+    if (routedExperts !== undefined) return { ...fields, tokens } as unknown as RunRecord;
+  }
   const poorer = withoutField(fields, field, fault.reason) ?? poorest(fields, [fault.reason]);
   return poorer as RunRecord | null;
 }

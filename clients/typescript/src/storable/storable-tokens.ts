@@ -57,7 +57,7 @@ export function storableTokens(value: unknown, step: unknown, changes: Changes):
     if (isRow(versions, -1, MAX_INT32) && versions.length === ids.length) tokens.versions = asList(versions);
     else changes.note('tokens.versions', 'they were left out, as they are impossible');
   }
-  if (routedExperts !== null) {
+  if (routedExperts !== null && !isEmpty(routedExperts)) {
     const isPossible = isRow(routedExperts, 0, MAX_INT32) && isMultiple(routedExperts.length, ids.length);
     if (isPossible) tokens.routedExperts = asList(routedExperts);
     else changes.note('tokens.routedExperts', 'they were left out, as they are impossible');
@@ -94,9 +94,13 @@ function isAscending(mask: Row): boolean {
   return true;
 }
 
-/** Whether a list can have as many elements for each token, and at least one. */
+function isEmpty(value: unknown): boolean {
+  return isLike(value) && value.length === 0;
+}
+
+/** Whether a list can have as many elements for each token. */
 function isMultiple(length: number, numTokens: number): boolean {
-  return numTokens > 0 && length > 0 && length <= MAX_TOKENS && length % numTokens === 0;
+  return numTokens > 0 && length <= MAX_TOKENS && length % numTokens === 0;
 }
 
 function isRow(value: unknown, low: number, high: number): value is Row {

@@ -70,7 +70,8 @@ function tokenColumns(tokens: WireTokens | null): StepTokenColumns {
     tokenRawLogprobs: tokens?.rawLogprobs ? realColumn(tokens.rawLogprobs) : null,
     tokenEntropies: tokens?.entropies ? realColumn(tokens.entropies) : null,
     tokenPolicyVersions: versions ? Int32Array.from(versions) : new Int32Array(ids.length).fill(-1),
-    tokenRoutedExperts: tokens?.routedExperts ? Int32Array.from(tokens.routedExperts) : null,
+    // A list without elements says nothing.
+    tokenRoutedExperts: tokens?.routedExperts?.length ? Int32Array.from(tokens.routedExperts) : null,
   };
 }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnyEvent, EpisodePlaces, EVENT_KINDS, uuidToBytes } from '@retrace/trajectory';
@@ -272,6 +273,20 @@ describe('PendingBatch, given a step', () => {
       expect(step.read(encodeEvent(event))).toBe(false);
   });
 
+  it('reads one of schema version 3 in place too, with the row of the lifted event', () => {
+    const earlier = readFileSync(
+      new URL('../../../../test/golden/events/StepRecorded.v3.bin', import.meta.url),
+    );
+    expect(new StepRecord().read(earlier)).toBe(true);
+    expect(expectSameRows([good, earlier, good, earlier]).numDeadLetters).toBe(0);
+    const { tokenRoutedExperts } = sampleStep();
+    const withField = stepRecord((payload) => ({ ...payload, tokenRoutedExperts }));
+    const mixed = Buffer.from(withField.subarray(FRAME_HEADER_BYTES));
+    mixed[mixed.indexOf('StepRecorded') + 'StepRecorded'.length] = 3;
+    expect(new StepRecord().read(frame(mixed))).toBe(false);
+    expectSameRows([frame(mixed)]);
+  });
+
   it('makes a dead letter of one with the id of another', () => {
     const event = sampleEpisodeEvent('StepRecorded', sampleStep(), 1);
     const other = sampleEpisodeEvent('StepRecorded', sampleStep({ step: 1 }), 2);
@@ -293,6 +308,7 @@ describe('PendingBatch, given a step', () => {
       tokenPolicyVersions,
       tokenRawLogprobs: null,
       tokenEntropies: null,
+      tokenRoutedExperts: null,
     };
   }
 });

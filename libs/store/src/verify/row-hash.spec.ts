@@ -44,6 +44,23 @@ describe('readRunHashes', () => {
     );
   });
 
+  it('is that of the version before for rows that use no column added since', async () => {
+    const fixed = '01936d00-0000-7000-8000-00000000f00d';
+    await appendEvents(
+      store.log,
+      episodeEvents({
+        logId: store.log.logId,
+        runId: fixed,
+        ordinal: 0,
+        occurredAtUs: 1_764_000_000_000_000,
+      }),
+    );
+    await catchUp(store.log, store.client);
+    expect((await readRunHashes(store.client, { runId: fixed }))[0].rowHash).toBe(
+      'd4cebbc9952e77a3dbb14fef7cbea79b',
+    );
+  });
+
   it('counts a repeated row once, and watermarks not at all', async () => {
     const hashes = await readRunHashes(store.client);
     await store.client.command('INSERT INTO events SELECT * FROM events SETTINGS optimize_on_insert = 0');
@@ -56,6 +73,7 @@ describe('readRunHashes', () => {
     ['a number', 'generation_ms + 1 AS generation_ms'],
     ['missing for zero', 'ifNull(reward, 0) AS reward'],
     ['a token', 'arrayMap((id, i) -> id + (i = 1), token_ids, arrayEnumerate(token_ids)) AS token_ids'],
+    ['the experts of a token', "if(kind = 'StepRecorded', [1], []) AS token_routed_experts"],
     ['the time', 'occurred_at + toIntervalMicrosecond(1) AS occurred_at'],
     ['the order of an episode', 'toUInt64(1000000 - log_offset) AS log_offset'],
   ])('differs when %s differs', async (_what, change) => {

@@ -22,7 +22,7 @@ export interface RunHashOptions {
 const RECORDED_COLUMNS =
   'external_id, parent_episode_id, tags, metadata, action_valid_unknown, messages, usage';
 
-/** The columns that migration 0012 added. */
+/** The columns that were added for `UpdateTokensTraced`. */
 const UPDATE_TOKEN_COLUMNS = 'update_token_places, update_token_figures';
 
 /**
@@ -30,14 +30,18 @@ const UPDATE_TOKEN_COLUMNS = 'update_token_places, update_token_figures';
  * is the one it was written with, so that the hash of an earlier version, which a run file may hold, is still that of the same rows.
  */
 const ROW = `concat(
-  formatRow('RowBinary', * EXCEPT (log_id, log_stream, log_partition, log_offset, untrainable, forked_from_run_id, ${RECORDED_COLUMNS}, ${UPDATE_TOKEN_COLUMNS}) REPLACE (
-    toUInt16(if((kind, schema_version) IN (('RunStarted', 2), ('EpisodeStarted', 2), ('EpisodeStarted', 3), ('StepRecorded', 2)), 1, schema_version)) AS schema_version)),
+  formatRow('RowBinary', * EXCEPT (log_id, log_stream, log_partition, log_offset, untrainable, forked_from_run_id, token_routed_experts, ${RECORDED_COLUMNS}, ${UPDATE_TOKEN_COLUMNS}) REPLACE (
+    toUInt16(multiIf(
+      (kind, schema_version) IN (('RunStarted', 2), ('EpisodeStarted', 2), ('EpisodeStarted', 3), ('StepRecorded', 2)), 1,
+      (kind, schema_version) = ('StepRecorded', 4), 3,
+      schema_version)) AS schema_version)),
   if(
     external_id = '' AND parent_episode_id = '' AND empty(tags) AND metadata = '' AND NOT action_valid_unknown AND messages = '' AND empty(usage),
     '',
     formatRow('RowBinary', ${RECORDED_COLUMNS})),
   if(forked_from_run_id = '', '', formatRow('RowBinary', forked_from_run_id)),
-  if(empty(update_token_places), '', formatRow('RowBinary', ${UPDATE_TOKEN_COLUMNS})))`;
+  if(empty(update_token_places), '', formatRow('RowBinary', ${UPDATE_TOKEN_COLUMNS})),
+  if(empty(token_routed_experts), '', formatRow('RowBinary', token_routed_experts)))`;
 
 /**
  * A row is hashed as the bytes of all its columns except its place in the log, an episode (and the control events of a run) as its rows in

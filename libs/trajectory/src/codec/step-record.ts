@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { SCHEMA_VERSIONS } from '../events/event-kinds.js';
 import type { SamplingParameters, StepRecorded, Usage } from '../events/episode-events.js';
 import type { Json } from '../events/json.js';
-import { ofTokenColumns } from '../events/token-columns.js';
+import { ofTokenColumns, TOKEN_COLUMNS, type TokenColumnName } from '../events/token-columns.js';
 import { uuidFromBytes } from '../ids/uuid.js';
 import { textsOfMessages } from '../messages/message-text.js';
 import { EPISODE_RULES } from '../validation/episode-rules.js';
@@ -60,6 +60,9 @@ const isFine =
 
 const NO_BYTES = Buffer.alloc(0);
 
+/** Records of this schema version and later ones have the same form; they differ in their token columns. */
+const FIRST_VERSION = 3;
+
 /** One field of the step that was read last. */
 export class FieldPlace {
   readonly nameBytes: Buffer;
@@ -67,6 +70,8 @@ export class FieldPlace {
   readonly encodedName: Buffer;
   readonly form: Form;
   readonly isNullable: boolean;
+  /** The first schema version that has it. */
+  readonly since: number;
   isNull = false;
   /** Bytes in which its value is: the body's, or those of a text that follows from the messages. */
   source: Buffer = NO_BYTES;
@@ -85,16 +90,18 @@ export class FieldPlace {
     this.encodedName = Buffer.from([0xa0 | this.nameBytes.length, ...this.nameBytes]);
     this.form = FORMS[name];
     this.isNullable = this.form !== 'value' && isFine(name)(null);
+    this.since = Object.hasOwn(TOKEN_COLUMNS, name) ? TOKEN_COLUMNS[name as TokenColumnName].since : 1;
   }
 }
 
 /**
  * Reads a step in place, from the bytes of its record, and creates no event object, and no string or array that is not needed.
  *
- * It reads the current schema version, with fields in any order, and checks every rule except those between fields and over the
+ * It reads the schema versions from `FIRST_VERSION` on, with fields in any order, and checks every rule except those between fields and over the
  * elements of columns. Whatever it is not sure of it leaves to `decodeEvent`, which also finds the reason.
  */
 export class StepRecord {
+  /** As it is stored: that of the event after it was lifted. */
   readonly schemaVersion = SCHEMA_VERSIONS[KIND];
   runId = '';
   episodeId = '';
@@ -121,7 +128,11 @@ export class StepRecord {
   private readonly places = Object.values<FieldPlace>(this.fields);
   /** Fields in the order of the last record, which is most probably that of the next one. */
   private readonly order = [...this.places];
+  /** Fields that came after `FIRST_VERSION`. */
+  private readonly added = this.places.filter(({ since }) => since > FIRST_VERSION);
   private numRead = 0;
+  /** Schema version of the record. */
+  private version = 0;
   private runBytes = Buffer.alloc(0);
   private episodeBytes = Buffer.alloc(0);
   /** Buffer for the text that the event's id is a hash of. */
@@ -155,7 +166,8 @@ export class StepRecord {
     if (reader.list() !== NUM_BODY_PARTS) return false;
     reader.text();
     if (!areSame(KIND_BYTES, reader.body, reader.start, reader.end)) return false;
-    if (reader.number() !== SCHEMA_VERSIONS[KIND]) return false;
+    this.version = reader.number();
+    if (!(this.version >= FIRST_VERSION && this.version <= SCHEMA_VERSIONS[KIND])) return false;
     if (!this.readId()) return false;
     this.eventIdAt = reader.start;
     if (!this.readId() || !this.readId()) return false;
@@ -193,9 +205,18 @@ export class StepRecord {
   }
 
   private readPayload(): boolean {
-    const { reader, places } = this;
-    if (reader.map() !== places.length) return false;
-    for (let i = 0; i < places.length; i++) {
+    const { reader, places, added, version } = this;
+    let numFields = places.length;
+    for (const place of added) {
+      if (place.since <= version) continue;
+      numFields--;
+      // Met already: a record of this version must not have it.
+      place.metIn = this.numRead;
+      place.isNull = true;
+      place.packed = null;
+    }
+    if (reader.map() !== numFields) return false;
+    for (let i = 0; i < numFields; i++) {
       const place = this.placeAt(i);
       if (place === null || place.metIn === this.numRead) return false;
       place.metIn = this.numRead;

@@ -8,6 +8,8 @@ interface ArrayTypes {
 /** One token column of a step, in the log and in the store. */
 interface TokenColumn {
   readonly type: keyof ArrayTypes;
+  /** The first schema version of `StepRecorded` that has it. */
+  readonly since: number;
   /** Whether it may be null: unknown for the whole step. */
   readonly isNullable: boolean;
   /** Which elements are valid: `validation/token-columns.ts` has the rule of each word. Only `lists` has several elements a token. */
@@ -20,16 +22,27 @@ interface TokenColumn {
 
 /**
  * The one declaration of each token column of a step. Its type in TypeScript, its rule, its form in the codec, its column builder, and what reads and
- * writes its row all follow from here; its checksum does too, by its name. A new one takes, beside its line here, a migration, its place in the view
- * `steps`, and a line in `token-fields.ts` of `@retrace/recording`, where callers may send it.
+ * writes its row follow from here; its checksum does too, by its name.
+ *
+ * A new one also takes: a schema version (`SCHEMA_VERSIONS`, `ADDED_FIELDS`, an upcaster), who records it (`episode-recorder.ts`), a migration, its place
+ * in the view `steps` and in the hash of a row (`row-hash.ts`); where callers may send it, a line in `token-fields.ts` of `@retrace/recording`, and its
+ * field in both clients.
  */
 export const TOKEN_COLUMNS = {
-  tokenIds: { type: 'Int32Array', isNullable: false, holds: 'ids', column: 'token_ids', has: null },
+  tokenIds: { type: 'Int32Array', since: 1, isNullable: false, holds: 'ids', column: 'token_ids', has: null },
   /** 1 where the policy sampled the token. */
-  actionMask: { type: 'Uint8Array', isNullable: false, holds: 'mask', column: 'action_mask', has: null },
+  actionMask: {
+    type: 'Uint8Array',
+    since: 1,
+    isNullable: false,
+    holds: 'mask',
+    column: 'action_mask',
+    has: null,
+  },
   /** Behavior logprob (nats) under the transform that was sampled from; NaN = missing, 0 where not sampled. */
   tokenLogprobs: {
     type: 'Float32Array',
+    since: 1,
     isNullable: false,
     holds: 'logprobs',
     column: 'token_logprobs',
@@ -38,6 +51,7 @@ export const TOKEN_COLUMNS = {
   /** Logprob before the sampling transform, where known. */
   tokenRawLogprobs: {
     type: 'Float32Array',
+    since: 1,
     isNullable: true,
     holds: 'logprobsOrNaN',
     column: 'token_raw_logprobs',
@@ -46,6 +60,7 @@ export const TOKEN_COLUMNS = {
   /** Entropy (nats) of the sampled-from distribution, where known. */
   tokenEntropies: {
     type: 'Float32Array',
+    since: 1,
     isNullable: true,
     holds: 'entropiesOrNaN',
     column: 'token_entropies',
@@ -54,6 +69,7 @@ export const TOKEN_COLUMNS = {
   /** Policy version that sampled the token (for tokens not sampled: the version that read it). −1 = no policy of this run. */
   tokenPolicyVersions: {
     type: 'Int32Array',
+    since: 1,
     isNullable: false,
     holds: 'versions',
     column: 'token_policy_versions',
@@ -65,6 +81,7 @@ export const TOKEN_COLUMNS = {
    */
   tokenRoutedExperts: {
     type: 'Int32Array',
+    since: 4,
     isNullable: true,
     holds: 'lists',
     column: 'token_routed_experts',
