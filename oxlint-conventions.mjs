@@ -107,6 +107,36 @@ const docstring = {
   }),
 };
 
+/** Words that comments have used wrongly, each with plain ones. Every pattern is global. */
+const NOT_PLAIN = [
+  [/\banew\b/gi, '"again" or "from scratch"'],
+  [/\b(?:is|are|was|were) away\b/gi, '"unavailable"'],
+  [/\bnobody wants\b/gi, 'what happens then'],
+  [/\bone for all\b/gi, 'what is shared, and by whom'],
+  [/\bcomes? of (?:it|them|that|this)\b/gi, '"the result" or "resulting"'],
+  [/\btold by\b/gi, '"reported by" or "known from"'],
+  [/^(?:Is )?Told (?:of|that|when|where)\b/gi, '"Called with …" or "Called when …"'],
+  [/^So (?:long|often|soon)\b/gi, 'the quantity and its unit: "Time that …", "Attempts at …"'],
+  [/\b(?:by|for|to) who\b/gi, 'the noun: "the caller", "a reader"'],
+];
+
+const plainWords = {
+  meta: {
+    type: 'suggestion',
+    messages: { words: 'Write {{better}} instead of "{{words}}", which a reader has to guess at.' },
+  },
+  create: (context) => ({
+    Program() {
+      for (const comment of context.sourceCode.getAllComments()) {
+        const text = comment.value.replaceAll(/\s*\n\s*\*?\s*|^\*\s*/g, ' ').trim();
+        for (const [pattern, better] of NOT_PLAIN)
+          for (const [words] of text.matchAll(pattern))
+            context.report({ loc: comment.loc, messageId: 'words', data: { better, words } });
+      }
+    },
+  }),
+};
+
 const plainTemplate = {
   meta: { type: 'suggestion', messages: { plain: 'A template makes its own string: write `${x}`.' } },
   create: (context) => ({
@@ -134,6 +164,7 @@ export default {
     // That of oxlint finds assignments useless that the next turn of a loop reads.
     'no-useless-assignment': builtinRules.get('no-useless-assignment'),
     'plain-template': plainTemplate,
+    'plain-words': plainWords,
     'private-keyword': privateKeyword,
   },
 };

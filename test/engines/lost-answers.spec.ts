@@ -126,7 +126,7 @@ const LOSS = {
   temperature: 1,
 } as const;
 
-/** Each kind of call, and the state that comes of them. */
+/** Each kind of call, and the resulting state. */
 async function train(engine: UpdateEngine) {
   for (let step = 0; step < 2; step++) {
     const batch = await batchOf(engine);

@@ -85,7 +85,7 @@ for (const drill of drills) {
       const { runId } = await trainWithKills([...played, '--data-dir', undisturbedDirectory.path], [], {
         withinMs: WITHIN_MS,
       });
-      // The store's pipes are made anew.
+      // The store's pipes are made again.
       const filter = (path) => !lstatSync(path).isFIFO();
       cpSync(undisturbedDirectory.path, killedDirectory.path, { recursive: true, filter });
       args.push('--from-run', runId);

@@ -16,7 +16,7 @@ describe('every command that chooses a run', () => {
   /** From oldest to newest. */
   let runIds: readonly string[];
 
-  /** Runs a command in this process, whatever comes of it; resolves to what it printed. */
+  /** Runs a command in this process, whether it succeeds or not; resolves to what it printed. */
   async function run(...args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
     const printed = { stdout: '', stderr: '' };
     const { log, error } = console;

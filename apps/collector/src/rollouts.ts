@@ -15,7 +15,7 @@ export interface Rollouts {
   readonly environment: EnvironmentSpec;
   readonly log: EventLog;
   readonly control: ControlTail;
-  /** Told of each episode whose environment failed. */
+  /** Gets a warning for each episode whose environment failed. */
   readonly warnings: Pick<WarningLog, 'raise'>;
   readonly writer: TrajectoryWriter;
   readonly checkpoints: CheckpointFiles;
@@ -28,8 +28,8 @@ export interface Rollouts {
 }
 
 /**
- * Brings the log in order after an earlier process with the same part of the run: what it left in the spool, and the episodes that it left open.
- * Then plays. An unavailable log is no failure once the signal has aborted.
+ * Cleans up after an earlier process with the same part of the run: appends what it left in the spool, and seals the episodes that it left open. Then
+ * plays. An unavailable log is no failure once the signal has aborted.
  *
  * @param of the process whose earlier episodes these are
  */

@@ -24,13 +24,13 @@ const RELEASE_MS = 5_000;
 /** The parts that the work of a role gets. */
 export interface RolloutParts extends Rollouts {
   readonly warnings: WarningLog;
-  /** Why this backend computes. */
+  /** Why this backend was chosen. */
   readonly backendReason: string;
 }
 
 /** Parts that a collector has in common with a trainer of its process. */
 export interface SharedParts {
-  /** Open, and closed by who opened it. */
+  /** Open already; the caller closes it. */
   readonly log: EventLog;
   readonly offered: OfferedPolicy;
   /** Gets what the collector writes. */
@@ -98,7 +98,7 @@ export async function runRolloutRole(
   if (numLeftBytes > 0) onNotice(`${numLeftBytes} bytes stay in the spool for the next start`);
   await Promise.race([warnings.flush(), sleep(RELEASE_MS)]);
   control.close();
-  // With the log unavailable neither would end for minutes; the log frees a role by itself once its holder is gone.
+  // With the log unavailable neither call would end for minutes; the log frees a role once its holder is gone.
   const endings = [() => role.release(), ...(shared ? [] : [() => patientLog.close()])];
   for (const ending of endings) await Promise.race([ending(), sleep(RELEASE_MS)]);
 }

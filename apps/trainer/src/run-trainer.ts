@@ -29,7 +29,7 @@ const LOG_PATIENCE_MS = 60 * 60 * 1000;
 
 /** Parts that a trainer has in common with a collector of its process. */
 interface SharedParts {
-  /** Open, and closed by who opened it. */
+  /** Open already; the caller closes it. */
   readonly log: EventLog;
   readonly offered: OfferedPolicy;
   /** Has what the collector writes. */

@@ -2,7 +2,7 @@ import type { EventLog } from '@retrace/log';
 import { newControlEvent, type DatasetCreated, type RetraceEvent } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 
-/** A data set as the log is told of it. */
+/** The facts about a data set that are appended to the log. */
 export interface DatasetRecord extends Omit<DatasetCreated, 'numEpisodes' | 'runs'> {
   readonly createdAtMs: number;
   /** Ids of its episodes by their runs. */

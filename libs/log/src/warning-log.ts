@@ -1,7 +1,7 @@
 import type { WarningRaised } from '@retrace/trajectory';
 import type { ControlEntry, ControlTail } from './control-tail.js';
 
-/** A warning as its process gives it. */
+/** A warning as a process raises it. */
 export type Warning = Pick<WarningRaised, 'source' | 'message'> &
   Partial<Pick<WarningRaised, 'severity' | 'step' | 'rule' | 'advice' | 'episodeIds'>>;
 

@@ -55,11 +55,10 @@ const DEFAULT_STATE_BYTES = 64 * 1024 * 1024;
 const MAX_ATTEMPTS = 4;
 
 /**
- * Writes what agents outside of Retrace do to the log. A batch of records is taken as a whole or not at all, and acknowledged once the log
- * has it; a record that comes again counts once. Several recorders may write to one log.
+ * Writes what agents outside of Retrace do to the log. A batch of records is taken as a whole or not at all, and acknowledged once the log has it; a
+ * record that comes again counts once. Several recorders may write to one log.
  *
- * It remembers the episodes that are written now. Others it reads from the store, so that it goes on after a restart as if there had
- * been none.
+ * It remembers the episodes that are being written and reads others from the store, so that a restart makes no difference.
  */
 export class Recorder {
   /** One batch is planned after the other, because a plan builds on those before it. */

@@ -55,13 +55,13 @@ export class TinkerClient {
   private readonly service: ServiceClient;
   private readonly headers: Readonly<Record<string, string>>;
 
-  /** @throws EndpointError `INVALID_SETTING` when the address is none of HTTP */
+  /** @throws EndpointError `INVALID_SETTING` when the address is not of HTTP */
   constructor(private readonly options: TinkerClientOptions) {
     this.service = new ServiceClient({
       url: options.url,
       concurrency: options.concurrency ?? 4,
       firstRetryMs: RETRIED_MS,
-      // Who waits for a server that is down asks it until the deadline.
+      // A server that is down is asked again until the deadline.
       isPatient: true,
       maxFailuresInARow: Number.POSITIVE_INFINITY,
       maxAnswerBytes: MAX_ANSWER_BYTES,

@@ -17,8 +17,8 @@ export interface Session {
 }
 
 /**
- * Sessions as files beside the keys, so that all APIs that share the keys share the sessions, and a logout ends one for all. A file is
- * named by the SHA-256 of the session's token: who reads the directory can't use a session.
+ * Sessions as files beside the keys, so that all APIs that share the keys share the sessions, and a logout counts in all of them. A file is named by
+ * the SHA-256 of the session's token: somebody who reads the directory can't use a session.
  */
 @Injectable()
 export class SessionFiles {

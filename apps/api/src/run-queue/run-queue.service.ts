@@ -22,7 +22,7 @@ const PROBLEM_OF: Readonly<Record<RunControlCode, ProblemCode>> = {
 export class RunQueueService {
   constructor(private readonly control: RunControl) {}
 
-  /** Nothing where no supervisor starts runs, which is no error of who only looks. */
+  /** Empty where no supervisor starts runs, since a reader has done nothing wrong. */
   show(): Promise<TrainingQueue> {
     if (this.control.ask === null)
       return Promise.resolve({ isAvailable: false, running: null, queued: [], ended: [] });

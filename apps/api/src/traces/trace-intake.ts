@@ -19,7 +19,10 @@ export interface TraceWriter {
   verdictOf(error: unknown): WriteVerdict;
 }
 
-/** `later`: send the same again. `conflict`: the episode has other content. `refused`: no repetition helps. `deleted`: nobody wants it. */
+/**
+ * `later`: send the same again. `conflict`: the episode has other content. `refused`: no repetition helps. `deleted`: the episode was deleted, so
+ * nothing is sent.
+ */
 export type WriteVerdict = 'later' | 'conflict' | 'refused' | 'deleted';
 
 export interface TraceIntakeOptions {

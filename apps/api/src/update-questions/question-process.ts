@@ -62,6 +62,6 @@ function lowerPriority(pid: number): void {
   try {
     setPriority(pid, BEHIND_SERVERS);
   } catch {
-    // It has ended already, which is told by its end.
+    // The process has ended already; its `exit` event reports that.
   }
 }

@@ -15,7 +15,7 @@ interface MetricsExportRequest extends Pick<MetricsOptions, 'metricsFile' | 'ten
   readonly runId: string;
   /** Of the run's recipe. */
   readonly name: string;
-  /** Told when a file can't be written any more; the next start completes it. */
+  /** Called when a file can't be written any more; the next start completes it. */
   readonly onNotice: (message: string) => void;
 }
 

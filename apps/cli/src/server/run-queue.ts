@@ -36,7 +36,7 @@ interface CurrentRun {
   isStopped: boolean;
 }
 
-/** An answer that is no: thrown inside, and sent to who asked. */
+/** A refusal: thrown inside, and sent to the caller. */
 class Refusal extends Error {
   constructor(
     readonly code: RunControlCode,

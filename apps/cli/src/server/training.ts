@@ -16,7 +16,7 @@ import { Supervisor } from '../supervisor/supervisor.js';
 import type { OpenedRun, TrainingParts } from './open-run.js';
 import { colocatedRole, collectorRole, trainerRole, validatorRole } from '../roles/role-definitions.js';
 
-/** So long at most what can wait does wait for the first update of a run. */
+/** Longest time that work which can wait is held back for the first update of a run. */
 const LONGEST_START_MS = 15_000;
 
 /** How a run is trained; its recipe says what. */

@@ -106,7 +106,7 @@ export class EndpointActor implements Actor {
       rawLogprobs: logprobMode === 'raw' ? logprobs : null,
       entropies: null,
       policyVersions: versionsOf(generated, policyVersion),
-      // Where nothing is processed, both distributions are one.
+      // Without temperature, top-k or top-p both distributions are the same.
       logprobMode:
         logprobMode === 'raw' && !isPlain(this.sampling) ? ('raw' as const) : ('processed' as const),
       generationMs,
@@ -128,7 +128,7 @@ function isPlain({ temperature, topK, topP }: SamplingParameters): boolean {
   return temperature === 1 && topK === 0 && topP === 1;
 }
 
-/** The version of each token: as the server says it, or else the one that was asked for. −1 was asked for where no run's weights sample. */
+/** The version of each token: as the server says it, or else the one that was asked for. −1 where the sampling weights belong to no run. */
 function versionsOf({ tokenIds, versions }: GeneratedTokens, asked: number): Int32Array {
   const columns = new Int32Array(tokenIds.length).fill(asked);
   if (asked === -1) return columns;

@@ -16,7 +16,7 @@ interface LoadOptions {
 /**
  * Loads a policy's weights. While their file is missing or damaged it waits for a trainer to make it again, for two minutes.
  *
- * @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT` when they are over, and as `PolicySource.load`
+ * @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT` after that time, and as `PolicySource.load`
  */
 export async function loadWhenReadable(
   policies: PolicySource,

@@ -61,7 +61,7 @@ export interface ChatEndpoint {
 /**
  * Opens a model behind OpenAI's or Anthropic's API, to act in episodes. The server is not asked before the first turn.
  *
- * @throws CollectorError `INVALID_SETTING`, naming the field; EndpointError `INVALID_SETTING` for an address that is none of HTTP
+ * @throws CollectorError `INVALID_SETTING`, naming the field; EndpointError `INVALID_SETTING` for an address that is not of HTTP
  */
 export async function openChatEndpoint(options: ChatEndpointOptions): Promise<ChatEndpoint> {
   const { kind, url, model, stopStrings, tools, signal, concurrency = CONCURRENCY } = options;

@@ -16,7 +16,7 @@ import { StartedServer } from './started-server.js';
 const TIMEOUT_MS = 120_000;
 const MAX_RETRIES = 3;
 const START_TIMEOUT_MS = 600_000;
-/** A server that counts as down is asked so soon again. */
+/** Pause before a server that counts as down is asked again. */
 const DOWN_PAUSE_MS = 2_000;
 
 /** A server that samples, and the way in which policies reach it. */

@@ -21,7 +21,7 @@ export class PausableEngine implements TokenEngine {
     return this.engine.likeliest(request);
   }
 
-  /** Is not paused: the weights that a change brought are checked before turns go on. */
+  /** Works also while the engine is paused, because new weights are checked before turns go on. */
   score(request: ScoreRequest, signal?: AbortSignal): Promise<Float32Array> {
     return this.engine.score(request, signal);
   }
@@ -52,7 +52,7 @@ export class PausableEngine implements TokenEngine {
     });
   }
 
-  /** Calls `change`, whatever is under way; the turns that are asked for meanwhile begin after it. */
+  /** Calls `change` without waiting for turns under way; turns that are asked for meanwhile begin after it. */
   async whileHeld(change: () => Promise<void>): Promise<void> {
     let resume = (): void => undefined;
     this.paused = new Promise((resolve) => {

@@ -25,7 +25,7 @@ interface EndpointOptions {
   readonly weightsDirectory: string;
   /** The collector's environment, which holds the API key. */
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** Told of weights that the server does not compute with. */
+  /** Gets a warning where the server does not compute with the weights that it was given. */
   readonly warnings: Pick<WarningLog, 'raise'>;
   /** Whether this is the only collector of the run. */
   readonly isAlone: boolean;
@@ -119,7 +119,7 @@ export class PolicyEndpoint {
     this.described ??= await this.engine.describe(this.options.signal);
   }
 
-  /** Takes adapters away from the server, and ends it where Retrace started it. */
+  /** Unloads the adapters from the server, and stops the server where Retrace started it. */
   async close(): Promise<void> {
     await this.policies.close();
     await this.server.close();
@@ -159,7 +159,7 @@ function openCheck(
   return new WeightCheck({ engine, tokenIds, maxDifference });
 }
 
-/** Logprobs of the behavior policy are those after temperature, which equal the raw ones at temperature 1 only. */
+/** Logprobs of the behavior policy are after temperature; only at temperature 1 do they equal the raw ones. */
 function requireTrainableLogprobs(mode: LogprobMode, { temperature, greedy }: SamplingParameters): void {
   if (mode === 'processed' || greedy || temperature === 1) return;
   const message =

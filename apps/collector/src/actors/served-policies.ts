@@ -16,15 +16,15 @@ interface ServedPoliciesOptions {
   readonly baseModel: string;
   readonly text: PolicyText;
   readonly delivery: WeightDelivery;
-  /** The engine whose turns some deliveries must not meet. */
+  /** The engine, which some deliveries pause, as no turn may be under way while weights change. */
   readonly pausable: PausableEngine;
   /** Null where the recipe turns it off. */
   readonly check: WeightCheck | null;
-  /** Told that the server had lost the newest weights, and has them again. */
+  /** Called when the server had lost the newest weights and has them again. */
   readonly onLoss: (policyVersion: number) => void;
-  /** Told of weights that the server says it has and does not compute with. */
+  /** Called for weights that the server says it has but does not compute with. */
   readonly onDiffer: (message: string) => void;
-  /** Whether nobody else uses the server for the run, so that its adapters can be taken away at the end. */
+  /** Whether this is the only process that uses the server for the run, so that its adapters can be unloaded at the end. */
   readonly isAlone: boolean;
   readonly signal: AbortSignal;
 }
@@ -32,12 +32,15 @@ interface ServedPoliciesOptions {
 /** A policy that the server has, as it was delivered. */
 type NamedPolicy = ServedPolicy & Pick<DeliveredWeights, 'name' | 'location'>;
 
-/** Longest that taking weights away may take at the end. */
+/** Longest time to unload weights at the end. */
 const RETIRE_MS = 5_000;
 /** Attempts at one delivery. */
 const MAX_DELIVERIES = 3;
 
-/** Brings policy versions to the server that samples, checks that it computes with them, brings them again to one that lost them, and takes old ones away. */
+/**
+ * Brings policy versions to the server that samples, checks that it computes with them, brings them again to one that lost them, and unloads old
+ * ones.
+ */
 export class ServedPolicies {
   private readonly served: NamedPolicy[] = [];
   /** Times that the server was found without the weights that it was given. */
@@ -45,7 +48,7 @@ export class ServedPolicies {
   private found: string | null = null;
   /** One thing at a time is asked of the server, or changed in it. */
   private work: Promise<unknown> = Promise.resolve();
-  /** A question that has not begun: all who wait for its answer ask the same. */
+  /** A question that was not sent yet: all callers that wait for its answer share it. */
   private question: Deferred | null = null;
   /** Whether the weights that were brought again have been checked. */
   private isChecked = true;
@@ -81,7 +84,7 @@ export class ServedPolicies {
     return this.question.promise;
   }
 
-  /** Whether a turn is to be confirmed although it names the right weights: those of the server were not found to be right. */
+  /** Whether a turn must be confirmed although it names the right weights, because the server was not yet found to compute with them. */
   get isInDoubt(): boolean {
     return !this.isChecked;
   }
@@ -112,7 +115,7 @@ export class ServedPolicies {
     });
   }
 
-  /** Takes all weights away from a server that keeps several. A server that does not answer keeps them. */
+  /** Unloads all weights from a server that keeps several. A server that does not answer keeps them. */
   async close(): Promise<void> {
     const { delivery, isAlone } = this.options;
     if (delivery.form === 'model' || (delivery.form === 'adapter' && !isAlone)) return;
@@ -120,7 +123,9 @@ export class ServedPolicies {
     await Promise.allSettled(this.served.map(({ name }) => delivery.retire(name, signal)));
   }
 
-  /** Delivers again what a server lost that started again meanwhile, which shows as any failure of the delivery, or of the check after it. */
+  /**
+   * Delivers again where the server lost the weights by a restart meanwhile, which can show as any failure of the delivery or of the check after it.
+   */
   private async untilTaken<T>({ name }: DeliveredWeights, deliver: () => Promise<T>): Promise<T> {
     const { delivery, signal } = this.options;
     for (let numLeft = MAX_DELIVERIES - 1; ; numLeft--) {
@@ -177,7 +182,7 @@ export class ServedPolicies {
     await this.bringOlder();
   }
 
-  /** Turns that began before a change of adapters ask for those before; another collector may have taken them away. */
+  /** Turns that began before a change of adapters ask for those before; another collector may have unloaded them. */
   private async bringOlder(): Promise<void> {
     const { delivery, signal } = this.options;
     if (delivery.form === 'model') return;
@@ -185,7 +190,7 @@ export class ServedPolicies {
       await delivery.deliver(this.filesOf(older), signal).catch(() => undefined);
   }
 
-  /** Asks for all that turns under way may name. Another collector of the run may have brought later weights meanwhile. */
+  /** Asks about all weights that turns under way may name. Another collector of the run may have brought later weights meanwhile. */
   private async hasWeights(): Promise<boolean> {
     const { delivery, signal } = this.options;
     for (const { name } of delivery.form === 'model' ? this.served.slice(-1) : this.served) {
@@ -201,14 +206,14 @@ export class ServedPolicies {
 
   private async change(policyVersion: number, model: Transformer, files: DeliveredWeights): Promise<void> {
     const { delivery, check, signal } = this.options;
-    // Answers since the last question may have come from a server that had lost them.
+    // Answers since the last question may have come from a server that had lost its weights.
     let isLost = false;
     const ask = async () => {
       isLost = !(await this.hasWeights());
     };
     if (delivery.lossShows === 'inTurns') await ask();
     else {
-      // The turns that have just ended wait for this answer: after the change they would be asked for again.
+      // The turns that have just ended wait for this answer. If it came after the change, they would be requested again.
       await nextTurn();
       await this.answer(ask);
     }
@@ -263,7 +268,7 @@ function deferred(): Deferred {
   return { promise, resolve, reject };
 }
 
-/** Whether the server is to blame, and may do better once it has started again. */
+/** Whether the fault is the server's, so that a restarted one may succeed. */
 function isOfServer(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isOfServer);
   if (error instanceof CollectorError) return error.code === 'WEIGHTS_DIFFER';

@@ -17,7 +17,7 @@ interface StartedServerOptions {
   readonly port: number;
   readonly startTimeoutMs: number;
   readonly engine: EngineOptions;
-  /** Told of a server that ended by itself, and of one that could not be started again. */
+  /** Called when a server ended by itself, and when one could not be started again. */
   readonly onWarning: (message: string) => void;
 }
 
@@ -32,7 +32,7 @@ export class StartedServer implements WeightDelivery {
   constructor(private readonly options: StartedServerOptions) {
     const { port, engine } = options;
     const url = `http://127.0.0.1:${port}`;
-    // A client of its own: a server that starts is asked many times without an answer.
+    // A separate client, since a server that is starting is asked many times without an answer.
     const service = new ServiceClient({ url, concurrency: 1, maxFailuresInARow: Infinity });
     this.models = new VllmAdapters(service, { ...engine, maxRetries: 0 });
   }
@@ -77,7 +77,7 @@ export class StartedServer implements WeightDelivery {
     await process?.stop();
   }
 
-  /** Turns that are under way wait for it. What it needs, as the memory of a GPU, may be free only later. */
+  /** Turns that are under way wait for the restart. What the server needs, such as GPU memory, may be free only later. */
   private async startAgain(lastLines: readonly string[]): Promise<void> {
     const { onWarning } = this.options;
     const { process } = this;

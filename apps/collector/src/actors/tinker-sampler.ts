@@ -29,7 +29,7 @@ interface FrozenVersion {
   readonly path: string;
 }
 
-/** How long a server is waited for that starts again. */
+/** Longest wait for a server that is restarting. */
 const PATIENCE_MS = 600_000;
 /** As of other servers. */
 const DEADLINE_MS = 600_000;
@@ -62,7 +62,7 @@ export class TinkerSampler implements TokenEngine, WeightDelivery {
     if (url === undefined || !policy?.lora) throw new TypeError('recipe.engine: a Tinker server is missing');
     const client = new TinkerClient({
       url,
-      // Deliveries and questions of the session pass beside all turns.
+      // Four more than turns, so that deliveries and questions of the session do not wait for a turn to end.
       concurrency: collection.concurrentEpisodes + 4,
       patienceMs: PATIENCE_MS,
       ...(tokenFile === undefined ? {} : { apiKey: await readKey(tokenFile) }),
@@ -75,7 +75,7 @@ export class TinkerSampler implements TokenEngine, WeightDelivery {
     return this.client.url;
   }
 
-  /** No call of the API says more. */
+  /** The API has no call that says more. */
   describe(): Promise<string> {
     return Promise.resolve('Tinker API');
   }
@@ -130,7 +130,7 @@ export class TinkerSampler implements TokenEngine, WeightDelivery {
   async deliver({ name, location = '' }: DeliveredWeights, signal?: AbortSignal): Promise<ConfirmedWeights> {
     if ((await this.serving(name, signal)) === null) {
       const frozen = this.freeze(location, signal);
-      // A model that is made after an abort is the session's, which ends with the process.
+      // A model that is made after an abort belongs to the session, which ends with the process.
       const version = await this.asked(() => (signal === undefined ? frozen : orAborted(frozen, signal)));
       signal?.throwIfAborted();
       if (version !== null) this.versions.set(name, version);

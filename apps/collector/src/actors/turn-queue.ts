@@ -1,6 +1,6 @@
 import type { FinishedAct } from '../turn/actor.js';
 
-/** Turns that servers are asked for: each goes on by itself until it is finished, or until its episode ends. */
+/** Turns that servers are asked for. Each runs independently until it is finished, or until its episode ends. */
 export class TurnQueue {
   private readonly live = new Map<number, AbortController>();
   /** One of each slot that was never used, since making one takes as long as everything else here. */
@@ -9,7 +9,7 @@ export class TurnQueue {
   private wake: () => void = () => undefined;
 
   constructor(private readonly signal: AbortSignal) {
-    // One listener: `AbortSignal.any` for each turn costs as much as its request.
+    // One listener for all turns, since `AbortSignal.any` for each costs as much as its request.
     signal.addEventListener('abort', () => {
       for (const turn of this.live.values()) turn.abort(signal.reason);
     });

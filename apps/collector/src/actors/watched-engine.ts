@@ -16,13 +16,13 @@ interface WatchedEngineOptions {
   readonly lossShows: WeightDelivery['lossShows'];
 }
 
-/** A turn is asked for so often of a server that loses its weights, or changes them, each time meanwhile. */
+/** Attempts at one turn, where the server loses or changes its weights during each of them. */
 const MAX_ATTEMPTS = 20;
 const NOT_FOUND = 404;
 
 /**
- * An engine whose server may lose its weights, as one does that restarts: no turn is taken that other weights sampled than those of the run. It is asked for again once the server has
- * them again.
+ * An engine whose server may lose its weights, for example by a restart. A turn that may have been sampled by other weights than those of the run is
+ * not taken: it is requested again once the server has the weights again.
  */
 export class WatchedEngine implements TokenEngine {
   constructor(private readonly options: WatchedEngineOptions) {}
@@ -54,7 +54,7 @@ export class WatchedEngine implements TokenEngine {
   /** null where other weights may have sampled the turn. */
   private async attempt(request: GenerationRequest, signal?: AbortSignal): Promise<GeneratedTokens | null> {
     const { engine, policies, lossShows } = this.options;
-    // What changes the weights holds turns back meanwhile.
+    // Turns are held back while the weights change.
     await engine.untilFree();
     const { state } = policies;
     try {

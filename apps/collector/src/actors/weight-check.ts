@@ -2,7 +2,7 @@ import type { TokenEngine } from '@retrace/endpoints';
 import { evaluateLogprobs, type Transformer } from '@retrace/policy';
 import { CollectorError } from '../collector-error.js';
 
-/** Where the policy's logprobs moved by less, float32 sums in another order may hide it. */
+/** Smallest change of the policy's logprobs that counts; float32 sums in another order may hide a smaller one. */
 const LEAST_CHANGE = 1e-5;
 /** A server that has the new weights moves by about as much as the policy; one that moved by less than this share has the old ones. */
 const STALE_SHARE = 0.1;
@@ -89,7 +89,7 @@ function differs(
   );
 }
 
-/** [numTokens]; the first, which nothing is before, is NaN. */
+/** [numTokens]; NaN for the first, which has no context. */
 async function ownLogprobs(model: Transformer, tokenIds: readonly number[]): Promise<Float32Array> {
   const batch = { tokenIds: Int32Array.from(tokenIds), sequenceOffsets: Int32Array.of(0, tokenIds.length) };
   const options = { temperature: 1, maxTokensPerMicroBatch: tokenIds.length };

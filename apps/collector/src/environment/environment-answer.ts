@@ -139,9 +139,9 @@ function fieldsOf<T>(answer: unknown, name: string): T {
   throw new Error(describeProblem({ field: name, value: answer, rule: 'must be an object' }));
 }
 
-/** Makes a text well-formed and cuts it; what is no text stays as it is, and breaks its rule. */
+/** Makes a text well-formed and cuts it; a value that is no text stays as it is, and breaks its rule. */
 function fitsText(maxCharacters: number, changes: Changes): <T>(value: T, path: string) => T {
-  // Quotes of JSON and the texts beside it count, too.
+  // Quotes of JSON and the other texts count, too.
   const longest = Math.floor(maxCharacters / 4);
   return <T>(value: T, path: string): T => {
     if (typeof value !== 'string') return value;

@@ -38,9 +38,9 @@ const STEP: Question<StepResult> = { name: 'step', limit: 'stepTimeoutMs', read:
 const RESEED: Question<undefined> = { name: 'reseed', limit: 'stepTimeoutMs', read: () => undefined };
 
 /**
- * Asks an environment that may throw, answer late, or answer nonsense: each of that is a value here, never a rejection. The instance is made on
- * first use, and again after a failure, since a failed one may be in any state; what it still answers is discarded. An environment that computes
- * without ever giving the thread back can't be interrupted.
+ * Asks an environment that may throw, answer late, or answer nonsense. All of these are values here, never rejections. The instance is made on first
+ * use, and again after a failure, since a failed one may be in any state; what it still answers is discarded. An environment that blocks the thread
+ * can't be interrupted.
  */
 export class GuardedEnvironment {
   private environment: Environment | null = null;
@@ -75,7 +75,7 @@ export class GuardedEnvironment {
     return this.ask(STEP, () => this.instance.step(action));
   }
 
-  /** Draws later chance from another seed; does nothing where the environment can't. */
+  /** Makes the environment draw its chance from another seed from now on; does nothing where it can't. */
   reseed(seed: number): Answer<undefined> | Promise<Answer<undefined>> {
     return this.ask(RESEED, () => this.instance.reseed?.(seed));
   }
@@ -135,7 +135,7 @@ export class GuardedEnvironment {
   }
 }
 
-/** Samples a task from an environment that may throw or answer nonsense; each of that is a value, as with `GuardedEnvironment`. */
+/** Samples a task from an environment that may throw or answer nonsense; both are values, as with `GuardedEnvironment`. */
 export function sampleTask(
   spec: Pick<EnvironmentSpec, 'sampleTask'>,
   options: Parameters<EnvironmentSpec['sampleTask']>[0],

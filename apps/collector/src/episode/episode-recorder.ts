@@ -59,7 +59,7 @@ interface StepOptions extends ShownPrompt {
   readonly environmentMs: number;
   /** False stores the turn's tokens as part of the prompt. */
   readonly isTrained: boolean;
-  /** Changes without which the environment's answers could not be stored. */
+  /** Changes that the environment's answers needed to be stored, in words. */
   readonly changes: readonly string[];
 }
 
@@ -118,7 +118,7 @@ export class EpisodeRecorder {
       terminated: result.terminated,
       truncated: result.truncated,
       info: withMarks(result.info, marks),
-      // Each by its name: an object that is spread into another one grows field by field.
+      // Each field by its name, because an object that is spread into another one grows field by field, which is slower.
       tokenIds: columns.tokenIds,
       actionMask,
       tokenLogprobs,
@@ -190,7 +190,7 @@ function withChanges(reason: string, changes: readonly string[]): string {
   return reason === '' ? made : `${reason}; ${made}`;
 }
 
-/** Kind of a task that a server told with an action's result. */
+/** Kind of a task that a server gave with an action's result. */
 function toldFamily(info: Json): string | null {
   const { taskFamily } = (info ?? {}) as { readonly taskFamily?: Json };
   return typeof taskFamily === 'string' ? taskFamily : null;

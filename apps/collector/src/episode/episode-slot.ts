@@ -56,7 +56,7 @@ export class EpisodeSlot {
   /** The outcome of the last actions; null before the first. */
   private result: StepResult | null = null;
   private numCalls = 0;
-  /** Changes of the environment's answers since the last step, which says them. */
+  /** Changes made to the environment's answers since the last step, in words; the next step records them. */
   private changes: string[] = [];
   /** Brings a forked episode to its step; null for others. */
   private fork: ForkReplay | null = null;
@@ -74,7 +74,7 @@ export class EpisodeSlot {
     });
   }
 
-  /** Whether it can't take an episode: one is under way, or the slot is closed. */
+  /** Whether it is occupied: an episode is under way, or the slot is closed. */
   get isActive(): boolean {
     return this.active || this.closed;
   }
@@ -191,7 +191,7 @@ export class EpisodeSlot {
     return this.act({ slot: this.slot, turn });
   }
 
-  /** Gives a fork chance of its own, unless it is to have that of the episode. */
+  /** Draws the later chance of a fork from `seed`; null keeps the chance of the episode that it was forked from. */
   private reseed(seed: number | null): Answer<undefined> | Promise<Answer<undefined>> {
     return seed === null ? KEPT : this.environment.reseed(seed);
   }
@@ -210,7 +210,7 @@ export class EpisodeSlot {
     });
   }
 
-  /** Takes the actions of a turn that are not carried out yet into the environment, and records the turn. */
+  /** Carries out the remaining actions of a turn in the environment, and records the turn. */
   private carryOut(acting: ActingTurn): void | Promise<void> {
     const { actions } = acting.move;
     const { results } = acting;
@@ -227,7 +227,7 @@ export class EpisodeSlot {
     return this.finishTurn(acting);
   }
 
-  /** Adds the outcome of one action. False when there is none, or nobody waits for it any more. */
+  /** Adds the outcome of one action. False when there is none, or the slot was closed meanwhile. */
   private takeResult(acting: ActingTurn, answer: Answer<StepResult>, startedMs: number): boolean {
     if (this.closed) return false;
     const environmentMs = performance.now() - startedMs;
@@ -257,7 +257,7 @@ export class EpisodeSlot {
     return this.record({ ...withoutAction(observation, true), info }, 0);
   }
 
-  /** Records a step, or checks one that a fork replays: then it ends the episode, and gives false, where it went otherwise. */
+  /** Records a step. A step that a fork replays is only compared with the recorded one: where it differs, the episode ends and this returns false. */
   private record(result: StepResult, environmentMs: number): boolean {
     const { call } = this;
     this.call = null;
@@ -284,7 +284,7 @@ export class EpisodeSlot {
     this.fail({ of: 'environment', reason: failure });
   }
 
-  /** Ends the episode with the steps that it has. What the environment is in now is not known, so it is made again for the next one. */
+  /** Ends the episode with the steps that it has. The state of the environment is unknown now, so a new one is made for the next episode. */
   private fail(failure: EpisodeFailure): void {
     this.environment.close();
     this.end(failedEnding(failure));
@@ -309,5 +309,5 @@ function notAsked(
   return { prompt: emptyPrompt(observation), messages: null, isTrained: false };
 }
 
-/** The answer to a change that is not wanted. */
+/** The answer where chance stays as it is. */
 const KEPT: Answer<undefined> = { ok: true, value: undefined };

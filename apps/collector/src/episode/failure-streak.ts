@@ -26,7 +26,7 @@ export class FailureStreak {
   constructor(private readonly options: FailureStreakOptions) {}
 
   /**
-   * Takes note of an ended episode.
+   * Counts an ended episode.
    *
    * @param failure why it failed; null when it did not
    * @throws CollectorError `ENVIRONMENT_FAILED`, `MODEL_FAILED` or `AGENT_FAILED`, by the last failure
@@ -53,7 +53,7 @@ export class FailureStreak {
   }
 
   /**
-   * Takes note of the end of all episodes, however few they were.
+   * Checks at the end of all episodes, however few they were.
    *
    * @throws CollectorError as `add`, where there were episodes and all of them failed
    */

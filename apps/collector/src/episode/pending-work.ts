@@ -18,7 +18,7 @@ export class PendingWork {
     this.promises.add(promise);
   }
 
-  /** Resolves when the next of it is finished, at once when there is none, or when `signal` aborts. */
+  /** Resolves when the next piece of work is finished, at once when there is none, or when `signal` aborts. */
   async next(signal: AbortSignal): Promise<void> {
     if (this.promises.size === 0 || signal.aborted) return;
     const over = new AbortController();

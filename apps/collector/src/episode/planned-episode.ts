@@ -8,7 +8,7 @@ export interface PlannedEpisode {
   readonly group: PlannedGroup;
   readonly groupMember: number;
   readonly samplingSeed: number;
-  /** Played with the likeliest tokens and never trained on: its group is compared with it. */
+  /** Played with the likeliest tokens and never trained on; the other episodes of its group are compared with it. */
   readonly isGreedyBaseline: boolean;
   /** The step of another episode that it begins at; absent where it begins with a reset. */
   readonly fork?: ForkStart;

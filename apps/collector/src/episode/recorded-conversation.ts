@@ -44,7 +44,7 @@ export class RecordedConversation {
   private tools = NO_TOOLS;
 
   store({ prompt, messages, tools = NO_TOOLS }: ShownPrompt, turn: Answer): StoredMessages {
-    // A step that no model was asked for is no part of a conversation.
+    // A step without a call of the model is no part of a conversation.
     if (messages === null) return { messages: { input: [], output: null }, marks: {} };
     const before = this.said;
     const numKept = Math.min(numEqual(before, messages), messages.length - 1);
@@ -59,7 +59,7 @@ export class RecordedConversation {
     };
   }
 
-  /** Messages that a step without messages is read to have kept; null where its tokens don't say. */
+  /** Number of messages that a step without messages kept, by its tokens; null where they don't say. */
   private numKeptByTokens({ keptPrefixTokens, numHiddenTurns }: ShownTokens): number | null {
     if (keptPrefixTokens === this.numTokens) return this.said.length;
     return keptPrefixTokens === 0 && numHiddenTurns === undefined ? 0 : null;

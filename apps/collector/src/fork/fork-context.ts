@@ -6,7 +6,7 @@ import type { Prompt, Turn } from '../turn/turn.js';
 import type { ForkSpeech } from './fork-start.js';
 import type { ForkedStep } from './forked-step.js';
 
-/** An action that the caller chose, as a scripted agent would have said it. @throws PolicyError for a text that the tokenizer can't tell */
+/** An action that the caller chose, as a scripted agent would have said it. @throws PolicyError for a text that the tokenizer can't encode */
 export function forcedTurn(action: string, speech: ForkSpeech): Turn {
   return spokenTurn(speech.loops.write(action), speech);
 }

@@ -8,8 +8,8 @@ import type { ForkStart } from './fork-start.js';
 const MAX_SHOWN_CHARACTERS = 120;
 
 /**
- * Brings a new episode to the step that it is forked from: answers its prompts with the recorded turns, checks that the environment says what
- * was recorded, and remembers the context that comes of it.
+ * Brings a new episode to the step that it is forked from: answers its prompts with the recorded turns, checks that the environment says what was
+ * recorded, and remembers the resulting context.
  */
 export class ForkReplay {
   private at = 0;
@@ -17,7 +17,7 @@ export class ForkReplay {
   private context: Int32Array | null = new Int32Array(0);
   private hasActed = false;
   private forced: Turn | null = null;
-  /** All steps up to the one that is forked, those of the episodes that its episode was forked from included. */
+  /** All steps up to the one that is forked, with those of the episodes that its episode was itself forked from. */
   private readonly steps: readonly StepRecorded[];
   /** Number of steps before the one that is forked. */
   private readonly numReplayed: number;
@@ -38,7 +38,7 @@ export class ForkReplay {
     return !this.isReplaying && !this.hasActed;
   }
 
-  /** Seed that chance is to be drawn from anew before the next action; null keeps it as it is. */
+  /** Seed from which the environment draws its chance before the next action; null leaves its chance as it is. */
   get chanceSeed(): number | null {
     if (this.hasActed) return null;
     const own = this.isAtStep ? this.fork.chanceSeed : null;
@@ -79,8 +79,8 @@ export class ForkReplay {
   }
 
   /**
-   * The prompt with the whole context in it, as an actor needs it that was asked nothing before; the prompt itself once one was. The first step
-   * of a fork is recorded with it, so that the fork holds every token that its policy read.
+   * The prompt with the whole context in it, which an actor needs at its first request; later the prompt itself. The first step of a fork is recorded
+   * with it, so that the fork holds every token that its policy read.
    */
   wholePrompt(prompt: Prompt): Prompt {
     const { context } = this;
@@ -89,7 +89,7 @@ export class ForkReplay {
     return { ...prompt, keptPrefixTokens: 0, tokenIds };
   }
 
-  /** Takes note that an actor was asked, which keeps the context from then on. */
+  /** Records that an actor was asked; from then on the actor keeps the context. */
   asked(): void {
     this.hasActed = true;
     this.context = null;

@@ -24,7 +24,7 @@ export interface EpisodeOrigin {
   readonly member: number;
   /** Steps before the episode's first one, oldest first; empty for an episode that is no fork. */
   readonly steps: readonly StepRecorded[];
-  /** Seeds that chance was drawn from anew, by the number of steps before. */
+  /** Seeds from which the environment redrew its chance, by the number of steps before. */
   readonly chanceSeeds: ReadonlyMap<number, number>;
 }
 
@@ -54,7 +54,7 @@ export async function readForkedStep(
   return { runId, episodeId, step, ...episode, origin: await originOf(read, { runId, ...episode }) };
 }
 
-/** Seed of the environment's chance from the step on, for a fork with chance of its own. */
+/** Seed of the environment's chance from the step on, for a fork that does not keep the chance of its episode. */
 export function chanceSeedOf(samplingSeed: number): number {
   return deriveSeed('fork', samplingSeed);
 }

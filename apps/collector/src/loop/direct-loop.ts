@@ -52,7 +52,7 @@ class DirectLoop implements EpisodeLoop {
     this.asked = prompt;
     const message: ChatMessage = { role: 'user', content: prompt.observation.text };
     if (this.keepsHistory) {
-      // Turns that left a full context are no part of its conversation any more.
+      // Turns that were dropped from a full context are no longer part of its conversation.
       this.history.splice(0, 2 * (prompt.numHiddenTurns ?? 0));
       this.history.push(message);
     }

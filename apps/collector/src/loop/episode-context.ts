@@ -57,7 +57,7 @@ export class EpisodeContext {
     return this.options.maxTokens - this.options.maxNewTokens;
   }
 
-  /** Takes note of the turn that answered the prompt. */
+  /** Adds the turn that answered the prompt. */
   append({ observation, tokenIds, keptPrefixTokens }: Prompt, turn: Turn): void {
     const wasClosed = this.turnIsClosed;
     this.numTokens = keptPrefixTokens + tokenIds.length + turn.tokenIds.length;

@@ -11,13 +11,13 @@ export interface AskMove {
   readonly messages: readonly ChatMessage[];
   /** Tools that the chat template describes in the prompt (default none). */
   readonly tools?: readonly TemplateTool[];
-  /** A call for something else than an action, such as `summary`; null for one that may be answered with an action. */
+  /** Purpose of a call that asks for something else than an action, such as `summary`; null for one that asks for an action. */
   readonly purpose: string | null;
   /** Whether the turn may be trained on; the tokens of others count as part of the prompt. */
   readonly isTrained: boolean;
 }
 
-/** Takes actions into the environment, in order, until the episode ends; none costs the agent its turn. */
+/** Carries out actions in the environment, in order, until the episode ends; without any, the turn is lost. */
 export interface ActMove {
   readonly kind: 'act';
   readonly actions: readonly string[];
@@ -44,7 +44,7 @@ export interface FailMove {
 
 export type LoopMove = AskMove | ActMove | EndMove | FailMove;
 
-/** An environment's answer, as an agent is told of it. */
+/** An environment's answer, as the agent gets it. */
 export interface SeenAnswer {
   readonly observation: Observation;
   /** Whether the environment and the format took the turn before; true at the beginning. */

@@ -17,7 +17,7 @@ export function isOver(result: StepResult | null | undefined): boolean {
   return result !== null && result !== undefined && (result.terminated || result.truncated);
 }
 
-/** The outcome of a turn that carried nothing out: the agent sees the same observation again. */
+/** The outcome of a turn in which no action was carried out: the agent sees the same observation again. */
 export function withoutAction(observation: Observation, actionValid: boolean): StepResult {
   return {
     observation,
@@ -60,7 +60,7 @@ export function joinResults(results: readonly StepResult[], { actions, isValid, 
   };
 }
 
-/** Puts the loop's note into an info, which an environment may give as anything. */
+/** Puts the loop's note into an info, which an environment may give as any JSON. */
 export function withNote(info: Json, agent: Json): Json {
   if (info === null) return { agent };
   if (typeof info === 'object' && !Array.isArray(info)) return { ...info, agent };

@@ -58,8 +58,8 @@ export interface ForkResult {
 }
 
 /**
- * Plays forks of a stored step, as a group in a run of its own. Each is an episode that begins at the step: what was before it stays with the
- * parent, but for the tokens of the context, which are part of the first prompt.
+ * Plays forks of a stored step, as a group in a run of its own. Each is an episode that begins at the step: the steps before it stay with the parent;
+ * only the tokens of their context are repeated, in the first prompt.
  *
  * @throws CollectorError `REPLAY_DIFFERS`, `CONTEXT_DIFFERS`; nothing is written then
  */
@@ -119,7 +119,7 @@ function planForks(runId: string, options: ForkEpisodesOptions): PlannedEpisode[
     sampled: { task: started.task, seed: started.environmentSeed ?? 0 },
     failure: null,
   };
-  // Refuses an action that the tokenizer can't tell before anything is written.
+  // Refuses an action that the tokenizer can't encode, before anything is written.
   if (action !== null) forcedTurn(action, player);
   const description = { fork: { policy: player.description, greedy, forced: action !== null, chance } };
   return Array.from({ length: numForks }, (_, member) => {

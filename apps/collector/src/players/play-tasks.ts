@@ -44,7 +44,7 @@ export interface PlayTasksOptions {
   };
   /** Whether an episode was played before, by an earlier run of the same tasks (default: none was). */
   readonly isEnded?: (episode: PlannedEpisode, selection: TaskSelection) => boolean;
-  /** Whether the run fails where each of its episodes did (default: such a run has its figures, too). */
+  /** Whether the run fails if all its episodes fail (default: such a run ends with figures, too). */
   readonly requiresEpisodes?: boolean;
   /** Metadata of each episode (default: none). */
   readonly describe?: (episode: PlannedEpisode, selection: TaskSelection) => Json;
@@ -154,7 +154,7 @@ function plan(
   return regrouped(described.filter((episode) => !isEnded(episode, selection)));
 }
 
-/** Makes groups as large as they are without the episodes that were left out. */
+/** Sets the size of each group to the number of episodes that are left in it. */
 function regrouped(episodes: readonly PlannedEpisode[]): PlannedEpisode[] {
   const members = new Map<string, PlannedEpisode[]>();
   for (const episode of episodes) {

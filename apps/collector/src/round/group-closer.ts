@@ -13,7 +13,7 @@ export class GroupCloser {
   private readonly open = new Map<string, OpenGroup>();
   private numComplete = 0;
 
-  /** @param policyVersion of a group in which nobody came to act; −1 where no policy of this run was to act */
+  /** @param policyVersion for a group in which no action was taken; −1 where no policy of this run was to act */
   constructor(
     groups: Iterable<PlannedGroup>,
     private readonly policyVersion: number,

@@ -86,7 +86,7 @@ export function roundAfterUpdate(run: RunState, recipe: Recipe, share: Share): n
   return run.groups.lastRound + 1;
 }
 
-/** A part of an update lets no other round wait where groups without variance are replaced: the update needs more groups. */
+/** Where groups without variance are replaced, a partly filled update must not hold back the next round: the update needs more groups. */
 function wholeUpdates(numUpdates: number, { sampler }: Recipe): number {
   return sampler?.zeroVariance === 'resample' ? Math.floor(numUpdates) : Math.ceil(numUpdates);
 }
@@ -97,7 +97,7 @@ interface LimitedInsert {
   readonly numGroups: number;
 }
 
-/** Collects a round where the limiter lets its groups be inserted. */
+/** Collects a round if the limiter allows its groups. */
 function insertOrWait(
   { sampling }: RunState,
   { limiter, round, numGroups }: LimitedInsert,

@@ -20,7 +20,7 @@ import type { TrajectoryWriter } from '../writer/trajectory-writer.js';
 /** Everything that is the same in all rounds of a run. */
 export interface RoundSetting {
   readonly runId: string;
-  /** Where the trajectories of the round begin is remembered under this name (`collectorCursor`, `validatorCursor`). */
+  /** Name of the cursor (`collectorCursor`, `validatorCursor`) that remembers where the trajectories of the round begin. */
   readonly cursor: string;
   readonly log: EventLog;
   readonly writer: TrajectoryWriter;
@@ -47,7 +47,7 @@ interface Round {
   readonly idleSeconds: number;
   /** Called between turns; may swap the policy. */
   readonly beforeTurns?: () => Promise<void>;
-  /** Aborts where the writer drops what it held of the round. */
+  /** Aborts when the events of the round that were held back are dropped. */
   readonly dropped?: AbortSignal;
 }
 

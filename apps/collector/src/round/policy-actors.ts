@@ -26,7 +26,7 @@ export interface PolicyActorsOptions {
   readonly offered?: OfferedPolicy;
   /** The process that acts (default `collector`). */
   readonly source?: 'collector' | 'validator';
-  /** Told where the weights of a policy are missing or damaged. */
+  /** Gets a warning when the weights of a policy are missing or damaged. */
   readonly warnings: Pick<WarningLog, 'raise'>;
   readonly signal: AbortSignal;
 }

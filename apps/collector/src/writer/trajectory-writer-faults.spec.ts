@@ -92,7 +92,7 @@ describe('TrajectoryWriter on a log that fails', () => {
   it.each<Fault>(['refused', 'lostAnswer', 'hangs', 'landsAndHangs'])(
     'goes on while appends meet "%s", and brings all of it into the log in order once it is back',
     async (kind) => {
-      // Long enough that a disk in no hurry is not taken for a log that is away again.
+      // Long enough that a slow disk is not taken for a log that is unavailable again.
       const isSilent = kind === 'hangs' || kind === 'landsAndHangs';
       const writer = await open({
         awayAfterMs: isSilent ? 1_500 : 10_000,
@@ -141,7 +141,7 @@ describe('TrajectoryWriter on a log that fails', () => {
     const writer = await open({
       spool: { directory: spoolDirectory(), maxBytes },
       maxMemoryBytes: 100_000,
-      // Only what is refused is away here: a machine under load is not.
+      // Only a refused append counts as an unavailable log here: a machine under load does not.
       ...{ awayAfterMs: 10_000, appendDeadlineMs: 20_000 },
     });
     fault = 'refused';

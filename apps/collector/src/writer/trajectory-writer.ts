@@ -15,7 +15,7 @@ export interface TrajectoryWriterOptions extends Partial<AppendTiming> {
   readonly maxMemoryBytes?: number;
   /** Where records wait while the log is unavailable; without it they wait only in memory. */
   readonly spool?: SpoolOptions;
-  /** Told of each event, for who reads the log in this process. */
+  /** Remembers each event, for a reader of the log in this process. */
   readonly known?: KnownEvents;
   /** After it aborts, nothing waits for the log for longer than `drainMs`. */
   readonly signal?: AbortSignal;

@@ -94,7 +94,7 @@ export interface EngineAnswer {
  * Says whether an answer is whole.
  *
  * @param unreadable a field that is not as the protocol has it: the answer ends there
- * @param missing tokens that the usage counts and the answer lacks, nobody knows where; told of answers that are not cut off
+ * @param missing tokens that the usage counts and the answer lacks, at unknown places; only for answers that are not cut off
  */
 export function wholenessOf(
   answer: EngineAnswer,

@@ -2,7 +2,7 @@ import { countStoreBacklog, type EventLog } from '@retrace/log';
 
 /** How often the log is asked; on Kafka each time takes a request for every partition. */
 const LOOK_MS = 5_000;
-/** So long without progress, and the store counts as away: a rebuild or a slow disk is over sooner. */
+/** Time without progress after which the store counts as unavailable: a rebuild or a slow disk is over sooner. */
 const AWAY_MS = 60_000;
 
 /** Follows how far the store is behind the log. A run does not wait for it, so nothing else of it would tell. */

@@ -38,7 +38,7 @@ interface AdvantageInput {
 interface AdvantageOptions extends AdvantageRecipe {
   /** [N] 1 = an action token that this update trains. */
   readonly trained: Uint8Array;
-  /** Of the order that `shuffle` puts the advantages in. */
+  /** Seeds the order in which `shuffle` puts the advantages. */
   readonly seed: number;
 }
 
@@ -49,7 +49,7 @@ export interface TokenAdvantages {
   readonly returns: Float32Array | null;
   /** Running mean return of each role after this batch; empty for estimators without roles. */
   readonly roleBaselines: Readonly<Record<string, number>>;
-  /** Of the returns by the critic, over the trained tokens; NaN without a critic. */
+  /** Share of the variance of returns that the critic explains, over the trained tokens; NaN without a critic. */
   readonly explainedVariance: number;
   /** Names and values that the estimator reports. */
   readonly statistics: MetricEntries;

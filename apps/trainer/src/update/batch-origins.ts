@@ -3,7 +3,7 @@ import type { MetricEntries } from './metrics.js';
 
 type Origins = Pick<BatchPlanned, 'groupIds' | 'groupRuns' | 'episodeGroups'>;
 
-/** Metrics of where a batch comes from; none for plans that don't tell, which are all of the run itself. */
+/** Metrics of where a batch comes from; none for plans that don't say, whose groups are all of the run itself. */
 export function originMetrics({ groupIds, groupRuns, episodeGroups }: Origins): MetricEntries {
   if (episodeGroups === null) return [];
   const kept = new Set(episodeGroups);

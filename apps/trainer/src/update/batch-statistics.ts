@@ -21,8 +21,8 @@ interface BatchParts {
 }
 
 /**
- * Mean, largest and smallest value of what an update was made of: rewards and their components, advantages, returns, values, and the size of episodes and turns; and the share of
- * those that reached their goal. NaN where nothing was measured.
+ * Mean, largest and smallest value over the batch of an update: of rewards and their components, advantages, returns, values, and the size of
+ * episodes and turns; and the share of episodes that reached their goal. NaN where nothing was measured.
  */
 export function batchStatistics({
   columns,
@@ -32,7 +32,7 @@ export function batchStatistics({
   proximal,
   recipe,
 }: BatchParts): MetricEntries {
-  // Values play no part where the estimator gives no targets for them.
+  // Values are left out where the estimator gives no targets for them.
   const values = credit.returns && proximal.values;
   const known = columns.successes.filter((success) => success >= 0);
   return [
@@ -83,7 +83,7 @@ function shareOf(values: Int32Array, holds: (value: number) => boolean): number 
   return values.filter(holds).length / values.length;
 }
 
-/** Of the values that are there; NaN = missing. */
+/** Statistics of the values that are not NaN, which is missing. */
 function rangeOf(name: string, values: Values): MetricEntries {
   let [sum, count, smallest, largest] = [0, 0, Infinity, -Infinity];
   // oxlint-disable-next-line typescript/prefer-for-of -- an iterator takes several times as long

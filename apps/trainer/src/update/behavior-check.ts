@@ -2,15 +2,15 @@ import type { EpisodeColumns, TokenBatch } from '@retrace/trajectory';
 import { TrainerError } from '../trainer-error.js';
 
 interface LogprobRules {
-  /** That the trainer computes its own logprobs with. */
+  /** Temperature at which the trainer computes its own logprobs. */
   readonly temperature: number;
-  /** [E] 1 for episodes that nobody trains on; null: none. */
+  /** [E] 1 for episodes that are not trained on; null: none. */
   readonly exempt?: Uint8Array | null;
 }
 
 /**
- * Refuses a batch with any trained token whose behavior logprob can't be accounted for: missing, or not that of a sample
- * drawn at the temperature that the trainer computes its own logprobs with.
+ * Refuses a batch with any trained token whose behavior logprob is missing, or is not that of a sample drawn at the temperature at which the trainer
+ * computes its own logprobs.
  *
  * @throws TrainerError `UNACCOUNTED_LOGPROBS` naming the episode, the step and the rule
  */
@@ -56,7 +56,7 @@ const shortest = (value: number): number => Number(value.toPrecision(7));
 interface RatioCheck {
   /** Largest |π_trainer / π_behavior − 1| over the tokens compared; NaN when there was none. */
   readonly maxDeviation: number;
-  /** Mean of the same, each counted as 1 at most, so that no single token decides. */
+  /** Mean of the same values, each limited to 1, so that no single token decides. */
   readonly meanDeviation: number;
   readonly numTokens: number;
 }

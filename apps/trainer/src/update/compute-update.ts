@@ -5,7 +5,7 @@ import { moveReference } from './reference-logprobs.js';
 import type { UpdateInputs } from './update-inputs.js';
 import type { UpdateResult } from './update-result.js';
 
-/** Computes one planned update: a pure function of plan, batch, recipe and the engine's state that goes in. */
+/** Computes one planned update: a pure function of plan, batch, recipe and the state of the engine before it. */
 export async function computeUpdate(inputs: UpdateInputs): Promise<UpdateResult> {
   const { plan, columns, recipe, engine, trainerState } = inputs;
   if (plan.stage === 'imitation')

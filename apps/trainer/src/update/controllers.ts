@@ -32,7 +32,7 @@ interface MeasuredUpdate {
   readonly numTrainedEpisodes: number;
   /** Mean entropy of the trained tokens, nats; NaN where nothing was trained. */
   readonly entropy: number;
-  /** Of this update; those of other roles stay. */
+  /** Baselines of the roles in this update; those of other roles stay. */
   readonly roleBaselines: Readonly<Record<string, number>>;
 }
 

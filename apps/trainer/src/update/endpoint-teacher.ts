@@ -31,9 +31,9 @@ const CONCURRENCY = 16;
 const TIMEOUT_MS = 120_000;
 const MAX_RETRIES = 3;
 const DEADLINE_MS = 600_000;
-/** So long the start waits for a server that is down; the first update waits longer. */
+/** Longest time that the start waits for a server that is down; the first update waits longer. */
 const START_MS = 5_000;
-/** A server that counts as down is asked so soon again. */
+/** Pause before a server that counts as down is asked again. */
 const DOWN_PAUSE_MS = 2_000;
 /** Digits, scripts, white space and brackets: what tokenizers differ in. */
 const TEST_TEXT = 'Retrace 0123456789: naïve café, 東京 🙂 Привет\n\t  if (x == y) { return "z"; }';
@@ -52,7 +52,7 @@ export class EndpointTeacher implements Teacher {
   private readonly asking: EngineOptions;
   private readonly service: ServiceClient;
   private readonly engine: TokenEngine;
-  /** Whether the server was checked, and not down since: another one may answer in its place. */
+  /** Whether the server was checked and has not been down since; after that, another server may answer at its address. */
   private isChecked = false;
 
   private constructor(private readonly options: EndpointTeacherOptions) {
@@ -109,7 +109,7 @@ export class EndpointTeacher implements Teacher {
     // The first failure ends the others, also those that wait for their turn.
     const failed = new AbortController();
     const signal = AbortSignal.any([this.options.signal, failed.signal]);
-    // Each request under way listens to it.
+    // Each request under way adds a listener.
     setMaxListeners(0, signal);
     const scores = Array.from({ length: sequenceOffsets.length - 1 }, (_, s) =>
       this.readSequence({ batch, mask }, s, { into: ofAll, signal }),
@@ -224,7 +224,7 @@ function authorization(
   );
 }
 
-/** As an error of the trainer; one that the next start would only repeat is final. */
+/** Converts to an error of the trainer, which is final where the next start would fail in the same way. */
 function asTeacherError(error: unknown, url: string): unknown {
   if (!(error instanceof EndpointError)) return error;
   const isFinal = error.code === 'UNSUPPORTED' || (error.code === 'HTTP_STATUS' && !error.isTemporary);

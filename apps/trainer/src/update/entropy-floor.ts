@@ -2,7 +2,7 @@ import type { EntropyFloorRecipe } from '@retrace/config';
 
 /** State of the controller between updates. */
 export interface EntropyFloorState {
-  /** Weight of the bonus while it counts. */
+  /** Weight of the bonus in updates that use it. */
   readonly coefficient: number;
   /** Mean entropy of the last update that measured it, in nats. */
   readonly entropy: number;

@@ -23,7 +23,7 @@ type SharedColumns = Pick<UpdateColumns, 'trainedMask' | 'keptMask'> &
 type EpisodeTokens = Pick<TokenBatch, 'actionTokens' | 'episodeActionOffsets'>;
 
 /**
- * Sums up by episode what the loss reads of each token.
+ * Sums up what the loss reads of each token, by episode.
  *
  * @param copies [E] how often each episode is trained; null: once
  */
@@ -62,7 +62,7 @@ export function episodeShares(
   return shares;
 }
 
-/** Those of the positions that a mask marks; themselves where it marks all. */
+/** The positions that a mask marks; the same array where it marks all. */
 function marked(positions: Int32Array, mask: Uint8Array): Int32Array {
   let count = 0;
   // oxlint-disable-next-line typescript/prefer-for-of -- an iterator takes several times as long

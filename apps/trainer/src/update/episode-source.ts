@@ -12,6 +12,6 @@ export interface EpisodeSource {
     log: EventLog,
     options: { readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<boolean>;
-  /** Those of these episodes that will never be whole. */
+  /** Finds the episodes among these that will never be whole. */
   findLost(log: EventLog, runId: string, episodeIds: readonly string[]): Promise<readonly LostEpisode[]>;
 }

@@ -2,7 +2,7 @@ import type { TransformerConfig } from '@retrace/policy';
 import type { MetricEntries } from './metrics.js';
 import type { UpdateEngine } from '../engine/update-engine.js';
 
-/** The shape of a transformer, as far as its FLOPs follow from it. */
+/** The part of a transformer's shape that its FLOPs depend on. */
 export type FlopsShape = Pick<
   TransformerConfig,
   | 'vocabSize'

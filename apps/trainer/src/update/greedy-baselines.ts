@@ -1,7 +1,7 @@
 import type { EpisodeColumns } from '@retrace/trajectory';
 import { TrainerError } from '../trainer-error.js';
 
-/** [E] 1 for the episodes that were played greedily to be compared with: nobody trains on them. */
+/** [E] 1 for the episodes that were played greedily as a baseline; they are not trained on. */
 export function greedyBaselines({
   episodeIds,
   stepOffsets,
@@ -23,7 +23,7 @@ interface GreedyReturns {
  * Returns of the greedy episode of each group.
  *
  * @param totals [E] total rewards, NaN = missing
- * @throws TrainerError `NO_GREEDY_BASELINE` for a group of episodes that none was played for
+ * @throws TrainerError `NO_GREEDY_BASELINE` for a group without a greedy episode
  */
 export function greedyReturns(
   { groupIds, stepOffsets }: Pick<EpisodeColumns, 'groupIds' | 'stepOffsets'>,
@@ -34,7 +34,7 @@ export function greedyReturns(
   groupIds.forEach((groupId, e) => {
     if (baselines[e] === 1) returnOf.set(groupId, totals[e]);
   });
-  // Only steps tell that an episode was greedy; one whose environment failed before the first has no return.
+  // Only its steps show that an episode was greedy; one whose environment failed before the first step has no return.
   const withoutSteps = new Set(groupIds.filter((_, e) => stepOffsets[e + 1] === stepOffsets[e]));
   const missing = groupIds.find((groupId) => !returnOf.has(groupId) && !withoutSteps.has(groupId));
   if (missing !== undefined) {
@@ -62,8 +62,8 @@ interface TrainableEpisodes {
 }
 
 /**
- * [E] 1 for the episodes that an update trains; the others are no part of any group's statistics. An episode without action
- * tokens is none of them: its reward reaches no token, so that a group would count it as 0, whatever it is.
+ * [E] 1 for the episodes that an update trains; the others are no part of any group's statistics. An episode without action tokens is not trained:
+ * its reward reaches no token, so its group would count it as 0.
  */
 export function episodesToTrain({
   rewarded,

@@ -7,7 +7,7 @@ interface MeasuredKl {
   readonly numTrainedEpisodes: number;
 }
 
-/** β for the next update; null where it stays as the recipe has it. */
+/** β for the next update; null where it keeps the recipe's value. */
 export function nextKlCoefficient(
   klCoefficient: number,
   rule: AdaptiveKlRecipe | null | undefined,

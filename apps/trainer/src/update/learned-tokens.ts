@@ -31,7 +31,7 @@ export function learnedTokens(columns: LearnedColumns): {
 
 export interface Learning {
   readonly metrics: MetricEntries;
-  /** A sentence for the user where no token was learned from; else null. */
+  /** A sentence for the user if the update learned from no token; else null. */
   readonly alarm: string | null;
 }
 

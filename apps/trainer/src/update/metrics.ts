@@ -17,7 +17,7 @@ export function outcomeMetrics(outcome: UpdateOutcome, learningRate: number): Me
   ];
 }
 
-/** How many steps the guard did not let be made; none without `optimizer.guard`. */
+/** How many steps the guard skipped; empty without `optimizer.guard`. */
 export function guardMetrics(
   { optimizer }: { readonly optimizer: Pick<OptimizerRecipe, 'guard'> },
   { numSkipped, isStopped }: Pick<StepGuard, 'numSkipped' | 'isStopped'>,
@@ -29,7 +29,7 @@ export function guardMetrics(
   ];
 }
 
-/** Without the values that were not measured, which are NaN. */
+/** Leaves out values that were not measured, which are NaN. */
 export function measured(metrics: MetricEntries): MetricEntries {
   return metrics.filter(([, value]) => !Number.isNaN(value));
 }

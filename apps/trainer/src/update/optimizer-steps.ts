@@ -45,7 +45,7 @@ export interface CriticPass {
 /** Means over the update's mini-batches; NaN where there was none, as then nothing was measured. */
 export interface UpdateOutcome extends LossTermValues {
   readonly gradientNorm: number;
-  /** NaN where the critic is not optimized apart. */
+  /** NaN where the critic has no optimizer steps of its own. */
   readonly criticGradientNorm: number;
   /** Tokens through forward and backward, all epochs. */
   readonly numTrainedTokens: number;

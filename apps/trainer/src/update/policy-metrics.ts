@@ -51,7 +51,7 @@ interface BatchFigures {
   readonly copies: Int32Array | null;
 }
 
-/** Metrics of the batch of a policy update; NaN where one was not measured. */
+/** Metrics of the batch of a policy update; NaN where a metric was not measured. */
 export function batchMetrics({
   batch,
   policyVersionIn,

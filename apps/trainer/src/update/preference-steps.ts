@@ -50,7 +50,7 @@ interface PairFigures {
 /** Means over the update's mini-batches; NaN where there was none. */
 export type PreferenceOutcome = UpdateOutcome & PairFigures;
 
-/** Every token has the same weight, which the gradient of its pair is divided by. */
+/** Gives every token the same weight; the derivatives of a pair are divided by that weight. */
 const TOKEN_MEAN = { aggregation: 'tokenMean', horizon: null, denominator: 'all' } as const;
 
 /**
@@ -103,7 +103,7 @@ export async function makePreferenceSteps(
     steps.reduce((sum, step) => sum + of(step), 0) / steps.length;
   return {
     ...averageTerms(steps.map(({ terms }) => terms)),
-    // A step is taken from the very policy that the derivatives are those of, so there is no ratio to clip.
+    // The step starts from the same policy at which the derivatives were taken, so there is no ratio to clip.
     clipFraction: Number.NaN,
     approximateKl: Number.NaN,
     gradientNorm: mean(({ gradientNorm }) => gradientNorm),

@@ -34,7 +34,7 @@ import { updateColumns } from './update-columns.js';
 import type { UpdateInputs } from './update-inputs.js';
 import { asksPolicy, updateNeeds } from './update-needs.js';
 
-/** Inputs of an update; without an engine only what the recorded columns give can be had. */
+/** Inputs of an update; without an engine, only results that follow from the recorded columns are available. */
 export type PrepareInputs = Omit<UpdateInputs, 'engine'> & { readonly engine: UpdateEngine | null };
 
 /** An update up to its optimizer steps. */
@@ -117,7 +117,7 @@ function engineNeeded(): TrainerError {
   return new TrainerError('ENGINE_NEEDED', `${what}, and ${rule}`);
 }
 
-/** The tokens as they were recorded, where nobody asks the policy. */
+/** The tokens as they were recorded, for updates that do not evaluate the policy. */
 function recordedLogprobs({ tokenIds, behaviorLogprobs: logprobs }: TokenBatch): ProximalLogprobs {
   const unknown = { values: null, sumSquaredProbabilities: null, ratioMaxDeviation: Number.NaN };
   return { logprobs, entropies: new Float32Array(tokenIds.length), ...unknown };

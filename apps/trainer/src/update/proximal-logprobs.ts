@@ -20,7 +20,7 @@ interface ProximalOptions {
 
 /** The batch in the view of the proximal policy, which the update starts from. */
 export interface ProximalLogprobs extends EvaluatedTokens {
-  /** Largest |π_trainer / π_behavior − 1| over tokens that this very version sampled; NaN when there was none. */
+  /** Largest |π_trainer / π_behavior − 1| over tokens that the same version sampled; NaN when there was none. */
   readonly ratioMaxDeviation: number;
 }
 
@@ -50,7 +50,7 @@ export async function computeProximalLogprobs(
     policyVersionIn,
     compared,
   );
-  // In 16 bits single unlikely tokens differ by more, however right all is; of other weights all tokens do.
+  // In 16 bits a few unlikely tokens differ by more although the weights are right; with other weights all tokens do.
   const isIn16Bits = engine.used.precision === 'bfloat16';
   const deviation = isIn16Bits ? meanDeviation : maxDeviation;
   if (deviation > engine.ratioTolerance) {

@@ -14,14 +14,16 @@ export interface ReadBatch {
   readonly groupIds: Int32Array;
   /** [E] 1 for episodes that were cut by us. */
   readonly truncated: Uint8Array;
-  /** [E] 1 for those of them after which the critic's value of the final observation counts; none where the recipe takes a cut for an end. */
+  /**
+   * [E] 1 for the cut episodes that are bootstrapped with the critic's value of the final observation; none where the recipe treats a cut as an end.
+   */
   readonly bootstrapped: Uint8Array;
   /**
    * [E] 1 for episodes whose environment failed: they were cut and have no final observation, so nothing says what would have
    * followed. Their reward counts as missing.
    */
   readonly broken: Uint8Array;
-  /** [E] 1 for episodes that were played greedily, only to be compared with; null where none was. */
+  /** [E] 1 for episodes that were played greedily as baselines; null where none was. */
   readonly baselines: Uint8Array | null;
   /** [N] 1 at action tokens that were sampled to be trained. */
   readonly sampled: Uint8Array;

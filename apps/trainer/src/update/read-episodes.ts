@@ -23,10 +23,10 @@ interface ReadEpisodesOptions {
 }
 
 const RETRY_MS = 10;
-/** How long to believe that the sink is behind before the store is read all the same. */
+/** Longest wait for a sink that is behind; after it the store is read as it is. */
 const LONGEST_TRUST_MS = 1000;
 
-/** Reads the plan's episodes, of those that only the store can have once it has them; null when the signal aborts first. */
+/** Reads the plan's episodes; waits for those that only the store can have. Null when the signal aborts first. */
 export async function readEpisodes(
   asked: BatchPlanned,
   { log, reader, runId, withTexts, signal, leaveOut }: ReadEpisodesOptions,

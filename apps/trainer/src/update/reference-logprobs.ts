@@ -42,7 +42,7 @@ export async function computeReferenceLogprobs<Reference extends ReferencePolicy
     : engine.evaluateReference(reference, batch, options);
 }
 
-/** Moves a moving reference after the steps of an update. */
+/** Updates a moving reference after the steps of an update. */
 export async function moveReference(engine: UpdateEngine, reference: ReferencePolicy | null): Promise<void> {
   if (reference?.kind === 'moving') await engine.moveReference(reference.decay);
 }

@@ -2,7 +2,7 @@ import { resamplingWeights, type ResamplingOptions } from '@retrace/algorithms';
 import { Pcg32 } from '@retrace/environments';
 import type { ScoredRewards } from './score-rewards.js';
 
-/** Apart from the stream that shuffles advantages. */
+/** Separates these draws from the stream that shuffles advantages. */
 const STREAM = 2;
 
 /**

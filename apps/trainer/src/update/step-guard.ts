@@ -19,13 +19,13 @@ interface StepPlace {
 
 export const NEW_GUARD: StepGuardState = { meanGradientNorm: 0, numSteps: 0, numSkippedInARow: 0 };
 
-/** Steps before the running mean of their norms says what a spike is. */
+/** Number of steps after which the running mean of norms is reliable enough to recognize a spike. */
 const STEPS_BEFORE_SPIKES = 20;
 /** Weight of the past in the running mean: it looks back over about a hundred steps. */
 const NORM_DECAY = 0.99;
 const DEFAULT_MAX_SKIPPED = 10;
 
-/** Decides which optimizer steps of an update are made, and keeps account of the others (`optimizer.guard`). */
+/** Decides which optimizer steps of an update are made, and counts the others (`optimizer.guard`). */
 export class StepGuard {
   private meanGradientNorm: number;
   private numSteps: number;
@@ -63,7 +63,7 @@ export class StepGuard {
     return this.finiteLimit;
   }
 
-  /** The limit where only a norm that is not finite is too large. */
+  /** The limit under which only a norm that is not finite is too large. */
   get finiteLimit(): number | undefined {
     return this.skipsNonFinite ? Number.MAX_VALUE : undefined;
   }

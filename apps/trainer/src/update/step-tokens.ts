@@ -4,7 +4,7 @@ import { gather, gatherMask } from './token-columns.js';
 
 /** The M tokens that an optimizer step trained, in the order of its mini-batch, with what its loss read of each. */
 export interface OptimizerStepTokens extends TokenFigures {
-  /** [M] in the columns of the update. */
+  /** [M] positions in the columns of the update. */
   readonly tokens: Int32Array;
   /** [M] NaN where the loss has none. */
   readonly advantages: Float32Array;

@@ -8,11 +8,11 @@ export interface AskedTokens {
   readonly mask: Uint8Array;
 }
 
-/** A teacher outside the engine: a server, or the record of what one said. */
+/** A teacher outside the engine: a server, or the recorded answers of one. */
 export interface Teacher {
   /**
-   * [A] log π of the action tokens under the teacher, each given its prefix, in nats: 0 for those that are not asked about, NaN where it is not
-   * known what the teacher said.
+   * [A] log π of the action tokens under the teacher, each given its prefix, in nats: 0 for those that are not asked about, NaN where the teacher's
+   * answer is unknown.
    */
   read(asked: AskedTokens): Promise<Float32Array>;
 }

@@ -33,11 +33,10 @@ function engineTeacher(engine: UpdateEngine, temperature: number): Teacher {
 }
 
 /**
- * Asks the recipe's teacher about the sampled tokens that are trained, and gives each its negative reverse KL as advantage: coefficient · (logπ_teacher − logπ),
- * 0 for all others. What follows the token does not count: a discount of 0 (Agarwal et al., "On-Policy Distillation of Language Models", 2024, with
- * λ = 1 and the reverse KL; Thinking Machines, "On-Policy Distillation", 2025). Without a teacher the credit stays as it is.
- *
- * A token that nobody knows what the teacher said of has advantage 0: no step of the recorded update gave it a weight (`RecordedTeacher`).
+ * Asks the recipe's teacher about the sampled tokens that are trained, and gives each its negative reverse KL as advantage: coefficient ·
+ * (logπ_teacher − logπ), 0 for all others. What follows the token does not count: a discount of 0 (Agarwal et al., "On-Policy Distillation of
+ * Language Models", 2024, with λ = 1 and the reverse KL; Thinking Machines, "On-Policy Distillation", 2025). Without a teacher the advantages stay as
+ * they are. A token whose teacher logprob is unknown has advantage 0: no step of the recorded update gave it a weight (`RecordedTeacher`).
  */
 export async function teachTokens(
   { engine, recipe, columns, ...inputs }: Pick<UpdateInputs, 'engine' | 'recipe' | 'columns' | 'teacher'>,

@@ -88,7 +88,7 @@ export function episodeOfSequence({
   return episodes;
 }
 
-/** 1 where the mask is 0, and the other way round. */
+/** 1 where the mask is 0, and 0 where it is 1. */
 export function not(mask: Uint8Array): Uint8Array {
   return mask.map((bit) => 1 - bit);
 }

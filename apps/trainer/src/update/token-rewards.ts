@@ -22,7 +22,7 @@ export interface ChargedRewards {
 }
 
 /**
- * The reward of each action token: what scoring allocated to it, and where the KL counts in the reward, less β·KL_t.
+ * The reward of each action token: what scoring allocated to it, less β·KL_t where the KL is charged to rewards.
  *
  * @param allocated [A]
  */

@@ -30,7 +30,7 @@ interface TracedUpdate {
   readonly teacherLogprobs: Float32Array | null;
 }
 
-/** Tells of each token that an update trained where it was stored and what the loss read of it. */
+/** Lists each token that an update trained: where it is stored, and what the loss read of it. */
 export function traceTokens({
   columns,
   batch,

@@ -71,12 +71,12 @@ export function updateColumns(
   };
 }
 
-/** [N] The logprobs; null where one is missing, which only imitation allows: its loss has no ratio. */
+/** [N] The logprobs; null where one is missing, which only imitation allows, since its loss has no ratio. */
 function knownLogprobs(logprobs: Float32Array, positions: Int32Array): Float32Array | null {
   return positions.some((n) => Number.isNaN(logprobs[n])) ? null : logprobs;
 }
 
-/** [N] The weights, or 1, times the weight of the episode at its action tokens; as they are where episodes have none. */
+/** [N] The token weights (null: 1), times the weight of the episode at its action tokens; unchanged where episodes have no weights. */
 function withEpisodeWeights(
   weights: Float32Array | null,
   { tokenIds, actionTokens, episodeActionOffsets }: ReadBatch['batch'],

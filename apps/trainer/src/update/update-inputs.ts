@@ -29,9 +29,9 @@ export interface UpdateInputs {
   readonly engine: UpdateEngine;
   /** Null when the recipe has no KL term and no preferences. */
   readonly reference: ReferencePolicy | null;
-  /** A teacher outside the engine (default null: the engine asks that of the recipe, where it has one). */
+  /** A teacher outside the engine (default null: the engine evaluates the teacher of the recipe, if it has one). */
   readonly teacher?: Teacher | null;
-  /** [E] Rewards that the update had when it was committed, for a replay; null where they are not known, or not yet. */
+  /** [E] Rewards that the update had when it was committed, for a replay; null where they are unknown, and for a new update. */
   readonly recordedRewards: Float64Array | null;
   /** State that the update before left; null at the start. */
   readonly trainerState: Json;

@@ -10,9 +10,9 @@ import type { RewardScorer } from '@retrace/scoring';
 
 /** Which of the optional stages and columns of an update a recipe needs. */
 export interface UpdateNeeds {
-  /** One episode of each group was played greedily, only to be compared with. */
+  /** One episode of each group was played greedily, as a baseline. */
   readonly greedyBaseline: boolean;
-  /** Logprobs of all tokens at the start of the update, not only of those that are compared with the sampler's. */
+  /** Logprobs of all tokens at the start of the update, not only of those by which trainer and sampler are compared. */
   readonly proximalLogprobs: boolean;
   readonly squaredProbabilities: boolean;
   /** Values and returns of a critic. */
@@ -59,7 +59,7 @@ export function updateNeeds(recipe: Recipe, hasReference: boolean): UpdateNeeds 
   };
 }
 
-/** Whether an update reads of the policy what was not recorded while it sampled. */
+/** Whether an update must evaluate the policy, because what it reads was not recorded during sampling. */
 export function asksPolicy(recipe: Recipe, hasReference: boolean): boolean {
   const { proximalLogprobs, critic, squaredProbabilities } = updateNeeds(recipe, hasReference);
   return proximalLogprobs || critic || squaredProbabilities || hasReference || Boolean(recipe.distillation);
@@ -70,7 +70,7 @@ function hasStoredData(recipe: Recipe): boolean {
   return dataSources(recipe).some(({ from }) => from !== 'own');
 }
 
-/** Whether updates read stored text, for their rewards or to tell roles apart. */
+/** Whether updates read stored text, for rewards or for roles. */
 export function readsTexts(recipe: Recipe, rewards: Pick<RewardScorer, 'readsTexts'>): boolean {
   return rewards.readsTexts || requires(recipe, 'roleIds');
 }

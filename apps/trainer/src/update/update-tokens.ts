@@ -16,7 +16,7 @@ type LossOfTokens = Pick<UpdateTokens, 'trainedMask' | 'keptMask'> &
     readonly teacherLogprobs?: Float32Array | null;
   };
 
-/** The part of each episode in an update, and the tokens with the columns of their loss, for those who look at them afterwards. */
+/** The share of each episode in an update, and the tokens with the columns of their loss, for the trace and for metrics. */
 export function tokenResults(
   episodes: EpisodeColumns,
   batch: TokenBatch,

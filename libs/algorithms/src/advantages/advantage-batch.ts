@@ -7,7 +7,7 @@ import type { AdvantageOutput } from '../layout/output.js';
 export interface AdvantageBatch {
   /** Episodes over action tokens `[E + 1]`; an episode's sequences follow one another. */
   readonly offsets: Int32Array;
-  /** Reward at each action token `[N]`: allocated, penalties and KL in it. The return of an episode is their sum. */
+  /** Reward at each action token `[N]`, after allocation, with penalties and KL. The return of an episode is their sum. */
   readonly rewards: Float32Array;
   /** Group number of each episode `[E]`, each below E. */
   readonly groupIds: Int32Array;
@@ -47,8 +47,8 @@ export interface AdvantageBatch {
   /** Running mean return of each role, from the checkpoint. */
   readonly roleBaselines?: Float64Array | null;
   /**
-   * Arrays to write to, for callers that come again and again; null: new ones. Read by `gae` without whitening and by the
-   * estimators with one advantage an episode or a step; the others, and batches with excluded episodes, make new ones.
+   * Arrays to write to, for callers that compute many batches; null: new ones. Read by `gae` without whitening and by the estimators with one
+   * advantage an episode or a step; the others, and batches with excluded episodes, make new ones.
    */
   readonly output?: AdvantageOutput | null;
 }

@@ -23,8 +23,8 @@ export interface SimilarAnchorsInput {
 }
 
 /**
- * Code units (UTF-16) that the different states of a group may have in all to be compared with one another. It bounds the work of a
- * group at their square over 64, 3·10⁸ operations on words: about a second.
+ * Most code units (UTF-16) that the distinct states of a group may have together if they are to be compared. It bounds the work of a group: its
+ * square over 64, 3·10⁸ operations on words, takes about a second.
  */
 export const MOST_COMPARED_UNITS = 131_072;
 
@@ -36,12 +36,12 @@ export interface SimilarAnchors {
 }
 
 /**
- * Numbers states so that similar ones are the same: the connected components of the graph that joins two states of a
- * group when their `textSimilarity` reaches the threshold. So the numbers do not depend on the order of the steps beyond
- * which comes first, as they would if each state joined the first cluster that fits.
+ * Numbers states so that similar ones are the same: the connected components of the graph that joins two states of a group when their
+ * `textSimilarity` reaches the threshold. So which states share a number does not depend on the order of the steps, as it would if each state joined
+ * the first cluster that fits.
  *
- * Compares all pairs of distinct texts in a group; most are told apart by their lengths and letters. In groups with too much text
- * for that only equal states share a number, so that this does not depend on the order either.
+ * Compares all pairs of distinct texts in a group; most are told apart by their lengths and letters. In groups with too much text for that only equal
+ * states share a number, so that this does not depend on the order either.
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` for arrays of unequal length, a threshold outside [0, 1]
  */

@@ -14,14 +14,13 @@ export interface BiLevelGaeInput
 }
 
 /**
- * Bi-level GAE (RAGEN, arXiv:2504.20073). First GAE over turns, each turn k standing at its last action token e_k, with the sum
- * of its rewards:
+ * Bi-level GAE (RAGEN, arXiv:2504.20073). First GAE over turns, where turn k is placed at its last action token e_k and has the sum of its rewards:
  *
- *     δ_k = Σ_{t in k} r_t + γ_turn V_{e_{k+1}} − V_{e_k},   A_k = δ_k + γ_turn λ A_{k+1}
+ * δ_k = Σ_{t in k} r_t + γ_turn V_{e_{k+1}} − V_{e_k},   A_k = δ_k + γ_turn λ A_{k+1}
  *
- * then GAE over the tokens inside each turn, where A_k + V_{e_k} is the reward at e_k, the other tokens have none, and nothing
- * reaches across the end of a turn. After the last turn V is 0, or `finalValues` where the episode is truncated.
- * So the place of the reward in a turn makes no difference. Turns without action tokens are skipped.
+ * then GAE over the tokens inside each turn, where A_k + V_{e_k} is the reward at e_k, the other tokens have none, and nothing reaches across the end
+ * of a turn. After the last turn V is 0, or `finalValues` where the episode is truncated. So the place of the reward in a turn makes no difference.
+ * Turns without action tokens are skipped.
  *
  * @returns advantages and critic targets `[N]`
  */

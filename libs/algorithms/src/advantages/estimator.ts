@@ -51,11 +51,11 @@ export interface AdvantageEstimator<
   readonly source: string;
   /** Whether it needs a critic: without one, a value coefficient in the recipe is a mistake. */
   readonly usesCritic: boolean;
-  /** Whether it compares the episodes of a group: then groups of one teach nothing. */
+  /** Whether it compares the episodes of a group; if so, groups of one give no signal. */
   readonly usesGroups: boolean;
   /** Whether the advantages contain the ratio to the behavior policy; then importance weights are refused. */
   readonly correctsForBehavior: boolean;
-  /** Whether the advantages are weights of imitation, which only the loss `gpg` takes as such; no logprob of who acted is read (default false). */
+  /** Whether the advantages are weights of imitation, which only the loss `gpg` takes as such; no behavior logprob is read (default false). */
   readonly weighsImitation?: boolean;
   /** Inputs that `compute` reads and that must not be null. */
   readonly requires: readonly R[];

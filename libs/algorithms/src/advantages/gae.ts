@@ -62,7 +62,7 @@ export function gae(input: GaeInput): GaeResult {
   const result = { advantages, returns };
   const sum =
     mask === null ? overAll(input, bootstraps, result) : overSampled(input, mask, bootstraps, result);
-  // Whatever is not finite ends up in the sum. Looking for it only then saves two passes over the arrays each time.
+  // A value that is not finite makes the sum not finite. Searching for it only then saves two passes over the arrays.
   if (!Number.isFinite(sum)) {
     checkFinite({ rewards, values });
     checkResults({ advantages, returns });

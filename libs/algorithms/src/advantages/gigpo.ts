@@ -24,8 +24,8 @@ export interface GigpoOptions {
   /** ω, weight of the step level. Default 1. */
   readonly stepWeight?: number;
   /**
-   * Whether episode statistics count each of the `episodes` once, or each of its `stepRows`, as verl-agent does, so that long
-   * episodes weigh more. With `stepRows` the only step of a group keeps its raw return, as there.
+   * Whether episode statistics count each of the `episodes` once, or each of its `stepRows`, as verl-agent does, so that long episodes weigh more.
+   * With `stepRows` the only step of a group keeps its raw return, as in verl-agent.
    */
   readonly weighting?: 'episodes' | 'stepRows';
   /** Added to the deviations that divide, at least 0. Default 1e-6, as in verl-agent. */

@@ -2,7 +2,7 @@ import { getAdvantageEstimator } from '../advantages/estimator.js';
 import { getPolicyLoss } from '../losses/policy-loss.js';
 
 export const PROXIMAL_POLICIES = ['recomputed', 'interpolated', 'behavior'] as const;
-/** The policy that an update's ratio is taken against: that of its start, computed or estimated, or the one that sampled. */
+/** Denominator of an update's ratio: the policy at its start, computed or estimated, or the policy that sampled. */
 export type ProximalPolicy = (typeof PROXIMAL_POLICIES)[number];
 
 /** The parts of a training recipe that must fit one another. */

@@ -67,7 +67,7 @@ export function breaksOf({ input, kinds, called = {} }: Entry): Break[] {
     if (value === null) return [];
     const last = value.length - 1;
     const shorter = value.slice(0, last);
-    // A length that does not fit is told by either side of it.
+    // A length that does not fit is reported from either side of the comparison.
     const wrongLength = says(
       `has ${last} |must have ${last}|must end at the number of values, ${last}|one for each of the ${last}`,
     );

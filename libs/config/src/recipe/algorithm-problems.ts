@@ -50,7 +50,7 @@ export function proximalPolicy({ advantage, loss }: Pick<Recipe, 'advantage' | '
   return corrects ? 'recomputed' : 'behavior';
 }
 
-/** Whether updates read the logprobs of who acted: imitation does not, so it learns from anyone. */
+/** Whether updates read behavior logprobs: imitation does not, so it can learn from any agent. */
 export function readsBehaviorLogprobs({
   advantage,
   loss,

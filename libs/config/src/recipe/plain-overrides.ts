@@ -22,8 +22,9 @@ const NAME_FIELDS: readonly string[] = ['advantage.estimator', 'environment', 'i
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 /**
- * The assignments of overrides that name no module, path, command or address, so that who may start runs gains neither code nor files by them: numbers,
- * switches and null of the fields outside the closed parts, the words of fields that have a list of words, and names of what is built in.
+ * The assignments of overrides that name no module, path, command or address, so that somebody who may start runs gains neither code nor files by
+ * them: numbers, switches and null of the fields outside the closed parts, the words of fields that have a list of words, and names of what is built
+ * in.
  *
  * @param overrides values by dotted path of the field
  * @throws ConfigError `RECIPE_INVALID` naming the field, its value and the rule

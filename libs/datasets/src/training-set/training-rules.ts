@@ -8,7 +8,7 @@ export interface TrainingRules {
   readonly tokenizerHash: string;
   /** Of sampling, which logprobs are computed with. */
   readonly temperature: number;
-  /** Whether updates read the logprobs of who acted. Imitation does not: then any tokens serve, however they came about. */
+  /** Whether updates read behavior logprobs. Imitation does not, so it can use any tokens. */
   readonly readsLogprobs: boolean;
   /** Why groups must be whole: what compares their episodes, in words; null where nothing does. */
   readonly comparesGroups: string | null;

@@ -74,7 +74,7 @@ export class ServiceClient {
   /** Refusals in a row for a rate limit. */
   private numRateLimits = 0;
 
-  /** @throws EndpointError `INVALID_SETTING` when the address is none of HTTP */
+  /** @throws EndpointError `INVALID_SETTING` when the address is not of HTTP */
   constructor(private readonly options: ServiceOptions) {
     const { origin, pathname } = addressOf(options.url);
     // Requests have time limits of their own.

@@ -97,7 +97,7 @@ export class VllmWeightUpdate implements WeightDelivery {
     return this.service.request({ ...this.options, method: 'GET', path, signal, read });
   }
 
-  /** Made once: a step of an update that was begun twice is refused, and a server that starts again has to begin it anew. */
+  /** Made once: a step of an update that was begun twice is refused, and after a restart the server has to begin the update again. */
   private post(path: string, body: unknown, signal?: AbortSignal): Promise<void> {
     const read = () => undefined;
     return this.service.request({ ...this.options, maxRetries: 0, waits: false, path, body, signal, read });

@@ -8,7 +8,7 @@ import { environmentTask } from './environment-task.js';
 
 export const SPLITS = ['train', 'validation', 'test'] as const satisfies readonly Split[];
 
-/** Told of each row, in the order of the files. */
+/** Called with each row, in the order of the files. */
 export type TakeRow = (split: Split, json: Buffer) => void;
 
 type Contents = NonNullable<TaskRecipe['contents']>;

@@ -106,7 +106,7 @@ export interface AgentGymServer {
   readonly faults: readonly string[];
   /** Index of the task, or the seed, of each reset. */
   readonly resets: readonly unknown[];
-  /** Forgets all instances, and counts them from 0 again, as a server that was started anew. */
+  /** Forgets all instances, and counts them from 0 again, as a server does that was restarted. */
   restart(): void;
   close(): Promise<void>;
 }

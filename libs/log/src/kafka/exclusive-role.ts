@@ -95,7 +95,7 @@ function newConsumer(
     rebalanceTimeout: SESSION_TIMEOUT_MS,
     heartbeatInterval: HEARTBEAT_MS,
     maxWaitTimeInMs: HEARTBEAT_MS,
-    // kafkajs restarts only after errors that it takes for temporary, and a group coordinator that isn't found is none of them.
+    // kafkajs restarts only after errors that it takes for temporary, and it does not take a missing group coordinator for one.
     retry: { restartOnFailure: () => Promise.resolve(false) },
     allowAutoTopicCreation: false,
     partitionAssigners: [assigner],

@@ -91,7 +91,7 @@ class Fetcher {
     return connection.once('connecting', async (cluster) => {
       const broker = await connection.openLeader(cluster, reader.topic, reader.partition);
       if (!signal.aborted && this.numDisconnects === numDisconnects) return broker;
-      // Connecting took so long that nobody waits for it any more.
+      // Connecting took so long that the caller has stopped waiting.
       destroyBroker(broker);
       throw new LogError('LOG_CLOSED', 'the follower has ended, or begun again on another connection');
     });

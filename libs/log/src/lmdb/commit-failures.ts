@@ -5,7 +5,7 @@ let isDriverSilent = false;
 
 /**
  * Says on standard error once that commits fail, while they do, and once that they succeed again. The driver would print each failed commit with its
- * stack. A command that gives up at the first failure says so itself, so the second is told.
+ * stack. A command that gives up at the first failure reports that itself, so only the second failure is reported here.
  */
 export class CommitFailures {
   private numFailures = 0;

@@ -86,7 +86,7 @@ async function* remainingRecords(
       }
       counts.numRecords += records.length;
       yield { stream, partition, records };
-      // The reads are synchronous; whoever waits gets its turn.
+      // The reads are synchronous, so this lets other work run in between.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }

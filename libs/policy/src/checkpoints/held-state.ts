@@ -11,12 +11,12 @@ export interface HeldState {
   readonly path: string;
 }
 
-/** Encodes for `CheckpointFiles.write` where such a state is, as a safetensors file without a tensor. */
+/** Encodes the place of such a state for `CheckpointFiles.write`, as a safetensors file without a tensor. */
 export function heldStateContent({ engine, url, path }: HeldState): Uint8Array {
   return encodeSafetensorsHeader([], { heldBy: engine, url, path });
 }
 
-/** Where the state is that a file of an optimizer stands for; null for one that holds its state itself. */
+/** Place of the state to which an optimizer file refers; null for a file that holds its state itself. */
 export function heldStateOf({ header }: SafetensorsFile): HeldState | null {
   const { heldBy, url, path } = header.metadata;
   return heldBy === undefined ? null : { engine: heldBy, url, path };

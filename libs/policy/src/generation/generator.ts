@@ -39,12 +39,12 @@ interface SampledColumns {
 }
 
 /**
- * Generates with continuous batching: each `step` gives every live turn one token, whether that takes the prompt of a new
- * turn, one token, or a whole context that was cached under other weights. Prompts are computed in chunks of
- * `maxTokensPerStep`, so long ones don't hold up other turns; a beginning that contexts share is computed once.
+ * Generates with continuous batching: each `step` gives every live turn one token, whether it has to compute the prompt of a new turn, one token, or
+ * a whole context that was cached under other weights. Prompts are computed in chunks of `maxTokensPerStep`, so long ones don't hold up other turns;
+ * a beginning that contexts share is computed once.
  *
- * A turn's tokens depend on its context, its request and the weights, not on the turns beside it (except for
- * rounding). The generator doesn't own the model.
+ * A turn's tokens depend on its context, its request and the weights, not on the turns beside it (except for rounding). The generator doesn't own the
+ * model.
  */
 export class Generator {
   private readonly slots: readonly Slot[];
@@ -147,7 +147,7 @@ export class Generator {
     const groups = groupEqual(live.map((member) => chunkFrom(member, 0, member.context.length)));
     const batches = splitByTokens(groups, ([{ tokenIds }]) => tokenIds.length, MAX_FRESH_TOKENS);
     return batches.map((batch) => {
-      // The activations of one pass are gone before the next, so that the limit of a pass limits memory.
+      // The activations of one pass are freed before the next, so that the limit of a pass limits memory.
       const logits = tf.tidy(() => {
         const pack = toDevice(this.model, freshPack(batch.map(([chunk]) => chunk)));
         return linear(hiddenAtReads(this.model, pack), this.model.lmHead, null);

@@ -1,6 +1,6 @@
 /**
- * A uniform number in (0, 1) from a seed and a counter: no state, so it doesn't matter in which order or company
- * tokens are sampled. 23 bits, exact in float32. Both arguments may be any safe integers.
+ * A uniform number in (0, 1) from a seed and a counter: no state, so it doesn't matter in which order, or beside which others, tokens are sampled. 23
+ * bits, exact in float32. Both arguments may be any safe integers.
  */
 export function uniformAt(seed: number, counter: number): number {
   let hash = mix(low(seed) ^ 0x9e3779b9);

@@ -15,7 +15,7 @@ export class OfferedPolicy {
     for (const wake of this.waiting) wake();
   }
 
-  /** Takes the offer back: nobody will publish it. */
+  /** Withdraws the offer: it will not be published. */
   withdraw(): void {
     this.newest?.model.dispose();
     this.newest = null;

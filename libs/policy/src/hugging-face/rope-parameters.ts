@@ -48,7 +48,7 @@ function readScaling(parameters: ConfigJson, config: ConfigJson): RopeScaling | 
     case 'linear':
       return { type: 'linear', factor: parameters.number('factor') };
     case 'dynamic':
-      // What transformers compares the length of a context with is the model's own limit.
+      // transformers compares the length of a context with the model's own limit.
       return {
         type: 'dynamic',
         factor: parameters.number('factor'),

@@ -26,10 +26,10 @@ export interface OutputGradients {
 }
 
 /**
- * A model that computes elsewhere, as a loss sees it: three numbers a token one way, three the other.
+ * A model that computes in another process, as a loss sees it: three numbers a token from it, three to it.
  *
- * Duties of an implementer: `forward` with `keepsGraph` keeps what the next `backward` needs; `backward` adds Σ g·output to the gradients of
- * the parameters, without any average, and is called once for each such `forward`, right after it.
+ * Duties of an implementer: `forward` with `keepsGraph` keeps what the next `backward` needs; `backward` adds Σ g·output to the gradients of the
+ * parameters, without any average, and is called once for each such `forward`, right after it.
  */
 export interface TokenPasses {
   readonly limits: SequenceLimits & { readonly valueHead: boolean };

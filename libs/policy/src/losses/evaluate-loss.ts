@@ -16,7 +16,7 @@ import type { TrainingBatch } from './training-batch.js';
 export interface TokenColumns {
   /** log π of the token. */
   readonly logprobs: Float32Array;
-  /** Entropy of the distribution the token was chosen from; NaN where nobody knows it, which only a loss without an entropy term allows. */
+  /** Entropy of the distribution the token was chosen from; NaN where it is unknown, which only a loss without an entropy term allows. */
   readonly entropies: Float32Array;
   /** V of the state in which the token was chosen; null where the loss has no value term. */
   readonly values: Float32Array | null;
@@ -30,7 +30,7 @@ export interface TrainedTokens {
   readonly offsets: Int32Array;
   /** [N] 1 for the tokens that a loss which ranks the whole batch keeps (`selectBatchTokens`); null for other losses. */
   readonly selected?: Uint8Array | null;
-  /** [N] Takes what the loss reads of each token; null: nobody wants to know. */
+  /** [N] Where to write what the loss reads of each token; null: it is not recorded. */
   readonly figures?: TokenFigures | null;
 }
 

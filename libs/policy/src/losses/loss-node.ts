@@ -18,11 +18,10 @@ export interface LossNodeInput {
 }
 
 /**
- * Makes a scalar loss that may join the outputs of several of its M tokens, such as those of a sequence. `chunkedLoss` is
- * cheaper for other losses.
+ * Makes a scalar loss that may depend on several of its M tokens together, such as those of a sequence. `chunkedLoss` is cheaper for other losses.
  *
- * The loss itself is arithmetic on a few numbers per token, so it is computed in host memory by the losses of
- * `@retrace/algorithms`, which have gradients: one small readback, one upload.
+ * The loss itself is arithmetic on a few numbers per token, so it is computed in host memory by the losses of `@retrace/algorithms`, which have
+ * gradients: one small readback, one upload.
  */
 export function lossNode(
   { distribution, values, known }: LossNodeInput,

@@ -7,7 +7,7 @@ import {
 import { PolicyError } from '../policy-error.js';
 import { isPositive, requireConfig } from '../require-config.js';
 
-/** Weights that a gradient or a step is for: all, or of a policy beside a critic of its own only one of both. */
+/** The weights that a gradient or a step is for: all, or where policy and critic are separate only those of one. */
 export type TrainedPart = 'all' | 'policy' | 'critic';
 
 export interface LossOptions {
@@ -38,7 +38,7 @@ export interface LossOptions {
   readonly recomputeLayers?: boolean;
   /** Weights that get a gradient. With `critic` only the value term has one; the others are still measured (default `all`). */
   readonly trains?: TrainedPart;
-  /** Whether the terms tell what the loss read of each token (`LossTerms.figures`). Default false. */
+  /** Whether the terms contain what the loss read of each token (`LossTerms.figures`). Default false. */
   readonly recordsTokens?: boolean;
 }
 

@@ -48,7 +48,7 @@ interface ReadFigures {
   readonly clipped: Uint8Array | null;
 }
 
-/** Writes what a loss read of the trained tokens of a micro-batch to the figures of its batch, where somebody wants them. */
+/** Writes what a loss read of the trained tokens of a micro-batch to the figures of its batch, where these are recorded. */
 export function recordFigures(
   figures: TokenFigures | null | undefined,
   /** [M] */

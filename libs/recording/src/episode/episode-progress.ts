@@ -3,7 +3,7 @@ import { type EpisodeTotals, episodeTotals, type StepTotals } from '@retrace/tra
 /** Kinds of places in an episode: one for start, steps and end, and one each for rewards and annotations. */
 export type PlaceKind = 'inOrder' | 'reward' | 'annotation';
 
-/** Why a state no longer tells what the log holds: another process wrote to its episode, or an append was lost from sight. */
+/** Why a state may differ from the log: another process wrote to the episode, or the outcome of an append is unknown. */
 export type StaleReason = 'overtaken' | 'lost';
 
 const PLACE_BYTES = 16;
@@ -57,7 +57,7 @@ export class EpisodeProgress {
     return kind === 'inOrder' ? this.inOrder[seq] : this.own[kind]?.get(seq);
   }
 
-  /** Records the start; returns what takes it back. */
+  /** Records the start; returns a function that undoes it. */
   start(fingerprint: number): () => void {
     this.inOrder.push(fingerprint);
     return () => {
@@ -65,7 +65,7 @@ export class EpisodeProgress {
     };
   }
 
-  /** Records the next step; returns what takes it back. */
+  /** Records the next step; returns a function that undoes it. */
   addStep(fingerprint: number, step: StepTotals, contextTokens: number): () => void {
     const before = this.totalsSoFar;
     this.inOrder.push(fingerprint);
@@ -78,7 +78,7 @@ export class EpisodeProgress {
     };
   }
 
-  /** Records the end; returns what takes it back. */
+  /** Records the end; returns a function that undoes it. */
   end(fingerprint: number): () => void {
     this.inOrder.push(fingerprint);
     this.isEnded = true;
@@ -88,7 +88,7 @@ export class EpisodeProgress {
     };
   }
 
-  /** Records a reward or an annotation; returns what takes it back. */
+  /** Records a reward or an annotation; returns a function that undoes it. */
   add(kind: Exclude<PlaceKind, 'inOrder'>, seq: number, fingerprint: number): () => void {
     const places = (this.own[kind] ??= new Map<number, number>());
     places.set(seq, fingerprint);

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { isTimeOrdered } from '../convert/episode-id.js';
 
-/** The ids of a run's episodes that are in the log and not in memory, as far as it tells that an id is none of them. */
+/** The ids of a run's episodes that are in the log and not in memory, as far as it can rule out that an id is one of them. */
 export interface ForgottenIds {
   /** The highest id that begins with its time; '' when there is none. */
   readonly newest: string;

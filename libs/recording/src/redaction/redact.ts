@@ -11,7 +11,7 @@ import {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Is told of each text that a rule has hidden. */
+/** Called for each text that a rule has hidden. */
 export type RedactionListener = (rule: string) => void;
 
 /**

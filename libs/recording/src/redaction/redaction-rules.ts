@@ -45,10 +45,10 @@ export const FREE_FIELDS: ReadonlySet<string> = new Set([
   ...['location', 'batch', 'notes', 'title', 'cells'],
 ]);
 
-/** Those of them that tell things apart: a hash in place of what is hidden keeps them so. */
+/** Fields that identify something: a hash in place of the hidden text keeps different values different. */
 export const ID_FIELDS: ReadonlySet<string> = new Set(['groupId', 'externalId']);
 
-/** Those whose lists and names are given by an event: rules hide texts in them, and leave the shape, which these words belong to. */
+/** Fields whose shape is fixed by an event: rules hide texts in them, except for the words that belong to the shape. */
 export const SHAPED_FIELDS: ReadonlySet<string> = new Set(['cells']);
 export const SHAPE_WORDS: ReadonlySet<string> = new Set(['kind', 'view']);
 

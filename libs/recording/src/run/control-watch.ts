@@ -45,7 +45,7 @@ async function follow(
       }
       return;
     } catch {
-      // Whoever appends hears why the log fails; this waits until it is back.
+      // An append reports why the log fails; this only waits until the log is back.
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
     }
   }

@@ -27,7 +27,7 @@ const FIELDS = { samplerState: 'batch', modelHash: 'model', metricNames: 'metric
 /** So many updates, or policies, may be missing from the store that is behind. */
 const NUM_REMEMBERED = 1_000;
 
-/** Events that take a claim away. */
+/** Events that end a claim. */
 const OVERTAKING: ReadonlySet<string> = new Set(['TrainerClaimed', 'RunDeleted']);
 
 /**
@@ -48,7 +48,7 @@ export class ClaimedRun {
     private newestUpdate: number,
     /** Published versions, ascending. */
     private readonly versions: number[],
-    /** Records of stream `control` before this offset have not taken the claim away. */
+    /** Records of stream `control` before this offset have not ended the claim. */
     private readTo: number,
   ) {}
 
@@ -107,7 +107,8 @@ export class ClaimedRun {
   /**
    * Appends events together.
    *
-   * @throws RecordingError `INVALID_RECORDS`; `LOG_UNAVAILABLE` where they may have landed; `RUN_CLAIMED` where they don't count, since the claim was taken away
+   * @throws RecordingError `INVALID_RECORDS`; `LOG_UNAVAILABLE` where they may have landed; `RUN_CLAIMED` where they don't count, since the claim was
+   * lost
    */
   async append(payloads: readonly ControlPayload[]): Promise<void> {
     const events = eventsOf(this.parts, this.runId, payloads);

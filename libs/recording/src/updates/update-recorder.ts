@@ -37,8 +37,8 @@ const MAX_CLAIMS = 1_000;
 /**
  * Records updates and policies that trainers outside of Retrace made, in recorded runs, with the same events as a trainer here.
  *
- * One process at a time writes them to a run, under its claim; what one writes whose claim was taken away is discarded by the fold, and its
- * request fails. Acknowledged once the log has it.
+ * One process at a time writes them to a run, under its claim; the fold discards what a process writes after it lost its claim, and the request
+ * fails. Acknowledged once the log has it.
  */
 export class UpdateRecorder {
   private readonly claims = new LRUCache<string, ClaimedRun>({ max: MAX_CLAIMS });
@@ -73,7 +73,7 @@ export class UpdateRecorder {
       const place = { runId, planId, epoch, updateNumber, policyVersionOut: policyVersion, modelHash };
       const update = { request, ...place, episodes };
       await run.append(updateEvents(update));
-      // Metrics count whoever wrote them, so they follow once the update does.
+      // Metrics count whatever the claim of their writer, so they are written only once the update counts.
       await run.append([metricsEvent(update)]);
       const trainerState = JSON.stringify(trainerStateOf(request));
       run.updates.set(planId, { updateNumber, policyVersion, trainerState });

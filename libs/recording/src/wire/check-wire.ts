@@ -62,7 +62,7 @@ const KINDS: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
-/** The error that says most: of a value of several forms the one about all of them, which comes last. */
+/** The most helpful error: for a value that may have several forms, the one about all of them, which comes last. */
 function faultOf(
   errors: readonly ErrorObject[] | null | undefined,
   root: unknown,

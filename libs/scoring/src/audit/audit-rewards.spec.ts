@@ -13,7 +13,7 @@ const SPREAD = { allocation: 'perStep', allocationGamma: 1 } as const;
 /** Successes of each ten episodes: fewer and fewer. */
 const SUCCESSES = [10, 10, 8, 8, 5, 5, 2, 2, 0, 0];
 const PER_STRETCH = 10;
-/** More and more reward, whatever comes of it. */
+/** More and more reward, whether the episode succeeds or not. */
 const EPISODES = SUCCESSES.flatMap((num, stretch) =>
   Array.from({ length: PER_STRETCH }, (_, i) => ({
     reward: (stretch * PER_STRETCH + i) / 10,

@@ -72,7 +72,7 @@ const RETRIABLE_EXCEPTIONS: ReadonlySet<string> = new Set([
   '999', // KEEPER_EXCEPTION
 ]);
 
-/** How exceptions without a code of their own tell of a disk that is full or fails: the engine's, and those of `retrace store`. */
+/** Texts of exceptions without a specific code that mean a disk is full or fails: the engine's, and those of `retrace store`. */
 const CODES_OF_OTHERS: ReadonlySet<string> = new Set(['1001', '1002']);
 const DISK_FAILED = /filesystem error: |\b(?:ENOSPC|EDQUOT|EFBIG|EIO|EROFS)\b/;
 

@@ -16,7 +16,7 @@ export interface PlayRecord {
   /** Whether tokens of the log are those that the model read and wrote; otherwise only those count that its server reports. */
   readonly hasOwnTokens: boolean;
   readonly price: PlayPrice | null;
-  /** How the play was asked for, with which it goes on after an interruption; absent in plays of older versions. */
+  /** The request of the play, with which it can be resumed; absent in plays of older versions. */
   readonly command?: Json;
 }
 

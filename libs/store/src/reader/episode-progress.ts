@@ -47,7 +47,7 @@ export function readEpisodeProgress(
   );
 }
 
-/** The episodes of a run in one stream partition, as far as it tells that an id is new. */
+/** The episodes of a run in one stream partition, as far as it can tell that an id is new. */
 export interface EpisodeIdRange {
   /** The highest id that begins with its time (UUIDv7); '' when there is none. */
   readonly newest: string;

@@ -222,7 +222,7 @@ function masksOf(
   return masks;
 }
 
-/** Repeats the version of each row that has one for all its tokens, so that every token has its own. */
+/** Repeats the version of each row whose tokens share one version, so that every token has its own. */
 function spread(
   { offsets, values }: { readonly offsets: Int32Array; readonly values: Int32Array },
   tokenOffsets: Int32Array,

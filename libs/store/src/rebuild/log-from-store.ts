@@ -40,12 +40,12 @@ const SLICE = `
   ORDER BY log_offset, kind = '${DEAD_LETTER_KIND}'`;
 
 /**
- * Makes the records of a log again from its rows, with their offsets. Every record has a row, except those that were deleted and those that
- * the sink had not written yet.
+ * Makes the records of a log again from its rows, with their offsets. Every record has a row, except those that were deleted and those that the sink
+ * had not written yet.
  *
- * An event is encoded anew: its content checksum is the one in the row. Its bytes may differ in the order of fields, and in latencies, which
- * the store has as float32. A dead letter has its bytes. Where a partition began or ended with a record that was deleted, another one of a
- * deleted run or episode stands there, so that its offsets stay.
+ * An event is encoded again: its content checksum is the one in the row. Its bytes may differ in the order of fields, and in latencies, which the
+ * store has as float32. A dead letter has its bytes. Where a partition began or ended with a record that was deleted, a placeholder of a deleted run
+ * or episode takes its place, so that offsets stay.
  *
  * @throws StoreError `LOG_NOT_IN_STORE` when the store lacks the record that identifies the log
  */

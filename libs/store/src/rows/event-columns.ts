@@ -124,7 +124,7 @@ type TokenListColumns = {
   >;
 };
 
-/** The lists of the token columns, and where null is told from empty a flag before each. */
+/** The lists of the token columns, each after its flag where a flag distinguishes null from empty. */
 function tokenColumns() {
   const lists = { Int32Array: int32s, Uint8Array: uint8s, Float32Array: float32s };
   const columns: Partial<Record<TokenListName | TokenFlagName, unknown>> = {};

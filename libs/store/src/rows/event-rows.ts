@@ -107,7 +107,7 @@ export class EventRowsEncoder {
     return { ...rows, tracedInputs: this.tracedInputs?.finish() ?? null };
   }
 
-  /** Makes the rows of other tables that an event stands for. */
+  /** Makes the rows of other tables that follow from an event. */
   private project(event: AnyEvent): void {
     if (event.kind !== 'UpdateTraced') return;
     this.tracedInputs ??= new TracedInputsEncoder();

@@ -11,7 +11,7 @@ const READ = {
 
 type ListsAndFlags = Readonly<Record<string, { set(row: number, value: unknown): void }>>;
 
-/** The token columns of a step, each in its column. Null is told from empty by a flag, or is a list without elements. */
+/** The token columns of a step, each in its column. A flag distinguishes null from empty, or null is a list without elements. */
 export const tokenColumnFields = ofTokenColumns(
   (_, { type, column, has, isNullable }): RowField<unknown> => ({
     write(columns: EventColumns, row, value) {

@@ -75,7 +75,7 @@ export async function deleteLateRows(
   }
 }
 
-/** Deletes the rows of a run that no event stands for any more. */
+/** Deletes the inputs of a run's updates whose `UpdateTraced` was deleted. */
 async function deleteUnnamedInputs(client: StoreClient, runId: string): Promise<void> {
   await hideRows(client, {
     table: TRACED_INPUTS,

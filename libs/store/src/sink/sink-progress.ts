@@ -107,7 +107,7 @@ export class PartitionTracker {
     return this.state.kind === 'failed';
   }
 
-  /** Tells that it failed for a reason that waiting may not mend. Whoever waits for an offset is told the reason. */
+  /** Records that the sink failed for a reason that waiting may not mend, and rejects all waits for an offset with it. */
   fail(error: Error): void {
     this.state = { kind: 'failed', error };
     this.lastFailure = { message: error.message, atMs: Date.now() };
@@ -136,7 +136,7 @@ export class PartitionTracker {
     });
   }
 
-  /** Tells that no more rows will come. Whoever waits for an offset is told the reason. */
+  /** Rejects all waits for an offset with the reason, since no more rows will come. */
   end(reason: unknown): void {
     for (const waiter of this.waiters) waiter.reject(reason);
   }

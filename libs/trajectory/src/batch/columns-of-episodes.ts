@@ -16,7 +16,7 @@ export type ColumnsStep = Pick<
   | 'tokenPolicyVersions'
 >;
 
-/** A whole episode, as its events give it. */
+/** The events of a whole episode. */
 export interface SealedEpisode {
   readonly episodeId: string;
   readonly groupId: string;
@@ -80,7 +80,7 @@ function joined<T extends Int32Array | Uint8Array | Float32Array>(
   return values;
 }
 
-/** Gives what `Type.from(rows, valueOf)` does, without the iterator that this goes through. */
+/** Gives the result of `Type.from(rows, valueOf)` without its iterator, which is slow. */
 function filled<R, T extends Int8Array | Int32Array | Uint8Array | Float32Array | Float64Array>(
   Type: new (length: number) => T,
   rows: readonly R[],

@@ -50,7 +50,7 @@ export function decodeEvent(bytes: Uint8Array): DecodedEvent {
   return problem === null ? { ok: true, event } : deadLetter('INVALID_EVENT', describeProblem(problem));
 }
 
-/** Text of any value: of an object, which may have no text of its own, only that it is one. */
+/** Text of any value; for an object, which may have none, only that it is an object. */
 const textOf = (value: unknown): string =>
   (typeof value === 'object' && value !== null) || typeof value === 'function' ? 'an object' : String(value);
 

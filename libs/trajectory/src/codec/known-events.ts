@@ -1,15 +1,15 @@
 import type { AnyEvent } from '../events/event.js';
 import { CRC_POSITION } from './frame.js';
 
-/** Most events that wait to be read back, as while the log is away; the oldest are forgotten, and decoded when they come. */
+/** Most events that wait to be read back, as while the log is unavailable; the oldest are forgotten, and decoded when they are read. */
 const MOST_EVENTS = 16_384;
 
 /**
- * Events of this process by their records, so that who reads them back from the log in the same process need not decode them. What is taken is
- * what `decodeEvent` would give: the bytes are compared, and an event that was encoded is decoded to an equal one.
+ * Events of this process by their records, so that a reader of the log in the same process need not decode them. `take` gives what `decodeEvent`
+ * would give: the bytes are compared, and decoding an encoded event gives an equal one.
  */
 export class KnownEvents {
-  /** By the CRC-32 of their bodies. Of two that have it in common the second replaces the first, which is decoded then. */
+  /** By the CRC-32 of their bodies. Of two with the same CRC the second replaces the first, which must then be decoded. */
   private readonly byCrc = new Map<number, { readonly bytes: Uint8Array; readonly event: AnyEvent }>();
 
   /** @param bytes what `encodeEvent` made of the event, neither of which changes from now on */

@@ -15,7 +15,7 @@ export function withoutTexts({ kind, payload }: AnyEvent): Fields {
   return { ...payload, ...Object.fromEntries(left.map((name) => [name, null])) };
 }
 
-/** The payload of a record as the event has it. A text that nothing gives stays null, which no rule allows. */
+/** The payload of a record as the event has it. A text that does not follow from the messages stays null, which validation refuses. */
 export function withTexts(kind: EventKind, payload: Fields): Fields {
   if (kind !== 'StepRecorded' || TEXT_FIELDS.every((name) => payload[name] !== null)) return payload;
   const texts = textsOfMessages((payload.messages ?? null) as Json);

@@ -73,7 +73,7 @@ export class FieldPlace {
   /** The first schema version that has it. */
   readonly since: number;
   isNull = false;
-  /** Bytes in which its value is: the body's, or those of a text that follows from the messages. */
+  /** The bytes that contain its value: the body, or a text that follows from the messages. */
   source: Buffer = NO_BYTES;
   /** Range of its value there. */
   start = 0;
@@ -97,8 +97,8 @@ export class FieldPlace {
 /**
  * Reads a step in place, from the bytes of its record, and creates no event object, and no string or array that is not needed.
  *
- * It reads the schema versions from `FIRST_VERSION` on, with fields in any order, and checks every rule except those between fields and over the
- * elements of columns. Whatever it is not sure of it leaves to `decodeEvent`, which also finds the reason.
+ * It reads the schema versions from `FIRST_VERSION` on, with fields in any order, and checks every rule except those between fields and over the elements of columns.
+ * Whatever it is not sure about, it leaves to `decodeEvent`, which also finds the reason.
  */
 export class StepRecord {
   /** As it is stored: that of the event after it was lifted. */
@@ -287,7 +287,7 @@ export class StepRecord {
     return TEXT_FIELDS.every((name) => this.fields[name].source !== NO_BYTES || this.takeText(name));
   }
 
-  /** Takes a text that the record lacks from the messages; false where they do not give it. */
+  /** Derives a text that the record lacks from the messages; false where it does not follow from them. */
   private takeText(name: (typeof TEXT_FIELDS)[number]): boolean {
     const texts = textsOfMessages(this.messages.value as Json);
     if (texts === null) return false;

@@ -8,7 +8,7 @@ export interface CheckpointFile {
 
 /** The engine that computed the gradients of an update and made its optimizer steps. */
 export interface UsedEngine {
-  /** As a recipe names it: `tensorflow`, `torch`, `tinker`. Of a trainer outside of Retrace its own name. */
+  /** As a recipe names it: `tensorflow`, `torch`, `tinker`. For a trainer outside of Retrace, that trainer's name. */
   readonly kind: string;
   /** Of its library, with what it runs on: `tensorflow 2.21.0`, `torch 2.11.0`. */
   readonly version: string;
@@ -49,7 +49,7 @@ export interface PolicyPublished {
   readonly updateNumber: number;
   readonly epoch: number;
   readonly weights: CheckpointFile;
-  /** Hash of architecture and tokenizer: versions of one model differ only in weights. Of a trainer outside the name that it gives the model. */
+  /** Hash of architecture and tokenizer: versions of one model differ only in weights. For a trainer outside, the name that it gives the model. */
   readonly modelHash: string;
   /** Where an engine or a trainer outside of Retrace keeps the weights, as it says; `''` where they are in the checkpoint store only, or nobody knows. Since version 2. */
   readonly location: string;

@@ -35,7 +35,7 @@ export interface ControlPayloads extends LineagePayloads {
 
 /** Says how people keep a run. A field that is null stays as it was; of several events the last in log order counts. */
 export interface RunAnnotated {
-  /** In place of all that the run has. */
+  /** Replaces all tags of the run. */
   readonly tags: readonly string[] | null;
   /** Text of any length; `''` = none. */
   readonly notes: string | null;
@@ -204,7 +204,7 @@ export interface MetricsLogged {
   readonly values: Float64Array;
 }
 
-/** Something that a person should know of and that did not end the process. It changes no state of a run. */
+/** Something that a person should know and that did not end the process. It changes no state of a run. */
 export interface WarningRaised {
   /** Who warns; `system` is the supervisor. */
   readonly source: 'trainer' | 'collector' | 'validator' | 'sink' | 'api' | 'store' | 'system';

@@ -27,9 +27,9 @@ export interface Envelope<K extends EventKind = EventKind> {
   /** UUID of the episode; `''` for control events. */
   readonly episodeId: string;
   /**
-   * Place inside the episode, assigned by its single writer: EpisodeStarted 0, steps 1…numSteps,
-   * EpisodeEnded numSteps + 1. `RewardAssigned` and `EpisodeAnnotated` each have separate numbers, which only distinguish them: an only
-   * writer counts from 0, others take a hash of the content. Control events: 0.
+   * Place inside the episode, assigned by its single writer: EpisodeStarted 0, steps 1…numSteps, EpisodeEnded numSteps + 1. `RewardAssigned` and
+   * `EpisodeAnnotated` each have separate numbers, which only distinguish them: a single writer counts from 0, several use a hash of the content.
+   * Control events: 0.
    */
   readonly seq: number;
   /** Microseconds since the Unix epoch. */

@@ -13,7 +13,7 @@ export interface IdSource {
   readonly randomBytes: (size: number) => Uint8Array;
 }
 
-/** Random bytes are drawn in stocks: a draw costs as much as the rest of an id. */
+/** Random bytes are drawn in advance, many at once, since a draw costs as much as the rest of an id. */
 const stock = Buffer.alloc(4096);
 let numTaken = stock.length;
 
@@ -76,8 +76,8 @@ export function episodeIdFor({
 }
 
 /**
- * Returns the id of an episode that evaluates a policy while the run goes on. Its process counts its episodes by itself, so it has ordinals that
- * episodes of `episodeIdFor` may have too: the bits of the hash are inverted, and ids still sort by ordinal.
+ * Returns the id of an episode that evaluates a policy while the run goes on. The process that evaluates has its own count, so ordinals may be the
+ * same as those of `episodeIdFor`. Ids differ because the bits of the hash are inverted; they still sort by ordinal.
  *
  * @throws TrajectoryError `INVALID_ID` as `episodeIdFor`
  */

@@ -26,7 +26,7 @@ export function findByPartOfId<Item>(
   return found.length === 1 ? { kind: 'found', item: found[0] } : { kind: 'unknown' };
 }
 
-/** Says which candidates a part of an id names: the last 10 of them, and how many others there are of all, which may be more than are given. */
+/** Says which candidates a part of an id names: the last 10 of them, and how many more there are in `total`. */
 export function describeAmbiguousId(
   subject: string,
   candidates: readonly string[],

@@ -74,7 +74,7 @@ export function nullable(inner: Rule): Rule {
 
 type TypedArrayClass = typeof Int32Array | typeof Uint8Array | typeof Float32Array | typeof Float64Array;
 
-/** Requires exactly this class: a Node `Buffer` is a `Uint8Array` to `instanceof`, but not to the codec. */
+/** Requires exactly this class: `instanceof` takes a Node `Buffer` for a `Uint8Array`, but the codec does not. */
 export function typedArray(arrayClass: TypedArrayClass): Rule {
   return rule(
     (value) => ArrayBuffer.isView(value) && value.constructor === arrayClass,

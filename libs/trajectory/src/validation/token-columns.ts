@@ -6,7 +6,7 @@ import {
 } from '../events/token-columns.js';
 import type { Problem } from './problem.js';
 
-/** A logprob is ≤ 0; float32 log-softmax of a near-certain token may end a rounding error above it. */
+/** A logprob is ≤ 0, but float32 log-softmax of a near-certain token may be above 0 by a rounding error. */
 const LOGPROB_TOLERANCE = 1e-3;
 
 type Column = Exclude<StepTokenColumns[TokenColumnName], null>;
@@ -96,7 +96,7 @@ function findLogprob(values: Column, mask: Uint8Array): ReturnType<FindElement> 
   return null;
 }
 
-/** Of a column of values that may be unknown everywhere. */
+/** The rule of a column whose values may be unknown at any token. */
 function findOptional(isAllowed: (value: number) => boolean, allowed: string): FindElement {
   const rule = `must be NaN, or 0 where actionMask is 0 and a finite ${allowed} where it is 1`;
   return (values, mask) => {

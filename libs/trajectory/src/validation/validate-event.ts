@@ -54,7 +54,7 @@ const nonNegativeInteger = integerAtLeast(0);
 const sharedLogId = rememberValid(uuid);
 const sharedRunId = rememberValid(uuid);
 
-/** A rule that does not check the value again that it found valid last. */
+/** Makes a rule that skips its check when the value is the one that it last found valid. */
 function rememberValid(inner: Rule): Rule {
   let valid: unknown = Symbol('none yet');
   return (value, field) => {
@@ -75,7 +75,7 @@ function findEnvelopeProblem(event: AnyEvent): Problem | null {
     ? episodeEventId({ kind, runId: event.runId, episodeId: event.episodeId, seq })
     : null;
   return (
-    // A derived id is a UUID.
+    // A derived id is always a UUID, so its form need not be checked.
     (event.eventId === expectedId ? null : uuid(event.eventId, 'eventId')) ??
     sharedLogId(event.logId, 'logId') ??
     (RUNLESS_KINDS.has(kind) && event.runId === '' ? null : sharedRunId(event.runId, 'runId')) ??

@@ -118,7 +118,7 @@ interface Asked {
   readonly endedAt: string | null;
 }
 
-/** Calls the operation; where it only asks for an answer, waits for that for a while, and cancels it when nobody wants it any more. */
+/** Calls the operation; where it only asks for an answer, waits for that for a while, and cancels it when the client no longer waits. */
 async function answer(
   api: ApiConnection,
   { waits }: Tool,

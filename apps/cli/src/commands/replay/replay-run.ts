@@ -19,7 +19,7 @@ interface ReplayRunOptions extends CommonOptions {
 }
 
 /**
- * Makes all updates of a run again and compares each published policy with the weights that come of it. Ctrl-C stops after the update under way.
+ * Makes all updates of a run again and compares each published policy with the resulting weights. Ctrl-C stops after the update under way.
  *
  * @throws CliError `REPLAY_DIFFERS`, `RUN_UNKNOWN`
  */

@@ -110,7 +110,7 @@ export class AgentLoop implements EpisodeLoop {
     try {
       parsed = this.format.parse(turn.action, { legalActions: this.observation.legalActions });
     } catch (error) {
-      // Those by name never throw; one of the user's may.
+      // Built-in formats never throw; one of the user's may.
       return { kind: 'fail', of: 'agent', failure: `its format failed: ${messageOf(error)}` };
     }
     const actions = parsed.valid || invalidAction.execute ? parsed.actions : [];

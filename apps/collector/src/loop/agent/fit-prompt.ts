@@ -19,7 +19,7 @@ export interface FittedPrompt {
 /** Most characters of a token that tokenizers have; an observation beyond them can't fit and is cut before it is tokenized. */
 const MAX_CHARACTERS_PER_TOKEN = 128;
 
-/** Makes a prompt fit as the recipe says: turns of the past leave it, then the start or the end of the observation does. */
+/** Makes a prompt fit as the recipe says: drops the oldest turns, then the start or the end of the observation. */
 export function fitPrompt(
   context: HistoryContext,
   request: PromptRequest,
@@ -67,7 +67,7 @@ function longestCut(
   return best;
 }
 
-/** Keeps at most so many characters; none is cut in two. */
+/** Keeps at most that many characters; no surrogate pair is cut in two. */
 function cutText(text: string, numKept: number, truncation: Truncation): string {
   if (truncation === 'cutObservationEnd') {
     return text.slice(0, isPairAt(text, numKept) ? numKept - 1 : numKept);

@@ -34,7 +34,7 @@ export class FreshContext implements HistoryContext {
     if (this.turns.length > this.options.numShown) this.turns.shift();
   }
 
-  /** Forgets all turns, which a summary tells of. */
+  /** Forgets all turns, because a summary replaces them. */
   forget(): void {
     this.turns = [];
   }

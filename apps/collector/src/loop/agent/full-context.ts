@@ -14,7 +14,7 @@ interface SpokenTurn extends PastTurn {
   readonly userText: string;
 }
 
-/** Between the first message and a later one that follows it where the turns between them left the context. */
+/** Separates the first message from a later one where the turns between them were dropped from the context. */
 const GAP = '\n\n';
 
 /**
@@ -88,7 +88,7 @@ export class FullContext implements HistoryContext {
     return { ...part, tokenIds: joinTokens(parts) };
   }
 
-  /** A whole conversation as what follows the part of the context that it begins with. */
+  /** A whole conversation as the tokens that follow the part of the context that it shares. */
   private rewritten(messages: readonly ChatMessage[]): Pick<Draft, 'tokenIds' | 'keptPrefixTokens'> {
     const { prompts, tools } = this.options;
     const whole = prompts.conversation(messages, { tools });

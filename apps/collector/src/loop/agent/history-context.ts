@@ -27,13 +27,13 @@ export interface PastTurn {
 /** The conversation of an episode, as a history policy shows it. */
 export interface HistoryContext {
   /**
-   * Prompts for a turn: first the one that shows all that the policy shows, then ever shorter ones that leave the oldest turns out.
+   * Prompts for a turn: first the longest that the history policy allows, then shorter and shorter ones without the oldest turns.
    *
    * @param maxTokens most of a prompt, with what it keeps
    */
   drafts(request: PromptRequest, maxTokens: number): Iterable<Draft>;
   /** The shortest of the drafts. */
   shortest(request: PromptRequest): Draft;
-  /** Takes note of the turn that answered a draft. */
+  /** Adds the turn that answered a draft. */
   append(draft: Draft, turn: PastTurn): void;
 }

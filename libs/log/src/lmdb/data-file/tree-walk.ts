@@ -22,7 +22,7 @@ export interface WalkScope {
   readonly from?: Buffer;
   /** After so many leaves the walk ends. */
   readonly maxLeaves?: number;
-  /** Whether the keys must ascend as bytes do: LMDB compares those of its own trees otherwise. */
+  /** Whether the keys must ascend in the order of their bytes: LMDB compares keys of its own trees differently. */
   readonly ordered?: boolean;
 }
 
@@ -99,7 +99,7 @@ export class TreeWalk {
     nodes.forEach(({ key, childPage }, i) => {
       const high = i + 1 < nodes.length ? nodes[i + 1].key : place.high;
       if (high !== null && scope.from !== undefined && Buffer.compare(high, scope.from) <= 0) return;
-      // The first key of a branch stands for all lower ones.
+      // The first key of a branch covers all lower ones.
       this.visit({ page: childPage, level: place.level - 1, low: i === 0 ? place.low : key, high });
     });
   }

@@ -95,7 +95,7 @@ export class RemoteCheckpointFiles extends CheckpointFiles {
     try {
       requireContent(ref, found);
     } catch (error) {
-      // A file by the name of what it has is right, but nobody asked for it.
+      // The content matches its own name, but it is not the file that was asked for.
       await super.remove(found.sha256);
       throw error;
     }

@@ -84,14 +84,14 @@ export class S3BlobStore implements BlobStore {
   }
 
   private open() {
-    // On a Node that Retrace supports, the SDK would warn of versions to come at every start of every process.
+    // On Node versions that Retrace supports, the SDK would warn about its future requirements at each start of a process.
     process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
     this.opened ??= import('@aws-sdk/client-s3').then((sdk) => {
       const { endpoint, region } = this.location;
       const client = new sdk.S3Client({
         maxAttempts: MAX_ATTEMPTS,
         requestHandler: { connectionTimeout: CONNECTION_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS },
-        // Who reads compares the whole content with its SHA-256.
+        // Readers compare the whole content with its SHA-256.
         responseChecksumValidation: 'WHEN_REQUIRED',
         // Most servers other than AWS have no host name for each bucket.
         ...(endpoint === null ? {} : { endpoint, forcePathStyle: true, region: NO_REGION }),

@@ -5,7 +5,7 @@ import { RecentIds } from './recent-ids.js';
 export interface GroupState extends LoggedGroup {
   /** Plans that sampled it, applied or pending. */
   readonly numPlans: number;
-  /** As the last update of the group left it; null where none did. */
+  /** Priority that the last update of the group gave it; null before any did. */
   readonly priority: number | null;
 }
 

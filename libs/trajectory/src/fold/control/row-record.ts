@@ -20,7 +20,7 @@ export class RowRecord {
     return row < this.plans.length ? this.plans[row] : 0;
   }
 
-  /** As the last update of the group left it; null where none did. */
+  /** Priority that the last update of the group gave it; null before any did. */
   priority(row: number): number | null {
     const priority = row < this.priorities.length ? this.priorities[row] : NaN;
     return Number.isNaN(priority) ? null : priority;

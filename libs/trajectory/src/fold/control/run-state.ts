@@ -96,7 +96,7 @@ export class RunState {
     return this.validations;
   }
 
-  /** The first ordinal that no closed episode has whose id is of `evaluationEpisodeIdFor`. */
+  /** The first ordinal above those of all closed episodes whose id is of `evaluationEpisodeIdFor`. */
   get nextEvaluationOrdinal(): number {
     return this.evaluationOrdinal;
   }
@@ -169,7 +169,7 @@ export class RunState {
   private passOrdinal({ split }: ClosedGroup, episodeId: string): void {
     const ordinal = episodeOrdinal(this.runId, episodeId);
     if (ordinal === null) return;
-    // Nothing of the training split is played with such ids, and telling costs a hash.
+    // Training episodes never have such ids, and the check costs a hash.
     if (split !== 'train' && isEvaluationEpisode(this.runId, episodeId))
       this.evaluationOrdinal = Math.max(this.evaluationOrdinal, ordinal + 1);
     else this.rounds.passOrdinal(ordinal);
@@ -185,7 +185,7 @@ export class RunState {
 
   private claim({ payload, eventId }: RetraceEvent<'TrainerClaimed'>): Applied {
     const refusal = this.updates.acceptClaim({ ...payload, eventId });
-    // The end of a recorded run is that of its episodes, which a trainer outside may still learn from.
+    // The end of a recorded run ends only its episodes; a trainer outside may still learn from them.
     if (refusal === null && this.started.runKind === 'trained') {
       this.endBefore = this.runEnded ?? this.endBefore;
       this.runEnded = null;

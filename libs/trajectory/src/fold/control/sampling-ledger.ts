@@ -16,7 +16,7 @@ export class SamplingLedger {
   private discards = 0;
   private tooStale = 0;
 
-  /** Own groups that came into the pool to be trained on. */
+  /** Own trainable groups that entered the pool. */
   get numInserted(): number {
     return this.inserted;
   }

@@ -17,7 +17,7 @@ interface OpenRound {
   readonly closings: Map<number, LoggedGroup>;
 }
 
-/** So many groups of replaced claims are remembered; only a process that outlived its claim closes one. */
+/** Number of groups of replaced claims that are remembered; only a process that outlived its claim closes such a group. */
 const NUM_REMEMBERED_IDS = 10_000;
 
 /**

@@ -24,7 +24,7 @@ export interface EpisodeState {
   readonly started: EpisodeStarted | null;
   readonly ended: EpisodeEnded | null;
   readonly rewards: readonly RewardAssigned[];
-  /** As the episode started with them, or as the newest annotation that has some replaced them. */
+  /** The tags that the episode started with, or those of the newest annotation that has some. */
   readonly tags: readonly string[];
   readonly metadata: Json;
   /** Totals of the steps themselves, up to the first that is missing. */
@@ -48,7 +48,7 @@ interface Annotation extends EpisodeAnnotated {
 /** Kinds that have their own numbers in an episode. */
 const HAS_OWN_NUMBERS: ReadonlySet<string> = new Set(['RewardAssigned', 'EpisodeAnnotated']);
 
-/** Sums of doubles that were added in another order differ in the last digits. */
+/** Tolerance: sums of doubles that were added in another order differ in the last digits. */
 const RETURN_TOLERANCE = 1e-9;
 
 /**
