@@ -11,6 +11,11 @@ const LONG_STEPS = 500;
 const TOKENS_PER_LONG_STEP = 200;
 const UPDATES_PER_RUN = 30;
 const GROUP_SIZE = 8;
+/** One in so many runs raises alarms. */
+const RUNS_PER_ALARMED = 5;
+const ALARM_RULES = ['entropyCollapse', 'clippedTokens', 'ratioDrift'];
+/** How often an alarm is raised again. */
+const TIMES_RAISED = 4;
 /** Of all episodes in the largest run. */
 const SHARE_OF_LARGEST = 0.5;
 const RECORDS_PER_APPEND = 4_000;
@@ -66,7 +71,18 @@ export class RecordedHistory {
           controlEvent(ids, 'MetricsLogged', { source, step: update, names: METRICS, values }),
         );
     }
+    if (run % RUNS_PER_ALARMED === 0) await this.#addWarnings(ids);
     await this.#addControl(controlEvent(ids, 'RunEnded', { numUpdates: UPDATES_PER_RUN }));
+  }
+
+  /** Some alarms, each raised several times, and a warning that is none. */
+  async #addWarnings(ids) {
+    for (let numTimes = 1; numTimes <= TIMES_RAISED; numTimes++)
+      for (const rule of ALARM_RULES)
+        await this.#addControl(
+          controlEvent(ids, 'WarningRaised', { severity: 'alarm', rule, step: numTimes, numTimes }),
+        );
+    await this.#addControl(controlEvent(ids, 'WarningRaised', { severity: 'warning', rule: '' }));
   }
 
   async #writeLongEpisode(runId, ordinal) {

@@ -3,6 +3,7 @@ import type { EventLog } from '@retrace/log';
 import { deleteEpisodes, StoreError, untilVisible } from '@retrace/store';
 import { InjectEventLog } from '../log/log.module.js';
 import { ProblemError } from '../problems/problem.js';
+import { RunTotalsReader } from '../runs/run-totals-reader.js';
 import { StoreService } from '../store/store.service.js';
 import type { DeletionResult } from './deletion.dto.js';
 
@@ -21,6 +22,7 @@ export class DeletionService {
 
   constructor(
     private readonly store: StoreService,
+    private readonly totals: RunTotalsReader,
     @InjectEventLog() private readonly log: EventLog,
   ) {}
 
@@ -106,6 +108,7 @@ export class DeletionService {
         throw new ProblemError('EPISODES_REFERRED_TO', error.message);
       throw error;
     } finally {
+      this.totals.forget(request.runId);
       await client.close();
     }
   }

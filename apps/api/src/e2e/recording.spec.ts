@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { appendEvents } from '@retrace/log/testing';
 import { episodeIdFor, newRunId } from '@retrace/trajectory';
 import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
+import type { EpisodeSteps } from '../episodes/episode-steps.dto.js';
 import { ApiFixture } from '../testing/api-fixture.js';
 
 let fixture: ApiFixture;
@@ -146,6 +147,29 @@ describe('GET /api/runs/:runId/episodes/:episodeId/branches', () => {
     expect(await fixture.getJson(addressOf(forkRunId, fork))).toEqual({ items: [], truncated: false });
     expect((await fixture.get(addressOf(runId, newRunId()))).status).toBe(404);
   });
+});
+
+describe('GET /api/runs/:runId/episodes/:episodeId/steps', () => {
+  it.each([
+    ['steps', '?maxSteps=2', 10],
+    ['tokens', '', 40_000],
+  ])(
+    'of an unfinished episode too: tells which step comes after an answer with as many %s as it may have',
+    async (_, query, numTokens) => {
+      const ids = { logId: fixture.log.logId, runId: newRunId() };
+      await appendEvents(fixture.log, [controlEvent(ids, 'RunStarted')]);
+      const events = episodeEvents({ ...ids, ordinal: 0, numTokens, numSteps: 3 });
+      await appendEvents(fixture.log, events.slice(0, -1));
+      await fixture.storeHasCaughtUp();
+      const path = `/api/runs/${ids.runId}/episodes/${events[0].episodeId}`;
+      for (const part of ['', '/steps']) {
+        const { steps, nextStep } = await fixture.getJson<EpisodeSteps>(`${path}${part}${query}`);
+        expect([steps.length, nextStep]).toEqual([2, 2]);
+      }
+      const { steps, nextStep } = await fixture.getJson<EpisodeSteps>(`${path}/steps?fromStep=2`);
+      expect([steps.length, nextStep]).toEqual([1, null]);
+    },
+  );
 });
 
 describe('POST /api/runs/:runId/records', () => {

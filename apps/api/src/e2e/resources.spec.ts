@@ -415,7 +415,7 @@ describe('an episode', () => {
     expect(unknown.status).toBe(404);
   });
 
-  it('come into the list when their run has started', async () => {
+  it('are shown, in the list too, once their run has started', async () => {
     const early = new RunRecorder(fixture.log, { name: 'early', startedAtUs: Date.UTC(2025, 0, 1) * 1000 });
     const { episodeId } = await early.unfinishedEpisode();
     const ids = async () => {
@@ -423,9 +423,18 @@ describe('an episode', () => {
       const episodes = await allPages<EpisodeListItem>(`/api/runs/${early.runId}/episodes?limit=10`);
       return episodes.map((listed) => listed.episodeId);
     };
+    const statuses = () =>
+      Promise.all(
+        ['', '/steps', '/branches'].map(async (part) => {
+          const { status } = await fixture.get(`/api/runs/${early.runId}/episodes/${episodeId}${part}`);
+          return status;
+        }),
+      );
     expect(await ids()).toEqual([]);
+    expect(await statuses()).toEqual([404, 404, 404]);
     await early.start();
     expect(await ids()).toEqual([episodeId]);
+    expect(await statuses()).toEqual([200, 200, 200]);
   });
 
   it('shows the steps that an unfinished episode has so far', async () => {

@@ -5,7 +5,7 @@ import { StoreService } from '../store/store.service.js';
 import type { EpisodeBranch, EpisodeBranches } from './branches.dto.js';
 import { episodeNotFound } from './episode.service.js';
 import type { EpisodeParams } from './episodes.dto.js';
-import { ForkService } from './fork.service.js';
+import { FORK_RUNS, ForkService } from './fork.service.js';
 
 const MAX_BRANCHES = 1_000;
 
@@ -35,7 +35,7 @@ const FORKS_IN_RUNS = `
   SELECT 'fork' AS kind, toNullable(step) AS step, fork_run_id AS run_id, fork_episode_id AS episode_id, ${COLUMNS}
   FROM (
     SELECT * FROM forks
-    WHERE fork_run_id IN {forkRunIds:Array(String)} AND run_id = {runId:String} AND episode_id = {episodeId:String})`;
+    WHERE fork_run_id IN (${FORK_RUNS}) AND run_id = {runId:String} AND episode_id = {episodeId:String})`;
 
 const listBranches = (parts: readonly string[]): string => `
   SELECT kind, step, run_id, episode_id, ${COLUMNS}
@@ -55,14 +55,14 @@ export class BranchService {
   /** @throws ProblemError `NOT_FOUND` */
   async of({ runId, episodeId }: EpisodeParams): Promise<EpisodeBranches> {
     const key = { runId, episodeId };
-    const [hasStarted, stored, forkRunIds] = await Promise.all([
+    const [hasStarted, stored, hasForks] = await Promise.all([
       this.starts.has(runId),
       this.store.queryRows<object>(IS_STORED, key),
-      this.forks.runsOfForks(runId),
+      this.forks.anyOfRun(runId),
     ]);
     if (!hasStarted || stored.length === 0) throw episodeNotFound(key);
-    const sql = listBranches(forkRunIds.length === 0 ? [WITHIN_RUN] : [WITHIN_RUN, FORKS_IN_RUNS]);
-    const rows = await this.store.queryRows<EpisodeBranch>(sql, { ...key, forkRunIds });
+    const sql = listBranches(hasForks ? [WITHIN_RUN, FORKS_IN_RUNS] : [WITHIN_RUN]);
+    const rows = await this.store.queryRows<EpisodeBranch>(sql, key);
     return {
       items: rows.slice(0, MAX_BRANCHES).map((row) => ({ ...row, startedAt: isoTime(row.startedAt) })),
       truncated: rows.length > MAX_BRANCHES,

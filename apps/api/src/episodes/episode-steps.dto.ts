@@ -7,6 +7,8 @@ export class EpisodeSteps {
   @ApiProperty({ type: [StepDetail] })
   readonly steps!: readonly StepDetail[];
 
-  @ApiNullableInteger('First step after this answer; null when there is none')
+  @ApiNullableInteger(
+    'First step after this answer; null when there is none, or, of an episode that has not ended, none yet',
+  )
   readonly nextStep!: number | null;
 }

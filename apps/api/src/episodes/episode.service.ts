@@ -44,9 +44,10 @@ const GET_NUM_STEPS = `
 
 // The first step is always returned, however many tokens it has.
 const GET_STEPS = `
-  SELECT ${STEP_COLUMNS}
+  SELECT ${STEP_COLUMNS}, last_step
   FROM (
     SELECT ${STEP_COLUMNS},
+      max(step) OVER () AS last_step,
       sum(length(token_ids)) OVER (ORDER BY step ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS num_tokens_to_here
     FROM stored_steps
     WHERE run_id = {runId:String} AND episode_id = {episodeId:String} AND step >= {fromStep:UInt32}
@@ -79,6 +80,13 @@ const GET_SUMS = `
   SELECT sum(cost_usd) AS cost_usd, toUInt32(countIf(${IS_POORER})) AS num_poorer_steps
   FROM stored_steps
   WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`;
+
+/** Steps of an episode from one on, as many as fit an answer. */
+interface StepsRead {
+  readonly rows: readonly StepRow[];
+  /** Last step of the episode that is stored; -1 where `rows` is empty. */
+  readonly lastStep: number;
+}
 
 @Injectable()
 export class EpisodeService {
@@ -118,7 +126,7 @@ export class EpisodeService {
       costUsd: sums.costUsd,
       updateNumbers: updates.map(({ updateNumber }) => updateNumber),
       uses,
-      steps: await this.withTexts(steps),
+      steps: await this.withTexts(steps.rows),
       nextStep: nextStep(steps, episode.numSteps),
     };
   }
@@ -131,11 +139,16 @@ export class EpisodeService {
       this.readSteps(key, part),
     ]);
     if (!hasStarted || !episode) throw episodeNotFound(key);
-    return { steps: await this.withTexts(steps), nextStep: nextStep(steps, episode.numSteps) };
+    return { steps: await this.withTexts(steps.rows), nextStep: nextStep(steps, episode.numSteps) };
   }
 
-  private readSteps(key: EpisodeParams, { fromStep, maxSteps }: EpisodeQuery): Promise<StepRow[]> {
-    return this.store.queryRows<StepRow>(GET_STEPS, { ...key, fromStep, maxSteps, maxTokens: MAX_TOKENS });
+  private async readSteps(key: EpisodeParams, { fromStep, maxSteps }: EpisodeQuery): Promise<StepsRead> {
+    const params = { ...key, fromStep, maxSteps, maxTokens: MAX_TOKENS };
+    const rows = await this.store.queryRows<StepRow & { lastStep: number }>(GET_STEPS, params);
+    return {
+      rows: rows.map(({ lastStep: _, ...row }) => row),
+      lastStep: rows.at(-1)?.lastStep ?? -1,
+    };
   }
 
   private withTexts(steps: readonly StepRow[]): Promise<StepDetail[]> {
@@ -156,9 +169,10 @@ function originOf(runId: string | null, episodeId: string | null, step: number |
   return runId === null || episodeId === null || step === null ? null : { runId, episodeId, step };
 }
 
-/** Null for an unfinished episode: its later steps are returned when the episode is requested again. */
-function nextStep(steps: readonly StepRow[], numSteps: number | null): number | null {
-  const last = steps.at(-1);
-  if (!last || numSteps === null) return null;
-  return last.step + 1 < numSteps ? last.step + 1 : null;
+/** Of an unfinished episode, only a step that is stored: later ones are returned when the episode is requested again. */
+function nextStep({ rows, lastStep }: StepsRead, numSteps: number | null): number | null {
+  const last = rows.at(-1);
+  if (!last) return null;
+  const end = numSteps ?? lastStep + 1;
+  return last.step + 1 < end ? last.step + 1 : null;
 }

@@ -387,6 +387,8 @@ export class EpisodeDetail extends EpisodeListItem {
   @ApiProperty({ type: [StepDetail] })
   readonly steps!: readonly StepDetail[];
 
-  @ApiNullableInteger('First step after this answer; null when there is none')
+  @ApiNullableInteger(
+    'First step after this answer; null when there is none, or, of an episode that has not ended, none yet',
+  )
   readonly nextStep!: number | null;
 }

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { asksAboutNow } from '../store/asked-moment.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
+import { BoundedMap } from './bounded-map.js';
 
 /** The progress of a run. */
 export interface RunActivity {
@@ -28,8 +30,10 @@ const NO_ACTIVITY: RunActivity = {
 const TIMED_UPDATES = 20;
 const MAX_CURVE_POINTS = 60;
 
+// Until parts are merged, a record may be stored twice, and must count once.
 const LAST_ACTIVITY = `
-  SELECT run_id, max(occurred_at) AS last_activity_at, toString(groupBitXor(cityHash64(log_id, log_offset))) AS records
+  SELECT run_id, max(occurred_at) AS last_activity_at,
+    concat(toString(uniqExact(log_id, log_offset)), ':', toString(max(log_offset))) AS records
   FROM events
   WHERE episode_id = '' AND kind != 'RunAnnotated' AND run_id IN {runIds:Array(String)}
   GROUP BY run_id`;
@@ -85,17 +89,20 @@ const MOST_KEPT = 1_000;
 interface LastActivity {
   readonly runId: string;
   readonly lastActivityAt: string;
-  /** Hash of which control events of the run are stored. */
+  /** Tells which control events of the run are stored: how many, and the last one's place in the log. */
   readonly records: string;
 }
 
 type Figures = Omit<RunActivity, 'lastActivityAt'>;
 const NO_FIGURES: Figures = NO_ACTIVITY;
 
-/** Reads the progress of several runs. It follows from their control events, so it is read again only of runs that have other ones than before. */
+/**
+ * Reads the progress of several runs. It follows from their control events, so the progress of now is read again only of runs that have other
+ * events than before.
+ */
 @Injectable()
 export class RunActivityReader {
-  private readonly kept = new Map<string, { readonly records: string; readonly figures: Figures }>();
+  private readonly kept = new BoundedMap<{ readonly records: string; readonly figures: Figures }>(MOST_KEPT);
 
   constructor(private readonly store: StoreService) {}
 
@@ -103,24 +110,29 @@ export class RunActivityReader {
     if (runIds.length === 0) return () => NO_ACTIVITY;
     const rows = await this.store.queryRows<LastActivity>(LAST_ACTIVITY, { runIds });
     const lastOf = new Map(rows.map((row) => [row.runId, row]));
-    const figuresOf = new Map(
+    const figuresOf = asksAboutNow()
+      ? await this.readChanged(rows)
+      : await this.readFigures(rows.map(({ runId }) => runId));
+    return (runId) => {
+      const last = lastOf.get(runId);
+      return last === undefined
+        ? NO_ACTIVITY
+        : { ...figuresOf(runId), lastActivityAt: isoTime(last.lastActivityAt) };
+    };
+  }
+
+  /** Figures of now; those of runs whose records are the same as before are not read again. */
+  private async readChanged(rows: readonly LastActivity[]): Promise<(runId: string) => Figures> {
+    const keptOf = new Map(
       rows.flatMap(({ runId, records }) => {
         const kept = this.kept.get(runId);
         return kept?.records === records ? [[runId, kept.figures] as const] : [];
       }),
     );
-    const changed = rows.filter(({ runId }) => !figuresOf.has(runId));
+    const changed = rows.filter(({ runId }) => !keptOf.has(runId));
     const readOf = await this.readFigures(changed.map(({ runId }) => runId));
-    if (this.kept.size + changed.length > MOST_KEPT) this.kept.clear();
     for (const { runId, records } of changed) this.kept.set(runId, { records, figures: readOf(runId) });
-    return (runId) => {
-      const last = lastOf.get(runId);
-      if (last === undefined) return NO_ACTIVITY;
-      return {
-        ...(figuresOf.get(runId) ?? readOf(runId)),
-        lastActivityAt: isoTime(last.lastActivityAt),
-      };
-    };
+    return (runId) => keptOf.get(runId) ?? readOf(runId);
   }
 
   /** One query for each field. */

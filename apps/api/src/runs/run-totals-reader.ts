@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { asksAboutNow } from '../store/asked-moment.js';
 import { StoreService } from '../store/store.service.js';
+import { BoundedMap } from './bounded-map.js';
 import type { RunTotals } from './run-totals.dto.js';
 import type { RecordedFigures } from './runs.dto.js';
 
@@ -23,8 +24,8 @@ const EPISODES = `
   GROUP BY run_id`;
 
 const USAGE = `
-  SELECT run_id, toUInt64OrNull(toString(sumOrNullIf(usage[1], isFinite(usage[1])))) AS input_tokens,
-    toUInt64OrNull(toString(sumOrNullIf(usage[3], isFinite(usage[3])))) AS output_tokens,
+  SELECT run_id, sum(accurateCastOrNull(trunc(usage[1]), 'UInt64')) AS input_tokens,
+    sum(accurateCastOrNull(trunc(usage[3]), 'UInt64')) AS output_tokens,
     sumOrNullIf(usage[5], isFinite(usage[5])) AS cost_usd
   FROM (
     SELECT run_id, usage
@@ -33,6 +34,13 @@ const USAGE = `
     ORDER BY run_id, episode_id, seq, log_offset
     LIMIT 1 BY run_id, episode_id, seq
   )
+  GROUP BY run_id`;
+
+// How often a run began, was resumed and ended: a run that is deleted has no row.
+const ENDS = `
+  SELECT run_id, uniqExact(log_id, log_offset) AS num_ends
+  FROM events
+  WHERE run_id IN {runIds:Array(String)} AND episode_id = '' AND kind IN ('RunStarted', 'RunEnded')
   GROUP BY run_id`;
 
 type UsageTotals = Pick<RunTotals, 'inputTokens' | 'outputTokens' | 'costUsd'>;
@@ -46,37 +54,62 @@ const NO_USAGE: UsageTotals = { inputTokens: null, outputTokens: null, costUsd: 
 
 /** Totals that took `t` to read are answered again for so many times `t`: pages ask for them every few seconds, and runs have millions of episodes. */
 const KEPT_TIMES = 20;
+const KEPT_AT_MOST_MS = 10_000;
 const MOST_KEPT = 1_000;
 
 interface KeptTotals {
   readonly totals: RunTotals;
+  /** Of the run, from before the totals were read. */
+  readonly numEnds: number;
   /** By `performance.now()`. */
   readonly untilMs: number;
 }
 
-/** Reads the totals of runs, of several at once. Those of a run with very many episodes may be some seconds old. */
+/**
+ * Reads the totals of runs, of several at once. Those of a run with very many episodes may be up to ten seconds old, but are never from before
+ * the run's end, its deletion, or a deletion of its episodes by this process.
+ */
 @Injectable()
 export class RunTotalsReader {
-  private readonly kept = new Map<string, KeptTotals>();
+  private readonly kept = new BoundedMap<KeptTotals>(MOST_KEPT);
+  private numForgotten = 0;
 
   constructor(private readonly store: StoreService) {}
 
   /** Totals of each of the runs; zeros where there is no such run. */
   async read(runIds: readonly string[]): Promise<(runId: string) => RunTotals> {
-    if (!asksAboutNow()) return this.readNow(runIds);
+    if (runIds.length === 0 || !asksAboutNow()) return this.readNow(runIds);
+    const { numForgotten } = this;
+    const numEndsOf = await this.readEnds(runIds);
     const startedMs = performance.now();
     const keptNow = new Map(
       runIds.flatMap((runId) => {
         const kept = this.kept.get(runId);
-        return kept === undefined || kept.untilMs <= startedMs ? [] : [[runId, kept.totals] as const];
+        const isGood = kept !== undefined && kept.untilMs > startedMs && kept.numEnds === numEndsOf(runId);
+        return isGood ? [[runId, kept.totals] as const] : [];
       }),
     );
     const due = runIds.filter((runId) => !keptNow.has(runId));
     const totalsOf = await this.readNow(due);
-    const untilMs = performance.now() + KEPT_TIMES * (performance.now() - startedMs);
-    if (this.kept.size + due.length > MOST_KEPT) this.kept.clear();
-    for (const runId of due) this.kept.set(runId, { totals: totalsOf(runId), untilMs });
+    const endedMs = performance.now();
+    const untilMs = endedMs + Math.min(KEPT_TIMES * (endedMs - startedMs), KEPT_AT_MOST_MS);
+    // Totals that were read while episodes were deleted may have some of them.
+    if (numForgotten === this.numForgotten)
+      for (const runId of due)
+        this.kept.set(runId, { totals: totalsOf(runId), numEnds: numEndsOf(runId), untilMs });
     return (runId) => keptNow.get(runId) ?? totalsOf(runId);
+  }
+
+  /** After a deletion of episodes of the run: its totals are read from the store again. */
+  forget(runId: string): void {
+    this.numForgotten++;
+    this.kept.delete(runId);
+  }
+
+  private async readEnds(runIds: readonly string[]): Promise<(runId: string) => number> {
+    const rows = await this.store.queryRows<{ runId: string; numEnds: number }>(ENDS, { runIds });
+    const numEndsOf = new Map(rows.map(({ runId, numEnds }) => [runId, numEnds]));
+    return (runId) => numEndsOf.get(runId) ?? 0;
   }
 
   private async readNow(runIds: readonly string[]): Promise<(runId: string) => RunTotals> {

@@ -45,7 +45,11 @@ export class RunsController {
 
   @Get(':runId/totals')
   @AccessAsOf('read')
-  @ApiOperation({ summary: 'Counts the episodes, steps, tokens and cost of a run' })
+  @ApiOperation({
+    summary: 'Counts the episodes, steps, tokens and cost of a run',
+    description:
+      'Of a run with very many episodes the answer may be up to ten seconds old, and have episodes that another process deleted meanwhile.',
+  })
   @ApiOkResponse({ type: RunTotals })
   async getTotals(@Param() { runId }: RunParams): Promise<RunTotals> {
     const totalsOf = await this.totals.read([runId]);

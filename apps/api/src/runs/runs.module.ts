@@ -7,5 +7,6 @@ import { RunsService } from './runs.service.js';
 @Module({
   controllers: [RunsController],
   providers: [RunsService, RunActivityReader, RunTotalsReader],
+  exports: [RunTotalsReader],
 })
 export class RunsModule {}

@@ -117,7 +117,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Counts the episodes, steps, tokens and cost of a run */
+        /**
+         * Counts the episodes, steps, tokens and cost of a run
+         * @description Of a run with very many episodes the answer may be up to ten seconds old, and have episodes that another process deleted meanwhile.
+         */
         get: operations["RunsController_getTotals"];
         put?: never;
         post?: never;
@@ -1614,12 +1617,12 @@ export interface components {
             /** @description Committed updates of any run that read it, with the part that it had in them, at most 1,000; those from before this was recorded are missing */
             uses: components["schemas"]["EpisodeUse"][];
             steps: components["schemas"]["StepDetail"][];
-            /** @description First step after this answer; null when there is none */
+            /** @description First step after this answer; null when there is none, or, of an episode that has not ended, none yet */
             nextStep: number | null;
         };
         EpisodeSteps: {
             steps: components["schemas"]["StepDetail"][];
-            /** @description First step after this answer; null when there is none */
+            /** @description First step after this answer; null when there is none, or, of an episode that has not ended, none yet */
             nextStep: number | null;
         };
         EpisodeBranch: {
