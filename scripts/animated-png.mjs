@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 
-const SIGNATURE = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
+export const SIGNATURE = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
 
 /**
  * Joins pictures to one that is animated and repeats for ever (APNG, which every browser shows).
@@ -9,14 +9,17 @@ const SIGNATURE = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
  * @param {readonly { readonly png: Buffer, readonly milliseconds: number }[]} frames at least one, of equal size and form, as one program wrote them; each is shown that
  *   long, at most 65,535 ms
  * @returns {Buffer} a PNG, of which a program without animations shows the first frame
- * @throws {Error} where sizes or forms differ
+ * @throws {Error} where sizes, forms or palettes differ
  */
 export function joinPngs(frames) {
   const [header] = frames.map(({ png }) => chunkOf(png, 'IHDR'));
+  const [palette] = frames.map(({ png }) => paletteOf(png));
   let sequence = 0;
   const parts = frames.flatMap(({ png, milliseconds }, i) => {
     if (!chunkOf(png, 'IHDR').equals(header))
       throw new Error(`frame ${i}: its size or form differs from that of frame 0`);
+    if (!paletteOf(png).equals(palette))
+      throw new Error(`frame ${i}: its palette differs from that of frame 0`);
     const control = Buffer.alloc(26);
     control.writeUInt32BE(sequence++, 0);
     // Width and height; the frame covers all, from its corner.
@@ -35,6 +38,7 @@ export function joinPngs(frames) {
     SIGNATURE,
     chunk('IHDR', header),
     chunk('acTL', animation),
+    ...(palette.length > 0 ? [chunk('PLTE', palette)] : []),
     ...parts,
     chunk('IEND', Buffer.alloc(0)),
   ]);
@@ -47,8 +51,8 @@ function numberedData(sequence, data) {
   return chunk('fdAT', Buffer.concat([number, data]));
 }
 
-/** @param {string} type @param {Buffer} data */
-function chunk(type, data) {
+/** A chunk of a PNG with its length and checksum. @param {string} type @param {Buffer} data */
+export function chunk(type, data) {
   const named = Buffer.concat([Buffer.from(type, 'latin1'), data]);
   const framed = Buffer.alloc(named.length + 8);
   framed.writeUInt32BE(data.length, 0);
@@ -62,6 +66,11 @@ function chunkOf(png, type) {
   const found = chunksOf(png).find((each) => each.type === type);
   if (found === undefined) throw new Error(`a frame has no chunk ${type}, so it is no PNG`);
   return found.data;
+}
+
+/** Empty for a picture without one. @param {Buffer} png */
+function paletteOf(png) {
+  return chunksOf(png).find(({ type }) => type === 'PLTE')?.data ?? Buffer.alloc(0);
 }
 
 /** @param {Buffer} png */

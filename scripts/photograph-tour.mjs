@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { joinPngs } from './animated-png.mjs';
+import { shareOnePalette } from './palette-png.mjs';
 import { photographWhenStill } from './photographs.mjs';
 
 const VIEWPORT = { width: 1080, height: 640 };
@@ -23,7 +24,9 @@ export async function photographTour(page, url, images) {
   await page.setViewportSize(VIEWPORT);
   try {
     const frames = await photographFrames(page, url);
-    writeFileSync(join(images, 'dip-to-tokens.png'), joinPngs(frames));
+    const pngs = shareOnePalette(frames.map(({ png }) => png));
+    const joined = joinPngs(frames.map((frame, i) => ({ ...frame, png: pngs[i] })));
+    writeFileSync(join(images, 'dip-to-tokens.png'), joined);
   } finally {
     await page.setViewportSize(before);
   }

@@ -167,7 +167,8 @@ async function photograph(page, { path, last }) {
 }
 
 /**
- * Pictures what the window shows once nothing loads, and nothing of it changes any more: charts are drawn after their data have come.
+ * Pictures what the window shows once nothing loads, and nothing of it changes any more: charts are drawn after their data have come. A page that has not arrived is still, too:
+ * wait for something of it first.
  *
  * @param {import('playwright-core').Page} page
  * @throws {Error} where it never is the same twice

@@ -22,6 +22,10 @@ describe('presets of the page that asks what an update would have been', () => {
       advantage: { estimator: 'grpo' },
       loss: { valueCoefficient: 0 },
     });
+    const assignments = ['collection.groupSize=4', 'model.valueTrunk=shared'];
+    expect(labelsFor(resolveRecipe('frozen-lake-ppo', { assignments }))).toContain('GRPO');
+    assignments[1] = 'model.valueTrunk=own';
+    expect(labelsFor(resolveRecipe('frozen-lake-ppo', { assignments }))).not.toContain('GRPO');
   });
 
   it('a run that compares pairs is asked nothing about advantages', () => {

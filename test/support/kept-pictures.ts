@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 import pixelmatch from 'pixelmatch';
 import { PNG } from 'pngjs';
 import { photographWhenStill } from '../../scripts/photographs.mjs';
@@ -16,6 +16,10 @@ const VIEWPORT = { width: 1000, height: 700 };
 const COLOR_TOLERANCE = 0.1;
 /** Share of the pixels that may differ. */
 const MAX_DIFFERING_FRACTION = 0.0002;
+
+/** For pictures that can't be compared. */
+const HOW_TO_TAKE =
+  'at a commit whose pages are known to be right, take them again: rm -r test/golden/pictures, then RETRACE_TESTS=system npx vitest run test/system/pictures.spec.ts';
 
 /** The browser and the fonts that drew the pictures: others give another picture of the same page. */
 interface DrawnBy {
@@ -50,18 +54,20 @@ export class KeptPictures {
     }
     const kept = JSON.parse(readFileSync(DRAWN_BY, 'utf8')) as DrawnBy;
     if (here.browser !== kept.browser)
-      return `the kept pictures were drawn by Chromium ${kept.browser}, and this is ${here.browser}`;
+      return `the kept pictures were drawn by Chromium ${kept.browser}, and this is ${here.browser}; ${HOW_TO_TAKE}`;
     return here.fonts === kept.fonts
       ? null
-      : 'the fonts here are others than those of the kept pictures, or are drawn otherwise';
+      : `the fonts here are others than those of the kept pictures, or are drawn otherwise; ${HOW_TO_TAKE}`;
   }
 
   /**
    * Takes a picture of the page and compares it with the kept one.
    *
+   * @param last what comes last of what the picture shows
    * @returns what is wrong; null where hardly a pixel differs
    */
-  async faultOf(name: string): Promise<string | null> {
+  async faultOf(name: string, last: Locator): Promise<string | null> {
+    await last.first().waitFor();
     await photographWhenStill(this.page);
     await replaceWhatVaries(this.page);
     const taken = await photographWhenStill(this.page);

@@ -336,6 +336,18 @@ describe('a run whose collector and trainer work at the same time', () => {
       expect(await page.getByRole('button', { name: 'of my runs', exact: true }).count()).toBe(0);
     });
 
+    it('says that headers sort only the rows that are here where the query has more than the row limit', async () => {
+      const { page } = browser;
+      await page.getByRole('radio', { name: 'Table', exact: true }).click();
+      const limit = page.getByLabel('Row limit');
+      const before = await limit.inputValue();
+      await limit.selectOption('100');
+      await page.getByLabel('SQL query').fill('SELECT arrayJoin(range(101)) AS x');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByText('headers sort only the 100 rows that are here').waitFor();
+      await limit.selectOption(before);
+    });
+
     it('keeps a notebook of SQL and text, runs it after a reload, and explains its query', async () => {
       const { page } = browser;
       await page.getByRole('link', { name: 'Notebooks' }).click();
@@ -627,12 +639,17 @@ describe('a run whose collector and trainer work at the same time', () => {
       await page.getByRole('link', { name: 'memory-bandit-grpo' }).click();
       const fork = page.getByRole('button', { name: 'Fork' });
       await fork.click();
-      await page.getByRole('dialog', { name: 'Fork' }).waitFor();
-      await page.keyboard.press('Escape');
-      await expect
-        .poll(() => fork.evaluate((button) => button.ownerDocument.activeElement === button))
-        .toBe(true);
-      await fork.click();
+      const dialog = page.getByRole('dialog', { name: 'Fork' });
+      const closings = [() => page.keyboard.press('Escape'), () => page.mouse.click(5, 5)];
+      for (const close of closings) {
+        await dialog.waitFor();
+        await close();
+        await dialog.waitFor({ state: 'detached' });
+        await expect
+          .poll(() => fork.evaluate((button) => button.ownerDocument.activeElement === button))
+          .toBe(true);
+        await fork.click();
+      }
       const version = page.getByLabel('Policy version');
       expect(await version.inputValue()).toBe('');
       await version.fill('3');
@@ -923,11 +940,11 @@ describe('a run whose collector and trainer work at the same time', () => {
            AND group_id = (SELECT group_id FROM episodes WHERE ${ofRun} ORDER BY episode_id LIMIT 1)
          ORDER BY group_member, episode_id LIMIT 2`,
       );
-      await page.goto(`${url}/runs/${trained.run_id}/episodes/${first.episode_id}`);
+      await page.goto(`${url}/runs/${trained.run_id}/episodes/${first.episode_id}?color=entropy`);
       await page.locator('a[rel="next"]').waitFor();
       await page.keyboard.press(']');
       await page.getByText('member 1').waitFor();
-      expect(page.url()).toContain(second.episode_id);
+      expect(page.url()).toContain(`${second.episode_id}?color=entropy`);
       await page.locator('a[rel="prev"]').waitFor();
       await page.keyboard.press('[');
       await page.getByText('member 0').waitFor();
@@ -1011,7 +1028,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       const toolCall = { id: 'c1', type: 'function', function: { name: 'research', arguments: '{}' } };
       const at = (second: number) => `2026-11-29T12:00:0${second}Z`;
       await post(`/api/runs/${runId}/records`, [
-        { type: 'episode', episode: main, occurredAt: at(0) },
+        { type: 'episode', episode: main, groupId: 'a&b', occurredAt: at(0) },
         {
           ...{ type: 'step', episode: main, step: 0, occurredAt: at(1) },
           messages: { input: [], output: { role: 'assistant', content: 'I ask.', tool_calls: [toolCall] } },
@@ -1050,6 +1067,27 @@ describe('a run whose collector and trainer work at the same time', () => {
       for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
       await page.waitForURL((address) => address.pathname.endsWith(called));
       await page.getByRole('treeitem', { name: 'Called by' }).waitFor();
+      await page.goBack();
+      await page.getByRole('link', { name: 'a&b' }).click();
+      // The list of its group only.
+      await expect
+        .poll(() => page.locator('tbody tr').allInnerTexts())
+        .toEqual([expect.stringContaining('a&b')]);
+      await page.locator('tbody').getByRole('link', { name: 'a&b' }).click();
+      expect(new URL(page.url()).searchParams.get('groupId')).toBe('a&b');
+    });
+
+    it('keeps the page where the code of a part of it is gone, and says so in its place', async () => {
+      // With complaints of its own.
+      const page = await browser.page.context().browser()?.newPage();
+      if (page === undefined) throw new Error('the page belongs to no browser');
+      await page.route(/\/(columns-menu|start-form)-[^/]*\.js/, (route) => route.abort());
+      await page.goto(`${url}/runs`);
+      for (const name of ['Columns', 'Start a run']) await page.getByRole('button', { name }).click();
+      const reload = page.getByRole('button', { name: 'Reload the page' });
+      await expect.poll(() => reload.count()).toBe(2);
+      expect(await page.getByRole('region', { name: 'Runs' }).count()).toBe(1);
+      await page.close();
     });
 
     it('reports no error or warning in the console of the browser', () => {

@@ -117,6 +117,10 @@ describe.skipIf(noBrowser !== '')(
       await click(browser.page.getByText(/^All \d+ metrics$/));
       await link('train/approximateKl').waitFor();
       await link('reward/component/environment').waitFor();
+      const kl = browser.page.locator('dl > div').filter({ has: link('train/approximateKl') });
+      expect(Number(await kl.locator('dd').innerText())).toBeGreaterThan(0);
+      await click(link('train/approximateKl'));
+      await browser.page.getByRole('figure', { name: 'train/approximateKl' }).waitFor();
       await click(tab('Rewards'));
       await browser.page.getByRole('heading', { name: 'Not scored yet' }).waitFor();
     });
@@ -145,14 +149,21 @@ describe.skipIf(noBrowser !== '')(
         .filter({ hasText: 'embedding' });
       await gradient.waitFor();
       await browser.page.getByText('finished', { exact: true }).waitFor();
+      const compared = region('Updates, recorded and changed').locator('tbody td');
+      const [, cosine] = await compared.allInnerTexts();
+      expect(Number(cosine.replace('\u2212', '-'))).toBeLessThan(1);
+      expect(await compared.last().innerText()).toBe('bit for bit');
     });
 
     it('5. is the other seed different', async () => {
       await click(tab('Metrics'));
       await click(button('Add 1 other seed'));
-      await region('Results')
-        .getByRole('row', { name: /and 1 more run.*\d%/ })
-        .waitFor();
+      const row = region('Results').getByRole('row', { name: /and 1 more run.*\d%/ });
+      await row.waitFor();
+      const [, , mean, interval] = await row.getByRole('cell').allInnerTexts();
+      const [low, high] = interval.split('–').map(Number.parseFloat);
+      expect(low).toBeLessThan(Number.parseFloat(mean));
+      expect(high).toBeGreaterThan(Number.parseFloat(mean));
     });
 
     it('6. what did the agent see at turn 7', async () => {

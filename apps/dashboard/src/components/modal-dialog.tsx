@@ -16,9 +16,11 @@ export function ModalDialog({ label, onClose, className = '', children }: ModalD
     <Dialog
       open
       onClose={onClose}
+      // Ariakit's own closing by a click beside it leaves the focus on the page's body.
+      hideOnInteractOutside={false}
       aria-label={label}
       className={`${styles.dialog} ${className}`}
-      backdrop={<div className={styles.backdrop} />}
+      backdrop={<div className={styles.backdrop} onClick={onClose} />}
     >
       {children}
     </Dialog>

@@ -38,7 +38,10 @@ export interface TableModelProps<Row> {
   readonly keyOf?: (row: Row) => string;
   /** How the API sorted the rows. */
   readonly sort?: TableSort;
-  /** Asks the API for another sort; without it, the page sorts by columns with a `value`. */
+  /**
+   * Asks the API for another sort, whose first press on a header is descending and which a table always has. Without it, the page sorts by columns with a `value`: numbers
+   * descending first, words ascending first, and a third press gives the rows their own order back, as a query has one.
+   */
   readonly onSort?: (sort: TableSort) => void;
   /** Of the columns that are left out, as `columnIds` names them. */
   readonly hiddenIds?: readonly string[];

@@ -1,12 +1,13 @@
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import controls from './controls.module.css';
 import { DataTable, type DataTableProps } from './data-table';
 import { useHiddenColumns } from './kept-columns';
+import { lazyPart } from './lazy-part';
 import styles from './table.module.css';
 import { columnIds } from './table-model';
 
 // Few visits open it.
-const ColumnsMenu = lazy(async () => ({ default: (await import('./columns-menu')).ColumnsMenu }));
+const ColumnsMenu = lazyPart(async () => (await import('./columns-menu')).ColumnsMenu);
 
 interface WideTableProps<Row> extends DataTableProps<Row> {
   /** Name under which the browser keeps the columns that are hidden. */

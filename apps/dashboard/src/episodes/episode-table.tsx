@@ -1,11 +1,11 @@
 import type { EpisodeListItem } from '../api-types/schema';
 import { Badge, OutcomeBadge } from '../components/badge';
+import { GroupLink } from '../components/group-link';
 import { IdLink } from '../components/id-link';
 import { Link } from '../components/link';
 import { EmptyState } from '../components/notice';
 import type { TableColumn } from '../components/table-model';
 import { WideTable } from '../components/wide-table';
-import { shortId } from '../format/ids';
 import { formatCount, formatNumber } from '../format/numbers';
 import { formatDuration, formatMoment } from '../format/times';
 import { episodeDurationMs, formatVersions } from './episode-facts';
@@ -38,11 +38,7 @@ const COLUMNS: readonly TableColumn<EpisodeListItem>[] = [
   {
     label: 'Group',
     isMuted: true,
-    cell: ({ groupId, groupMember }) => (
-      <Link className="mono" to={`?groupId=${groupId}`} title={`Show only group ${groupId}`}>
-        {shortId(groupId)}·{groupMember}
-      </Link>
-    ),
+    cell: ({ groupId, groupMember }) => <GroupLink groupId={groupId} member={groupMember} />,
   },
   { label: 'End reason', isMuted: true, cell: ({ endReason }) => endReason ?? '–' },
   { label: 'Started', isMuted: true, cell: ({ startedAt }) => formatMoment(startedAt) },

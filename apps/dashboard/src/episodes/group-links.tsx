@@ -1,9 +1,12 @@
 import type { ReactNode } from 'react';
+import { useLocation } from 'react-router';
 import { useEpisodes } from '../api/episode-queries';
 import type { EpisodeListItem } from '../api-types/schema';
-import { IdLink } from '../components/id-link';
+import { GroupLink } from '../components/group-link';
 import { Link } from '../components/link';
 import table from '../components/table.module.css';
+import { formatCount } from '../format/numbers';
+import { useRefetchMs } from '../live/use-live-run';
 import page from '../components/page.module.css';
 import { openedRun } from '../as-of/saved-run';
 import { groupNeighbours } from './group-neighbours';
@@ -17,14 +20,34 @@ interface GroupLinksProps {
 }
 
 /** The group of an episode, with links to the members before and after it, which the keys `[` and `]` follow. */
-export function GroupLinks({ runId, episode: { episodeId, groupId, groupMember } }: GroupLinksProps) {
-  const request = { cursor: null, limit: MOST_MEMBERS, refetchMs: false } as const;
-  const members = useEpisodes(runId, { groupId }, request);
-  const { previous, next } = groupNeighbours(members.data?.items ?? [], episodeId);
-  const ofGroup = encodeURIComponent(groupId);
+export function GroupLinks({ runId, episode }: GroupLinksProps) {
+  const { episodeId, groupId, groupMember } = episode;
   return (
     <span className={page.subtle}>
-      Group <IdLink id={groupId} to={`../episodes?groupId=${ofGroup}`} />,{' '}
+      Group <GroupLink groupId={groupId} />, {/* An episode that was recorded without a group is its own. */}
+      {groupId === episodeId ? `member ${groupMember}` : <Neighbours runId={runId} episode={episode} />}
+      {openedRun() === null && (
+        <>
+          {' '}
+          (
+          <Link className={table.link} to={`../side-by-side?group=${encodeURIComponent(groupId)}`}>
+            side by side
+          </Link>
+          )
+        </>
+      )}
+    </span>
+  );
+}
+
+/** The place of an episode in its group, between links to the members beside it. */
+function Neighbours({ runId, episode: { episodeId, groupId, groupMember } }: GroupLinksProps) {
+  const refetchMs = useRefetchMs();
+  const members = useEpisodes(runId, { groupId }, { cursor: null, limit: MOST_MEMBERS, refetchMs });
+  const { items = [], nextCursor = null } = members.data ?? {};
+  const { previous, next } = groupNeighbours(items, episodeId);
+  return (
+    <>
       {previous !== null && (
         <MemberLink rel="prev" episodeId={previous.episodeId} label="Previous member of the group">
           ←{' '}
@@ -37,17 +60,8 @@ export function GroupLinks({ runId, episode: { episodeId, groupId, groupMember }
           →
         </MemberLink>
       )}
-      {openedRun() === null && (
-        <>
-          {' '}
-          (
-          <Link className={table.link} to={`../side-by-side?group=${ofGroup}`}>
-            side by side
-          </Link>
-          )
-        </>
-      )}
-    </span>
+      {nextCursor !== null && ` of the newest ${formatCount(MOST_MEMBERS)} episodes`}
+    </>
   );
 }
 
@@ -58,9 +72,17 @@ interface MemberLinkProps {
   readonly children: ReactNode;
 }
 
+/** Keeps what the address says of this page, such as by what tokens are colored. */
 function MemberLink({ rel, episodeId, label, children }: MemberLinkProps) {
+  const { search } = useLocation();
   return (
-    <Link className={table.link} rel={rel} to={`../episodes/${episodeId}`} aria-label={label} title={label}>
+    <Link
+      className={table.link}
+      rel={rel}
+      to={`../episodes/${episodeId}${search}`}
+      aria-label={label}
+      title={label}
+    >
       {children}
     </Link>
   );

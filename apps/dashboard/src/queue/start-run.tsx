@@ -1,10 +1,11 @@
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useTrainingQueue } from '../api/queue-queries';
 import type { RunDetail } from '../api-types/schema';
 import controls from '../components/controls.module.css';
+import { lazyPart } from '../components/lazy-part';
 
 // Few visits open it.
-const StartForm = lazy(async () => ({ default: (await import('./start-form')).StartForm }));
+const StartForm = lazyPart(async () => (await import('./start-form')).StartForm);
 
 /** A button and its dialog, which starts a run of a built-in recipe or queues it. */
 export function StartRun() {

@@ -5,6 +5,7 @@ import type {
   RewardValueDifference,
 } from '../api-types/schema';
 import { DataTable } from '../components/data-table';
+import { GroupLink } from '../components/group-link';
 import { IdLink } from '../components/id-link';
 import { numberColumn } from '../components/table-columns';
 import type { TableColumn } from '../components/table-model';
@@ -14,7 +15,7 @@ import page from '../components/page.module.css';
 const FLIP_COLUMNS: readonly TableColumn<FlippedGroup>[] = [
   {
     label: 'Group',
-    cell: ({ groupId }) => <IdLink id={groupId} to={`../episodes?groupId=${groupId}`} />,
+    cell: ({ groupId }) => <GroupLink groupId={groupId} />,
   },
   numberColumn('Members', ({ numEpisodes }) => numEpisodes, formatCount),
   numberColumn('Advantage changes sign', ({ numFlipped }) => numFlipped, formatCount),

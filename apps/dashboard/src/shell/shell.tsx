@@ -1,5 +1,5 @@
 import { Outlet, useLocation, useNavigation } from 'react-router';
-import { lazy, Suspense, useCallback, useState } from 'react';
+import { Suspense, useCallback, useState } from 'react';
 import { Link, NavLink } from '../components/link';
 import { AsOfBar } from './as-of-bar';
 import { useShowMoment, useShownMoment } from '../as-of/shown-moment';
@@ -9,6 +9,7 @@ import { useKeyboard } from '../keyboard/use-keyboard';
 import { forgetEditsIfAllowed } from '../notebooks/kept-edits';
 import controls from '../components/controls.module.css';
 import { ClockIcon, SearchIcon } from '../components/icons';
+import { lazyPart } from '../components/lazy-part';
 import { LoginForm } from './login-form';
 import { Loading } from '../components/notice';
 import { ThemeSwitch } from '../components/theme-switch';
@@ -16,10 +17,8 @@ import styles from './shell.module.css';
 import { TooltipButton } from '../components/tooltip';
 
 // Few visits open them.
-const CommandPalette = lazy(async () => ({
-  default: (await import('../palette/command-palette')).CommandPalette,
-}));
-const KeyHelp = lazy(async () => ({ default: (await import('../keyboard/key-help')).KeyHelp }));
+const CommandPalette = lazyPart(async () => (await import('../palette/command-palette')).CommandPalette);
+const KeyHelp = lazyPart(async () => (await import('../keyboard/key-help')).KeyHelp);
 
 /** Frame of every page: the bar with navigation, server state and theme. A browser without the key that is needed sees the login form. */
 export function Shell() {
@@ -35,6 +34,10 @@ export function Shell() {
         Skip to content
       </a>
       <Top session={session} isLocked={isLocked} onCommands={overlay.showPalette} />
+      <Suspense fallback={null}>
+        {overlay.shown === 'help' && <KeyHelp onClose={overlay.close} />}
+        {overlay.shown === 'palette' && <CommandPalette onClose={overlay.close} onHelp={overlay.showHelp} />}
+      </Suspense>
       <main className={styles.content} id="content" tabIndex={-1} aria-busy={isLoading}>
         {/* A page keeps nothing of another moment; that of SQL keeps what is written. */}
         {isPending ? (
@@ -45,10 +48,6 @@ export function Shell() {
           <Outlet key={isSql ? null : moment} />
         )}
       </main>
-      <Suspense fallback={null}>
-        {overlay.shown === 'help' && <KeyHelp onClose={overlay.close} />}
-        {overlay.shown === 'palette' && <CommandPalette onClose={overlay.close} onHelp={overlay.showHelp} />}
-      </Suspense>
     </>
   );
 }

@@ -1,6 +1,7 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import type { NotebookPlotBody, SqlTable } from '../api-types/schema';
 import controls from '../components/controls.module.css';
+import { lazyPart } from '../components/lazy-part';
 import { ErrorState, Loading } from '../components/notice';
 import { Segments } from '../components/segments';
 import { Select } from '../components/select';
@@ -19,7 +20,7 @@ const ROW_LIMITS = [100, 1_000, 10_000].map((limit) => ({
 }));
 
 // Most results are read as a table, and the charts are a library of their own.
-const ResultChart = lazy(async () => ({ default: (await import('./result-chart')).ResultChart }));
+const ResultChart = lazyPart(async () => (await import('./result-chart')).ResultChart);
 
 interface QueryCellProps {
   /** Name of the editor for screen readers. */

@@ -38,6 +38,12 @@ export function ResultTable({ result, query }: ResultTableProps) {
   return (
     <>
       <DataTable label="Query result" columns={columns} rows={result.rows} className={styles.frame} />
+      {result.truncated && (
+        <p className={styles.note}>
+          The query has more rows than the row limit: headers sort only the {formatCount(result.rows.length)}{' '}
+          rows that are here.
+        </p>
+      )}
       {result.rows.length > MAX_WHOLE_ROWS && (
         <p className={styles.note}>
           The page has only the rows in view, so its search finds no others; the CSV file has all of them.

@@ -1,5 +1,6 @@
 import type { UpdateInput } from '../api-types/schema';
 import { Badge } from '../components/badge';
+import { GroupLink } from '../components/group-link';
 import { IdLink } from '../components/id-link';
 import type { TableColumn } from '../components/table-model';
 import { formatCount, formatNumber, formatPercent } from '../format/numbers';
@@ -29,7 +30,7 @@ const OTHER_COLUMNS: readonly TableColumn<UpdateInput>[] = [
   {
     label: 'Group',
     isMuted: true,
-    cell: ({ groupId }) => <IdLink id={groupId} to={`../episodes?groupId=${groupId}`} />,
+    cell: ({ groupId, episodeRunId }) => <GroupLink groupId={groupId} runId={episodeRunId} />,
   },
   {
     label: 'Share',

@@ -7,7 +7,7 @@ import type { paths, ValidationFigures } from '../api-types/schema';
 import { newestFigures } from './best-version';
 
 /** The newest are shown. */
-const MAX_VALIDATION_ROWS = 200;
+export const MAX_VALIDATION_ROWS = 200;
 /** As many as a recipe validates on unless it says otherwise. */
 const MAX_VALIDATION_TASKS = 200;
 /** A policy is validated greedily, by sampling, or both. */

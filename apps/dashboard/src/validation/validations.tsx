@@ -1,4 +1,4 @@
-import { useTargets, useValidations } from './validation-queries';
+import { MAX_VALIDATION_ROWS, useTargets, useValidations } from './validation-queries';
 import type { ValidationFigures } from '../api-types/schema';
 import { Badge } from '../components/badge';
 import { DataTable } from '../components/data-table';
@@ -49,6 +49,11 @@ export function Validations({ runId, recipe }: ValidationsProps) {
           `${policyVersion} ${split} ${decoding} ${family ?? ''}`
         }
       />
+      {figures.length === MAX_VALIDATION_ROWS && (
+        <p className={page.subtle}>
+          Headers sort only the newest {formatCount(figures.length)} rows, which are here.
+        </p>
+      )}
     </section>
   );
 }

@@ -51,9 +51,9 @@ function comparisonBy(estimator: string): PresetRule['fields'] {
 /** Whether episodes have others to be compared with, and the recipe says nothing that needs a critic. */
 function comparesGroups(recipe: unknown): boolean {
   const groupSize = valueAt(recipe, 'collection.groupSize');
-  const hasOwnCritic = ['policy.valueTrunk', 'model.valueTrunk', 'optimizer.criticLearningRate'].some(
-    (path) => isSet(recipe, path),
-  );
+  const hasOwnCritic =
+    ['policy.valueTrunk', 'model.valueTrunk'].some((path) => valueAt(recipe, path) === 'own') ||
+    isSet(recipe, 'optimizer.criticLearningRate');
   return trainsByAdvantages(recipe) && typeof groupSize === 'number' && groupSize > 1 && !hasOwnCritic;
 }
 
