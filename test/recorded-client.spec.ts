@@ -25,7 +25,7 @@ import {
 } from '@retrace/client';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
-import type { components } from '../apps/dashboard/src/api/schema.js';
+import type { components } from '../apps/dashboard/src/api-types/schema.js';
 import { RecordedRuns } from './support/recorded-run.js';
 
 /** A type without `readonly`, which generated types do not have. */

@@ -119,7 +119,7 @@ describe('a server without a training run, into which an agent records', () => {
       const tabs = page.getByRole('navigation', { name: 'Run' }).getByRole('link');
       expect(await tabs.allInnerTexts()).toEqual(['Overview', 'Episodes', 'Rewards']);
       const figure = (name: string) =>
-        page.getByText(name, { exact: true }).locator('xpath=following-sibling::dd');
+        page.getByText(name, { exact: true }).locator('xpath=ancestor-or-self::dt/following-sibling::dd');
       expect(await figure('Success').innerText()).toBe('50.0%');
       expect(await figure('Steps').innerText()).toBe('3');
       expect(await figure('Input tokens').innerText()).toBe('21');

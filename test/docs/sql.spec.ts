@@ -3,7 +3,7 @@ import { ApiFixture } from '../../apps/api/src/testing/api-fixture.js';
 import { RunRecorder } from '../../apps/api/src/testing/run-recorder.js';
 import { EXAMPLE_METRICS, queryOfRun, seriesOfResult } from '../../apps/dashboard/src/metrics/user-metric.js';
 import { EXAMPLES } from '../../apps/dashboard/src/sql/examples.js';
-import type { SqlResult } from '../../apps/dashboard/src/api/schema.js';
+import type { SqlResult } from '../../apps/dashboard/src/api-types/schema.js';
 import { placeOf, readBlocks } from './blocks.mjs';
 
 let fixture: ApiFixture;

@@ -8,7 +8,7 @@ const DOCUMENT = join(import.meta.dirname, '../../api/openapi.json');
 const HEADER = `// Generated from apps/api/openapi.json by "npm run types -w @retrace/dashboard". Do not edit.\n\n`;
 
 /** The committed file of TypeScript types. */
-export const TYPES_FILE = join(import.meta.dirname, '../src/api/schema.d.ts');
+export const TYPES_FILE = join(import.meta.dirname, '../src/api-types/schema.d.ts');
 
 /**
  * Renders the TypeScript types of the REST API: `paths` for the client, and one type for each schema of the OpenAPI document.

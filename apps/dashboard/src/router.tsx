@@ -1,6 +1,6 @@
 import { createBrowserRouter, redirect, type RouteObject } from 'react-router';
 import { Loading } from './components/notice';
-import { Shell } from './components/shell';
+import { Shell } from './shell/shell';
 import { AlarmsPage } from './pages/alarms-page';
 import { DatasetsPage } from './pages/datasets-page';
 import { EpisodesPage } from './pages/episodes-page';

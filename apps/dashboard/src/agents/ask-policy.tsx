@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import { useAskPolicy } from '../api/agent-queries';
-import type { PolicyAnswer } from '../api/schema';
+import type { PolicyAnswer } from '../api-types/schema';
 import controls from '../components/controls.module.css';
 import { Link } from '../components/link';
 import { ErrorState } from '../components/notice';
 import { Segments } from '../components/segments';
 import { formatCount } from '../format/numbers';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { BY_LOGPROB } from '../tokens/token-colors';
 import { TokenStrip } from '../tokens/token-strip';
 import styles from './now-yours.module.css';

@@ -4,7 +4,7 @@ import { Link } from '../components/link';
 import { useNow } from '../components/use-now';
 import { shortId } from '../format/ids';
 import { formatAgo } from '../format/times';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import styles from './now-yours.module.css';
 
 /** The newest calls that agents made, each with a link to its episode. */

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { useAgentProxy } from '../api/agent-queries';
-import type { AgentProxy, RunDetail } from '../api/schema';
+import type { AgentProxy, RunDetail } from '../api-types/schema';
 import { useShownMoment } from '../as-of/shown-moment';
 import { Segments } from '../components/segments';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { AskPolicy } from './ask-policy';
 import { callSnippets, maxAnswerTokens, type CallSnippet } from './call-snippets';
 import { CapturedCalls } from './captured-calls';

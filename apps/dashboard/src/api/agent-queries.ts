@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api, dataOf } from './client';
 import { unlessRefused } from './queries';
-import type { AskPolicyRequest } from './schema';
+import type { AskPolicyRequest } from '../api-types/schema';
 
 const NO_PROXY_POLL_MS = 10_000;
 /** The server may have been started again, at another port, or may have got its first key. */

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, dataOf } from './client';
 import { keys } from './queries';
-import type { AnnotateRunRequest } from './schema';
+import type { AnnotateRunRequest } from '../api-types/schema';
 
 /** Changes tags, notes, star or archive of a run; pending until the page has read it again. */
 export function useAnnotateRun(runId: string) {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import createClient from 'openapi-fetch';
 import { afterEach, describe, expect, it } from 'vitest';
 import { dataOf } from './client';
-import type { paths } from './schema';
+import type { paths } from '../api-types/schema';
 
 const closings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

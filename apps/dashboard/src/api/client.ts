@@ -2,7 +2,7 @@ import createClient from 'openapi-fetch';
 import { shownMoment } from '../as-of/shown-moment';
 import { takesMoment } from '../as-of/takes-moment';
 import { ApiProblem, problemOf } from './api-problem';
-import type { paths } from './schema';
+import type { paths } from '../api-types/schema';
 
 /** Typed calls to the REST API that serves this page. What they read is as of the moment that the page shows. */
 export const api = createClient<paths>();

@@ -3,7 +3,7 @@ import { hasEnded } from '../format/run-state';
 import { api, dataOf } from './client';
 import { combineQueries } from './combine-queries';
 import { keys, MAX_CHART_POINTS, unlessRefused } from './queries';
-import type { MetricSeries, RunDetail } from './schema';
+import type { MetricSeries, RunDetail } from '../api-types/schema';
 
 /** A run with all of its metrics. */
 export interface ComparedRun {

@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { api, dataOf } from './client';
 import { keys, RUNS_PAGE_SIZE, type PageRequest } from './queries';
-import type { DatasetDetail } from './schema';
+import type { DatasetDetail } from '../api-types/schema';
 
 export function useDatasets() {
   return useInfiniteQuery({

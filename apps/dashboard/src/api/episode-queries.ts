@@ -9,8 +9,8 @@ import {
 import { api, dataOf } from './client';
 import { combineQueries } from './combine-queries';
 import { keys, type PageRequest, unlessRefused } from './queries';
-import { openedRun } from '../saved-page/saved-run';
-import type { EpisodeDetail, paths, StepDetail } from './schema';
+import { openedRun } from '../as-of/saved-run';
+import type { EpisodeDetail, paths, StepDetail } from '../api-types/schema';
 
 const MOST_STEPS_SIDE_BY_SIDE = 100;
 /** Of each piece of an episode but the first one. */

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, apiOfNow, dataOf } from './client';
 import { keys, RUNS_PAGE_SIZE } from './queries';
-import type { CreateNotebookRequest, NotebookDetail, SaveNotebookRequest } from './schema';
+import type { CreateNotebookRequest, NotebookDetail, SaveNotebookRequest } from '../api-types/schema';
 
 /** Who writes, as the store shows it. */
 const SOURCE = 'dashboard';

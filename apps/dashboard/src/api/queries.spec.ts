@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { ApiProblem } from './api-problem';
 import { dataOf } from './client';
 import { createQueryClient, unlessRefused } from './queries';
-import type { paths } from './schema';
+import type { paths } from '../api-types/schema';
 
 const problem = (status: number) => new ApiProblem(status, 'X', 'x', 'x');
 

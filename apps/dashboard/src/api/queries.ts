@@ -13,7 +13,7 @@ import {
 import { shownMoment } from '../as-of/shown-moment';
 import { ApiProblem } from './api-problem';
 import { api, dataOf } from './client';
-import type { paths, PlayDetail, RunDetail, RunTotals, SessionStatus } from './schema';
+import type { paths, PlayDetail, RunDetail, RunTotals, SessionStatus } from '../api-types/schema';
 
 export const MAX_CHART_POINTS = 1000;
 export const RUNS_PAGE_SIZE = 50;

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, dataOf } from './client';
 import { keys, unlessRefused } from './queries';
-import type { StartOptions, TrainingChange, TrainingQueue, TrainRunRequest } from './schema';
+import type { StartOptions, TrainingChange, TrainingQueue, TrainRunRequest } from '../api-types/schema';
 
 const POLL_MS = 2_000;
 const QUEUE = ['queue'] as const;

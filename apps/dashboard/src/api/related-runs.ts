@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { hasEnded } from '../format/run-state';
 import { api, dataOf } from './client';
 import { keys, type RunFilter, RUNS_PAGE_SIZE, unlessRefused } from './queries';
-import type { RunDetail } from './schema';
+import type { RunDetail } from '../api-types/schema';
 
 const FORKS_REFETCH_MS = 30_000;
 

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api, dataOf } from './client';
 import { unlessRefused } from './queries';
-import type { Replay } from './schema';
+import type { Replay } from '../api-types/schema';
 import { hasEnded } from './what-if-queries';
 
 const POLL_MS = 500;

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { shownMoment } from '../as-of/shown-moment';
 import { api, dataOf } from './client';
-import type { ExplainRequest, SqlRequest, SqlResult } from './schema';
+import type { ExplainRequest, SqlRequest, SqlResult } from '../api-types/schema';
 
 export function useSqlSchema() {
   return useQuery({

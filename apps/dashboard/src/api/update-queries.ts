@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api, dataOf } from './client';
 import { keys, type PageRequest, unlessRefused } from './queries';
-import type { EpisodeUse, paths } from './schema';
+import type { EpisodeUse, paths } from '../api-types/schema';
 
 /** The updates of a run, newest first. */
 export function useUpdates(runId: string, { cursor, limit, refetchMs }: PageRequest) {

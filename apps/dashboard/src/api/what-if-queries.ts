@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, dataOf } from './client';
 import { keys, unlessRefused } from './queries';
-import type { WhatIf, WhatIfItem, WhatIfRequest } from './schema';
+import type { WhatIf, WhatIfItem, WhatIfRequest } from '../api-types/schema';
 
 /** A server keeps 20 that have ended. */
 const MAX_WHAT_IFS = 50;

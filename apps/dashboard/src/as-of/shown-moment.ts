@@ -7,7 +7,7 @@ import {
   useNavigate,
   useSearchParams,
 } from 'react-router';
-import { openedRun } from '../saved-page/saved-run';
+import { openedRun } from './saved-run';
 import { MOMENT_FIELD, momentIn, withMoment } from './moment';
 
 /** The moment that the page shows, as `?asOf=` of the API takes it; null for now. For code outside of components. */

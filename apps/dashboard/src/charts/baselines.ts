@@ -1,5 +1,5 @@
 import type uPlot from 'uplot';
-import type { RunBaseline } from '../api/schema';
+import type { RunBaseline } from '../api-types/schema';
 import { formatPercent } from '../format/numbers';
 import type { ChartColors } from './chart-colors';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MetricSeries } from '../api/schema';
+import type { MetricSeries } from '../api-types/schema';
 import { placeSeries, trainedAmounts } from './chart-axis';
 
 const series = (name: string, points: Readonly<Record<number, number>>): MetricSeries => {

@@ -1,4 +1,4 @@
-import type { MetricSeries } from '../api/schema';
+import type { MetricSeries } from '../api-types/schema';
 
 /** Amounts that grow with each update: turns, sampled tokens and episodes of the batches that the run was trained on. */
 export const TRAINED_AXES = ['steps', 'tokens', 'episodes'] as const;

@@ -1,4 +1,4 @@
-import type { MetricSeries } from '../api/schema';
+import type { MetricSeries } from '../api-types/schema';
 import type { PlacedSeries } from './chart-axis';
 
 /** One x-axis and the values of each series over it: `[xs, ys₀, ys₁, …]`; null where a series has no value. */

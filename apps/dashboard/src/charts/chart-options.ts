@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
 import { formatCompact, formatNumber, formatPercent } from '../format/numbers';
 import { formatDuration } from '../format/times';
-import type { RunBaseline } from '../api/schema';
+import type { RunBaseline } from '../api-types/schema';
 import { AXIS_FONT, baselineLabelWidth, drawBaselines, labelsFitBeside, widestText } from './baselines';
 import type { ChartColors } from './chart-colors';
 import type { ChartAxis } from './chart-axis';

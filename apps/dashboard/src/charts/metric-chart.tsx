@@ -1,5 +1,5 @@
 import { useMemo, type ReactNode } from 'react';
-import type { MetricSeries, RunBaseline } from '../api/schema';
+import type { MetricSeries, RunBaseline } from '../api-types/schema';
 import { Chart } from './chart';
 import { placeSeries, type ChartAxis } from './chart-axis';
 import { alignSeries, nearestStep, stackShares } from './chart-data';

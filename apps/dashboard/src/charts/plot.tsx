@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { RunBaseline } from '../api/schema';
+import type { RunBaseline } from '../api-types/schema';
 import { useTheme } from '../theme/use-theme';
 import { readChartColors, type ChartColors } from './chart-colors';
 import { lastValue, type ChartColumns } from './chart-data';

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { EpisodeListItem, RunListItem } from '../api/schema';
+import type { EpisodeListItem, RunListItem } from '../api-types/schema';
 import styles from './badge.module.css';
 import { Explained } from './tooltip';
 

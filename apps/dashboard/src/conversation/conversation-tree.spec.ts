@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EpisodeBranch, StepDetail } from '../api/schema';
+import type { EpisodeBranch, StepDetail } from '../api-types/schema';
 import { buildConversation, type ConversationNode, hasBranches } from './conversation-tree';
 
 const ROOT = { parentEpisodeId: null, forkedFrom: null };

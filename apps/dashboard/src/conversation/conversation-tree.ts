@@ -1,4 +1,4 @@
-import type { EpisodeBranch, EpisodeDetail, StepDetail } from '../api/schema';
+import type { EpisodeBranch, EpisodeDetail, StepDetail } from '../api-types/schema';
 import { type ChatToolCall, readChat, type StepChat } from '../episodes/read-chat';
 import { shortId } from '../format/ids';
 import { formatNumber } from '../format/numbers';

@@ -1,5 +1,5 @@
 import { useDatasetEpisodes } from '../api/dataset-queries';
-import type { DatasetEpisode } from '../api/schema';
+import type { DatasetEpisode } from '../api-types/schema';
 import { DataTable } from '../components/data-table';
 import { IdLink } from '../components/id-link';
 import { Link } from '../components/link';

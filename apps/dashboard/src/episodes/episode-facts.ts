@@ -1,4 +1,4 @@
-import type { EpisodeListItem } from '../api/schema';
+import type { EpisodeListItem } from '../api-types/schema';
 
 /** Formats the policy versions of an episode: `12`, or `12–14` when the weights changed during it. */
 export function formatVersions({

@@ -1,4 +1,4 @@
-import type { EpisodeDetail } from '../api/schema';
+import type { EpisodeDetail } from '../api-types/schema';
 import { Badge, OutcomeBadge } from '../components/badge';
 import { JsonTree } from '../components/json-tree';
 import { Link } from '../components/link';
@@ -8,8 +8,8 @@ import { Explained } from '../components/tooltip';
 import { shortId } from '../format/ids';
 import { formatCost, formatCount, formatNumber } from '../format/numbers';
 import { formatDuration, formatMoment } from '../format/times';
-import page from '../pages/page.module.css';
-import { openedRun } from '../saved-page/saved-run';
+import page from '../components/page.module.css';
+import { openedRun } from '../as-of/saved-run';
 import { episodeDurationMs, formatVersions } from './episode-facts';
 import { EpisodeScores } from './episode-scores';
 import { EpisodeUses } from './episode-uses';

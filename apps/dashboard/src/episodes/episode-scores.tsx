@@ -1,13 +1,13 @@
 import { type FormEvent, useState } from 'react';
 import { useShownMoment } from '../as-of/shown-moment';
 import { useScoreEpisode } from '../api/episode-queries';
-import type { EpisodeDetail } from '../api/schema';
+import type { EpisodeDetail } from '../api-types/schema';
 import controls from '../components/controls.module.css';
 import { Field } from '../components/field';
 import { ThumbIcon } from '../components/thumb-icon';
 import { formatNumber } from '../format/numbers';
 import { formatMoment } from '../format/times';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import styles from './episode-scores.module.css';
 
 const NAME_KEY = 'retrace.scorer';

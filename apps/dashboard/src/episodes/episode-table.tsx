@@ -1,4 +1,4 @@
-import type { EpisodeListItem } from '../api/schema';
+import type { EpisodeListItem } from '../api-types/schema';
 import { Badge, OutcomeBadge } from '../components/badge';
 import { IdLink } from '../components/id-link';
 import { Link } from '../components/link';

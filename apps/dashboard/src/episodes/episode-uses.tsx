@@ -1,9 +1,9 @@
 import { Link } from '../components/link';
-import type { EpisodeDetail, EpisodeUse } from '../api/schema';
+import type { EpisodeDetail, EpisodeUse } from '../api-types/schema';
 import table from '../components/table.module.css';
 import { shortId } from '../format/ids';
 import { formatNumber } from '../format/numbers';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 
 interface EpisodeUsesProps {
   readonly runId: string;

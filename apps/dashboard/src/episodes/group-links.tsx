@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
 import { useEpisodes } from '../api/episode-queries';
-import type { EpisodeListItem } from '../api/schema';
+import type { EpisodeListItem } from '../api-types/schema';
 import { IdLink } from '../components/id-link';
 import { Link } from '../components/link';
 import table from '../components/table.module.css';
-import page from '../pages/page.module.css';
-import { openedRun } from '../saved-page/saved-run';
+import page from '../components/page.module.css';
+import { openedRun } from '../as-of/saved-run';
 import { groupNeighbours } from './group-neighbours';
 
 /** The newest ones of a larger group. */

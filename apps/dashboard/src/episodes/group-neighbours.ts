@@ -1,4 +1,4 @@
-import type { EpisodeListItem } from '../api/schema';
+import type { EpisodeListItem } from '../api-types/schema';
 
 type Member = Pick<EpisodeListItem, 'episodeId' | 'groupMember'>;
 

@@ -1,4 +1,4 @@
-import type { StepDetail } from '../api/schema';
+import type { StepDetail } from '../api-types/schema';
 
 export interface ChatToolCall {
   readonly id: string;

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { StepDetail } from '../api/schema';
+import type { StepDetail } from '../api-types/schema';
 import { Badge } from '../components/badge';
 import { JsonTree } from '../components/json-tree';
 import { formatCost, formatCount, formatNumber } from '../format/numbers';

@@ -1,4 +1,4 @@
-import type { EpisodeDetail } from '../api/schema';
+import type { EpisodeDetail } from '../api-types/schema';
 import { DataTable } from '../components/data-table';
 import { Link } from '../components/link';
 import { numberColumn } from '../components/table-columns';

@@ -1,9 +1,9 @@
 import { useEpisode } from '../api/episode-queries';
-import type { EpisodeDetail } from '../api/schema';
+import type { EpisodeDetail } from '../api-types/schema';
 import controls from '../components/controls.module.css';
 import { IdLink } from '../components/id-link';
 import { ErrorState, Loading } from '../components/notice';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import styles from './episode.module.css';
 import { BY_LOGPROB } from '../tokens/token-colors';
 import { StepCard } from './step-card';

@@ -1,12 +1,12 @@
 import { useMemo, type ReactNode } from 'react';
 import { useSearchParams } from 'react-router';
-import type { EpisodeDetail, EpisodeUse, StepDetail } from '../api/schema';
+import type { EpisodeDetail, EpisodeUse, StepDetail } from '../api-types/schema';
 import { useTrainedTokens } from '../api/update-queries';
 import { Segments } from '../components/segments';
 import { Select } from '../components/select';
 import { shortId } from '../format/ids';
 import { formatNumber } from '../format/numbers';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { colorChoices, tokenColors, type ColorBy, type TokenColors } from '../tokens/token-colors';
 import styles from '../tokens/token-strip.module.css';
 import { tokenViews, trainedSteps, type TrainedStep } from '../tokens/token-view';

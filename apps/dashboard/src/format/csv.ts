@@ -1,4 +1,4 @@
-import type { SqlResult } from '../api/schema';
+import type { SqlResult } from '../api-types/schema';
 
 /**
  * Formats a result as CSV (RFC 4180) with a header; null gives an empty field, arrays and maps give JSON. A text that a spreadsheet would take for a formula gets an apostrophe before it

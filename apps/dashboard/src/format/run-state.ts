@@ -1,4 +1,4 @@
-import type { RunListItem } from '../api/schema';
+import type { RunListItem } from '../api-types/schema';
 
 /** True when the run finished, was stopped or failed. */
 export function hasEnded({ status }: Pick<RunListItem, 'status'>): boolean {

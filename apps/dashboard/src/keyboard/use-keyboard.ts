@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useMatch } from 'react-router';
 import { keys } from '../api/queries';
-import type { RunDetail } from '../api/schema';
+import type { RunDetail } from '../api-types/schema';
 import { useOpenPage } from '../as-of/shown-moment';
 import { focusSearch, isTyping, moveFocus, neighbourLink } from './key-stops';
 import { addressOfTarget, type KeyAction, NO_KEYS, pressChord, pressKey, readModifiers } from './keys';

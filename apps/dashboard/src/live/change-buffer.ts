@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { keys, MAX_CHART_POINTS } from '../api/queries';
-import type { MetricSeries, RunDetail } from '../api/schema';
+import type { MetricSeries, RunDetail } from '../api-types/schema';
 import { mergeMetricPoints, type MetricPoint } from './merge-metrics';
 
 const FLUSH_MS = 400;

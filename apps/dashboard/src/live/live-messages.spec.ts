@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { LiveMetrics } from '../api/schema';
+import type { LiveMetrics } from '../api-types/schema';
 import { pointsOf } from './live-messages';
 
 it('pointsOf leaves out values that are unavailable', () => {

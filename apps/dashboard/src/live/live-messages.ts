@@ -1,4 +1,4 @@
-import type { LiveMetrics } from '../api/schema';
+import type { LiveMetrics } from '../api-types/schema';
 import type { MetricPoint } from './merge-metrics';
 
 /** One point for each value of the message that is available. */

@@ -1,4 +1,4 @@
-import type { LiveMetrics, LivePolicy } from '../api/schema';
+import type { LiveMetrics, LivePolicy } from '../api-types/schema';
 import type { ChangeBuffer } from './change-buffer';
 import { pointsOf } from './live-messages';
 

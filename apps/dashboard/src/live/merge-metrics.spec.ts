@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MetricSeries } from '../api/schema';
+import type { MetricSeries } from '../api-types/schema';
 import { mergeMetricPoints, type MetricPoint } from './merge-metrics';
 
 const loss: MetricSeries = {

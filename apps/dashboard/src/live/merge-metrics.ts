@@ -1,4 +1,4 @@
-import type { MetricSeries } from '../api/schema';
+import type { MetricSeries } from '../api-types/schema';
 
 export interface MetricPoint {
   readonly source: MetricSeries['source'];

@@ -1,12 +1,12 @@
-import type { RunDetail, ValidationFigures } from '../api/schema';
-import { useNewestFigures } from '../api/validation-queries';
+import type { RunDetail, ValidationFigures } from '../api-types/schema';
+import { useNewestFigures } from '../validation/validation-queries';
 import { DataTable } from '../components/data-table';
 import { Link } from '../components/link';
 import { SuccessInterval } from '../components/success-interval';
 import type { TableColumn } from '../components/table-model';
 import { formatPercent } from '../format/numbers';
 import { hasEnded } from '../format/run-state';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { differenceOf, meanRate, type Estimate } from './intervals';
 import { groupSeeds, labelOf } from './seed-groups';
 

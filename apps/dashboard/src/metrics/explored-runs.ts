@@ -1,6 +1,6 @@
 import type { ComparedRun } from '../api/compared-runs';
 import { MAX_CHART_POINTS } from '../api/queries';
-import type { MetricSeries } from '../api/schema';
+import type { MetricSeries } from '../api-types/schema';
 import {
   isTrainedAxis,
   placeSeries,

@@ -1,6 +1,6 @@
 import { useRuns } from '../api/queries';
 import { useSeedsOf } from '../api/related-runs';
-import type { RunDetail } from '../api/schema';
+import type { RunDetail } from '../api-types/schema';
 import controls from '../components/controls.module.css';
 import { Segments } from '../components/segments';
 import { Select } from '../components/select';
@@ -8,7 +8,7 @@ import { shortId } from '../format/ids';
 import { useDraft } from '../components/use-draft';
 import { TooltipButton } from '../components/tooltip';
 import { formatMoment } from '../format/times';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { MAX_COLUMNS, type ExplorerView } from './explorer-view';
 import styles from './metric-explorer.module.css';
 

@@ -1,4 +1,4 @@
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { useOpenUpdate } from '../updates/use-open-update';
 import { ExploredChart } from './explored-chart';
 import type { ExploredLine } from './explored-runs';

@@ -1,10 +1,10 @@
 import { useMemo, useState } from 'react';
 import { useComparedRuns } from '../api/compared-runs';
-import type { RunDetail } from '../api/schema';
+import type { RunDetail } from '../api-types/schema';
 import type { ChartAxis } from '../charts/chart-axis';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
-import page from '../pages/page.module.css';
-import { openedRun } from '../saved-page/saved-run';
+import page from '../components/page.module.css';
+import { openedRun } from '../as-of/saved-run';
 import { ComparedResults } from './compared-results';
 import { type ExploredLine, exploredLines } from './explored-runs';
 import type { ExplorerView } from './explorer-view';

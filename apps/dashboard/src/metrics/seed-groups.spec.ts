@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunDetail } from '../api/schema';
+import type { RunDetail } from '../api-types/schema';
 import { groupSeeds, meanColumns } from './seed-groups';
 
 describe('groupSeeds', () => {

@@ -1,4 +1,4 @@
-import type { RunDetail } from '../api/schema';
+import type { RunDetail } from '../api-types/schema';
 import type { ChartColumns } from '../charts/chart-data';
 import { shortId } from '../format/ids';
 

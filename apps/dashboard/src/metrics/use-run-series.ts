@@ -1,10 +1,10 @@
 import { useMemo, useState } from 'react';
 import { useMetrics } from '../api/queries';
-import type { RunDetail } from '../api/schema';
+import type { RunDetail } from '../api-types/schema';
 import { countedInUpdates } from '../charts/chart-data';
 import { CHARTED_METRICS } from '../charts/run-charts';
 import { useRefetchMs } from '../live/use-live-run';
-import { openedRun } from '../saved-page/saved-run';
+import { openedRun } from '../as-of/saved-run';
 import { readUserMetrics, shownPins } from './layouts';
 import { usePins } from './use-explorer';
 import { useUserMetrics } from './use-user-metrics';

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react';
 import type { ComparedRun } from '../api/compared-runs';
-import { useUserMetricAnswers } from '../api/user-metric-queries';
+import { useUserMetricAnswers } from './user-metric-queries';
 import { keepAllowedQuery, readAllowedQueries } from './layouts';
 import { completedRuns, type MetricProblem, questionsOf } from './user-metric-series';
 import { chartNameOf, type UserMetric } from './user-metric';

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import controls from '../components/controls.module.css';
 import { Select } from '../components/select';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { EXAMPLE_METRICS, nameFault, type UserMetric } from './user-metric';
 import styles from './user-metrics.module.css';
 

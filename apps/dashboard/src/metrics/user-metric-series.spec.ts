@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ComparedRun } from '../api/compared-runs';
-import type { SqlResult } from '../api/schema';
-import { refetchMs } from '../api/user-metric-queries';
+import type { SqlResult } from '../api-types/schema';
+import { refetchMs } from './user-metric-queries';
 import { completedRuns, MAX_QUESTIONS, questionsOf } from './user-metric-series';
 
 const METRICS = ['lag', 'size'].map((name) => ({ name, query: name }));

@@ -1,6 +1,6 @@
 import type { ComparedRun } from '../api/compared-runs';
-import type { MetricSeries } from '../api/schema';
-import type { UserMetricAnswer, UserMetricQuestion } from '../api/user-metric-queries';
+import type { MetricSeries } from '../api-types/schema';
+import type { UserMetricAnswer, UserMetricQuestion } from './user-metric-queries';
 import { labelOf } from './seed-groups';
 import { seriesOfResult, type UserMetric } from './user-metric';
 

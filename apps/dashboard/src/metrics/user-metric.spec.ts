@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MetricSeries, SqlResult } from '../api/schema';
+import type { MetricSeries, SqlResult } from '../api-types/schema';
 import { placeSeries } from '../charts/chart-axis';
 import { countedInUpdates } from '../charts/chart-data';
 import { nameFault, queryOfRun, seriesOfResult } from './user-metric';

@@ -1,4 +1,4 @@
-import type { MetricSeries, SqlResult } from '../api/schema';
+import type { MetricSeries, SqlResult } from '../api-types/schema';
 import { firstNotBelow } from '../charts/chart-axis';
 import { isNumericType, isTimeType } from '../sql/column-types';
 import { numberOf, secondsOf } from '../sql/plot-of-result';

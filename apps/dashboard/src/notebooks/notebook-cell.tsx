@@ -1,7 +1,7 @@
-import type { NotebookCellBody, SqlTable } from '../api/schema';
+import type { NotebookCellBody, SqlTable } from '../api-types/schema';
 import controls from '../components/controls.module.css';
 import { TooltipButton } from '../components/tooltip';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import type { DraftCell } from './notebook-draft';
 import styles from './notebook.module.css';
 import { SqlCell } from './sql-cell';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NotebookDetail } from '../api/schema';
+import type { NotebookDetail } from '../api-types/schema';
 import {
   contentOf,
   draftOf,

@@ -1,4 +1,4 @@
-import type { NotebookCellBody, NotebookDetail } from '../api/schema';
+import type { NotebookCellBody, NotebookDetail } from '../api-types/schema';
 
 /** A cell that is edited; its key stays through moves and saves. */
 export interface DraftCell extends NotebookCellBody {

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useNow } from '../components/use-now';
 import controls from '../components/controls.module.css';
 import { formatAgo } from '../format/times';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import styles from './notebook.module.css';
 
 const MAX_TITLE_LENGTH = 200;

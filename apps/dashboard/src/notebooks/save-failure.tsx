@@ -4,7 +4,7 @@ import controls from '../components/controls.module.css';
 import { ErrorState } from '../components/notice';
 import { useNow } from '../components/use-now';
 import { formatAgo } from '../format/times';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { contentOf } from './notebook-draft';
 import styles from './notebook.module.css';
 import { isConflict, type NotebookEditorState } from './use-notebook-editor';

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import type { NotebookCellBody, SqlTable } from '../api/schema';
+import type { NotebookCellBody, SqlTable } from '../api-types/schema';
 import { QueryCell } from '../sql/query-cell';
 import { useQueryRuns } from '../sql/use-query-runs';
 

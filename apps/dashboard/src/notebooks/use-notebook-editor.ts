@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
 import { ApiProblem } from '../api/api-problem';
 import { readNotebook, useCreateNotebook, useSaveNotebook } from '../api/notebook-queries';
-import type { NotebookDetail } from '../api/schema';
+import type { NotebookDetail } from '../api-types/schema';
 import { keptEdit } from './kept-edits';
 import {
   contentOf,

@@ -1,5 +1,5 @@
 import { useAlarms } from '../api/queries';
-import type { AlarmItem } from '../api/schema';
+import type { AlarmItem } from '../api-types/schema';
 import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';
 import { DataTable } from '../components/data-table';
@@ -11,7 +11,7 @@ import { useTitle } from '../components/use-title';
 import { formatCount } from '../format/numbers';
 import { formatMoment } from '../format/times';
 import styles from './alarms-page.module.css';
-import page from './page.module.css';
+import page from '../components/page.module.css';
 
 const COLUMNS: readonly TableColumn<AlarmItem>[] = [
   { label: 'Alarm', cell: ({ rule }) => <Badge tone="bad">{rule === '' ? 'alarm' : rule}</Badge> },

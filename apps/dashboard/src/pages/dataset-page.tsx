@@ -1,6 +1,6 @@
 import { useParams } from 'react-router';
 import { useDataset } from '../api/dataset-queries';
-import type { DatasetDetail, DatasetRun, DatasetSplit, SplitContamination } from '../api/schema';
+import type { DatasetDetail, DatasetRun, DatasetSplit, SplitContamination } from '../api-types/schema';
 import { DataTable } from '../components/data-table';
 import { JsonTree } from '../components/json-tree';
 import { Link } from '../components/link';
@@ -15,7 +15,7 @@ import { formatCount } from '../format/numbers';
 import { shortId } from '../format/ids';
 import { formatMoment } from '../format/times';
 import styles from './dataset-page.module.css';
-import page from './page.module.css';
+import page from '../components/page.module.css';
 
 const SPLIT_COLUMNS: readonly TableColumn<DatasetSplit>[] = [
   textColumn('Split', ({ split }) => split),

@@ -1,5 +1,5 @@
 import { useDatasets } from '../api/dataset-queries';
-import type { DatasetListItem } from '../api/schema';
+import type { DatasetListItem } from '../api-types/schema';
 import controls from '../components/controls.module.css';
 import { DataTable } from '../components/data-table';
 import { Link } from '../components/link';
@@ -9,7 +9,7 @@ import table from '../components/table.module.css';
 import { useTitle } from '../components/use-title';
 import { formatCount } from '../format/numbers';
 import { formatMoment } from '../format/times';
-import page from './page.module.css';
+import page from '../components/page.module.css';
 
 const COLUMNS: readonly TableColumn<DatasetListItem>[] = [
   {

@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo, useRef } from 'react';
 import { useParams } from 'react-router';
 import { useEpisode, useEpisodeBranches } from '../api/episode-queries';
-import type { EpisodeBranches, EpisodeDetail, StepDetail } from '../api/schema';
+import type { EpisodeBranches, EpisodeDetail, StepDetail } from '../api-types/schema';
 import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';
 import { ErrorState, Loading } from '../components/notice';
@@ -15,8 +15,8 @@ import { StepValues } from '../episodes/step-values';
 import { useTokenColoring } from '../episodes/token-coloring';
 import { StepsBeforeFork } from '../episodes/steps-before-fork';
 import { formatCount } from '../format/numbers';
-import page from './page.module.css';
-import { useRunOfPage } from './run-layout';
+import page from '../components/page.module.css';
+import { useRunOfPage } from '../runs/run-of-page';
 
 /** Until the tokens near a step are shown that was scrolled to. */
 const TOKENS_SHOWN_MS = 150;

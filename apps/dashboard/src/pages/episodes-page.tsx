@@ -9,8 +9,8 @@ import { SearchFields } from '../episodes/search-fields';
 import { EpisodeTable } from '../episodes/episode-table';
 import { shortId } from '../format/ids';
 import { useRefetchMs } from '../live/use-live-run';
-import page from './page.module.css';
-import { useRunOfPage } from './run-layout';
+import page from '../components/page.module.css';
+import { useRunOfPage } from '../runs/run-of-page';
 
 const PAGE_SIZE = 50;
 

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import { useParams, useSearchParams } from 'react-router';
 import { useDeleteNotebook, useNotebook } from '../api/notebook-queries';
 import { useSqlSchema } from '../api/sql-queries';
-import type { NotebookDetail, SqlTable } from '../api/schema';
+import type { NotebookDetail, SqlTable } from '../api-types/schema';
 import { MOMENT_FIELD } from '../as-of/moment';
 import { useOpenPage, useShownMoment } from '../as-of/shown-moment';
 import controls from '../components/controls.module.css';
@@ -20,7 +20,7 @@ import { SaveFailure } from '../notebooks/save-failure';
 import { useCellRunners } from '../notebooks/use-cell-runners';
 import { type NotebookEditorState, useNotebookEditor } from '../notebooks/use-notebook-editor';
 import { useUnsaved } from '../notebooks/use-unsaved';
-import page from './page.module.css';
+import page from '../components/page.module.css';
 
 const NO_TABLES: readonly SqlTable[] = Object.freeze([]);
 /** With it an address runs all cells when it is opened. */

@@ -1,5 +1,5 @@
 import { useCreateNotebook, useNotebooks } from '../api/notebook-queries';
-import type { NotebookListItem } from '../api/schema';
+import type { NotebookListItem } from '../api-types/schema';
 import { useOpenPage, useShownMoment } from '../as-of/shown-moment';
 import controls from '../components/controls.module.css';
 import { DataTable } from '../components/data-table';
@@ -11,7 +11,7 @@ import { useTitle } from '../components/use-title';
 import { formatCount } from '../format/numbers';
 import { formatMoment } from '../format/times';
 import { FIRST_QUERY } from '../sql/examples';
-import page from './page.module.css';
+import page from '../components/page.module.css';
 
 const COLUMNS: readonly TableColumn<NotebookListItem>[] = [
   {

@@ -1,6 +1,6 @@
 import { useParams } from 'react-router';
 import { usePlay } from '../api/queries';
-import type { PlayDetail, RunOfPlay } from '../api/schema';
+import type { PlayDetail, RunOfPlay } from '../api-types/schema';
 import { DataTable } from '../components/data-table';
 import { Link } from '../components/link';
 import { ErrorState, Loading } from '../components/notice';
@@ -12,7 +12,7 @@ import { formatCount } from '../format/numbers';
 import { formatMoment } from '../format/times';
 import { Comparisons } from '../plays/comparisons';
 import { Figures } from '../plays/figures';
-import page from './page.module.css';
+import page from '../components/page.module.css';
 
 const RUN_COLUMNS: readonly TableColumn<RunOfPlay>[] = [
   {

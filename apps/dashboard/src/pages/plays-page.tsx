@@ -1,5 +1,5 @@
 import { usePlays } from '../api/queries';
-import type { PlayListItem } from '../api/schema';
+import type { PlayListItem } from '../api-types/schema';
 import controls from '../components/controls.module.css';
 import { DataTable } from '../components/data-table';
 import { Link } from '../components/link';
@@ -8,7 +8,7 @@ import type { TableColumn } from '../components/table-model';
 import table from '../components/table.module.css';
 import { useTitle } from '../components/use-title';
 import { formatMoment } from '../format/times';
-import page from './page.module.css';
+import page from '../components/page.module.css';
 
 const COLUMNS: readonly TableColumn<PlayListItem>[] = [
   {

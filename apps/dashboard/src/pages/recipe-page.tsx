@@ -1,4 +1,4 @@
-import type { RunBaseline } from '../api/schema';
+import type { RunBaseline } from '../api-types/schema';
 import { DataTable } from '../components/data-table';
 import { JsonTree } from '../components/json-tree';
 import { Stat, StatRow } from '../components/stat';
@@ -7,8 +7,8 @@ import type { TableColumn } from '../components/table-model';
 import { formatCount, formatPercent } from '../format/numbers';
 import { formatMoment } from '../format/times';
 import { RecipeComparison } from '../recipes/recipe-comparison';
-import page from './page.module.css';
-import { useRunOfPage } from './run-layout';
+import page from '../components/page.module.css';
+import { useRunOfPage } from '../runs/run-of-page';
 
 const BASELINE_COLUMNS: readonly TableColumn<RunBaseline>[] = [
   textColumn('Agent', ({ name }) => name),

@@ -1,7 +1,6 @@
-import { Outlet, useOutletContext, useParams } from 'react-router';
+import { Outlet, useParams } from 'react-router';
 import { useShownMoment } from '../as-of/shown-moment';
 import { isRefusal, useRun } from '../api/queries';
-import type { RunDetail } from '../api/schema';
 import { Badge, StatusBadge } from '../components/badge';
 import { Link, NavLink } from '../components/link';
 import { ErrorState, Loading } from '../components/notice';
@@ -15,13 +14,8 @@ import { ForkRun } from '../queue/start-run';
 import { TrainingButton } from '../queue/training-button';
 import { ArchiveButton, StarButton } from '../runs/run-annotations';
 import { pagesOfRun } from '../runs/run-pages';
-import { openedRun } from '../saved-page/saved-run';
+import { openedRun } from '../as-of/saved-run';
 import styles from './run-layout.module.css';
-
-/** The run whose layout a page is in. */
-export function useRunOfPage(): RunDetail {
-  return useOutletContext<RunDetail>();
-}
 
 /** Layout of the pages of a run: follows it live once it is found, and shows its name, status and tabs. */
 export function RunLayout() {

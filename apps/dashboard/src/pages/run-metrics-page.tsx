@@ -1,5 +1,5 @@
 import { MetricExplorer } from '../metrics/metric-explorer';
-import { useRunOfPage } from './run-layout';
+import { useRunOfPage } from '../runs/run-of-page';
 
 /** All metrics of a run, beside those of other runs. */
 export function RunMetricsPage() {

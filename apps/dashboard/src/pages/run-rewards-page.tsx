@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useSearch } from '../as-of/shown-moment';
-import { useRewardAudit, useRewardDifferences, useRewardVersions } from '../api/reward-queries';
-import type { RewardVersionItem, RunDetail } from '../api/schema';
+import { useRewardAudit, useRewardDifferences, useRewardVersions } from '../rewards/reward-queries';
+import type { RewardVersionItem, RunDetail } from '../api-types/schema';
 import controls from '../components/controls.module.css';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Select } from '../components/select';
@@ -17,8 +17,8 @@ import {
   type RewardsView,
   type ScoredSplit,
 } from '../rewards/rewards-view';
-import page from './page.module.css';
-import { useRunOfPage } from './run-layout';
+import page from '../components/page.module.css';
+import { useRunOfPage } from '../runs/run-of-page';
 
 const SPLITS = [...FILTER_OPTIONS.split.filter(({ value }) => value !== ''), { value: 'all', label: 'All' }];
 

@@ -10,7 +10,7 @@ import { StartRun } from '../queue/start-run';
 import { leavesOut, sortOf, useRunFilter } from '../runs/run-filter';
 import { RunFilters } from '../runs/run-filters';
 import { RunTable } from '../runs/run-table';
-import page from './page.module.css';
+import page from '../components/page.module.css';
 
 /** All runs, newest first unless the address says otherwise. */
 export function RunsPage() {

@@ -5,8 +5,8 @@ import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { SearchField } from '../components/search-field';
 import { shortId } from '../format/ids';
 import { SideBySide } from '../side-by-side/side-by-side';
-import page from './page.module.css';
-import { useRunOfPage } from './run-layout';
+import page from '../components/page.module.css';
+import { useRunOfPage } from '../runs/run-of-page';
 
 /** More columns than anybody reads. */
 const MOST_EPISODES = 64;

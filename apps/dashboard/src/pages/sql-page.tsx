@@ -1,12 +1,12 @@
 import { useSqlSchema } from '../api/sql-queries';
-import type { SqlTable } from '../api/schema';
+import type { SqlTable } from '../api-types/schema';
 import { Link } from '../components/link';
 import controls from '../components/controls.module.css';
 import { useTitle } from '../components/use-title';
 import { QueryCell } from '../sql/query-cell';
 import { SqlSidebar } from '../sql/sql-sidebar';
 import { useSqlSession } from '../sql/use-sql-session';
-import page from './page.module.css';
+import page from '../components/page.module.css';
 import styles from './sql-page.module.css';
 
 const NO_TABLES: readonly SqlTable[] = Object.freeze([]);

@@ -1,7 +1,7 @@
 import { useLocation, useParams } from 'react-router';
 import { Link } from '../components/link';
 import { useUpdate, useUpdates } from '../api/update-queries';
-import type { Update } from '../api/schema';
+import type { Update } from '../api-types/schema';
 import { ErrorState, Loading } from '../components/notice';
 import { Stat, StatRow } from '../components/stat';
 import table from '../components/table.module.css';
@@ -13,9 +13,9 @@ import { UpdateLineage } from '../updates/update-lineage';
 import { UpdateMetrics } from '../updates/update-metrics';
 import { UpdateReplay } from '../updates/update-replay';
 import { useRefetchMs } from '../live/use-live-run';
-import { isLeftOut, openedRun } from '../saved-page/saved-run';
-import page from './page.module.css';
-import { useRunOfPage } from './run-layout';
+import { isLeftOut, openedRun } from '../as-of/saved-run';
+import page from '../components/page.module.css';
+import { useRunOfPage } from '../runs/run-of-page';
 
 /** One update, and the episodes that fed it. */
 export function UpdatePage() {

@@ -1,5 +1,5 @@
 import { useUpdates } from '../api/update-queries';
-import type { Update } from '../api/schema';
+import type { Update } from '../api-types/schema';
 import { Badge } from '../components/badge';
 import { Link } from '../components/link';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
@@ -11,7 +11,7 @@ import { WideTable } from '../components/wide-table';
 import { formatCount, formatNumber, formatPercent } from '../format/numbers';
 import { formatDuration, formatMoment } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
-import { useRunOfPage } from './run-layout';
+import { useRunOfPage } from '../runs/run-of-page';
 
 const PAGE_SIZE = 50;
 

@@ -1,5 +1,5 @@
 import { useParams } from 'react-router';
-import type { WhatIf } from '../api/schema';
+import type { WhatIf } from '../api-types/schema';
 import { hasEnded, useCancelWhatIf, useWhatIf } from '../api/what-if-queries';
 import controls from '../components/controls.module.css';
 import { Link } from '../components/link';
@@ -8,8 +8,8 @@ import table from '../components/table.module.css';
 import { ComparedUpdate } from '../what-if/compared-update';
 import { ComparedUpdates } from '../what-if/compared-updates';
 import { changeOf, rangeOf, WhatIfStatus } from '../what-if/what-if-status';
-import page from './page.module.css';
-import { useRunOfPage } from './run-layout';
+import page from '../components/page.module.css';
+import { useRunOfPage } from '../runs/run-of-page';
 
 /** Recorded updates beside what they would have been. */
 export function WhatIfPage() {

@@ -1,6 +1,6 @@
 import { useSearchParams } from 'react-router';
 import { useOpenPage } from '../as-of/shown-moment';
-import type { WhatIfItem } from '../api/schema';
+import type { WhatIfItem } from '../api-types/schema';
 import { useWhatIfs } from '../api/what-if-queries';
 import { DataTable } from '../components/data-table';
 import { Link } from '../components/link';
@@ -10,8 +10,8 @@ import table from '../components/table.module.css';
 import { formatMoment } from '../format/times';
 import { WhatIfForm } from '../what-if/what-if-form';
 import { changeOf, rangeOf, WhatIfStatus } from '../what-if/what-if-status';
-import page from './page.module.css';
-import { useRunOfPage } from './run-layout';
+import page from '../components/page.module.css';
+import { useRunOfPage } from '../runs/run-of-page';
 
 const COLUMNS: readonly TableColumn<WhatIfItem>[] = [
   {

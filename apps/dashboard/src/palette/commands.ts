@@ -1,5 +1,5 @@
 import { readTime } from '../as-of/moment';
-import type { RunDetail } from '../api/schema';
+import type { RunDetail } from '../api-types/schema';
 import { hasPage, pagesOfRun } from '../runs/run-pages';
 import { EXAMPLES } from '../sql/examples';
 import type { ThemeChoice } from '../theme/use-theme';

@@ -1,5 +1,5 @@
 import { useOpenPage, useShowMoment } from '../as-of/shown-moment';
-import { useMomentFinder } from '../as-of/use-moment-finder';
+import { useMomentFinder } from '../api/use-moment-finder';
 import { useTheme } from '../theme/use-theme';
 import type { CommandEffect } from './commands';
 

@@ -1,9 +1,9 @@
-import type { ComparisonOfPlay } from '../api/schema';
+import type { ComparisonOfPlay } from '../api-types/schema';
 import { DataTable } from '../components/data-table';
 import { numberColumn, textColumn } from '../components/table-columns';
 import type { TableColumn } from '../components/table-model';
 import { formatCount, formatNumber, formatPercent } from '../format/numbers';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 
 const COLUMNS: readonly TableColumn<ComparisonOfPlay>[] = [
   textColumn('Environment', ({ environment }) => environment),

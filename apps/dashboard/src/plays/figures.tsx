@@ -1,10 +1,10 @@
-import type { RowOfPlay } from '../api/schema';
+import type { RowOfPlay } from '../api-types/schema';
 import { DataTable } from '../components/data-table';
 import { SuccessInterval } from '../components/success-interval';
 import { numberColumn, textColumn } from '../components/table-columns';
 import type { TableColumn } from '../components/table-model';
 import { formatCost, formatCount, formatPercent } from '../format/numbers';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 
 const HEAD: readonly TableColumn<RowOfPlay>[] = [
   textColumn('Policy', ({ policy }) => policy),

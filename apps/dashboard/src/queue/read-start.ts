@@ -1,4 +1,4 @@
-import type { TrainRunRequest } from '../api/schema';
+import type { TrainRunRequest } from '../api-types/schema';
 
 /** Contents of the form, as text. */
 export interface StartFields {

@@ -1,10 +1,10 @@
 import { useCancelQueued } from '../api/queue-queries';
-import type { QueuedRun, TrainingQueue } from '../api/schema';
+import type { QueuedRun, TrainingQueue } from '../api-types/schema';
 import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';
 import { Link } from '../components/link';
 import { ErrorState } from '../components/notice';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import styles from './queue.module.css';
 
 /** Runs that ended without success are shown for as long as the server remembers them. */

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { useOpenPage } from '../as-of/shown-moment';
 import { useStartOptions, useStartRun } from '../api/queue-queries';
-import type { RunDetail } from '../api/schema';
+import type { RunDetail } from '../api-types/schema';
 import controls from '../components/controls.module.css';
 import { ModalDialog } from '../components/modal-dialog';
 import { labelOf } from '../metrics/seed-groups';

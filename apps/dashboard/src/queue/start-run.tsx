@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState } from 'react';
 import { useTrainingQueue } from '../api/queue-queries';
-import type { RunDetail } from '../api/schema';
+import type { RunDetail } from '../api-types/schema';
 import controls from '../components/controls.module.css';
 
 // Few visits open it.

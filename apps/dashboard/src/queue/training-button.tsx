@@ -1,5 +1,5 @@
 import { useChangeTraining, useTrainingQueue } from '../api/queue-queries';
-import type { RunDetail } from '../api/schema';
+import type { RunDetail } from '../api-types/schema';
 import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';
 import { hasEnded } from '../format/run-state';

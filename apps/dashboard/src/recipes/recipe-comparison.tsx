@@ -1,13 +1,13 @@
 import { useSearch } from '../as-of/shown-moment';
 import { useRecipeDifferences, useRuns } from '../api/queries';
-import type { DifferingRecipeField } from '../api/schema';
+import type { DifferingRecipeField } from '../api-types/schema';
 import { DataTable } from '../components/data-table';
 import { ErrorState, Loading } from '../components/notice';
 import { Select } from '../components/select';
 import { codeColumn } from '../components/table-columns';
 import type { TableColumn } from '../components/table-model';
 import { formatMoment } from '../format/times';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 
 /** The run to compare with, as the address names it. */
 const PARAMETER = 'with';

@@ -1,4 +1,9 @@
-import type { AuditedRewardValue, EpisodeToRead, HackedRewardValue, RewardAuditReport } from '../api/schema';
+import type {
+  AuditedRewardValue,
+  EpisodeToRead,
+  HackedRewardValue,
+  RewardAuditReport,
+} from '../api-types/schema';
 import { Badge } from '../components/badge';
 import { DataTable } from '../components/data-table';
 import { IdLink } from '../components/id-link';
@@ -6,7 +11,7 @@ import { Stat, StatRow } from '../components/stat';
 import { numberColumn } from '../components/table-columns';
 import type { TableColumn } from '../components/table-model';
 import { formatCount, formatNumber, formatPercent } from '../format/numbers';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { StretchCharts } from './stretch-charts';
 
 const VALUE_COLUMNS: readonly TableColumn<AuditedRewardValue>[] = [

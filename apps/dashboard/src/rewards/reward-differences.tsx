@@ -3,13 +3,13 @@ import type {
   FlippedGroup,
   RewardDifferences as Differences,
   RewardValueDifference,
-} from '../api/schema';
+} from '../api-types/schema';
 import { DataTable } from '../components/data-table';
 import { IdLink } from '../components/id-link';
 import { numberColumn } from '../components/table-columns';
 import type { TableColumn } from '../components/table-model';
 import { formatCount } from '../format/numbers';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 
 const FLIP_COLUMNS: readonly TableColumn<FlippedGroup>[] = [
   {

@@ -1,4 +1,4 @@
-import type { RewardVersionItem } from '../api/schema';
+import type { RewardVersionItem } from '../api-types/schema';
 import { formatMoment } from '../format/times';
 
 export const SCORED_SPLITS = ['train', 'validation', 'test', 'all'] as const;

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import type { RewardAuditReport } from '../api/schema';
+import type { RewardAuditReport } from '../api-types/schema';
 import { Chart } from '../charts/chart';
 import type { ChartColumns } from '../charts/chart-data';
 import styles from './stretch-charts.module.css';

@@ -1,15 +1,15 @@
 import { useRunTotals } from '../api/queries';
-import type { RunDetail, RunTotals } from '../api/schema';
+import type { RunDetail, RunTotals } from '../api-types/schema';
 import { JsonTree } from '../components/json-tree';
 import { Link } from '../components/link';
 import { ErrorState, Loading } from '../components/notice';
 import { Stat, StatRow } from '../components/stat';
-import { useShownTime } from '../as-of/use-shown-time';
+import { useShownTime } from '../components/use-shown-time';
 import { formatCompact, formatCount, formatNumber, formatPercent } from '../format/numbers';
 import { runDurationMs } from '../format/run-state';
 import { formatDuration, formatMoment } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 
 /** Key figures of a run that agents outside record, and what its caller gave with it. */
 export function RecordedOverview({ run }: { readonly run: RunDetail }) {

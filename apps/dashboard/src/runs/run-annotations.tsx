@@ -1,11 +1,11 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useShownMoment } from '../as-of/shown-moment';
 import { useAnnotateRun } from '../api/annotate-run';
-import type { RunDetail, RunListItem } from '../api/schema';
+import type { RunDetail, RunListItem } from '../api-types/schema';
 import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';
 import { TooltipButton } from '../components/tooltip';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import styles from './run-annotations.module.css';
 
 /** Marks a run as one of the important ones; shows the mark only, for an earlier moment. */

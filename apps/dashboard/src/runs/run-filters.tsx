@@ -1,7 +1,7 @@
 import type { RunFilter } from '../api/queries';
 import { SearchField } from '../components/search-field';
 import { Select } from '../components/select';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { RUN_FILTER_OPTIONS, type RunFilterName } from './run-filter';
 
 interface RunFiltersProps {

@@ -1,9 +1,9 @@
 import { useForksOf } from '../api/related-runs';
-import type { RunDetail } from '../api/schema';
+import type { RunDetail } from '../api-types/schema';
 import { StatusBadge } from '../components/badge';
 import { Link } from '../components/link';
 import { shortId } from '../format/ids';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { initSourceOf } from './init-source';
 import styles from './run-lineage.module.css';
 

@@ -1,4 +1,4 @@
-import type { RunDetail } from '../api/schema';
+import type { RunDetail } from '../api-types/schema';
 
 export interface RunPage {
   readonly label: string;

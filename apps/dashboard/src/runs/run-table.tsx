@@ -1,11 +1,11 @@
-import type { RunListItem } from '../api/schema';
+import type { RunListItem } from '../api-types/schema';
 import { Sparkline } from '../charts/sparkline';
 import { Badge, StatusBadge } from '../components/badge';
 import { Link } from '../components/link';
 import type { TableColumn, TableSort } from '../components/table-model';
 import table from '../components/table.module.css';
 import { WideTable } from '../components/wide-table';
-import { useShownTime } from '../as-of/use-shown-time';
+import { useShownTime } from '../components/use-shown-time';
 import { formatCost, formatCount, formatNumber, formatPercent } from '../format/numbers';
 import { runDurationMs } from '../format/run-state';
 import { formatAgo, formatDuration, formatMoment } from '../format/times';

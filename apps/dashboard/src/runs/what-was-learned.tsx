@@ -1,13 +1,13 @@
 import { useHealth, useRunTotals } from '../api/queries';
-import type { RunDetail } from '../api/schema';
-import { useWholeSplitFigures } from '../api/validation-queries';
+import type { RunDetail } from '../api-types/schema';
+import { useWholeSplitFigures } from '../validation/validation-queries';
 import { useShownMoment } from '../as-of/shown-moment';
 import { Stat, StatRow } from '../components/stat';
 import { formatCount, formatNumber, formatPercent } from '../format/numbers';
 import { hasEnded, runDurationMs } from '../format/run-state';
 import { formatDuration } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { firstAndNewestFigures } from '../validation/best-version';
 import styles from './what-was-learned.module.css';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { EpisodeDetail, StepDetail, UpdateInput } from '../api/schema';
+import type { EpisodeDetail, StepDetail, UpdateInput } from '../api-types/schema';
 import { answerFromPage } from './answer-from-page';
-import type { SavedRun } from './saved-run';
+import type { SavedRun } from '../as-of/saved-run';
 
 const step = (action: string) => ({ observation: 'look', action, messages: null }) as StepDetail;
 

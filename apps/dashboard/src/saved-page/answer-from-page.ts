@@ -1,5 +1,5 @@
-import type { MetricSeriesList, Update, UpdateInput } from '../api/schema';
-import type { SavedRun } from './saved-run';
+import type { MetricSeriesList, Update, UpdateInput } from '../api-types/schema';
+import type { SavedRun } from '../as-of/saved-run';
 import { selectEpisodes } from './select-episodes';
 
 const UPDATE = /\/updates\/\d+$/;

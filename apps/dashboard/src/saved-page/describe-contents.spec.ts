@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { EpisodeDetail } from '../api/schema';
+import type { EpisodeDetail } from '../api-types/schema';
 import { describeContents } from './describe-contents';
-import type { SavedRun } from './saved-run';
+import type { SavedRun } from '../as-of/saved-run';
 
 const run = (numEpisodes: number, numEpisodesOfRun: number, fields: Partial<SavedRun> = {}): SavedRun => ({
   ...{ runId: 'r', savedAt: '2026-11-29T12:00:00Z', version: '1', answers: {} },

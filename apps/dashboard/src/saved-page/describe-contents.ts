@@ -1,5 +1,5 @@
 import { formatCount } from '../format/numbers';
-import { numKeptOf, type SavedRun } from './saved-run';
+import { numKeptOf, type SavedRun } from '../as-of/saved-run';
 
 /** Lists of which a page has at most the newest, by the end of their path. */
 const CUT_LISTS = ['warnings', 'validations'] as const;

@@ -8,7 +8,7 @@ import '../theme/theme.css';
 import '../theme/base.css';
 import { answerFromPage } from './answer-from-page';
 import { createSavedRouter } from './saved-router';
-import { openSavedRun, type SavedRun } from './saved-run';
+import { openSavedRun, type SavedRun } from '../as-of/saved-run';
 
 const root = document.getElementById('root');
 const saved = document.getElementById('saved-run');

@@ -1,10 +1,10 @@
 import { Outlet } from 'react-router';
-import shell from '../components/shell.module.css';
+import shell from '../shell/shell.module.css';
 import { ThemeSwitch } from '../components/theme-switch';
 import { formatMoment } from '../format/times';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { describeContents } from './describe-contents';
-import type { SavedRun } from './saved-run';
+import type { SavedRun } from '../as-of/saved-run';
 
 /** Frame of every page of a saved run: says when it was saved, and how much of the run is in it. */
 export function SavedFrame({ run }: { readonly run: SavedRun }) {

@@ -9,7 +9,7 @@ import { RunOverviewPage } from '../pages/run-overview-page';
 import { UpdatePage } from '../pages/update-page';
 import { UpdatesPage } from '../pages/updates-page';
 import { SavedFrame } from './saved-frame';
-import type { SavedRun } from './saved-run';
+import type { SavedRun } from '../as-of/saved-run';
 
 /** The pages of a saved run, at the addresses that they have in the dashboard, behind the `#` of a file's address. */
 export function createSavedRouter(run: SavedRun) {

@@ -1,4 +1,4 @@
-import type { EpisodeDetail } from '../api/schema';
+import type { EpisodeDetail } from '../api-types/schema';
 
 type Condition = (episode: EpisodeDetail, wanted: string) => boolean;
 

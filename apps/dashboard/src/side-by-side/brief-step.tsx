@@ -1,10 +1,10 @@
-import type { StepDetail } from '../api/schema';
+import type { StepDetail } from '../api-types/schema';
 import { ChatMessages } from '../episodes/chat-messages';
 import { GridBoard } from '../episodes/grid-board';
 import { readChat } from '../episodes/read-chat';
 import { readGrid } from '../episodes/read-grid';
 import { formatNumber } from '../format/numbers';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import styles from './side-by-side.module.css';
 
 interface BriefStepProps {

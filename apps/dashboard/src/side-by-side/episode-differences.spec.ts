@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EpisodeDetail, StepDetail } from '../api/schema';
+import type { EpisodeDetail, StepDetail } from '../api-types/schema';
 import { firstDifference, meanLogprob, newestAdvantage, rewardTotals } from './episode-differences';
 
 const step = (fields: object) => ({ observation: 'o', action: 'a', messages: null, ...fields }) as StepDetail;

@@ -1,4 +1,4 @@
-import type { EpisodeDetail, StepDetail } from '../api/schema';
+import type { EpisodeDetail, StepDetail } from '../api-types/schema';
 
 /** The sum of each reward component over the steps, by name. */
 export function rewardTotals(steps: readonly StepDetail[]): ReadonlyMap<string, number> {

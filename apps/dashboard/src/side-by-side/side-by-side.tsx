@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { EpisodeDetail } from '../api/schema';
+import type { EpisodeDetail } from '../api-types/schema';
 import { OutcomeBadge } from '../components/badge';
 import { IdLink } from '../components/id-link';
 import table from '../components/table.module.css';

@@ -3,7 +3,7 @@ import controls from '../components/controls.module.css';
 import { useNow } from '../components/use-now';
 import { formatCount } from '../format/numbers';
 import { formatAgo } from '../format/times';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import type { RanQuery, SavedQuery, useKeptQueries } from './kept-queries';
 import { QueryButton } from './query-button';
 import styles from './sql-sidebar.module.css';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SqlPlannedTable } from '../api/schema';
+import type { SqlPlannedTable } from '../api-types/schema';
 import { adviceOn, describeIndex, describeRead, formatBytes, stepName, viewsOf } from './plan-text';
 
 const read = (numRows: number, totalRows: number | null): SqlPlannedTable => ({

@@ -1,4 +1,4 @@
-import type { SqlPlan, SqlPlanIndex, SqlPlannedTable } from '../api/schema';
+import type { SqlPlan, SqlPlanIndex, SqlPlannedTable } from '../api-types/schema';
 import { formatCount, formatPercent } from '../format/numbers';
 
 /** The share of a table from which on the whole table is read, as far as time is concerned. */

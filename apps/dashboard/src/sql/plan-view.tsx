@@ -1,10 +1,10 @@
 import type { CSSProperties } from 'react';
-import type { SqlPlan, SqlPlanStep, SqlPlannedTable } from '../api/schema';
+import type { SqlPlan, SqlPlanStep, SqlPlannedTable } from '../api-types/schema';
 import { DataTable } from '../components/data-table';
 import { numberColumn } from '../components/table-columns';
 import type { TableColumn } from '../components/table-model';
 import { formatCount, formatPercent } from '../format/numbers';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { adviceOn, describeIndex, describeRead, formatBytes, stepName, viewsOf } from './plan-text';
 import styles from './plan-view.module.css';
 

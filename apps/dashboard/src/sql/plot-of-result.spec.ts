@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SqlResult } from '../api/schema';
+import type { SqlResult } from '../api-types/schema';
 import { defaultPlot, MAX_LINES, namesOfPlot, plotByNames, plotOfResult } from './plot-of-result';
 
 function resultOf(types: Readonly<Record<string, string>>, rows: readonly unknown[][]): SqlResult {

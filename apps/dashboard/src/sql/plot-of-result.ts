@@ -1,4 +1,4 @@
-import type { NotebookPlotBody, SqlResult } from '../api/schema';
+import type { NotebookPlotBody, SqlResult } from '../api-types/schema';
 import type { ChartColumns } from '../charts/chart-data';
 import type { PlotAxis } from '../charts/chart-options';
 import { fieldText } from '../format/csv';

@@ -1,11 +1,11 @@
 import { lazy, Suspense } from 'react';
-import type { NotebookPlotBody, SqlTable } from '../api/schema';
+import type { NotebookPlotBody, SqlTable } from '../api-types/schema';
 import controls from '../components/controls.module.css';
 import { ErrorState, Loading } from '../components/notice';
 import { Segments } from '../components/segments';
 import { Select } from '../components/select';
 import { TooltipButton } from '../components/tooltip';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { PlanView } from './plan-view';
 import styles from './query-cell.module.css';
 import { ResultSummary } from './result-summary';

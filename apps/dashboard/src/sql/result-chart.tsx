@@ -1,10 +1,10 @@
 import { useMemo } from 'react';
-import type { NotebookPlotBody, SqlResult } from '../api/schema';
+import type { NotebookPlotBody, SqlResult } from '../api-types/schema';
 import { Chart } from '../charts/chart';
 import controls from '../components/controls.module.css';
 import { EmptyState } from '../components/notice';
 import { Select } from '../components/select';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import {
   axisColumns,
   defaultPlot,

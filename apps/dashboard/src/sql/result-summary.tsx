@@ -1,10 +1,10 @@
-import type { SqlResult } from '../api/schema';
+import type { SqlResult } from '../api-types/schema';
 import controls from '../components/controls.module.css';
 import { saveFile } from '../components/save-file';
 import { toCsv } from '../format/csv';
 import { formatCount } from '../format/numbers';
 import { formatDuration } from '../format/times';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 
 /** Size and duration of a result, and a button that saves it as CSV. */
 export function ResultSummary({ result }: { readonly result: SqlResult }) {

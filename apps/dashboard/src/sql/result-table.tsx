@@ -1,4 +1,4 @@
-import type { SqlResult } from '../api/schema';
+import type { SqlResult } from '../api-types/schema';
 import { DataTable, MAX_WHOLE_ROWS } from '../components/data-table';
 import { Link } from '../components/link';
 import { EmptyState } from '../components/notice';

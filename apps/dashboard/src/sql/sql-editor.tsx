@@ -11,7 +11,7 @@ import { Compartment, EditorState, Prec, type Extension } from '@codemirror/stat
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
-import type { SqlTable } from '../api/schema';
+import type { SqlTable } from '../api-types/schema';
 import styles from './sql-editor.module.css';
 
 interface SqlEditorProps {

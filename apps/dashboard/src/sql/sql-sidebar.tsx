@@ -1,5 +1,5 @@
-import type { SqlTable } from '../api/schema';
-import page from '../pages/page.module.css';
+import type { SqlTable } from '../api-types/schema';
+import page from '../components/page.module.css';
 import { EXAMPLES, type ExampleQuery } from './examples';
 import { KeptQueries } from './kept-query-lists';
 import type { useKeptQueries } from './kept-queries';

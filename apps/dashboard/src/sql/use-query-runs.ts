@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react';
 import { useExplain, useSql } from '../api/sql-queries';
-import type { SqlResult } from '../api/schema';
+import type { SqlResult } from '../api-types/schema';
 
 /** How a result is shown. */
 export const RESULT_VIEWS = [

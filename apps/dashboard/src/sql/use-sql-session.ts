@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import type { NotebookPlotBody } from '../api/schema';
+import type { NotebookPlotBody } from '../api-types/schema';
 import { useSearch, useShownMoment } from '../as-of/shown-moment';
 import { offered } from '../components/select';
 import { FIRST_QUERY } from './examples';

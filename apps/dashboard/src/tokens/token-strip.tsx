@@ -7,7 +7,7 @@ import {
   type KeyboardEvent,
   type RefObject,
 } from 'react';
-import type { StepTokens } from '../api/schema';
+import type { StepTokens } from '../api-types/schema';
 import { TokenBlocks } from './token-blocks';
 import { TokenNumbers } from './token-numbers';
 import styles from './token-strip.module.css';

@@ -1,4 +1,4 @@
-import type { StepTokens, TrainedTokenColumns } from '../api/schema';
+import type { StepTokens, TrainedTokenColumns } from '../api-types/schema';
 
 /** Figures that the loss of an update read of a token; null where the update did not have one. */
 export interface TrainedToken {

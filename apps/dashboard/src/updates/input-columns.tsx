@@ -1,4 +1,4 @@
-import type { UpdateInput } from '../api/schema';
+import type { UpdateInput } from '../api-types/schema';
 import { Badge } from '../components/badge';
 import { IdLink } from '../components/id-link';
 import type { TableColumn } from '../components/table-model';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Replay } from '../api/schema';
+import type { Replay } from '../api-types/schema';
 import { replayVerdict } from './replay-verdict';
 
 const EXACT: NonNullable<Replay['result']> = {

@@ -1,4 +1,4 @@
-import type { Replay } from '../api/schema';
+import type { Replay } from '../api-types/schema';
 import { formatNumber } from '../format/numbers';
 
 type Result = NonNullable<Replay['result']>;

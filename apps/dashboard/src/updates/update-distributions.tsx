@@ -1,5 +1,5 @@
 import { useUpdateDistributions } from '../api/update-queries';
-import type { Distribution } from '../api/schema';
+import type { Distribution } from '../api-types/schema';
 import { ErrorState } from '../components/notice';
 import { formatCount, formatNumber } from '../format/numbers';
 import styles from './update-distributions.module.css';

@@ -1,6 +1,6 @@
 import { useSearch } from '../as-of/shown-moment';
 import { useUpdateInputs, type UpdateInputsOrder } from '../api/update-queries';
-import type { Update } from '../api/schema';
+import type { Update } from '../api-types/schema';
 import { Link } from '../components/link';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { Pager } from '../components/pager';
@@ -9,8 +9,8 @@ import table from '../components/table.module.css';
 import { usePaging } from '../components/use-paging';
 import { WideTable } from '../components/wide-table';
 import { formatCount } from '../format/numbers';
-import page from '../pages/page.module.css';
-import { numKeptOf } from '../saved-page/saved-run';
+import page from '../components/page.module.css';
+import { numKeptOf } from '../as-of/saved-run';
 import { inputColumns } from './input-columns';
 import { readOrder, writeOrder } from './inputs-order';
 

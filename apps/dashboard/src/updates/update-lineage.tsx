@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from '../components/link';
-import type { Update, UpdateLineage as Lineage } from '../api/schema';
+import type { Update, UpdateLineage as Lineage } from '../api-types/schema';
 import { useUpdateLineage } from '../api/update-queries';
 import { ErrorState } from '../components/notice';
 import table from '../components/table.module.css';

@@ -1,5 +1,5 @@
 import { useAskReplay, useCancelReplay, useReplay } from '../api/replay-queries';
-import type { Replay } from '../api/schema';
+import type { Replay } from '../api-types/schema';
 import { hasEnded } from '../api/what-if-queries';
 import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';
@@ -8,7 +8,7 @@ import { ErrorState } from '../components/notice';
 import { codeColumn, numberColumn } from '../components/table-columns';
 import type { TableColumn } from '../components/table-model';
 import { TooltipButton } from '../components/tooltip';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { replayVerdict } from './replay-verdict';
 
 type Metric = NonNullable<Replay['result']>['metrics'][number];

@@ -1,6 +1,6 @@
 import { useCallback } from 'react';
 import { useOpenPage } from '../as-of/shown-moment';
-import { useRunOfPage } from '../pages/run-layout';
+import { useRunOfPage } from '../runs/run-of-page';
 
 /** Opens the page of an update, as a click on a chart of the run does. Where a curve has a point before the first update, nothing happens. */
 export function useOpenUpdate(): (updateNumber: number) => void {

@@ -1,8 +1,8 @@
-import type { EpisodeDetail, ValidationAttempt } from '../api/schema';
+import type { EpisodeDetail, ValidationAttempt } from '../api-types/schema';
 import { OutcomeBadge } from '../components/badge';
 import { Link } from '../components/link';
 import { formatCount, formatNumber } from '../format/numbers';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { BriefStep } from '../side-by-side/brief-step';
 import styles from './first-and-newest.module.css';
 

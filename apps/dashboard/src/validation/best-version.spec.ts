@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ValidationFigures } from '../api/schema';
+import type { ValidationFigures } from '../api-types/schema';
 import { bestVersion, firstAndNewestFigures } from './best-version';
 
 const figures = (policyVersion: number, success: number | null, more: Partial<ValidationFigures> = {}) =>

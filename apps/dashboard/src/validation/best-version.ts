@@ -1,4 +1,4 @@
-import type { ValidationFigures } from '../api/schema';
+import type { ValidationFigures } from '../api-types/schema';
 
 /** The validated version with the highest success over all tasks, of equal ones the newer; null before the first validation. */
 export function bestVersion(figures: readonly ValidationFigures[]): number | null {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ValidationTask } from '../api/schema';
+import type { ValidationTask } from '../api-types/schema';
 import { chooseTask } from './chosen-task';
 
 const tasks = ['a', 'b', 'c'].map((taskId) => ({ taskId }) as ValidationTask);

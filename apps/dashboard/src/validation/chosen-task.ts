@@ -1,4 +1,4 @@
-import type { ValidationTask } from '../api/schema';
+import type { ValidationTask } from '../api-types/schema';
 
 /** The task that an address names, with those before and after it; the first one where the address names none of them. */
 export interface ChosenTask {

@@ -1,13 +1,13 @@
 import { useEpisodesOf } from '../api/episode-queries';
-import type { RunDetail, ValidationTask } from '../api/schema';
-import { useValidations, useValidationTasks } from '../api/validation-queries';
+import type { RunDetail, ValidationTask } from '../api-types/schema';
+import { useValidations, useValidationTasks } from './validation-queries';
 import controls from '../components/controls.module.css';
 import { ErrorState, Loading } from '../components/notice';
 import { useAddressFields } from '../components/use-address-fields';
 import { formatCount } from '../format/numbers';
 import { useRefetchMs } from '../live/use-live-run';
-import page from '../pages/page.module.css';
-import { openedRun } from '../saved-page/saved-run';
+import page from '../components/page.module.css';
+import { openedRun } from '../as-of/saved-run';
 import { chooseTask } from './chosen-task';
 import styles from './first-and-newest.module.css';
 import { TwoAttempts } from './two-attempts';

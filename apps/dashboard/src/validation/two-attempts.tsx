@@ -1,7 +1,7 @@
-import type { EpisodeDetail, ValidationTask } from '../api/schema';
+import type { EpisodeDetail, ValidationTask } from '../api-types/schema';
 import controls from '../components/controls.module.css';
 import { formatCount } from '../format/numbers';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { firstDifference } from '../side-by-side/episode-differences';
 import { AttemptView } from './attempt-view';
 import styles from './first-and-newest.module.css';

@@ -1,5 +1,5 @@
-import { useTargets, useValidations } from '../api/validation-queries';
-import type { ValidationFigures } from '../api/schema';
+import { useTargets, useValidations } from './validation-queries';
+import type { ValidationFigures } from '../api-types/schema';
 import { Badge } from '../components/badge';
 import { DataTable } from '../components/data-table';
 import { Stat, StatRow } from '../components/stat';
@@ -9,7 +9,7 @@ import type { TableColumn } from '../components/table-model';
 import { formatCount, formatPercent } from '../format/numbers';
 import { formatDuration } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { bestVersion } from './best-version';
 import { percentOf, targetsOf } from './targets';
 

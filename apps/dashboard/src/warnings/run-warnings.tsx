@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import { useWarnings } from '../api/queries';
-import type { RunWarning } from '../api/schema';
+import type { RunWarning } from '../api-types/schema';
 import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';
 import { Link } from '../components/link';
 import { formatMoment } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
-import { openedRun } from '../saved-page/saved-run';
+import { openedRun } from '../as-of/saved-run';
 import styles from './run-warnings.module.css';
 
 const FEW = 3;

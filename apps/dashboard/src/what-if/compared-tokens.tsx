@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { WhatIfTokens } from '../api/schema';
+import type { WhatIfTokens } from '../api-types/schema';
 import { DataTable } from '../components/data-table';
 import { Select } from '../components/select';
 import { numberColumn } from '../components/table-columns';

@@ -1,11 +1,11 @@
-import type { WhatIfEpisode, WhatIfLayer, WhatIfMetric, WhatIfUpdateDto } from '../api/schema';
+import type { WhatIfEpisode, WhatIfLayer, WhatIfMetric, WhatIfUpdateDto } from '../api-types/schema';
 import { DataTable } from '../components/data-table';
 import { IdLink } from '../components/id-link';
 import { codeColumn, numberColumn } from '../components/table-columns';
 import type { TableColumn } from '../components/table-model';
 import { shortId } from '../format/ids';
 import { formatCount, formatNumber } from '../format/numbers';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { ComparedTokens } from './compared-tokens';
 
 const MAX_EPISODES = 100;

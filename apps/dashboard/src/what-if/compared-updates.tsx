@@ -1,4 +1,4 @@
-import type { WhatIfUpdateDto } from '../api/schema';
+import type { WhatIfUpdateDto } from '../api-types/schema';
 import { DataTable } from '../components/data-table';
 import { numberColumn } from '../components/table-columns';
 import type { TableColumn } from '../components/table-model';

@@ -1,4 +1,4 @@
-import type { WhatIfRequest } from '../api/schema';
+import type { WhatIfRequest } from '../api-types/schema';
 
 /** The fields of the form, as they were typed. */
 export interface WhatIfFields {

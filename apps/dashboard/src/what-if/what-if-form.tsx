@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { useAskWhatIf } from '../api/what-if-queries';
-import type { RunDetail, WhatIf } from '../api/schema';
+import type { RunDetail, WhatIf } from '../api-types/schema';
 import controls from '../components/controls.module.css';
 import { ErrorState } from '../components/notice';
-import page from '../pages/page.module.css';
+import page from '../components/page.module.css';
 import { presetsFor } from './presets';
 import { readForm, type WhatIfFields } from './read-form';
 import styles from './what-if-form.module.css';

@@ -1,4 +1,4 @@
-import type { WhatIfItem } from '../api/schema';
+import type { WhatIfItem } from '../api-types/schema';
 import { Badge } from '../components/badge';
 
 const TONES = {

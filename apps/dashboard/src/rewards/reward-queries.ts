@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, dataOf } from './client';
-import { keys, unlessRefused } from './queries';
-import type { RewardAuditReport, RewardDifferences, RewardVersionItem } from './schema';
-import type { ScoredSplit } from '../rewards/rewards-view';
+import { api, dataOf } from '../api/client';
+import { keys, unlessRefused } from '../api/queries';
+import type { RewardAuditReport, RewardDifferences, RewardVersionItem } from '../api-types/schema';
+import type { ScoredSplit } from './rewards-view';
 
 /** Scores are computed by a command, so new ones are looked for now and then. */
 const POLL_MS = 10_000;

@@ -1,10 +1,10 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
-import { percentOf } from '../validation/targets';
-import { api, dataOf } from './client';
-import { combineQueries } from './combine-queries';
-import { keys, type PageRequest, unlessRefused } from './queries';
-import type { paths, ValidationFigures } from './schema';
-import { newestFigures } from '../validation/best-version';
+import { percentOf } from './targets';
+import { api, dataOf } from '../api/client';
+import { combineQueries } from '../api/combine-queries';
+import { keys, type PageRequest, unlessRefused } from '../api/queries';
+import type { paths, ValidationFigures } from '../api-types/schema';
+import { newestFigures } from './best-version';
 
 /** The newest are shown. */
 const MAX_VALIDATION_ROWS = 200;

@@ -1,4 +1,4 @@
-import type { EpisodeDetail } from '../api/schema';
+import type { EpisodeDetail } from '../api-types/schema';
 
 /** A run as `retrace export --html` writes it into a page (`apps/cli/src/commands/export/saved-run.ts`). */
 export interface SavedRun {

@@ -1,6 +1,6 @@
-import { useNow } from '../components/use-now';
-import { momentMs } from './moment';
-import { useShownMoment } from './shown-moment';
+import { useNow } from './use-now';
+import { momentMs } from '../as-of/moment';
+import { useShownMoment } from '../as-of/shown-moment';
 
 /** The time of what the page shows, in ms since the Unix epoch: now, updated every `intervalMs`, or the earlier time; now also for an event. */
 export function useShownTime(intervalMs: number): number {

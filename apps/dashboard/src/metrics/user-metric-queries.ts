@@ -1,9 +1,9 @@
 import { type UseQueryResult, useQueries } from '@tanstack/react-query';
 import { hasEnded } from '../format/run-state';
-import { MAX_POINTS, queryOfRun, type UserMetric } from '../metrics/user-metric';
-import { keys, unlessRefused } from './queries';
-import type { RunDetail, SqlResult } from './schema';
-import { askSql } from './sql-queries';
+import { MAX_POINTS, queryOfRun, type UserMetric } from './user-metric';
+import { keys, unlessRefused } from '../api/queries';
+import type { RunDetail, SqlResult } from '../api-types/schema';
+import { askSql } from '../api/sql-queries';
 
 const REFETCH_MS = 15_000;
 /** Of the time of one database connection, for all queries of a page together. */

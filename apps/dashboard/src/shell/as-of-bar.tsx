@@ -6,9 +6,9 @@ import { SearchField } from '../components/search-field';
 import { useNow } from '../components/use-now';
 import { useDraft } from '../components/use-draft';
 import { formatDuration, formatMoment } from '../format/times';
-import { momentMs, readTime } from './moment';
+import { momentMs, readTime } from '../as-of/moment';
 import styles from './as-of-bar.module.css';
-import { useMomentFinder } from './use-moment-finder';
+import { useMomentFinder } from '../api/use-moment-finder';
 
 interface AsOfBarProps {
   /** Null: now. */

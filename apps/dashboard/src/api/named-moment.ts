@@ -1,4 +1,4 @@
-import { answerOf, apiOfNow } from '../api/client';
+import { answerOf, apiOfNow } from './client';
 
 /** Header of an answer with the time that it is as of. */
 const TIME_HEADER = 'retrace-as-of';

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { useLogin } from '../api/queries';
-import controls from './controls.module.css';
+import controls from '../components/controls.module.css';
 import styles from './login-form.module.css';
-import { useTitle } from './use-title';
+import { useTitle } from '../components/use-title';
 
 /** Asks for an API key. The server answers with a cookie that no script can read; the page keeps no key. */
 export function LoginForm() {

@@ -1,19 +1,19 @@
 import { Outlet, useLocation, useNavigation } from 'react-router';
 import { lazy, Suspense, useCallback, useState } from 'react';
-import { Link, NavLink } from './link';
-import { AsOfBar } from '../as-of/as-of-bar';
+import { Link, NavLink } from '../components/link';
+import { AsOfBar } from './as-of-bar';
 import { useShowMoment, useShownMoment } from '../as-of/shown-moment';
 import { useHealth, useLogin, useSession } from '../api/queries';
-import type { Health, SessionStatus } from '../api/schema';
+import type { Health, SessionStatus } from '../api-types/schema';
 import { useKeyboard } from '../keyboard/use-keyboard';
 import { forgetEditsIfAllowed } from '../notebooks/kept-edits';
-import controls from './controls.module.css';
-import { ClockIcon, SearchIcon } from './icons';
+import controls from '../components/controls.module.css';
+import { ClockIcon, SearchIcon } from '../components/icons';
 import { LoginForm } from './login-form';
-import { Loading } from './notice';
-import { ThemeSwitch } from './theme-switch';
+import { Loading } from '../components/notice';
+import { ThemeSwitch } from '../components/theme-switch';
 import styles from './shell.module.css';
-import { TooltipButton } from './tooltip';
+import { TooltipButton } from '../components/tooltip';
 
 // Few visits open them.
 const CommandPalette = lazy(async () => ({
