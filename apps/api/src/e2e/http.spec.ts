@@ -224,6 +224,18 @@ describe('allowed clients', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
+
+  it('sends headers about pages with pages only, and the others with every answer', async () => {
+    for (const path of ['/api/runs', '/api/nothing', '/assets/index-abc123.js']) {
+      const { headers } = await fixture.get(path);
+      expect(headers.get('content-security-policy'), path).toBeNull();
+      expect(headers.get('x-frame-options'), path).toBeNull();
+      expect(headers.get('x-content-type-options'), path).toBe('nosniff');
+      expect(headers.get('cross-origin-resource-policy'), path).toBe('same-origin');
+    }
+    for (const path of ['/', '/api', '/metrics'])
+      expect((await fixture.get(path)).headers.get('x-frame-options'), path).toBe('DENY');
+  });
 });
 
 describe('the dashboard', () => {
