@@ -69,6 +69,24 @@ export class DashboardBrowser {
   }
 
   /**
+   * Starts to count what comes over the wire, headers included.
+   *
+   * @returns {Promise<Map<string, number>>} bytes by address, filled as answers end; an address that is asked again and again counts once
+   */
+  async countBytes() {
+    const session = await this.page.context().newCDPSession(this.page);
+    const urls = new Map();
+    const bytes = new Map();
+    session.on('Network.requestWillBeSent', ({ requestId, request }) => urls.set(requestId, request.url));
+    session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+      const url = urls.get(requestId);
+      bytes.set(url, Math.max(bytes.get(url) ?? 0, encodedDataLength));
+    });
+    await session.send('Network.enable');
+    return bytes;
+  }
+
+  /**
    * Returns what the charts of this page have drawn so far; `cutTexts` are the texts that go over the edge of their canvas.
    *
    * @returns {Promise<{ texts: string[], cutTexts: string[], numDashedLines: number }>}

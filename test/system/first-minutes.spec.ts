@@ -16,6 +16,9 @@ const run = [
 const found = findBrowser();
 const noBrowser = 'unavailable' in found ? ` (skipped, because ${found.unavailable})` : '';
 
+/** Over the wire, compressed, with headers: a second at 1.6 Mbit/s. */
+const MAX_FIRST_VIEW_BYTES = 200_000;
+
 interface AnswerBody {
   readonly policy_version: number;
   readonly choices: readonly { readonly message: { readonly content: string } }[];
@@ -53,6 +56,39 @@ describe('the first minutes of "retrace up"', () => {
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ max_tokens: 1, ...body }),
     });
+
+  it.skipIf(noBrowser !== '')(
+    `the list of runs and the overview of a run load at most 200 kB, and tooltips once they are needed${noBrowser}`,
+    async () => {
+      for (const path of ['/runs', `/runs/${runId}`]) {
+        const browser = await DashboardBrowser.open((found as { path: string }).path);
+        const { page } = browser;
+        try {
+          const bytes = await browser.countBytes();
+          await page.goto(`${url}${path}`);
+          if (path === '/runs') await page.getByRole('region', { name: 'Runs' }).waitFor();
+          else {
+            await page.getByRole('region', { name: 'First and newest policy' }).waitFor();
+            await page.getByText('Newest policy', { exact: true }).first().waitFor();
+            await page.getByRole('region', { name: 'Now yours' }).waitFor();
+            await expect.poll(async () => (await browser.drawn()).texts.length).toBeGreaterThan(0);
+          }
+          const files = () => [...bytes.keys()].filter((file) => file.includes('/assets/'));
+          expect(files().length).toBeGreaterThan(3);
+          const sum = [...bytes.values()].reduce((before, size) => before + size, 0);
+          expect(sum, JSON.stringify([...bytes])).toBeLessThanOrEqual(MAX_FIRST_VIEW_BYTES);
+
+          expect(files().some((file) => file.includes('tooltip-'))).toBe(false);
+          await page.getByRole('button', { name: 'Commands' }).hover();
+          await page.getByRole('tooltip').getByText('Pages, runs, ids and commands').waitFor();
+          expect(files().some((file) => file.includes('tooltip-'))).toBe(true);
+          expect(browser.complaints).toEqual([]);
+        } finally {
+          await browser.close();
+        }
+      }
+    },
+  );
 
   it('the newest policy answers agents at the address that the API tells, and their call is an episode of the store', async () => {
     const messages = [{ role: 'user', content: 'choose phoenix or rocket' }];

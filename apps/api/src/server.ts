@@ -10,6 +10,7 @@ import type { ApiConfig } from './config/api-config.js';
 import { registerAsOf } from './http/as-of.js';
 import { registerAllowedMethods } from './http/allowed-methods.js';
 import { registerBodyBounds } from './http/body-bounds.js';
+import { registerCompression } from './http/compression.js';
 import { registerDashboard } from './http/dashboard.js';
 import { registerDocumentation } from './http/documentation.js';
 import { registerPageGuard } from './http/page-guard.js';
@@ -92,6 +93,7 @@ export async function startApiServer(
 async function configure(app: NestFastifyApplication, config: ApiConfig): Promise<boolean> {
   const server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   await registerSecurityHeaders(server);
+  await registerCompression(server);
   registerAllowedMethods(server);
   registerPageGuard(server, config);
   await registerAccess(server, { control: app.get(AccessControl), rateLimit: config.rateLimit });

@@ -1,15 +1,8 @@
 import { createBrowserRouter, redirect, type RouteObject } from 'react-router';
 import { Loading } from './components/notice';
 import { Shell } from './shell/shell';
-import { AlarmsPage } from './pages/alarms-page';
-import { DatasetsPage } from './pages/datasets-page';
-import { EpisodesPage } from './pages/episodes-page';
 import { LatestRunPage } from './pages/latest-run-page';
 import { NotFoundPage, PageCrash } from './pages/not-found-page';
-import { PlaysPage } from './pages/plays-page';
-import { RunLayout } from './pages/run-layout';
-import { RunsPage } from './pages/runs-page';
-import { UpdatesPage } from './pages/updates-page';
 
 /** Below the address of a run. */
 const PAGES_OF_RUN: RouteObject[] = [
@@ -21,7 +14,10 @@ const PAGES_OF_RUN: RouteObject[] = [
     path: 'metrics',
     lazy: async () => ({ Component: (await import('./pages/run-metrics-page')).RunMetricsPage }),
   },
-  { path: 'episodes', element: <EpisodesPage /> },
+  {
+    path: 'episodes',
+    lazy: async () => ({ Component: (await import('./pages/episodes-page')).EpisodesPage }),
+  },
   {
     path: 'episodes/:episodeId',
     lazy: async () => ({ Component: (await import('./pages/episode-page')).EpisodePage }),
@@ -30,7 +26,10 @@ const PAGES_OF_RUN: RouteObject[] = [
     path: 'side-by-side',
     lazy: async () => ({ Component: (await import('./pages/side-by-side-page')).SideBySidePage }),
   },
-  { path: 'updates', element: <UpdatesPage /> },
+  {
+    path: 'updates',
+    lazy: async () => ({ Component: (await import('./pages/updates-page')).UpdatesPage }),
+  },
   {
     path: 'updates/:updateNumber',
     lazy: async () => ({ Component: (await import('./pages/update-page')).UpdatePage }),
@@ -53,7 +52,7 @@ const PAGES_OF_RUN: RouteObject[] = [
   },
 ];
 
-/** The pages by their addresses. Those that a visit begins with are in the first file; the others are loaded when they are opened. */
+/** The pages by their addresses. Each is loaded when it is opened. */
 export function createRouter() {
   return createBrowserRouter([
     {
@@ -61,21 +60,33 @@ export function createRouter() {
       errorElement: <PageCrash />,
       hydrateFallbackElement: <Loading label="Loading the page" />,
       children: [
-        { index: true, element: <RunsPage /> },
-        { path: 'runs', loader: ({ request }) => redirect(`/${new URL(request.url).search}`) },
+        {
+          index: true,
+          lazy: async () => ({ Component: (await import('./pages/runs-page')).RunsPage }),
+        },
+        { path: 'runs', element: null, loader: ({ request }) => redirect(`/${new URL(request.url).search}`) },
         { path: 'live', element: <LatestRunPage /> },
         {
           path: 'runs/:runId',
-          element: <RunLayout />,
+          lazy: async () => ({ Component: (await import('./pages/run-layout')).RunLayout }),
           children: PAGES_OF_RUN,
         },
-        { path: 'alarms', element: <AlarmsPage /> },
-        { path: 'plays', element: <PlaysPage /> },
+        {
+          path: 'alarms',
+          lazy: async () => ({ Component: (await import('./pages/alarms-page')).AlarmsPage }),
+        },
+        {
+          path: 'plays',
+          lazy: async () => ({ Component: (await import('./pages/plays-page')).PlaysPage }),
+        },
         {
           path: 'plays/:playId',
           lazy: async () => ({ Component: (await import('./pages/play-page')).PlayPage }),
         },
-        { path: 'datasets', element: <DatasetsPage /> },
+        {
+          path: 'datasets',
+          lazy: async () => ({ Component: (await import('./pages/datasets-page')).DatasetsPage }),
+        },
         {
           path: 'datasets/:name',
           lazy: async () => ({ Component: (await import('./pages/dataset-page')).DatasetPage }),

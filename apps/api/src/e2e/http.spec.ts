@@ -1,4 +1,5 @@
-import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
+import { once } from 'node:events';
+import { request, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -46,10 +47,10 @@ interface RawAnswer {
 }
 
 /** `fetch` sets Host and Accept-Encoding itself and decompresses, so requests about these go through node:http. */
-function getRaw(path: string, headers: OutgoingHttpHeaders): Promise<RawAnswer> {
+function getRaw(path: string, headers: OutgoingHttpHeaders, method = 'GET'): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(fixture.api.url);
-    request({ hostname, port, path, headers }, (response) => {
+    request({ hostname, port, path, headers, method }, (response) => {
       const { statusCode: status = 0, headers } = response;
       buffer(response).then((bytes) => resolve({ status, headers, bytes }), reject);
     })
@@ -223,6 +224,18 @@ describe('allowed clients', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
+
+  it('sends headers about pages with pages only, and the others with every answer', async () => {
+    for (const path of ['/api/runs', '/api/nothing', '/assets/index-abc123.js']) {
+      const { headers } = await fixture.get(path);
+      expect(headers.get('content-security-policy'), path).toBeNull();
+      expect(headers.get('x-frame-options'), path).toBeNull();
+      expect(headers.get('x-content-type-options'), path).toBe('nosniff');
+      expect(headers.get('cross-origin-resource-policy'), path).toBe('same-origin');
+    }
+    for (const path of ['/', '/api', '/metrics'])
+      expect((await fixture.get(path)).headers.get('x-frame-options'), path).toBe('DENY');
+  });
 });
 
 describe('the dashboard', () => {
@@ -296,6 +309,60 @@ describe('the dashboard', () => {
       400,
     );
     expect((await fixture.get('/assets/missing.js')).status).toBe(404);
+  });
+});
+
+describe('compression of answers', () => {
+  const path = '/api/openapi.json';
+
+  it.each([
+    ['gzip, deflate, br', 'br', brotliDecompressSync],
+    ['gzip', 'gzip', gunzipSync],
+    ['br;q=0, gzip', 'gzip', gunzipSync],
+  ])('answers JSON to Accept-Encoding %s with Content-Encoding %s', async (accepted, encoding, decode) => {
+    const { headers, bytes } = await getRaw(path, { 'accept-encoding': accepted });
+    expect(headers['content-encoding']).toBe(encoding);
+    expect(headers.vary).toMatch(/accept-encoding/i);
+    expect(headers['content-type']).toMatch(/^application\/json/);
+    const identity = await getRaw(path, {});
+    expect(bytes.length).toBeLessThan(identity.bytes.length / 3);
+    expect(decode(bytes).equals(identity.bytes)).toBe(true);
+  });
+
+  it.each([undefined, 'identity', 'zstd'])('answers as it is to Accept-Encoding %s', async (accepted) => {
+    const { headers, bytes } = await getRaw(
+      path,
+      accepted === undefined ? {} : { 'accept-encoding': accepted },
+    );
+    expect(headers['content-encoding']).toBeUndefined();
+    expect(headers['content-length']).toBe(String(bytes.length));
+  });
+
+  it('leaves an answer under 1 kB, measurements and files without compressed twins as they are', async () => {
+    for (const path of ['/healthz', '/metrics', '/']) {
+      const { status, headers } = await getRaw(path, { 'accept-encoding': 'br, gzip' });
+      expect(status).toBe(200);
+      expect(headers['content-encoding']).toBeUndefined();
+    }
+  });
+
+  it('answers HEAD with the length of the answer as it is', async () => {
+    const { headers, bytes } = await getRaw(path, { 'accept-encoding': 'br, gzip' }, 'HEAD');
+    expect(bytes.length).toBe(0);
+    expect(headers['content-encoding']).toBeUndefined();
+    const identity = await getRaw(path, {});
+    expect(headers['content-length']).toBe(identity.headers['content-length']);
+  });
+
+  it('sends events of the live stream as they are, at once', async () => {
+    const { hostname, port } = new URL(fixture.api.url);
+    const stream = `/api/runs/${run.runId}/live`;
+    const live = request({ hostname, port, path: stream, headers: { 'accept-encoding': 'br, gzip' } }).end();
+    const [response] = (await once(live, 'response')) as [IncomingMessage];
+    expect(response.headers['content-encoding']).toBeUndefined();
+    const [first] = (await once(response, 'data')) as [Buffer];
+    expect(first.toString()).toMatch(/^retry: /);
+    live.destroy();
   });
 });
 

@@ -37,7 +37,8 @@ function documentOf(app: NestFastifyApplication): OpenAPIObject {
     .setTitle('Retrace')
     .setDescription(
       'Runs, episodes, updates and metrics of language-model agents, SQL over them, and recording of any agent. ' +
-        'Every error is RFC 9457 `application/problem+json` (schema ProblemBody). Lists take `limit` and `cursor`.',
+        'Every error is RFC 9457 `application/problem+json` (schema ProblemBody). Lists take `limit` and `cursor`. ' +
+        'JSON of 1 kB and more is compressed for clients whose `Accept-Encoding` has `br` or `gzip`.',
     )
     .setVersion(VERSION)
     .addSecurity(BEARER_SCHEME, {

@@ -1,7 +1,10 @@
+import { lazy, Suspense } from 'react';
 import { ColumnHeader } from './column-header';
 import styles from './table.module.css';
 import { useTableModel, type TableColumn, type TableModelProps } from './table-model';
-import { VirtualRows } from './virtual-rows';
+
+// Few tables are so long.
+const VirtualRows = lazy(async () => ({ default: (await import('./virtual-rows')).VirtualRows }));
 
 /** Longer tables have only the rows in the page that are in view; the search of the browser finds no others. */
 export const MAX_WHOLE_ROWS = 1_000;
@@ -41,7 +44,13 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           </tr>
         </thead>
         {isVirtual ? (
-          <VirtualRows rows={rows} numColumns={columns.length} cellsOf={cellsOf} />
+          <Suspense fallback={<tbody />}>
+            <VirtualRows
+              numRows={rows.length}
+              numColumns={columns.length}
+              cellsOf={(position) => cellsOf(rows[position])}
+            />
+          </Suspense>
         ) : (
           <tbody>
             {rows.map((row) => (

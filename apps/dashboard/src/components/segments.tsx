@@ -1,4 +1,4 @@
-import { Radio, RadioGroup, RadioProvider } from '@ariakit/react/radio';
+import { useId } from 'react';
 import styles from './controls.module.css';
 
 interface SegmentsProps<Value extends string> {
@@ -10,21 +10,23 @@ interface SegmentsProps<Value extends string> {
 
 /** A choice between a few options, all of them visible. */
 export function Segments<Value extends string>({ label, value, options, onChange }: SegmentsProps<Value>) {
+  const name = useId();
   return (
-    <RadioProvider
-      value={value}
-      setValue={(chosen) => {
-        onChange(chosen as Value);
-      }}
-    >
-      <RadioGroup className={styles.segments} aria-label={label}>
-        {options.map((option) => (
-          <label key={option.value}>
-            <Radio value={option.value} />
-            {option.label}
-          </label>
-        ))}
-      </RadioGroup>
-    </RadioProvider>
+    <div className={styles.segments} role="radiogroup" aria-label={label}>
+      {options.map((option) => (
+        <label key={option.value}>
+          <input
+            type="radio"
+            name={name}
+            value={option.value}
+            checked={option.value === value}
+            onChange={() => {
+              onChange(option.value);
+            }}
+          />
+          {option.label}
+        </label>
+      ))}
+    </div>
   );
 }

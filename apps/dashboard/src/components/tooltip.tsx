@@ -1,17 +1,17 @@
-import { lazy, Suspense, type ComponentProps, type ReactNode } from 'react';
+import { lazy, Suspense, useState, type ComponentProps, type ReactNode, type SyntheticEvent } from 'react';
 import styles from './tooltip.module.css';
 
-// The page shows its content first.
+// Loaded once the pointer or the focus comes to a button that has one.
 const ShownTooltip = lazy(async () => ({ default: (await import('./shown-tooltip')).ShownTooltip }));
 
-interface TooltipButtonProps extends ComponentProps<'button'> {
+interface TooltipButtonProps extends Omit<ComponentProps<'button'>, 'onFocus' | 'onPointerEnter'> {
   /** Says more than the button does; screen readers read it as its description. */
   readonly tooltip: string;
 }
 
 /** A button with a tooltip, also for the keyboard, to which the browser shows no `title`. */
 export function TooltipButton(props: TooltipButtonProps) {
-  return <LazyTooltip {...props} isShownByPress={false} />;
+  return <ButtonWithTooltip {...props} isShownByPress={false} />;
 }
 
 interface ExplainedProps {
@@ -24,17 +24,47 @@ interface ExplainedProps {
 export function Explained({ by, children }: ExplainedProps) {
   if (by === undefined) return children;
   return (
-    <LazyTooltip className={styles.term} tooltip={by} isShownByPress>
+    <ButtonWithTooltip className={styles.term} tooltip={by} isShownByPress>
       {children}
-    </LazyTooltip>
+    </ButtonWithTooltip>
   );
 }
 
-function LazyTooltip(props: ComponentProps<typeof ShownTooltip>) {
-  const { tooltip, isShownByPress: _, ...button } = props;
+interface ButtonWithTooltipProps extends TooltipButtonProps {
+  readonly isShownByPress: boolean;
+}
+
+/** The button stays the same element while its tooltip loads, so that neither a press nor the focus is lost. */
+function ButtonWithTooltip({ tooltip, isShownByPress, ...button }: ButtonWithTooltipProps) {
+  const [anchor, setAnchor] = useState<HTMLElement | null>(null);
+  const [wasPressed, setPressed] = useState(false);
+  const approach = ({ currentTarget }: SyntheticEvent<HTMLElement>) => {
+    setAnchor(currentTarget);
+  };
   return (
-    <Suspense fallback={<button type="button" aria-description={tooltip} {...button} />}>
-      <ShownTooltip {...props} />
-    </Suspense>
+    <>
+      <button
+        type="button"
+        aria-description={tooltip}
+        {...button}
+        onPointerEnter={approach}
+        onFocus={approach}
+        onClick={(event) => {
+          approach(event);
+          setPressed(isShownByPress);
+          button.onClick?.(event);
+        }}
+      />
+      {anchor !== null && (
+        <Suspense fallback={null}>
+          <ShownTooltip
+            anchor={anchor}
+            tooltip={tooltip}
+            isShownByPress={isShownByPress}
+            wasPressed={wasPressed}
+          />
+        </Suspense>
+      )}
+    </>
   );
 }

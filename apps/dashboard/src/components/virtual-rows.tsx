@@ -5,17 +5,18 @@ const ROW_HEIGHT = 32;
 /** Rows beyond each edge of the frame, which a key can go to. */
 const NUM_MORE_ROWS = 12;
 
-interface VirtualRowsProps<Row> {
-  readonly rows: readonly Row[];
+interface VirtualRowsProps {
+  readonly numRows: number;
   readonly numColumns: number;
-  readonly cellsOf: (row: Row) => ReactNode;
+  /** The cells of the row at a position. */
+  readonly cellsOf: (position: number) => ReactNode;
 }
 
 /** The body of a long table in the frame that scrolls it: only the rows in view, between two that are as high as all others. */
-export function VirtualRows<Row>({ rows, numColumns, cellsOf }: VirtualRowsProps<Row>) {
+export function VirtualRows({ numRows, numColumns, cellsOf }: VirtualRowsProps) {
   const body = useRef<HTMLTableSectionElement>(null);
   const virtualizer = useVirtualizer({
-    count: rows.length,
+    count: numRows,
     // A ref of the frame would be set only after this body asks for it first.
     getScrollElement: () => frameOf(body.current),
     estimateSize: () => ROW_HEIGHT,
@@ -35,7 +36,7 @@ export function VirtualRows<Row>({ rows, numColumns, cellsOf }: VirtualRowsProps
       {items.map(({ key, index }) => (
         // The header is the first row.
         <tr key={key} ref={virtualizer.measureElement} data-index={index} aria-rowindex={index + 2}>
-          {cellsOf(rows[index])}
+          {cellsOf(index)}
         </tr>
       ))}
       <Space height={after} numColumns={numColumns} />

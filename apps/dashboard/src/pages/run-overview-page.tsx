@@ -5,6 +5,7 @@ import type { ChartAxis } from '../charts/chart-axis';
 import { hasMetrics, MetricChart } from '../charts/metric-chart';
 import { DETAIL_CHARTS, LOSS_CHART, SUCCESS_CHART } from '../charts/run-charts';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
+import { OnceNear } from '../components/once-near';
 import { Segments } from '../components/segments';
 import { Stat, StatRow } from '../components/stat';
 import { useShownTime } from '../components/use-shown-time';
@@ -22,13 +23,15 @@ import { LimiterState } from '../sampling/limiter-state';
 import { openedRun } from '../as-of/saved-run';
 import { WhatWasLearned } from '../runs/what-was-learned';
 import { FirstAndNewest } from '../validation/first-and-newest';
-import { Validations } from '../validation/validations';
 import { RunWarnings } from '../warnings/run-warnings';
 import { useRunOfPage } from '../runs/run-of-page';
 import page from '../components/page.module.css';
 import styles from './run-overview-page.module.css';
 
 const NowYours = lazy(async () => ({ default: (await import('../agents/now-yours')).NowYours }));
+const Validations = lazy(async () => ({
+  default: (await import('../validation/validations')).Validations,
+}));
 
 const AXES = [
   { value: 'update', label: 'Updates' },
@@ -97,7 +100,14 @@ function TrainedOverview({ run }: { readonly run: RunDetail }) {
           </div>
         </>
       )}
-      <Validations runId={run.runId} recipe={run.recipe} />
+      {/* The charts have their heights by then, so that its place is below them. */}
+      {!metrics.isPending && (
+        <OnceNear>
+          <Suspense>
+            <Validations runId={run.runId} recipe={run.recipe} />
+          </Suspense>
+        </OnceNear>
+      )}
     </>
   );
 }

@@ -1,5 +1,7 @@
 import {
+  lazy,
   memo,
+  Suspense,
   useMemo,
   useRef,
   useState,
@@ -8,12 +10,14 @@ import {
   type RefObject,
 } from 'react';
 import type { StepTokens } from '../api-types/schema';
-import { TokenBlocks } from './token-blocks';
 import { TokenNumbers } from './token-numbers';
 import styles from './token-strip.module.css';
 import { heatOf, type TokenColors } from './token-colors';
 import { useFarHeight } from './use-far-height';
 import { tokenViews, type TokenView, type TrainedStep } from './token-view';
+
+// Few steps are so long.
+const TokenBlocks = lazy(async () => ({ default: (await import('./token-blocks')).TokenBlocks }));
 
 const NUM_SHOWN_AT_FIRST = 400;
 /** Of a strip that was not shown yet: about so many tokens are in a row, which is so high in pixels. */
@@ -61,7 +65,9 @@ export const TokenStrip = memo(function TokenStrip({ tokens, colors, trained, la
         onKeyDown={onKeyDown}
       >
         {inBlocks ? (
-          <TokenBlocks tokens={views} frame={strip} {...{ current, wanted, chipOf }} />
+          <Suspense fallback={null}>
+            <TokenBlocks tokens={views} frame={strip} {...{ current, wanted, chipOf }} />
+          </Suspense>
         ) : (
           shown.map(chipOf)
         )}

@@ -31,15 +31,19 @@ interface ChosenTaskCardProps {
 
 function ChosenTaskCard({ run, newestVersion }: ChosenTaskCardProps) {
   const { runId } = run;
-  const { data: tasks, error, refetch } = useValidationTasks(runId, newestVersion, useRefetchMs());
   const [search, change] = useAddressFields();
-  if (tasks === undefined)
+  const taskId = search.get(TASK_FIELD) ?? '';
+  const { data, error, refetch } = useValidationTasks(runId, newestVersion, {
+    isChosen: taskId !== '',
+    refetchMs: useRefetchMs(),
+  });
+  if (data === undefined)
     return error === null ? (
       <Loading label="Loading the tasks of validation" />
     ) : (
       <ErrorState error={error} onRetry={() => void refetch()} />
     );
-  const chosen = chooseTask(tasks, search.get(TASK_FIELD) ?? '');
+  const chosen = chooseTask(data.items, taskId);
   if (chosen === null) return null;
   const { task, number, previousId, nextId } = chosen;
   const choose = (taskId: string) => () => {
@@ -51,7 +55,8 @@ function ChosenTaskCard({ run, newestVersion }: ChosenTaskCardProps) {
         <h2>An unseen task, first and now</h2>
         <span className={page.grow} />
         <span className={page.subtle}>
-          Task {formatCount(number)} of {formatCount(tasks.length)}
+          Task {formatCount(number)} of {formatCount(data.items.length)}
+          {data.nextCursor !== null && '+'}
         </span>
         <button
           type="button"
