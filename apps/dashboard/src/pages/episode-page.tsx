@@ -10,6 +10,7 @@ import { buildConversation, hasBranches } from '../conversation/conversation-tre
 import { ConversationView } from '../conversation/conversation-view';
 import { EpisodeHeader } from '../episodes/episode-header';
 import styles from '../episodes/episode.module.css';
+import { ScrollShield } from '../episodes/scroll-shield';
 import { StepCard } from '../episodes/step-card';
 import { StepValues } from '../episodes/step-values';
 import { useTokenColoring } from '../episodes/token-coloring';
@@ -56,6 +57,7 @@ function Episode({ runId, summary, steps, hasMore, isLoadingMore, onLoadMore }: 
   const { colors, trained, controls: coloring } = useTokenColoring(runId, summary, steps);
   return (
     <div className={page.stack}>
+      <ScrollShield />
       <EpisodeHeader runId={runId} episode={summary} />
       {summary.forkedFrom !== null && <StepsBeforeFork origin={summary.forkedFrom} />}
       {steps.some(({ tokens }) => tokens.actionMask.includes(1)) && coloring}

@@ -134,7 +134,7 @@ describe('a run for a page', () => {
   });
 
   it('has the fields and the place that the page of the dashboard reads', async () => {
-    const declared = readFileSync(join(DASHBOARD, 'src/saved-page/saved-run.ts'), 'utf8');
+    const declared = readFileSync(join(DASHBOARD, 'src/as-of/saved-run.ts'), 'utf8');
     const [, fields] = /interface SavedRun \{(.*?)\n\}/s.exec(declared) ?? [];
     const names = [...fields.matchAll(/readonly (\w+):/g)].map(([, name]) => name);
     const saved = await readSavedRun(api({}), { runId: 'r', numEpisodes: 1, maxBytes: 1e6 });
