@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { asksAboutNow } from '../store/asked-moment.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
-import { BoundedMap } from './bounded-map.js';
 
 /** The progress of a run. */
 export interface RunActivity {
@@ -102,7 +102,9 @@ const NO_FIGURES: Figures = NO_ACTIVITY;
  */
 @Injectable()
 export class RunActivityReader {
-  private readonly kept = new BoundedMap<{ readonly records: string; readonly figures: Figures }>(MOST_KEPT);
+  private readonly kept = new LRUCache<string, { readonly records: string; readonly figures: Figures }>({
+    max: MOST_KEPT,
+  });
 
   constructor(private readonly store: StoreService) {}
 

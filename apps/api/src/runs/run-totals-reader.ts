@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { asksAboutNow } from '../store/asked-moment.js';
 import { StoreService } from '../store/store.service.js';
-import { BoundedMap } from './bounded-map.js';
 import type { RunTotals } from './run-totals.dto.js';
 import type { RecordedFigures } from './runs.dto.js';
 
@@ -71,7 +71,7 @@ interface KeptTotals {
  */
 @Injectable()
 export class RunTotalsReader {
-  private readonly kept = new BoundedMap<KeptTotals>(MOST_KEPT);
+  private readonly kept = new LRUCache<string, KeptTotals>({ max: MOST_KEPT });
   private numForgotten = 0;
 
   constructor(private readonly store: StoreService) {}

@@ -1,14 +1,17 @@
-import { type ComponentType, lazy } from 'react';
+import { type ComponentType, lazy, type ReactNode } from 'react';
 import controls from './controls.module.css';
 import page from './page.module.css';
 
-/** A part of a page whose code is loaded when the part is first shown. Where that fails, as after an upgrade of the server, the part says so and the page stays. */
-export function lazyPart<Props>(load: () => Promise<ComponentType<Props>>) {
+/** A part of a page whose code is loaded when the part is first shown. Where that fails, as after an upgrade of the server, the part says so, or shows `instead`, and the page stays. */
+export function lazyPart<Props>(
+  load: () => Promise<ComponentType<Props>>,
+  instead: () => ReactNode = NotLoaded,
+) {
   return lazy<ComponentType<Props>>(async () => {
     try {
       return { default: await load() };
     } catch {
-      return { default: NotLoaded };
+      return { default: instead };
     }
   });
 }

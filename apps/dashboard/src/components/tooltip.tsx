@@ -1,8 +1,12 @@
-import { lazy, Suspense, useState, type ComponentProps, type ReactNode, type SyntheticEvent } from 'react';
+import { Suspense, useState, type ComponentProps, type ReactNode, type SyntheticEvent } from 'react';
+import { lazyPart } from './lazy-part';
 import styles from './tooltip.module.css';
 
-// Loaded once the pointer or the focus comes to a button that has one.
-const ShownTooltip = lazy(async () => ({ default: (await import('./shown-tooltip')).ShownTooltip }));
+// Loaded once the pointer or the focus comes to a button that has one; where that fails, there is none.
+const ShownTooltip = lazyPart(
+  async () => (await import('./shown-tooltip')).ShownTooltip,
+  () => null,
+);
 
 interface TooltipButtonProps extends Omit<ComponentProps<'button'>, 'onFocus' | 'onPointerEnter'> {
   /** Says more than the button does; screen readers read it as its description. */

@@ -1,9 +1,10 @@
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useShownMoment } from '../as-of/shown-moment';
 import type { MetricSeries, RunDetail } from '../api-types/schema';
 import type { ChartAxis } from '../charts/chart-axis';
 import { hasMetrics, MetricChart } from '../charts/metric-chart';
 import { DETAIL_CHARTS, LOSS_CHART, SUCCESS_CHART } from '../charts/run-charts';
+import { lazyPart } from '../components/lazy-part';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { OnceNear } from '../components/once-near';
 import { Segments } from '../components/segments';
@@ -28,10 +29,8 @@ import { useRunOfPage } from '../runs/run-of-page';
 import page from '../components/page.module.css';
 import styles from './run-overview-page.module.css';
 
-const NowYours = lazy(async () => ({ default: (await import('../agents/now-yours')).NowYours }));
-const Validations = lazy(async () => ({
-  default: (await import('../validation/validations')).Validations,
-}));
+const NowYours = lazyPart(async () => (await import('../agents/now-yours')).NowYours);
+const Validations = lazyPart(async () => (await import('../validation/validations')).Validations);
 
 const AXES = [
   { value: 'update', label: 'Updates' },

@@ -1,5 +1,4 @@
 import {
-  lazy,
   memo,
   Suspense,
   useMemo,
@@ -10,6 +9,7 @@ import {
   type RefObject,
 } from 'react';
 import type { StepTokens } from '../api-types/schema';
+import { lazyPart } from '../components/lazy-part';
 import { TokenNumbers } from './token-numbers';
 import styles from './token-strip.module.css';
 import { heatOf, type TokenColors } from './token-colors';
@@ -17,7 +17,7 @@ import { useFarHeight } from './use-far-height';
 import { tokenViews, type TokenView, type TrainedStep } from './token-view';
 
 // Few steps are so long.
-const TokenBlocks = lazy(async () => ({ default: (await import('./token-blocks')).TokenBlocks }));
+const TokenBlocks = lazyPart(async () => (await import('./token-blocks')).TokenBlocks);
 
 const NUM_SHOWN_AT_FIRST = 400;
 /** Of a strip that was not shown yet: about so many tokens are in a row, which is so high in pixels. */
