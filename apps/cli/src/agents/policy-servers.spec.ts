@@ -49,7 +49,8 @@ describe('PolicyServers', () => {
   afterEach(async () => {
     await servers.close();
     policy.close();
-    rmSync(keyDirectory, { recursive: true });
+    // The use of a key is noted there in the background.
+    rmSync(keyDirectory, { recursive: true, maxRetries: 10 });
   });
 
   async function send(method: string, path: string, headers: Record<string, string> = {}, body = '') {

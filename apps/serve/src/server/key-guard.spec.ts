@@ -12,7 +12,8 @@ describe('KeyGuard', () => {
     keyDirectory = await mkdtemp(join(tmpdir(), 'retrace-keys-'));
     keys = new KeyDirectory(keyDirectory);
   });
-  afterEach(() => rm(keyDirectory, { recursive: true, force: true }));
+  // The use of a key is noted there in the background.
+  afterEach(() => rm(keyDirectory, { recursive: true, force: true, maxRetries: 10 }));
 
   const guard = (host: string, directory: string | null = keyDirectory) =>
     new KeyGuard({ host, keyDirectory: directory, onWarning: () => undefined });
