@@ -22,6 +22,7 @@ const DRIVERS = [
 const ARROWS = {
   trajectory: [],
   algorithms: [],
+  random: [],
   rewards: ['algorithms'],
   sampling: [],
   log: ['trajectory'],
@@ -36,8 +37,8 @@ const ARROWS = {
   tinker: ['endpoints'],
   scoring: ['endpoints', 'rewards', 'algorithms', 'trajectory', 'log', 'store', 'modules'],
   datasets: ['trajectory', 'log', 'store', 'rows'],
-  environments: ['trajectory', 'agents', 'algorithms/src/registry', 'rewards/src/text-metrics'],
-  'environment-sources': ['config', 'environments', 'trajectory', 'modules', 'process', 'rows'],
+  environments: ['trajectory', 'agents', 'random', 'algorithms/src/registry', 'rewards/src/text-metrics'],
+  'environment-sources': ['config', 'environments', 'random', 'trajectory', 'modules', 'process', 'rows'],
   importers: ['trajectory', 'environments', 'environment-sources', 'recording', 'rows'],
   compute: [],
   policy: ['algorithms', 'compute', 'jinja'],
@@ -80,7 +81,7 @@ export default {
     {
       name: 'pure-libraries-import-no-package',
       severity: 'error',
-      from: { path: '^libs/(algorithms|rewards|sampling)/src', pathNot: SPEC },
+      from: { path: '^libs/(algorithms|random|rewards|sampling)/src', pathNot: SPEC },
       to: { path: '^node_modules/', dependencyTypesNot: ['type-only'] },
     },
     {

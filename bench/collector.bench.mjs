@@ -24,7 +24,8 @@ import {
   TrajectoryWriter,
 } from '@retrace/collector';
 import { ServiceClient, VllmEngine } from '@retrace/endpoints';
-import { deriveSeed, getEnvironment, listEnvironments, Pcg32 } from '@retrace/environments';
+import { getEnvironment, listEnvironments } from '@retrace/environments';
+import { deriveSeed, Pcg32 } from '@retrace/random';
 import { ControlTail } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { CheckpointFiles, openPolicyText } from '@retrace/policy';

@@ -5,7 +5,8 @@
  *   npm run bench -- environments [-- --only sokoban [--only …] --episodes 2000]
  */
 import { parseArgs } from 'node:util';
-import { deriveSeed, listEnvironments, Pcg32 } from '@retrace/environments';
+import { listEnvironments } from '@retrace/environments';
+import { deriveSeed, Pcg32 } from '@retrace/random';
 import { FigureTable } from './figure-table.mjs';
 
 const { values } = parseArgs({

@@ -5,7 +5,7 @@
  *   npm run bench -- sampler
  */
 import { FigureTable } from './figure-table.mjs';
-import { Pcg32 } from '../libs/environments/dist/index.js';
+import { Pcg32 } from '../libs/random/dist/index.js';
 import { RowRecord } from '../libs/trajectory/dist/index.js';
 import { StoredGroups } from '../apps/trainer/dist/plan/stored-groups.js';
 import { StoredSampler } from '../apps/trainer/dist/plan/stored-sampler.js';

@@ -8,7 +8,7 @@ import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { openBackend } from '@retrace/compute';
 import { matrixProducts, resolveRecipe } from '@retrace/config';
-import { Pcg32 } from '@retrace/environments';
+import { Pcg32 } from '@retrace/random';
 import { RewardScorer } from '@retrace/scoring';
 import { computeUpdate } from '@retrace/trainer';
 import { RowRecord } from '@retrace/trajectory';

@@ -15,7 +15,7 @@ import { performance } from 'node:perf_hooks';
 import { parseArgs, promisify } from 'node:util';
 import { ServiceClient, VllmEngine } from '@retrace/endpoints';
 import { openPolicyText } from '@retrace/policy';
-import { Pcg32 } from '@retrace/environments';
+import { Pcg32 } from '@retrace/random';
 import { pipInstall } from '../test/support/python-client.mjs';
 import { startVllm, vllmPython } from '../test/support/vllm-server.mjs';
 import { FigureTable } from './figure-table.mjs';

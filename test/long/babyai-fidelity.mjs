@@ -11,7 +11,8 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { grid, Pcg32 } from '@retrace/environments';
+import { grid } from '@retrace/environments';
+import { Pcg32 } from '@retrace/random';
 import { FigureTable } from '../../bench/figure-table.mjs';
 import { installAgentGym } from '../support/agentgym.mjs';
 import { AgentGymEpisode, startAgentGym } from '../support/agentgym-http.mjs';

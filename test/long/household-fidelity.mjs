@@ -10,7 +10,8 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { household, householdPut, Pcg32 } from '@retrace/environments';
+import { household, householdPut } from '@retrace/environments';
+import { Pcg32 } from '@retrace/random';
 import { FigureTable } from '../../bench/figure-table.mjs';
 
 /** Share of actions that are replaced by a random one that can be done, and by one that mostly can't. */

@@ -1,6 +1,6 @@
 import { openBackend } from '@retrace/compute';
 import { listAlgorithms, resolveRecipe } from '@retrace/config';
-import { Pcg32, shuffle } from '@retrace/environments';
+import { Pcg32, shuffle } from '@retrace/random';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DataDirectories } from '../support/cli.mjs';
 import { InProcessRun } from '../support/in-process-run.js';

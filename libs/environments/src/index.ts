@@ -9,9 +9,7 @@ export type {
 } from './environment.js';
 export { EnvironmentError, type EnvironmentErrorCode } from './errors.js';
 export { defineEnvironment, getEnvironment, listEnvironments, specFault } from './registry.js';
-export { Pcg32 } from './random/pcg32.js';
-export { shuffle } from './random/shuffle.js';
-export { deriveSeed } from './random/derive-seed.js';
+export { deriveSeed, Pcg32, shuffle } from '@retrace/random';
 export { splitOf } from './task-split.js';
 export { wordsOf } from './text-world/text-world.js';
 export { oneWordParser, type OneWordParser, type ParsedAction } from './parse/one-word.js';

@@ -1,5 +1,5 @@
+import { pick } from '@retrace/random';
 import type { ScriptedAgent } from './environment.js';
-import { pick } from './random/pick.js';
 
 /** Uniform over the legal actions, or over `actions` where the environment lists none. */
 export function randomAgent(actions: readonly string[]): ScriptedAgent {

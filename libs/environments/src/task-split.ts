@@ -1,5 +1,5 @@
 import type { Split } from '@retrace/trajectory';
-import { hashText } from './random/derive-seed.js';
+import { hashText } from '@retrace/random';
 
 /**
  * The split that a task's content belongs to: 80 % train, 10 % validation, 10 % test, by hash of the

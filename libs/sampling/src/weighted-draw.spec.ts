@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Pcg32 } from '@retrace/environments';
+import { Pcg32 } from '@retrace/random';
 import { drawImportanceWeights, LEAST_PRIORITY, priorityWeight } from './priorities.js';
 import { SumTree } from './sum-tree.js';
 import { drawByWeight, inclusionProbabilities } from './weighted-draw.js';

@@ -1,10 +1,5 @@
-import {
-  frozenLake,
-  Pcg32,
-  type EnvironmentSpec,
-  type ScriptedAgent,
-  type StepResult,
-} from '@retrace/environments';
+import { frozenLake, type EnvironmentSpec, type ScriptedAgent, type StepResult } from '@retrace/environments';
+import { Pcg32 } from '@retrace/random';
 import type {
   AnyEvent,
   EpisodeEnded,

@@ -1,7 +1,8 @@
 import { GuardedEnvironment, sampleTask, type AnswerLimits } from '@retrace/collector/guarded-environment';
 import type { Recipe } from '@retrace/config';
 import { openEnvironment } from '@retrace/environment-sources';
-import { deriveSeed, Pcg32, type EnvironmentSpec, type ScriptedAgent } from '@retrace/environments';
+import { type EnvironmentSpec, type ScriptedAgent } from '@retrace/environments';
+import { deriveSeed, Pcg32 } from '@retrace/random';
 import type { Baseline, Split } from '@retrace/trajectory';
 
 export interface BaselineOptions {

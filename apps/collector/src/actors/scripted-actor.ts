@@ -1,4 +1,5 @@
-import { EnvironmentError, Pcg32, type EnvironmentSpec, type ScriptedAgent } from '@retrace/environments';
+import { EnvironmentError, type EnvironmentSpec, type ScriptedAgent } from '@retrace/environments';
+import { Pcg32 } from '@retrace/random';
 import { encodePlain, type PolicyText } from '@retrace/policy';
 import type { EpisodeLoops } from '../loop/episode-loop.js';
 import type { Turn } from '../turn/turn.js';

@@ -1,4 +1,5 @@
-import { deriveSeed, type EnvironmentSpec, type Observation, type StepResult } from '@retrace/environments';
+import { type EnvironmentSpec, type Observation, type StepResult } from '@retrace/environments';
+import { deriveSeed } from '@retrace/random';
 import type { EpisodeLimits } from '@retrace/config';
 import type { PromptFormat } from '@retrace/policy';
 import type { AnyEvent, SamplingParameters } from '@retrace/trajectory';

@@ -1,4 +1,4 @@
-import { deriveSeed } from '@retrace/environments';
+import { deriveSeed } from '@retrace/random';
 import type { AnyEvent, EpisodeEnded, EpisodeStarted, Json, StepRecorded } from '@retrace/trajectory';
 import { CollectorError } from '../collector-error.js';
 

@@ -1,5 +1,5 @@
 import { proximalPolicy, recordedRecipe, whatIfRecipe, type Recipe } from '@retrace/config';
-import { deriveSeed } from '@retrace/environments';
+import { deriveSeed } from '@retrace/random';
 import type { BatchQuestion } from '@retrace/process';
 import type { RewardScorer } from '@retrace/scoring';
 import { OWN_GROUPS_ONLY } from '@retrace/trajectory';

@@ -12,7 +12,7 @@ import {
 } from '@retrace/trajectory';
 import { decodeEvent, encodeEvent, KnownEvents } from '@retrace/trajectory/codec';
 import { controlEvent, episodeEvent, episodeEvents } from '@retrace/trajectory/testing';
-import { deriveSeed, Pcg32, shuffle } from '@retrace/environments';
+import { deriveSeed, Pcg32, shuffle } from '@retrace/random';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EpisodeTail } from './episode-tail.js';
 import { FreshEpisodes } from './fresh-episodes.js';

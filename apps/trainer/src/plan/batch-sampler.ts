@@ -1,5 +1,5 @@
 import { dataSources, type Recipe } from '@retrace/config';
-import { deriveSeed, Pcg32 } from '@retrace/environments';
+import { deriveSeed, Pcg32 } from '@retrace/random';
 import { divideByShare, sampleBlock } from '@retrace/sampling';
 import type { SamplingFacts, SamplingQuery } from '@retrace/store';
 import type { GroupState, RunState, SamplingBlocked } from '@retrace/trajectory';

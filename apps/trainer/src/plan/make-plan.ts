@@ -1,5 +1,5 @@
 import { recipeHash, type Recipe, type SamplerRecipe } from '@retrace/config';
-import { deriveSeed } from '@retrace/environments';
+import { deriveSeed } from '@retrace/random';
 import { drawImportanceWeights, inclusionProbabilities } from '@retrace/sampling';
 import { newControlEventId, OWN_GROUPS_ONLY, type BatchPlanned, type Json } from '@retrace/trajectory';
 import type { DrawnGroup } from './drawn-group.js';

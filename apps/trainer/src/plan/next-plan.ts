@@ -1,5 +1,5 @@
 import type { Recipe } from '@retrace/config';
-import { deriveSeed, Pcg32, shuffle } from '@retrace/environments';
+import { deriveSeed, Pcg32, shuffle } from '@retrace/random';
 import type { BatchPlanned, GroupState, Json, RunState, SamplingBlocked } from '@retrace/trajectory';
 import type { BatchSampler } from './batch-sampler.js';
 import type { DrawnGroup } from './drawn-group.js';

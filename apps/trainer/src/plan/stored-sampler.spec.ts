@@ -1,5 +1,5 @@
 import type { SamplerRecipe } from '@retrace/config';
-import { Pcg32 } from '@retrace/environments';
+import { Pcg32 } from '@retrace/random';
 import { RowRecord } from '@retrace/trajectory';
 import { describe, expect, it } from 'vitest';
 import { StoredGroups } from './stored-groups.js';

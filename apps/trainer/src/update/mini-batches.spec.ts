@@ -1,4 +1,4 @@
-import { Pcg32 } from '@retrace/environments';
+import { Pcg32 } from '@retrace/random';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { gatherSequences, shuffledSequences, splitSequences, type UpdateColumns } from './mini-batches.js';

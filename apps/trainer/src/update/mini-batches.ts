@@ -1,5 +1,5 @@
 import type { OptimizerRecipe } from '@retrace/config';
-import { shuffle, type Pcg32 } from '@retrace/environments';
+import { shuffle, type Pcg32 } from '@retrace/random';
 import { mapLossColumns, type LossColumns, type SequenceBatch, type TrainingBatch } from '@retrace/policy';
 import { lossWeights, type AggregationRule } from './loss-weights.js';
 

@@ -1,5 +1,5 @@
 import type { OptimizerRecipe } from '@retrace/config';
-import { Pcg32 } from '@retrace/environments';
+import { Pcg32 } from '@retrace/random';
 import {
   averageTerms,
   type AppliedGradients,

@@ -5,7 +5,7 @@ import {
   type PreferencePairs,
 } from '@retrace/algorithms';
 import type { OptimizerRecipe, PreferenceRecipe } from '@retrace/config';
-import { Pcg32, shuffle } from '@retrace/environments';
+import { Pcg32, shuffle } from '@retrace/random';
 import { averageTerms, type LossTerms, type TrainingBatch } from '@retrace/policy';
 import type { TokenBatch } from '@retrace/trajectory';
 import type { StepLoss, UpdateEngine } from '../engine/update-engine.js';

@@ -1,5 +1,5 @@
 import { resamplingWeights, type ResamplingOptions } from '@retrace/algorithms';
-import { Pcg32 } from '@retrace/environments';
+import { Pcg32 } from '@retrace/random';
 import type { ScoredRewards } from './score-rewards.js';
 
 /** Separates these draws from the stream that shuffles advantages. */

@@ -1,4 +1,4 @@
-import { Pcg32, shuffle } from '@retrace/environments';
+import { Pcg32, shuffle } from '@retrace/random';
 import type { TokenBatch } from '@retrace/trajectory';
 
 /** Positions of the tokens that the mask marks, ascending. */

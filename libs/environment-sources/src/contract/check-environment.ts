@@ -1,6 +1,4 @@
 import {
-  deriveSeed,
-  Pcg32,
   specFault,
   wordsOf,
   type Environment,
@@ -8,6 +6,7 @@ import {
   type Observation,
   type StepResult,
 } from '@retrace/environments';
+import { deriveSeed, Pcg32 } from '@retrace/random';
 import { isDeepStrictEqual } from 'node:util';
 import type { Split } from '@retrace/trajectory';
 

@@ -1,4 +1,5 @@
-import { deriveSeed, splitOf, type EnvironmentSpec } from '@retrace/environments';
+import { splitOf, type EnvironmentSpec } from '@retrace/environments';
+import { deriveSeed } from '@retrace/random';
 import { isJsonObject, type Json, type Split } from '@retrace/trajectory';
 import type { RemoteDescription } from './adapter.js';
 

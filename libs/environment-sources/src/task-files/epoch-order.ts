@@ -1,4 +1,4 @@
-import { deriveSeed, Pcg32, shuffle } from '@retrace/environments';
+import { deriveSeed, Pcg32, shuffle } from '@retrace/random';
 
 /** Position in a stream of tasks. */
 interface Place {

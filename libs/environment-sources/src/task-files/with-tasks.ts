@@ -1,11 +1,11 @@
 import type { TaskRecipe } from '@retrace/config';
 import {
-  deriveSeed,
   EnvironmentError,
   type Environment,
   type EnvironmentSpec,
   type ResetOptions,
 } from '@retrace/environments';
+import { deriveSeed } from '@retrace/random';
 import type { Json, Split } from '@retrace/trajectory';
 import { EnvironmentSourceError } from '../errors.js';
 import { EpochOrder } from './epoch-order.js';

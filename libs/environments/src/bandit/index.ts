@@ -1,8 +1,7 @@
+import { deriveSeed, Pcg32 } from '@retrace/random';
 import type { Environment, ScriptedAgent } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { randomAgent, randomVocabularyAgent } from '../random-agents.js';
-import { deriveSeed } from '../random/derive-seed.js';
-import { Pcg32 } from '../random/pcg32.js';
 import { defineEnvironment } from '../registry.js';
 import { splitOf } from '../task-split.js';
 import { ARM_NAMES, HIGH_ARM_NAMES, LOW_ARM_NAMES, isHighArm } from './arms.js';

@@ -1,4 +1,4 @@
-import type { Pcg32 } from '../random/pcg32.js';
+import type { Pcg32 } from '@retrace/random';
 import { OPERATORS, calculate } from './arithmetic.js';
 import { hitsTarget, type CountdownTask } from './countdown-task.js';
 

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Pcg32 } from '../random/pcg32.js';
+import { Pcg32 } from '@retrace/random';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
 import { hashEpisodes } from '../testing/hash-episodes.js';
 import { solveCountdown } from './combine-numbers.js';

@@ -1,5 +1,4 @@
-import { shuffle } from '../random/shuffle.js';
-import type { Pcg32 } from '../random/pcg32.js';
+import { type Pcg32, shuffle } from '@retrace/random';
 import { tagOf, type ItemNames } from './crafting-words.js';
 import { formatRecipe, type CraftingTask, type Portion, type CraftingRecipe } from './recipe-book.js';
 

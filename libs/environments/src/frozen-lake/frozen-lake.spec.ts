@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { Pcg32 } from '@retrace/random';
 import type { StepResult } from '../environment.js';
-import { Pcg32 } from '../random/pcg32.js';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
 import { agentOf, playEpisode } from '../testing/play.js';
 import { FrozenLake } from './frozen-lake.js';

@@ -1,7 +1,6 @@
+import { deriveSeed, Pcg32 } from '@retrace/random';
 import type { EnvironmentSpec } from '../environment.js';
 import { randomAgent, randomVocabularyAgent } from '../random-agents.js';
-import { deriveSeed } from '../random/derive-seed.js';
-import { Pcg32 } from '../random/pcg32.js';
 import { defineEnvironment } from '../registry.js';
 import { splitOf } from '../task-split.js';
 import { FrozenLake, LAKE_MAX_STEPS } from './frozen-lake.js';

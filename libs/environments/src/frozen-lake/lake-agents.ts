@@ -1,6 +1,6 @@
+import { pick } from '@retrace/random';
 import type { Environment, ScriptedAgent } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
-import { pick } from '../random/pick.js';
 import { FrozenLake } from './frozen-lake.js';
 import { MOVES, distancesToGoal, manhattanDistance, neighbour } from './lake-map.js';
 

@@ -1,6 +1,6 @@
 import type { Json } from '@retrace/trajectory';
+import type { Pcg32 } from '@retrace/random';
 import { EnvironmentError } from '../errors.js';
-import type { Pcg32 } from '../random/pcg32.js';
 
 /** Lakes are SIDE × SIDE cells, numbered row by row from the top left. */
 export const SIDE = 4;

@@ -1,7 +1,5 @@
 import type { Split } from '@retrace/trajectory';
-import { pick } from '../random/pick.js';
-import { deriveSeed } from '../random/derive-seed.js';
-import { Pcg32 } from '../random/pcg32.js';
+import { deriveSeed, Pcg32, pick } from '@retrace/random';
 import { splitOf } from '../task-split.js';
 import {
   LAMP,

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '@retrace/trajectory';
+import { hashText } from '@retrace/random';
 import { EnvironmentError } from '../errors.js';
-import { hashText } from '../random/derive-seed.js';
 import { LAMP, RECEPTACLE_KINDS, ROOM_KINDS, THING_KINDS } from './household-kinds.js';
 
 /** Families of tasks; ALFWorld's names are in the README. */

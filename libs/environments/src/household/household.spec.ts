@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { Pcg32 } from '@retrace/random';
 import type { StepResult } from '../environment.js';
-import { Pcg32 } from '../random/pcg32.js';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
 import { successOf, transcriptOf } from '../testing/episodes.js';
 import { ROOM_KINDS, THING_KINDS } from './household-kinds.js';

@@ -1,4 +1,4 @@
-import type { Pcg32 } from '../random/pcg32.js';
+import type { Pcg32 } from '@retrace/random';
 import { UNREACHABLE, distancesToGoal, type MazeMap } from './maze-map.js';
 
 export interface DrawnMazeRules {

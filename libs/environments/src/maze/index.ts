@@ -1,10 +1,8 @@
+import { deriveSeed, Pcg32, pick } from '@retrace/random';
 import type { Environment, EnvironmentSpec, ScriptedAgent } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { DIRECTIONS } from '../grid/directions.js';
 import { randomAgent, randomVocabularyAgent } from '../random-agents.js';
-import { deriveSeed } from '../random/derive-seed.js';
-import { Pcg32 } from '../random/pcg32.js';
-import { pick } from '../random/pick.js';
 import { defineEnvironment } from '../registry.js';
 import { splitOf } from '../task-split.js';
 import { drawMaze } from './draw-maze.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { Pcg32 } from '@retrace/random';
 import { DIRECTIONS } from '../grid/directions.js';
-import { Pcg32 } from '../random/pcg32.js';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
 import { hashEpisodes } from '../testing/hash-episodes.js';
 import { agentOf, playEpisode } from '../testing/play.js';

@@ -1,5 +1,5 @@
+import { deriveSeed } from '@retrace/random';
 import { randomAgent, randomVocabularyAgent } from '../random-agents.js';
-import { deriveSeed } from '../random/derive-seed.js';
 import { defineEnvironment } from '../registry.js';
 import { memoryBanditExpert, winStayLoseShift } from './memory-bandit-agents.js';
 import { MEMORY_BANDIT_WORDS, MemoryBandit, NUM_PULLS, PULL_ARMS } from './memory-bandit.js';

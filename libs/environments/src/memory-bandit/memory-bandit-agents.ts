@@ -1,5 +1,5 @@
+import { pick } from '@retrace/random';
 import type { Environment, Observation, ScriptedAgent } from '../environment.js';
-import { pick } from '../random/pick.js';
 import { PULL_ARMS, type PullArm } from './memory-bandit.js';
 
 /** An agent's memory of a running episode. */

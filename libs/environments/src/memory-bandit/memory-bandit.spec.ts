@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Pcg32 } from '../random/pcg32.js';
+import { Pcg32 } from '@retrace/random';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
 import { agentOf, playEpisode } from '../testing/play.js';
 import { memoryBandit } from './index.js';

@@ -1,10 +1,9 @@
 import type { Json } from '@retrace/trajectory';
+import { deriveSeed, MAX_UINT32, Pcg32 } from '@retrace/random';
 import type { Environment, Observation, ResetOptions, StepResult } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { INVALID_ACTION_NAMES, INVALID_ACTION_REWARD, INVALID_ACTION_VALUES } from '../invalid-action.js';
 import { oneWordParser } from '../parse/one-word.js';
-import { deriveSeed } from '../random/derive-seed.js';
-import { MAX_UINT32, Pcg32 } from '../random/pcg32.js';
 import { SnapshotFields } from '../snapshot-fields.js';
 
 export const PULL_ARMS = ['alpha', 'beta'] as const;

@@ -1,7 +1,6 @@
+import { deriveSeed, Pcg32 } from '@retrace/random';
 import type { EnvironmentSpec, ScriptedAgent } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
-import { deriveSeed } from '../random/derive-seed.js';
-import { Pcg32 } from '../random/pcg32.js';
 import { defineEnvironment } from '../registry.js';
 import { splitOf } from '../task-split.js';
 import { Question } from './question.js';

@@ -1,4 +1,4 @@
-import type { Pcg32 } from '../random/pcg32.js';
+import type { Pcg32 } from '@retrace/random';
 import { ANY_MISSION, drawAnyMission, type AnyMissionRules } from './any-mission.js';
 import { DOOR_FAMILIES } from './door-families.js';
 import { NINE_ROOMS, type GridFamily } from './family.js';

@@ -1,9 +1,9 @@
+import { pick } from '@retrace/random';
 import type { Environment, ScriptedAgent } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { planMoves } from './grid-plan.js';
 import type { Level } from './level.js';
 import { makeMove, type GridState } from './moves.js';
-import { pick } from '../random/pick.js';
 import { makeMoves, RoomGrid } from './room-grid.js';
 
 /** Knows the whole level: takes the action that leads farthest along its plan; a random one where it has none. */

@@ -1,4 +1,4 @@
-import type { Pcg32 } from '../random/pcg32.js';
+import type { Pcg32 } from '@retrace/random';
 import type { LevelTask } from './level.js';
 import { readTarget, type ClauseTask, type MissionTask } from './mission.js';
 import { COLORS, HEADINGS, MOVABLE_KINDS, type DoorState, type MovableKind } from './thing.js';

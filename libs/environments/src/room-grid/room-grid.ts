@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '@retrace/trajectory';
-import { hashText } from '../random/derive-seed.js';
+import { hashText } from '@retrace/random';
 import { refusal, TextWorld, type Outcome } from '../text-world/text-world.js';
 import { assess, nearestBarrier, type Situation } from './actions.js';
 import { parseLevelTask, type Level } from './level.js';

@@ -1,6 +1,5 @@
+import { type Pcg32, shuffle } from '@retrace/random';
 import { directionOffsets } from '../grid/directions.js';
-import type { Pcg32 } from '../random/pcg32.js';
-import { shuffle } from '../random/shuffle.js';
 import { replaceBox, type SokobanRoom, type SokobanState } from './sokoban-room.js';
 import { stateKey } from './solve-room.js';
 

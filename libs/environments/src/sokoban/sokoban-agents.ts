@@ -1,7 +1,7 @@
+import { pick } from '@retrace/random';
 import type { Environment, ScriptedAgent } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { DIRECTIONS } from '../grid/directions.js';
-import { pick } from '../random/pick.js';
 import { Sokoban } from './sokoban.js';
 import { solveRoom } from './solve-room.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { Pcg32 } from '@retrace/random';
 import type { StepResult } from '../environment.js';
 import { DIRECTIONS } from '../grid/directions.js';
-import { Pcg32 } from '../random/pcg32.js';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
 import { hashEpisodes } from '../testing/hash-episodes.js';
 import { drawRoom } from './draw-room.js';

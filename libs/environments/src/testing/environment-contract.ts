@@ -1,7 +1,7 @@
 import type { Json, Split } from '@retrace/trajectory';
 import { describe, expect, it } from 'vitest';
+import { Pcg32 } from '@retrace/random';
 import type { Environment, EnvironmentSpec, ResetOptions, StepResult } from '../environment.js';
-import { Pcg32 } from '../random/pcg32.js';
 import { agentOf, playEpisode, type Playthrough } from './play.js';
 
 const SPLITS: readonly Split[] = ['train', 'validation', 'test'];

@@ -1,5 +1,5 @@
+import { Pcg32 } from '@retrace/random';
 import type { EnvironmentSpec } from '../environment.js';
-import { Pcg32 } from '../random/pcg32.js';
 import { agentOf, playEpisode, type Playthrough } from './play.js';
 
 /** Success rate of a scripted agent on tasks of the test split. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Pcg32 } from '../random/pcg32.js';
+import { Pcg32 } from '@retrace/random';
 import { getEnvironment } from '../registry.js';
 import { agentOf, playEpisode } from './play.js';
 

@@ -1,5 +1,4 @@
-import { deriveSeed } from '../random/derive-seed.js';
-import { Pcg32 } from '../random/pcg32.js';
+import { deriveSeed, Pcg32 } from '@retrace/random';
 import { defineEnvironment } from '../registry.js';
 import { splitOf } from '../task-split.js';
 import { wordleConsistent, wordleExpert, wordleRandom } from './wordle-agents.js';

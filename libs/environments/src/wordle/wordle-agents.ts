@@ -1,6 +1,6 @@
+import { pick } from '@retrace/random';
 import type { Environment, ScriptedAgent } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
-import { pick } from '../random/pick.js';
 import { MARKS, WORD_LENGTH, markGuess } from './marks.js';
 import { Wordle } from './wordle.js';
 import { WORDLE_WORDS } from './wordle-words.js';

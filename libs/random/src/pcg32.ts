@@ -1,4 +1,4 @@
-import { EnvironmentError } from '../errors.js';
+import { RandomError } from './random-error.js';
 
 /** Multiplier of the 64-bit linear congruential generator under PCG, as 32-bit halves. */
 const MULTIPLIER_HIGH = 0x5851f42d;
@@ -24,7 +24,7 @@ export class Pcg32 {
   /**
    * @param seed integer in [0, 2⁵³)
    * @param stream integer in [0, 2⁵²): which of the generator's sequences
-   * @throws EnvironmentError `INVALID_ARGUMENT` outside these ranges
+   * @throws RandomError outside these ranges
    */
   constructor(seed: number, stream = 0) {
     this.seed(seed, stream);
@@ -82,11 +82,11 @@ export class Pcg32 {
   /**
    * Uniform over 0 … bound − 1, without modulo bias (draws again below the threshold).
    *
-   * @throws EnvironmentError `INVALID_ARGUMENT` unless bound is an integer in [1, 2³²]
+   * @throws RandomError unless bound is an integer in [1, 2³²]
    */
   nextBelow(bound: number): number {
     if (!Number.isInteger(bound) || bound < 1 || bound > TWO_TO_32) {
-      throw new EnvironmentError('INVALID_ARGUMENT', `bound is ${bound}, must be an integer in [1, 2^32]`);
+      throw new RandomError(`bound is ${bound}, must be an integer in [1, 2^32]`);
     }
     const threshold = TWO_TO_32 % bound;
     let drawn = this.nextUint32();
@@ -108,6 +108,6 @@ function multiplyHigh(a: number, b: number): number {
 
 function checkSeed(name: string, value: number, end: number): void {
   if (!Number.isInteger(value) || value < 0 || value >= end) {
-    throw new EnvironmentError('INVALID_ARGUMENT', `${name} is ${value}, must be an integer in [0, ${end})`);
+    throw new RandomError(`${name} is ${value}, must be an integer in [0, ${end})`);
   }
 }
