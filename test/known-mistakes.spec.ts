@@ -32,7 +32,7 @@ import {
   type EpisodeColumns,
 } from '@retrace/trajectory';
 import { columnsFromTokens, sampleControlEvent, sampleEpisodeEvent } from '@retrace/trajectory/testing';
-import { assertAccountedLogprobs } from '../apps/trainer/src/update/behavior-check.js';
+import { assertAccountedLogprobs } from '../apps/trainer/src/update/read-batch.js';
 import { payloadFields } from '../libs/trajectory/src/validation/validate-event.js';
 
 /* Mistakes that implementations of this mathematics, and of what brings data to it, are known to make: one test a number. */

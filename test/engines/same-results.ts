@@ -4,6 +4,7 @@ import { readPlanColumns } from '@retrace/store';
 import type { EvaluatedTokens, UpdateEngine } from '@retrace/trainer';
 import { expect } from 'vitest';
 import { Replayer } from '../../apps/trainer/src/replay/replayer.js';
+import { evaluateActions } from '../../apps/trainer/src/update/action-tokens.js';
 import { readBatch } from '../../apps/trainer/src/update/read-batch.js';
 import { InProcessRun } from '../support/in-process-run.js';
 import type { Worker } from './torch.js';
@@ -32,9 +33,9 @@ export async function expectSameUpdates(
   const { commit, plan } = replayer.update(NUM_UPDATES);
   const columns = await readPlanColumns(run.source.reader, plan, run.id);
   const needs = { greedyBaseline: false, behaviorLogprobs: false, finalValues: false };
-  const { batch, sampled: mask } = readBatch(columns, { ...recipe.collection, needs });
+  const { tokens, sampled: mask } = readBatch(columns, { ...recipe.collection, needs });
   const evaluate = (engine: UpdateEngine) =>
-    engine.evaluate(batch, {
+    evaluateActions(engine, tokens, {
       temperature: recipe.collection.temperature,
       mask,
       squaredProbabilities: true,

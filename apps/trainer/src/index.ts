@@ -2,12 +2,12 @@ export { countKeptCheckpoints, keptCheckpoints } from './checkpoint/kept-checkpo
 export { runTrainer } from './run-trainer.js';
 export { Trainer, type TrainerOptions } from './trainer.js';
 export type { FactsSource } from './plan/batch-sampler.js';
-export type { EpisodeSource } from './update/episode-source.js';
+export type { EpisodeSource } from './plan/episode-source.js';
 export { computeUpdate } from './update/compute-update.js';
-export { openEndpointTeacher } from './update/endpoint-teacher.js';
+export { openEndpointTeacher } from './teacher/endpoint-teacher.js';
 export type { UpdateInputs } from './update/update-inputs.js';
-export { readsTexts } from './update/update-needs.js';
-export type { UpdateResult } from './update/update-result.js';
+export { readsTexts } from './update/update-inputs.js';
+export type { UpdateResult } from './update/result/update-result.js';
 export { TensorflowEngine, type TensorflowEngineOptions } from './engine/tensorflow-engine.js';
 export { openEngine } from './engine/open-engine.js';
 export type { EngineState, EvaluatedTokens, UpdateEngine } from './engine/update-engine.js';

@@ -17,7 +17,7 @@ import { createStoreClient, TrajectoryReader, untilVisible, type StoreClient } f
 import { ControlTail, openLog, PatientLog, WarningLog, type EventLog } from '@retrace/log';
 import type { Json, RunState } from '@retrace/trajectory';
 import type { KnownEvents } from '@retrace/trajectory/codec';
-import { openEndpointTeacher } from './update/endpoint-teacher.js';
+import { openEndpointTeacher } from './teacher/endpoint-teacher.js';
 import { openSharedEngine } from './data-parallel/open-shared-engine.js';
 import { recipeModelConfig } from './engine/recipe-model.js';
 import { saveTokenizer } from './checkpoint/save-tokenizer.js';

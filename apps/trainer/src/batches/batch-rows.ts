@@ -1,7 +1,7 @@
 import { episodeDigests, episodesByRun } from '@retrace/trajectory';
 import { encodeRows, listColumn, numberColumn, textColumn, type NamedColumns } from '../arrow/arrow-rows.js';
-import type { UpdateColumns } from '../update/mini-batches.js';
-import { episodeOfSequence, scatter } from '../update/token-columns.js';
+import type { UpdateColumns } from '../update/loss-columns.js';
+import { episodeOfSequence, maskOfTokens, scatter } from '../update/action-tokens.js';
 import type { MadeBatch } from './make-batch.js';
 
 /** The key of the schema's metadata that says what the batch is, as JSON. */
@@ -31,27 +31,28 @@ const METADATA_KEY = 'retrace';
  */
 export function batchRows({ runId, rewardVersion, inputs, prepared }: MadeBatch): Uint8Array {
   const { plan, columns: episodes, recipe } = inputs;
-  const { read, scored, charged, columns, proximal } = prepared;
-  const { batch } = read;
+  const { scored, rewardsWithKl, columns, proximal } = prepared;
+  const batch = prepared.batch.tokens;
   const { sequenceOffsets } = batch;
   const numSequences = sequenceOffsets.length - 1;
   const episodeOf = episodeOfSequence(batch);
   const { lossMask, weights } = rejected(columns, recipe.loss.rolloutCorrection?.denominator ?? 'all');
-  const atTokens = (values: Float32Array) => scatter(values, batch.actionTokens, batch.tokenIds.length);
+  const atTokens = (values: Float32Array | null | undefined) =>
+    values && scatter(values, batch.actionTokens, batch.tokenIds.length);
   const lists: Readonly<Record<string, Uint8Array | Int32Array | Float32Array | null | undefined>> = {
     token_ids: batch.tokenIds,
     policy_versions: batch.policyVersions,
     action_mask: batch.actionMask,
-    loss_mask: lossMask,
+    loss_mask: maskOfTokens(batch, lossMask),
     behavior_logprobs: batch.behaviorLogprobs,
-    old_logprobs: columns.proximalLogprobs,
-    advantages: columns.advantages,
-    token_rewards: atTokens(charged.rewards),
-    token_scores: charged.kls && atTokens(scored.rewards),
-    importance_weights: weights,
-    reference_logprobs: columns.referenceLogprobs,
-    returns: columns.returns,
-    values: recipe.loss.valueCoefficient > 0 ? proximal.values : null,
+    old_logprobs: atTokens(columns.proximalLogprobs),
+    advantages: atTokens(columns.advantages),
+    token_rewards: atTokens(rewardsWithKl.rewards),
+    token_scores: rewardsWithKl.kls && atTokens(scored.rewards),
+    importance_weights: atTokens(weights),
+    reference_logprobs: atTokens(columns.referenceLogprobs),
+    returns: atTokens(columns.returns),
+    values: recipe.loss.valueCoefficient > 0 ? atTokens(proximal.values) : null,
   };
   const ofEpisode = (texts: readonly string[]) => textColumn(Array.from(episodeOf, (e) => texts[e]));
   const runIds = episodesByRun(plan, runId).flatMap((part) => part.episodeIds.map(() => part.runId));
@@ -79,7 +80,7 @@ export function batchRows({ runId, rewardVersion, inputs, prepared }: MadeBatch)
 }
 
 /**
- * Tokens that a correction rejected: out of the loss with its denominators, or with weight 0 in it.
+ * [A] Tokens that a correction rejected: out of the loss with its denominators, or with weight 0 in it.
  *
  * @param denominator as in `loss.rolloutCorrection`
  */
@@ -89,9 +90,9 @@ function rejected(
 ): { readonly lossMask: Uint8Array; readonly weights: Float32Array | null } {
   if (keptMask === null) return { lossMask: trainedMask, weights: importanceWeights };
   if (denominator === 'kept')
-    return { lossMask: trainedMask.map((bit, n) => bit & keptMask[n]), weights: importanceWeights };
+    return { lossMask: trainedMask.map((bit, a) => bit & keptMask[a]), weights: importanceWeights };
   const weights = importanceWeights ?? new Float32Array(trainedMask.length).fill(1);
-  return { lossMask: trainedMask, weights: weights.map((weight, n) => weight * keptMask[n]) };
+  return { lossMask: trainedMask, weights: weights.map((weight, a) => weight * keptMask[a]) };
 }
 
 /** [S] The place of each sequence among those of its episode. */

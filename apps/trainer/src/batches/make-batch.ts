@@ -11,7 +11,7 @@ import {
 } from '../replay/replayer.js';
 import { TrainerError } from '../trainer-error.js';
 import { prepareUpdate, type PreparedUpdate } from '../update/prepare-update.js';
-import { asksPolicy } from '../update/update-needs.js';
+import { asksPolicy } from '../update/update-inputs.js';
 
 export interface MakeBatchOptions
   extends

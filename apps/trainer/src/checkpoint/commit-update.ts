@@ -1,8 +1,8 @@
 import type { BatchPlanned, EpisodeColumns, Json } from '@retrace/trajectory';
 import type { ControlEntry, ControlTail } from '@retrace/log';
 import type { UpdateEngine } from '../engine/update-engine.js';
-import type { MetricEntries } from '../update/metrics.js';
-import type { UpdateResult } from '../update/update-result.js';
+import type { MetricEntries } from '../metric-entries.js';
+import type { UpdateResult } from '../update/result/update-result.js';
 import { tokenEvents } from './token-events.js';
 import { traceUpdate } from './trace-update.js';
 

@@ -6,7 +6,7 @@ import {
   type Recipe,
 } from '@retrace/config';
 import type { CheckpointFile, CommittedState, PolicyPublished, RunState } from '@retrace/trajectory';
-import { referencePolicy } from '../update/reference-logprobs.js';
+import { referencePolicy } from '../update/update-inputs.js';
 
 /** The parts of a recipe that say what is kept; a run that another program began may lack them, and a recorded one has none. */
 type RetentionRecipe = Partial<

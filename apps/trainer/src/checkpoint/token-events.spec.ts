@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TRACE_COLUMNS, type TokenTrace } from '../update/token-trace.js';
+import { TRACE_COLUMNS, type TokenTrace } from '../update/result/token-trace.js';
 import { TokenDigest } from '../replay/token-digest.js';
 import { tokenEvents } from './token-events.js';
 

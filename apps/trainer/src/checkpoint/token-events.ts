@@ -1,6 +1,6 @@
 import type { ControlEntry } from '@retrace/log';
 import type { BatchPlanned } from '@retrace/trajectory';
-import { TRACE_COLUMNS, type TokenTrace } from '../update/token-trace.js';
+import { TRACE_COLUMNS, type TokenTrace } from '../update/result/token-trace.js';
 
 /** 37 bytes each, with a teacher 41, so that an event stays below the 64 MiB of the largest record. */
 const MAX_TOKENS_PER_EVENT = 1_000_000;

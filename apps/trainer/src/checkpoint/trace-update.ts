@@ -6,7 +6,7 @@ import {
   type EpisodeColumns,
   type UpdateTraced,
 } from '@retrace/trajectory';
-import type { UpdateResult } from '../update/update-result.js';
+import type { UpdateResult } from '../update/result/update-result.js';
 
 interface TraceOptions {
   readonly runId: string;

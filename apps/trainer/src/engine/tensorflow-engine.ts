@@ -28,7 +28,7 @@ import {
 import type { CheckpointFile, UsedEngine } from '@retrace/trajectory';
 import { requireStateInFile } from './held-state.js';
 import { directoryOptions, madeConfig, modelHashOf } from './recipe-model.js';
-import { openTeacher } from './teacher.js';
+import { openTeacher } from '../teacher/teacher-model.js';
 import type {
   EngineState,
   EvaluatedTokens,

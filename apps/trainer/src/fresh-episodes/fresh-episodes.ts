@@ -2,7 +2,7 @@ import { readRoundStarts, type EventLog } from '@retrace/log';
 import type { EpisodeTexts, LostEpisode } from '@retrace/store';
 import type { EpisodeColumns, RunState } from '@retrace/trajectory';
 import type { KnownEvents } from '@retrace/trajectory/codec';
-import type { EpisodeSource } from '../update/episode-source.js';
+import type { EpisodeSource } from '../plan/episode-source.js';
 import { columnsOf, type WholeEpisode } from './episode-in-log.js';
 import { EpisodeTail } from './episode-tail.js';
 

@@ -4,7 +4,7 @@ import type { EpisodeColumns } from '@retrace/trajectory';
 import type { FactsSource } from '../plan/batch-sampler.js';
 import type { ReplaySource } from '../replay/replayer.js';
 import { TrainerError } from '../trainer-error.js';
-import type { EpisodeSource } from '../update/episode-source.js';
+import type { EpisodeSource } from '../plan/episode-source.js';
 import { columnsOf, type WholeEpisode } from './episode-in-log.js';
 import { EpisodeTail } from './episode-tail.js';
 

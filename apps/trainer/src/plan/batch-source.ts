@@ -3,9 +3,9 @@ import { BlockReports, type ControlTail, type EventLog, type WarningLog } from '
 import type { RewardScorer } from '@retrace/scoring';
 import type { BatchPlanned, GroupState, RunState } from '@retrace/trajectory';
 import { TrainerError } from '../trainer-error.js';
-import type { EpisodeSource } from '../update/episode-source.js';
-import { readEpisodes, type ReadEpisodes } from '../update/read-episodes.js';
-import { readsTexts } from '../update/update-needs.js';
+import type { EpisodeSource } from './episode-source.js';
+import { readEpisodes, type ReadEpisodes } from './read-episodes.js';
+import { readsTexts } from '../update/update-inputs.js';
 import type { BatchSampler } from './batch-sampler.js';
 import { filterBatch, type FilteredBatch } from './filter-batch.js';
 import { leaveOutLost } from './lost-episodes.js';

@@ -1,7 +1,7 @@
 import type { Recipe } from '@retrace/config';
 import type { RewardScorer } from '@retrace/scoring';
 import type { BatchPlanned, RunState } from '@retrace/trajectory';
-import type { ReadEpisodes } from '../update/read-episodes.js';
+import type { ReadEpisodes } from './read-episodes.js';
 import type { BatchSampler } from './batch-sampler.js';
 import type { DrawnGroup } from './drawn-group.js';
 import { inOrderOfRuns } from './make-plan.js';

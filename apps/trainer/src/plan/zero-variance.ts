@@ -2,9 +2,9 @@ import type { Recipe } from '@retrace/config';
 import { groupsOfEqualReturns } from '@retrace/sampling';
 import type { RewardScorer } from '@retrace/scoring';
 import { readBatch } from '../update/read-batch.js';
-import type { ReadEpisodes } from '../update/read-episodes.js';
-import { scoreRewards } from '../update/score-rewards.js';
-import { updateNeeds } from '../update/update-needs.js';
+import type { ReadEpisodes } from './read-episodes.js';
+import { scoreRewards } from '../update/rewards.js';
+import { updateNeeds } from '../update/update-inputs.js';
 
 /**
  * Finds the groups of a plan that would teach nothing: fewer than two of their episodes have a reward, or all their rewards are equal
@@ -20,12 +20,8 @@ export async function groupsWithoutVariance(
   const { episodeGroups } = plan;
   if (episodeGroups === null) return new Set();
   const { temperature } = recipe.collection;
-  const read = readBatch(columns, { temperature, needs: updateNeeds(recipe, false) });
-  const scored = await scoreRewards(
-    rewards,
-    { columns, batch: read.batch, texts, recordedTotals: null },
-    read,
-  );
+  const batch = readBatch(columns, { temperature, needs: updateNeeds(recipe, false) });
+  const scored = await scoreRewards(rewards, batch, { columns, texts, recordedTotals: null });
   const returns = scored.totals.map((total, e) => (scored.episodesToTrain[e] === 1 ? total : NaN));
   return new Set(groupsOfEqualReturns(returns, episodeGroups));
 }

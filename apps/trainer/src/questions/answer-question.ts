@@ -135,7 +135,7 @@ async function answerBatch(
     rewards: await rewardsOf({ recipe, client }, { runId, rewardVersion, ...asked }),
     onRecompute: (from, to) => send({ type: 'recomputing', from, to }),
   });
-  const { tokenIds, sequenceOffsets } = made.prepared.read.batch;
+  const { tokenIds, sequenceOffsets } = made.prepared.batch.tokens;
   await writeFile(file, batchRows(made));
   const answer: WrittenBatch = { numSequences: sequenceOffsets.length - 1, numTokens: tokenIds.length };
   send({ type: 'answered', answer });

@@ -2,8 +2,8 @@ import type { EventLog } from '@retrace/log';
 import type { UpdateTokensTraced } from '@retrace/trajectory';
 import { decodeEvent } from '@retrace/trajectory/codec';
 import { TrainerError } from '../trainer-error.js';
-import type { AskedTokens, Teacher } from '../update/teacher.js';
-import { placesOfActions, type TokenPlaces } from '../update/token-trace.js';
+import type { AskedTokens, Teacher } from '../teacher/teacher.js';
+import { placesOfActions, type TokenPlaces } from '../update/result/token-trace.js';
 
 interface RecordedTeacherOptions {
   readonly log: Pick<EventLog, 'read'>;
@@ -29,11 +29,8 @@ export class RecordedTeacher implements Teacher {
       for (let m = 0; m < logprobs.length; m++) known.set(keyOf(traced, m), logprobs[m]);
     }
     const places = placesOfActions(columns, batch);
-    const logprobs = Float32Array.from(
-      batch.actionTokens,
-      (_, a) => known.get(keyOf(places, a)) ?? Number.NaN,
-    );
-    const numUnknown = batch.actionTokens.filter((n, a) => mask[n] === 1 && Number.isNaN(logprobs[a])).length;
+    const logprobs = Float32Array.from(mask, (_, a) => known.get(keyOf(places, a)) ?? Number.NaN);
+    const numUnknown = mask.filter((bit, a) => bit === 1 && Number.isNaN(logprobs[a])).length;
     if (numUnknown > 0 && (!isUnchanged || offsets.length === 0)) throw this.unknown(numUnknown);
     return logprobs;
   }

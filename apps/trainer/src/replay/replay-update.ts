@@ -1,6 +1,6 @@
 import type { UpdateApplied, UpdateTraced, UsedEngine } from '@retrace/trajectory';
-import type { UpdateOutcome } from '../update/optimizer-steps.js';
-import type { MetricEntries } from '../update/metrics.js';
+import type { UpdateOutcome } from '../update/steps/optimizer-steps.js';
+import type { MetricEntries } from '../metric-entries.js';
 import { TokenDigest } from './token-digest.js';
 import { Replayer, type ReplaySource, type ReplayOrigin } from './replayer.js';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { TRACE_COLUMNS, type TokenTrace } from '../update/token-trace.js';
+import { TRACE_COLUMNS, type TokenTrace } from '../update/result/token-trace.js';
 
 /** A hash of the token trace of an update, which is the same however the trace is cut into events. */
 export class TokenDigest {

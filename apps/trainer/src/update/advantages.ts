@@ -1,30 +1,31 @@
 import {
   computeAdvantages,
   explainedVariance,
+  MOST_COMPARED_UNITS,
+  numberAnchors,
+  numberGroups,
+  numberSimilarAnchors,
   type AdvantageBatch,
   type OptionalInput,
 } from '@retrace/algorithms';
 import type { AdvantageRecipe } from '@retrace/config';
+import { dataSourceOf } from '@retrace/rewards';
+import type { EpisodeTexts } from '@retrace/store';
 import type { EpisodeColumns } from '@retrace/trajectory';
-import type { EvaluatedTokens } from '../engine/update-engine.js';
-import { numberedAnchors } from './anchors.js';
-import type { MetricEntries } from './metrics.js';
-import type { ReadBatch } from './read-batch.js';
-import { namedBaselines, type Roles } from './roles.js';
+import { not, shuffled, type EvaluatedActions } from './action-tokens.js';
+import type { UpdateBatch } from './read-batch.js';
+import type { MetricEntries } from '../metric-entries.js';
+import type { RewardsWithKl, ScoredRewards } from './rewards.js';
 import type { RolloutCorrection } from './rollout-correction.js';
-import type { ScoredRewards } from './score-rewards.js';
-import { gather, gatherMask, not, shuffled } from './token-columns.js';
-import type { UpdateNeeds } from './update-needs.js';
-import type { ChargedRewards } from './token-rewards.js';
+import type { UpdateNeeds } from './update-inputs.js';
 
 interface AdvantageInput {
   readonly columns: Pick<EpisodeColumns, 'anchors' | 'groupIds' | 'stepOffsets'>;
-  readonly read: Pick<ReadBatch, 'batch' | 'groupIds' | 'bootstrapped'>;
+  readonly batch: Pick<UpdateBatch, 'tokens' | 'groupIds' | 'bootstrapped' | 'behaviorLogprobs'>;
   readonly scored: ScoredRewards;
-  /** Rewards at the action tokens, as they are trained. */
-  readonly charged: Pick<ChargedRewards, 'rewards'>;
+  readonly rewardsWithKl: Pick<RewardsWithKl, 'rewards'>;
   /** The policy's view of the tokens at the start of the update. */
-  readonly proximal: EvaluatedTokens;
+  readonly proximal: EvaluatedActions;
   /** Whether that covers all sampled tokens. */
   readonly needs: Pick<UpdateNeeds, 'proximalLogprobs'>;
   /** Null where nothing is corrected. */
@@ -36,7 +37,7 @@ interface AdvantageInput {
 }
 
 interface AdvantageOptions extends AdvantageRecipe {
-  /** [N] 1 = an action token that this update trains. */
+  /** [A] 1 = this update trains it. */
   readonly trained: Uint8Array;
   /** Seeds the order in which `shuffle` puts the advantages. */
   readonly seed: number;
@@ -61,21 +62,27 @@ export function computeTokenAdvantages(
   input: AdvantageInput,
   { estimator, options, shuffle, anchorSimilarity, trained, seed }: AdvantageOptions,
 ): TokenAdvantages {
-  const { read, scored, roles } = input;
-  const { actionTokens, episodeActionOffsets } = read.batch;
+  const { batch, scored, roles, rewardsWithKl } = input;
   const states = numberedAnchors(input.columns, anchorSimilarity);
   const columns = estimatorColumns(input, states.anchors);
-  const batch = { offsets: episodeActionOffsets, rewards: input.charged.rewards, groupIds: read.groupIds };
-  const excluded = not(scored.episodesToTrain);
-  const result = computeAdvantages(estimator, { ...batch, excluded, ...columns }, options);
+  const result = computeAdvantages(
+    estimator,
+    {
+      offsets: batch.tokens.episodeActionOffsets,
+      rewards: rewardsWithKl.rewards,
+      groupIds: batch.groupIds,
+      excluded: not(scored.episodesToTrain),
+      ...columns,
+    },
+    options,
+  );
   const { returns } = result;
-  const trainedActions = gatherMask(trained, actionTokens);
   return {
     advantages: shuffle ? shuffled(result.advantages, seed) : result.advantages,
     returns,
     roleBaselines: namedBaselines(roles, result.roleBaselines ?? null),
     explainedVariance:
-      columns.values && returns ? explainedVariance(columns.values, returns, trainedActions) : Number.NaN,
+      columns.values && returns ? explainedVariance(columns.values, returns, trained) : Number.NaN,
     statistics: Object.entries(result.statistics),
     warnings: [...states.warnings, ...(result.warnings ?? [])],
   };
@@ -83,21 +90,18 @@ export function computeTokenAdvantages(
 
 /** Every input that an estimator may ask for; null where this update has none. */
 function estimatorColumns(
-  input: AdvantageInput,
+  { columns, batch, scored, proximal, needs, correction, finalValues, roles }: AdvantageInput,
   anchors: Int32Array,
 ): Required<Pick<AdvantageBatch, OptionalInput>> {
-  const { scored, proximal, needs, correction, finalValues, roles } = input;
-  const { batch, bootstrapped } = input.read;
-  const atActions = (column: Float32Array) => gather(column, batch.actionTokens);
   return {
-    values: proximal.values && atActions(proximal.values),
-    truncated: bootstrapped,
+    values: proximal.values,
+    truncated: batch.bootstrapped,
     finalValues,
-    proximalLogprobs: needs.proximalLogprobs ? atActions(proximal.logprobs) : null,
-    behaviorLogprobs: atActions(batch.behaviorLogprobs),
-    sumSquaredProbabilities: proximal.sumSquaredProbabilities && atActions(proximal.sumSquaredProbabilities),
-    importanceWeights: correction?.weights ? atActions(correction.weights) : null,
-    episodeSteps: input.columns.stepOffsets,
+    proximalLogprobs: needs.proximalLogprobs ? proximal.logprobs : null,
+    behaviorLogprobs: batch.behaviorLogprobs,
+    sumSquaredProbabilities: proximal.sumSquaredProbabilities,
+    importanceWeights: correction?.weights ?? null,
+    episodeSteps: columns.stepOffsets,
     stepOffsets: scored.stepOffsets,
     anchors,
     greedyReturns: scored.greedyReturns,
@@ -106,4 +110,62 @@ function estimatorColumns(
     roleIds: roles?.roleIds ?? null,
     roleBaselines: roles?.baselines ?? null,
   };
+}
+
+interface NumberedAnchors {
+  /** [S] The state that each step stood in, equal numbers for equal or, with a threshold, similar ones of a group; −1 for none. */
+  readonly anchors: Int32Array;
+  readonly warnings: readonly string[];
+}
+
+/** @param similarity threshold from which states of a group count as one; undefined: only equal ones do */
+export function numberedAnchors(
+  { anchors, groupIds, stepOffsets }: Pick<EpisodeColumns, 'anchors' | 'groupIds' | 'stepOffsets'>,
+  similarity: number | undefined,
+): NumberedAnchors {
+  if (similarity === undefined) return { anchors: numberAnchors(anchors), warnings: [] };
+  const groupOfStep = new Int32Array(anchors.length);
+  numberGroups(groupIds).groupIds.forEach((group, e) =>
+    groupOfStep.fill(group, stepOffsets[e], stepOffsets[e + 1]),
+  );
+  const numbered = numberSimilarAnchors({ anchors, groupOfStep, threshold: similarity });
+  const { numUncomparedGroups } = numbered;
+  const warnings =
+    numUncomparedGroups === 0
+      ? []
+      : [
+          `groups whose different states have more than ${MOST_COMPARED_UNITS} characters in all, too many to look for similar ` +
+            `ones: ${numUncomparedGroups}; in them only equal states count as one`,
+        ];
+  return { anchors: numbered.anchors, warnings };
+}
+
+export interface Roles {
+  /** In order of first appearance. */
+  readonly names: readonly string[];
+  /** [E] */
+  readonly roleIds: Int32Array;
+  /** Running mean return of each, by its number. */
+  readonly baselines: Float64Array;
+}
+
+/** The role of an episode is its data source, as rewards see it: what its task says, or else its environment. */
+export function rolesOf(
+  texts: readonly EpisodeTexts[],
+  sourceField: string | undefined,
+  baselines: Readonly<Record<string, number>>,
+): Roles {
+  const sources = texts.map((episode) => dataSourceOf(episode, sourceField ?? 'data_source'));
+  const names = [...new Set(sources)];
+  return {
+    names,
+    roleIds: numberGroups(sources).groupIds,
+    baselines: Float64Array.from(names, (name) => (Object.hasOwn(baselines, name) ? baselines[name] : 0)),
+  };
+}
+
+/** Running mean returns by the names of their roles, as they are recorded; none where the estimator has no roles. */
+function namedBaselines(roles: Roles | null, baselines: Float64Array | null): Record<string, number> {
+  if (!roles || !baselines) return {};
+  return Object.fromEntries(roles.names.map((name, i) => [name, baselines[i]]));
 }

@@ -9,20 +9,21 @@ import { preferencePairs, type PreferencePairs } from '@retrace/algorithms';
 import type { PreferenceRecipe } from '@retrace/config';
 import { LEARNED_TOKENS_METRIC } from '@retrace/trajectory';
 import { TrainerError } from '../trainer-error.js';
-import { measured, type MetricEntries } from './metrics.js';
-import { batchMetrics, stepMetrics } from './policy-metrics.js';
-import { makePreferenceSteps, type PreferenceOutcome } from './preference-steps.js';
-import { computeProximalLogprobs } from './proximal-logprobs.js';
-import { computeReferenceLogprobs } from './reference-logprobs.js';
+import { actionsOf, countMarked, not } from './action-tokens.js';
+import { computeProximalLogprobs, computeReferenceLogprobs } from './logprobs.js';
 import { readBatch } from './read-batch.js';
-import { scoreRewards } from './score-rewards.js';
-import { preferenceSteps } from './step-options.js';
-import { actionsOf, countMarked, not } from './token-columns.js';
+import { measured, type MetricEntries } from '../metric-entries.js';
+import { batchMetrics, stepMetrics } from './result/metrics.js';
+import { tokenResults, type UpdateResult } from './result/update-result.js';
+import { scoreRewards } from './rewards.js';
+import { makePreferenceSteps, type PreferenceOutcome } from './steps/preference-steps.js';
+import { preferenceSteps } from './steps/step-options.js';
 import type { UpdateInputs } from './update-inputs.js';
-import { tokenResults } from './update-tokens.js';
-import type { UpdateResult } from './update-result.js';
 
-const NOTHING_MORE = { proximalLogprobs: false, squaredProbabilities: false };
+const NEEDS = {
+  ...{ greedyBaseline: false, behaviorLogprobs: true, finalValues: false },
+  ...{ proximalLogprobs: false, squaredProbabilities: false },
+};
 
 /**
  * Computes an update of the policy from the pairs that its groups give, and makes its optimizer steps; none without a pair.
@@ -33,56 +34,41 @@ export async function preferenceUpdate(
   inputs: UpdateInputs,
   preference: PreferenceRecipe,
 ): Promise<UpdateResult> {
-  const { plan, columns, texts, recipe, rewards, engine, recordedRewards } = inputs;
+  const { plan, columns, texts, recipe, rewards, engine, recordedRewards: recordedTotals } = inputs;
   const { updateNumber, policyVersionIn, seed } = plan;
   const { temperature } = recipe.collection;
   const reference = requireReference(inputs);
-  const read = readBatch(columns, {
-    temperature,
-    needs: { greedyBaseline: false, behaviorLogprobs: true, finalValues: false },
-  });
-  const { batch, groupIds } = read;
-  const { sampled: mask, comparable } = read;
-  const checked = { temperature, mask, comparable, needs: NOTHING_MORE, updateNumber, policyVersionIn };
+  const batch = readBatch(columns, { temperature, needs: NEEDS });
+  const { tokens, groupIds } = batch;
+  const checked = { temperature, needs: NEEDS, updateNumber, policyVersionIn };
   const proximal = await computeProximalLogprobs(engine, batch, checked);
-  const unscored = { columns, batch, texts, recordedTotals: recordedRewards };
-  const scored = await scoreRewards(rewards, unscored, read);
+  const scored = await scoreRewards(rewards, batch, { columns, texts, recordedTotals });
   const excluded = not(scored.episodesToTrain);
   const pairs = preferencePairs({ returns: scored.totals, groupIds, excluded });
-  const trained = actionsOf(batch, membersOf(pairs, groupIds.length));
-  const tokens = { temperature, mask: trained };
-  const referenceLogprobs = await computeReferenceLogprobs(engine, reference, batch, tokens);
+  const trained = actionsOf(tokens, membersOf(pairs, groupIds.length));
+  const referenceLogprobs = await computeReferenceLogprobs(engine, reference, tokens, {
+    temperature,
+    mask: trained,
+  });
   const steps = preferenceSteps(recipe, { updateNumber, seed, preference });
-  const outcome = await makePreferenceSteps(engine, { batch, trained, referenceLogprobs, pairs }, steps);
+  const paired = { batch: tokens, trained, referenceLogprobs, pairs };
+  const outcome = await makePreferenceSteps(engine, paired, steps);
   const { learningRate } = steps;
-  const credit = { explainedVariance: Number.NaN, statistics: groupCounts(pairs) };
+  const { entropyCoefficient } = recipe.loss;
+  const stepFigures = { outcome, learningRate, klCoefficient: 0, entropyCoefficient, guard: null };
+  const advantages = { explainedVariance: Number.NaN, statistics: groupCounts(pairs) };
+  const nothing = { rewardsWithKl: { meanKl: null }, copies: null };
   return {
     outcome,
-    ...tokenResults(columns, batch, {
-      ...{ trainedMask: trained, keptMask: null, copies: null, outcome },
-    }),
+    ...tokenResults(columns, tokens, { trainedMask: trained, keptMask: null, copies: null, outcome }),
     episodeRewards: scored.totals,
     groupPriorities: null,
     trainerState: inputs.trainerState,
     warnings: [],
     alarm: alarmOf(pairs),
     metrics: measured([
-      ...stepMetrics(recipe, {
-        outcome,
-        learningRate,
-        klCoefficient: 0,
-        entropyCoefficient: recipe.loss.entropyCoefficient,
-        guard: null,
-      }),
-      ...batchMetrics({
-        batch,
-        policyVersionIn,
-        proximal,
-        scored,
-        charged: { meanKl: null },
-        credit,
-        copies: null,
-      }),
+      ...stepMetrics(recipe, stepFigures),
+      ...batchMetrics({ batch, policyVersionIn, proximal, scored, advantages, ...nothing }),
       ...preferenceMetrics(pairs, outcome),
       [LEARNED_TOKENS_METRIC, countMarked(trained)],
     ]),

@@ -1,9 +1,10 @@
 /*
- * The stages of an update of the policy before its optimizer steps. Each is a file and takes only what its arrows bring:
+ * The stages of an update of the policy before its optimizer steps. Each takes only what its arrows bring, as columns over the
+ * action tokens:
  *
  *   read batch ─┬─▶ proximal logprobs * ─┬──────────────┬─────────────┬───────────────┐
  *               │                        ▼              ▼             ▼               │
- *               ├─▶ score rewards ──▶ token rewards  corrections ──▶ advantages ──▶ columns
+ *               ├─▶ score rewards ──▶ rewards with KL corrections ──▶ advantages ──▶ columns
  *               │                        ▲ KL in the reward           ▲               ▲
  *               ├─▶ reference logprobs * ┴────────────────────────────┼── KL in loss ─┘
  *               ├─▶ final values * ───────────────────────────────────┤
@@ -12,27 +13,24 @@
  * Those with a star wait for the engine, and scoring may wait for a judge. They run one after the other, since the engine works on
  * one call at a time; and the checks come first, so that a batch which fails one never costs a judge.
  */
-import type { TokenBatch } from '@retrace/trajectory';
 import type { UpdateEngine } from '../engine/update-engine.js';
 import { TrainerError } from '../trainer-error.js';
-import { computeTokenAdvantages, type TokenAdvantages } from './advantages.js';
-import { openControllers, type Controllers } from './controllers.js';
-import { computeFinalValues } from './final-values.js';
-import type { UpdateColumns } from './mini-batches.js';
-import { computeProximalLogprobs, type ProximalLogprobs } from './proximal-logprobs.js';
-import { readBatch, type ReadBatch } from './read-batch.js';
-import { computeReferenceLogprobs } from './reference-logprobs.js';
-import { resampleEpisodes } from './resample-episodes.js';
-import { rolesOf } from './roles.js';
+import { actionsOf, without } from './action-tokens.js';
+import { computeTokenAdvantages, rolesOf, type TokenAdvantages } from './advantages.js';
+import { teachTokens, type TaughtTokens } from './distillation.js';
+import {
+  computeFinalValues,
+  computeProximalLogprobs,
+  computeReferenceLogprobs,
+  recordedLogprobs,
+  type ProximalLogprobs,
+} from './logprobs.js';
+import { resampleEpisodes, updateColumns, type UpdateColumns } from './loss-columns.js';
+import { readBatch, type UpdateBatch } from './read-batch.js';
+import { chargeKl, scoreRewards, type RewardsWithKl, type ScoredRewards } from './rewards.js';
 import { correctRollout, type RolloutCorrection } from './rollout-correction.js';
-import { scoreRewards, type ScoredRewards } from './score-rewards.js';
-import { teachTokens, type TaughtTokens } from './teaching.js';
-import { actionsOf, without } from './token-columns.js';
-import { computeTokenRewards, type ChargedRewards } from './token-rewards.js';
-import { readTrainerState, type TrainerState } from './trainer-state.js';
-import { updateColumns } from './update-columns.js';
-import type { UpdateInputs } from './update-inputs.js';
-import { asksPolicy, updateNeeds } from './update-needs.js';
+import { openControllers, readTrainerState, type Controllers, type TrainerState } from './trainer-state.js';
+import { asksPolicy, updateNeeds, type UpdateInputs } from './update-inputs.js';
 
 /** Inputs of an update; without an engine, only results that follow from the recorded columns are available. */
 export type PrepareInputs = Omit<UpdateInputs, 'engine'> & { readonly engine: UpdateEngine | null };
@@ -41,18 +39,18 @@ export type PrepareInputs = Omit<UpdateInputs, 'engine'> & { readonly engine: Up
 export interface PreparedUpdate {
   readonly before: TrainerState;
   readonly controllers: Controllers;
-  readonly read: ReadBatch;
+  readonly batch: UpdateBatch;
   readonly proximal: ProximalLogprobs;
   readonly scored: ScoredRewards;
-  readonly charged: ChargedRewards;
+  readonly rewardsWithKl: RewardsWithKl;
   /** [E] */
-  readonly learnedEpisodes: Uint8Array;
-  /** [N] 1 = an action token that this update trains. */
+  readonly trainedEpisodes: Uint8Array;
+  /** [A] 1 = this update trains it. */
   readonly trained: Uint8Array;
   readonly correction: RolloutCorrection | null;
   /** [E] V(s_T) of truncated episodes; null without a critic. */
   readonly finalValues: Float32Array | null;
-  readonly credit: TokenAdvantages;
+  readonly advantages: TokenAdvantages;
   readonly teacherLogprobs: TaughtTokens['teacherLogprobs'];
   /** [E] How often each episode is trained; null: once. */
   readonly copies: Int32Array | null;
@@ -65,7 +63,7 @@ export interface PreparedUpdate {
  * @throws TrainerError `UNACCOUNTED_LOGPROBS` or `NOT_ON_POLICY` (such data is never trained on), `NO_GREEDY_BASELINE`, `ENGINE_NEEDED`
  */
 export async function prepareUpdate(inputs: PrepareInputs): Promise<PreparedUpdate> {
-  const { plan, columns, texts, recipe, rewards, engine, recordedRewards } = inputs;
+  const { plan, columns, texts, recipe, rewards, engine, recordedRewards: recordedTotals } = inputs;
   const { updateNumber, policyVersionIn, seed } = plan;
   const { advantage, loss } = recipe;
   const { temperature, maxStaleness } = recipe.collection;
@@ -73,41 +71,43 @@ export async function prepareUpdate(inputs: PrepareInputs): Promise<PreparedUpda
   const before = readTrainerState(inputs.trainerState);
   const controllers = openControllers(recipe, before);
   const needs = updateNeeds(recipe, inputs.reference !== null);
-  const read = readBatch(columns, { temperature, needs });
-  const { batch, sampled: mask } = read;
-  const tokens = { temperature, mask };
-  const ofUpdate = { ...tokens, comparable: read.comparable, needs, updateNumber, policyVersionIn };
-  const proximal = engine ? await computeProximalLogprobs(engine, batch, ofUpdate) : recordedLogprobs(batch);
-  const unscored = { columns, batch, texts, recordedTotals: recordedRewards };
-  const scored = await scoreRewards(rewards, unscored, read);
-  const reference = engine && (await computeReferenceLogprobs(engine, inputs.reference, batch, tokens));
+  const batch = readBatch(columns, { temperature, needs });
+  const { tokens, sampled: mask } = batch;
+  const proximal = engine
+    ? await computeProximalLogprobs(engine, batch, { temperature, needs, updateNumber, policyVersionIn })
+    : recordedLogprobs(batch);
+  const scored = await scoreRewards(rewards, batch, { columns, texts, recordedTotals });
+  const reference =
+    engine && (await computeReferenceLogprobs(engine, inputs.reference, tokens, { temperature, mask }));
   const [referenceInReward, referenceLogprobs] = needs.klInReward ? [reference, null] : [null, reference];
-  const { klCoefficient: coefficient } = controllers;
-  const charge = { proximal: proximal.logprobs, coefficient, estimator: loss.klEstimator };
-  const charged = computeTokenRewards(scored.rewards, read, { ...charge, reference: referenceInReward });
-  const learnedEpisodes = withoutMasked(recipe, scored, read);
-  const trained = actionsOf(batch, learnedEpisodes);
+  const rewardsWithKl = chargeKl(scored.rewards, batch, {
+    proximalLogprobs: proximal.logprobs,
+    referenceLogprobs: referenceInReward,
+    coefficient: controllers.klCoefficient,
+    estimator: loss.klEstimator,
+  });
+  const trainedEpisodes = withoutMasked(recipe, scored, batch);
+  const trained = actionsOf(tokens, trainedEpisodes);
   const compared = { batch, trained, proximalLogprobs: proximal.logprobs, policyVersionIn };
   const correction = needs.rolloutCorrection
     ? correctRollout(compared, { rules: loss.rolloutCorrection ?? null, maxStaleness })
     : null;
   const finalValues =
-    engine && needs.critic ? await computeFinalValues(engine, batch, read.bootstrapped) : null;
+    engine && needs.critic ? await computeFinalValues(engine, tokens, batch.bootstrapped) : null;
   const roles = needs.roles && texts ? rolesOf(texts, recipe.reward.sourceField, before.roleBaselines) : null;
-  const estimated = computeTokenAdvantages(
-    { columns, read, scored, charged, proximal, needs, correction, finalValues, roles },
+  const untaught = computeTokenAdvantages(
+    { columns, batch, scored, rewardsWithKl, proximal, needs, correction, finalValues, roles },
     { ...advantage, trained, seed },
   );
-  const untaught = { estimated, proximal, trained, correction };
-  const { credit, teacherLogprobs } = engine
-    ? await teachTokens({ ...inputs, engine }, read, untaught)
-    : { credit: estimated, teacherLogprobs: null };
+  const { advantages, teacherLogprobs } = engine
+    ? await teachTokens({ ...inputs, engine }, { batch, advantages: untaught, proximal, trained, correction })
+    : { advantages: untaught, teacherLogprobs: null };
   const copies = advantage.resampling ? resampleEpisodes(scored, advantage.resampling, seed) : null;
-  const sequences = { read, trained, credit, proximal, correction, referenceLogprobs };
+  const toTrain = { batch, trained, advantages, proximal, correction, referenceLogprobs };
   return {
-    ...{ before, controllers, read, proximal, scored, charged, learnedEpisodes, trained, correction },
-    ...{ finalValues, credit, teacherLogprobs, copies },
-    columns: updateColumns(recipe, { ...sequences, policyVersionIn, copies, plan }),
+    ...{ before, controllers, batch, proximal, scored, rewardsWithKl, trainedEpisodes, trained, correction },
+    ...{ finalValues, advantages, teacherLogprobs, copies },
+    columns: updateColumns(recipe, { ...toTrain, policyVersionIn, copies, plan }),
   };
 }
 
@@ -117,17 +117,11 @@ function engineNeeded(): TrainerError {
   return new TrainerError('ENGINE_NEEDED', `${what}, and ${rule}`);
 }
 
-/** The tokens as they were recorded, for updates that do not evaluate the policy. */
-function recordedLogprobs({ tokenIds, behaviorLogprobs: logprobs }: TokenBatch): ProximalLogprobs {
-  const unknown = { values: null, sumSquaredProbabilities: null, ratioMaxDeviation: Number.NaN };
-  return { logprobs, entropies: new Float32Array(tokenIds.length), ...unknown };
-}
-
 /** [E] The episodes to train, without truncated ones where the recipe leaves those out of the loss. */
 function withoutMasked(
   { loss }: Pick<UpdateInputs['recipe'], 'loss'>,
   { episodesToTrain }: Pick<ScoredRewards, 'episodesToTrain'>,
-  { truncated }: Pick<ReadBatch, 'truncated'>,
+  { truncated }: Pick<UpdateBatch, 'truncated'>,
 ): Uint8Array {
   return loss.maskTruncated ? without(episodesToTrain, truncated) : episodesToTrain;
 }

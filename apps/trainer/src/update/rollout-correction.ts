@@ -8,15 +8,15 @@ import {
   type Rejection,
 } from '@retrace/algorithms';
 import { rejectionRules, type RolloutCorrectionRecipe } from '@retrace/config';
-import type { TokenBatch } from '@retrace/trajectory';
-import type { MetricEntries } from './metrics.js';
-import { countMarked, gather, positionsOf, scatter, sequenceActionOffsets } from './token-columns.js';
+import { countMarked, gather, offsetsOfMarked, positionsOf, scatter } from './action-tokens.js';
+import type { UpdateBatch } from './read-batch.js';
+import type { MetricEntries } from '../metric-entries.js';
 
 interface CorrectedTokens {
-  readonly batch: TokenBatch;
-  /** [N] 1 = an action token that the update trains. */
+  readonly batch: Pick<UpdateBatch, 'sequenceActionOffsets' | 'behaviorLogprobs' | 'policyVersions'>;
+  /** [A] 1 = this update trains it. */
   readonly trained: Uint8Array;
-  /** [N] logπ at the start of the update. */
+  /** [A] logπ at the start of the update. */
   readonly proximalLogprobs: Float32Array;
   /** The version that the update starts from. */
   readonly policyVersionIn: number;
@@ -30,9 +30,9 @@ interface CorrectionOptions {
 }
 
 export interface RolloutCorrection {
-  /** [N] Factor on the policy loss; null where the recipe has no importance weights. */
+  /** [A] Factor on the policy loss, 0 where nothing is trained; null where the recipe has no importance weights. */
   readonly weights: Float32Array | null;
-  /** [N] 0 at trained tokens that were rejected; null where the recipe rejects nothing. */
+  /** [A] 0 at tokens that were rejected or are not trained; null where the recipe rejects nothing. */
   readonly keep: Uint8Array | null;
   readonly metrics: MetricEntries;
   readonly warnings: readonly string[];
@@ -47,13 +47,12 @@ export function correctRollout(tokens: CorrectedTokens, options: CorrectionOptio
   const { rules, maxStaleness } = options;
   const positions = positionsOf(trained);
   const input: CorrectionInput = {
-    offsets: sequenceActionOffsets(batch, trained),
+    offsets: offsetsOfMarked(batch.sequenceActionOffsets, trained),
     proximalLogprobs: gather(proximalLogprobs, positions),
     behaviorLogprobs: gather(batch.behaviorLogprobs, positions),
   };
   const weighed = rules?.importance ? importanceWeights(input, rules.importance) : null;
   const rejected = rejectedTokens(input, rules);
-  const numTokens = batch.tokenIds.length;
   const metrics = [
     ...Object.entries(correctionMetrics(input)),
     ...(weighed ? weightMetrics(weighed) : []),
@@ -61,8 +60,8 @@ export function correctRollout(tokens: CorrectedTokens, options: CorrectionOptio
     ...stalenessMetrics(tokens, positions, maxStaleness),
   ];
   return {
-    weights: weighed && scatter(weighed.weights, positions, numTokens),
-    keep: rejected && Uint8Array.from(scatter(Float32Array.from(rejected.keep), positions, numTokens)),
+    weights: weighed && scatter(weighed.weights, positions, trained.length),
+    keep: rejected && Uint8Array.from(scatter(Float32Array.from(rejected.keep), positions, trained.length)),
     warnings: weighed?.warnings ?? [],
     metrics: metrics.map(([name, value]) => [`correction/${name}`, value] as const),
   };
@@ -98,8 +97,8 @@ function stalenessMetrics(
   positions: Int32Array,
   maxStaleness: number,
 ): MetricEntries {
-  const own = positions.filter((n) => batch.policyVersions[n] >= 0);
-  const staleness = own.map((n) => Math.max(0, policyVersionIn - batch.policyVersions[n]));
+  const own = positions.filter((a) => batch.policyVersions[a] >= 0);
+  const staleness = own.map((a) => Math.max(0, policyVersionIn - batch.policyVersions[a]));
   const numForeign = positions.length - own.length;
   return [
     ...Array.from(

@@ -73,12 +73,12 @@ describe('an update with truncated episodes', () => {
       ...{ recordedRewards: null, trainerState: null },
     });
     await engine.close();
-    const { advantages, trainedMask, actionTokens } = result.tokens;
+    const { advantages, trainedMask } = result.tokens;
     return {
       result,
       metrics: new Map(result.metrics),
-      advantages: Array.from(actionTokens, (n) => advantages?.[n]),
-      trained: Array.from(actionTokens, (n) => trainedMask[n]),
+      advantages: Array.from(advantages ?? []),
+      trained: Array.from(trainedMask),
     };
   };
 

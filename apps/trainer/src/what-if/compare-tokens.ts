@@ -1,5 +1,5 @@
 import type { EpisodeColumns } from '@retrace/trajectory';
-import type { UpdateResult } from '../update/update-result.js';
+import type { UpdateResult } from '../update/result/update-result.js';
 
 type ComparedResult = Pick<UpdateResult, 'tokens' | 'shares' | 'episodeRewards'> & {
   readonly outcome: Pick<UpdateResult['outcome'], 'stepTokens'>;
@@ -64,17 +64,16 @@ export function compareEpisodes(
 }
 
 export function compareTokens(recorded: ComparedResult, changed: ComparedResult): ComparedTokens {
-  const { actionTokens } = recorded.tokens;
   let [numTokens, numCountedOnce, numFlipped] = [0, 0, 0];
   let [advantageSum, advantageMax, weightSum, weightMax] = [0, 0, 0, 0];
-  for (const n of actionTokens) {
-    const [a, b] = [tokenAt(recorded, n), tokenAt(changed, n)];
-    if (!a.isCounted && !b.isCounted) continue;
+  for (let a = 0; a < recorded.tokens.trainedMask.length; a++) {
+    const [before, after] = [tokenAt(recorded, a), tokenAt(changed, a)];
+    if (!before.isCounted && !after.isCounted) continue;
     numTokens += 1;
-    numCountedOnce += Number(a.isCounted !== b.isCounted);
-    numFlipped += Number(a.advantage * b.advantage < 0);
-    const advantageDifference = Math.abs(a.advantage - b.advantage);
-    const weightDifference = Math.abs(a.weight - b.weight);
+    numCountedOnce += Number(before.isCounted !== after.isCounted);
+    numFlipped += Number(before.advantage * after.advantage < 0);
+    const advantageDifference = Math.abs(before.advantage - after.advantage);
+    const weightDifference = Math.abs(before.weight - after.weight);
     advantageSum += advantageDifference;
     weightSum += weightDifference;
     advantageMax = Math.max(advantageMax, advantageDifference);
@@ -98,13 +97,13 @@ export function tokensSideBySide(
   recorded: ComparedResult,
   changed: ComparedResult,
 ): TokensSideBySide[] {
-  const { actionTokens, actionStep, episodeActionOffsets } = recorded.tokens;
+  const { actionStep, episodeActionOffsets } = recorded.tokens;
   const [recordedClips, changedClips] = [clipsOf(recorded), clipsOf(changed)];
   return episodeIds.map((episodeId, e) => {
     const [from, to] = [episodeActionOffsets[e], episodeActionOffsets[e + 1]];
-    const positions = Array.from(actionTokens.subarray(from, to));
+    const actions = Array.from({ length: to - from }, (_, i) => from + i);
     const of = (result: ComparedResult, field: 'advantage' | 'weight') =>
-      positions.map((n) => tokenAt(result, n)[field]);
+      actions.map((a) => tokenAt(result, a)[field]);
     return {
       episodeId,
       steps: Array.from(actionStep.subarray(from, to)),
@@ -112,28 +111,28 @@ export function tokensSideBySide(
       changedAdvantages: of(changed, 'advantage'),
       recordedWeights: of(recorded, 'weight'),
       changedWeights: of(changed, 'weight'),
-      recordedClips: positions.map((n) => recordedClips.get(n) ?? 0),
-      changedClips: positions.map((n) => changedClips.get(n) ?? 0),
+      recordedClips: actions.map((a) => recordedClips.get(a) ?? 0),
+      changedClips: actions.map((a) => changedClips.get(a) ?? 0),
     };
   });
 }
 
-/** By position in the batch. */
+/** By number of the action token in the batch. */
 function clipsOf({ outcome }: ComparedResult): ReadonlyMap<number, number> {
   const counts = new Map<number, { numSteps: number; numClipped: number }>();
-  for (const { tokens, clipped } of outcome.stepTokens ?? [])
-    tokens.forEach((n, m) => {
-      const count = counts.get(n) ?? { numSteps: 0, numClipped: 0 };
-      counts.set(n, { numSteps: count.numSteps + 1, numClipped: count.numClipped + clipped[m] });
+  for (const { actions, clipped } of outcome.stepTokens ?? [])
+    actions.forEach((a, m) => {
+      const count = counts.get(a) ?? { numSteps: 0, numClipped: 0 };
+      counts.set(a, { numSteps: count.numSteps + 1, numClipped: count.numClipped + clipped[m] });
     });
-  return new Map([...counts].map(([n, { numSteps, numClipped }]) => [n, numClipped / numSteps]));
+  return new Map([...counts].map(([a, { numSteps, numClipped }]) => [a, numClipped / numSteps]));
 }
 
-function tokenAt({ tokens }: ComparedResult, n: number) {
-  const isCounted = tokens.trainedMask[n] === 1 && tokens.keptMask?.[n] !== 0;
+function tokenAt({ tokens }: ComparedResult, a: number) {
+  const isCounted = tokens.trainedMask[a] === 1 && tokens.keptMask?.[a] !== 0;
   return {
     isCounted,
-    advantage: isCounted ? (tokens.advantages?.[n] ?? 0) : 0,
-    weight: isCounted ? (tokens.importanceWeights?.[n] ?? 1) : 0,
+    advantage: isCounted ? (tokens.advantages?.[a] ?? 0) : 0,
+    weight: isCounted ? (tokens.importanceWeights?.[a] ?? 1) : 0,
   };
 }

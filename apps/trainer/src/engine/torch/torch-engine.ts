@@ -19,7 +19,7 @@ import {
 import type { UsedEngine } from '@retrace/trajectory';
 import { isEngineLost, TrainerError } from '../../trainer-error.js';
 import { requireStateInFile } from '../held-state.js';
-import { teacherWeights } from '../teacher.js';
+import { teacherWeights } from '../../teacher/teacher-model.js';
 import type { TensorflowEngineOptions } from '../tensorflow-engine.js';
 import type {
   EngineState,

@@ -1,0 +1,7 @@
+/** Names and values of metrics, in the order in which they are recorded. */
+export type MetricEntries = readonly (readonly [name: string, value: number])[];
+
+/** Leaves out values that were not measured, which are NaN. */
+export function measured(metrics: MetricEntries): MetricEntries {
+  return metrics.filter(([, value]) => !Number.isNaN(value));
+}
