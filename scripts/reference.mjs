@@ -1,4 +1,4 @@
-/** Writes docs/reference from the code: `npm run reference`, after a change of the recipe classes. */
+/** Writes the files that follow from the recipe classes: `npm run reference`, after a change of the recipe classes. */
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { referenceFiles } from './reference/reference-files.mjs';

@@ -51,6 +51,11 @@ export function isOptional({ rules }) {
   return rules.some(({ name }) => name === 'isOptional');
 }
 
+/** Whether a recipe must have the field: it has no default. */
+function isRequired(field) {
+  return !isOptional(field) && field.defaultValue === undefined;
+}
+
 /** The rules of a field as keywords of JSON Schema; those of an array's elements are under `items`. */
 export function valueSchema({ name, nested, orName, rules }) {
   if (orName) {
@@ -75,7 +80,7 @@ function classSchema(name, { description, fields }) {
     description,
     type: 'object',
     properties: Object.fromEntries(fields.map((field) => [field.name, fieldSchema(name, field)])),
-    required: fields.filter((field) => !isOptional(field)).map((field) => field.name),
+    required: fields.filter(isRequired).map((field) => field.name),
     additionalProperties: false,
   };
 }

@@ -1,8 +1,9 @@
-/** Makes the generated files of docs/reference. */
+/** Makes the files that follow from the recipe classes: docs/reference, and the words of `retrace recipes X --explain`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'oxfmt';
 import { root } from '../run-tool.mjs';
+import { fieldWords } from './field-words.mjs';
 import { readRecipeClasses } from './recipe-classes.mjs';
 import { recipePage } from './recipe-page.mjs';
 import { recipeSchema } from './recipe-schema.mjs';
@@ -11,13 +12,14 @@ import { recipeSchema } from './recipe-schema.mjs';
 export async function referenceFiles() {
   const classes = readRecipeClasses();
   const texts = {
-    'recipe.md': recipePage(classes),
-    'recipe.schema.json': JSON.stringify(recipeSchema(classes)),
+    'docs/reference/recipe.md': recipePage(classes),
+    'docs/reference/recipe.schema.json': JSON.stringify(recipeSchema(classes)),
+    'libs/config/src/recipe/field-words.ts': fieldWords(classes),
   };
   const options = JSON.parse(readFileSync(join(root, '.oxfmtrc.json'), 'utf8'));
   return Promise.all(
     Object.entries(texts).map(async ([name, text]) => {
-      const path = join(root, 'docs/reference', name);
+      const path = join(root, name);
       const { code } = await format(name, text, options);
       return { path, text: code };
     }),

@@ -7,7 +7,7 @@ import { unrunReasonOf } from './unrun-blocks.mjs';
 
 /** Where a reader saves a block, for those that import files beside them. */
 const SAVED_AS: Readonly<Record<string, string>> = {
-  "import type { Environment, Observation, ResetOptions, StepResult } from '../environment.js';":
+  "import { deriveSeed, Pcg32 } from '@retrace/random';":
     'libs/environments/src/larger-number/larger-number.ts',
   "import { describeEnvironmentContract } from '../testing/environment-contract.js';":
     'libs/environments/src/larger-number/larger-number.spec.ts',

@@ -10,9 +10,10 @@ export const newCommand = (name: string) =>
   new Command<[], Record<never, never>, CommonOptions>(name).configureHelp({ showGlobalOptions: true });
 
 export const recipeOption = () =>
-  new Option('--recipe <name-or-file>', 'built-in recipe (see "retrace recipes") or a .json file').default(
-    'frozen-lake-ppo',
-  );
+  new Option(
+    '--recipe <name-or-file>',
+    'built-in recipe (see "retrace recipes") or a .json or .jsonc file',
+  ).default('frozen-lake-ppo');
 
 export const setOption = () =>
   new Option(

@@ -54,6 +54,7 @@ export {
 export { EarlyStopRecipe, EvaluationRecipe } from './recipe/evaluation-recipe.js';
 export { DistillationRecipe, TeacherEndpointRecipe, TeacherRecipe } from './recipe/distillation-recipe.js';
 export { InitRecipe, InitSourceRecipe } from './recipe/init-recipe.js';
+export { explainRecipe } from './recipe/explain-recipe.js';
 export { requireInside } from './resolve/outside-fields.js';
 export { matrixProducts } from './recipe/matrix-products.js';
 export { showText } from './recipe/show-value.js';

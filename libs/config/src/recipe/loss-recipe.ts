@@ -117,25 +117,25 @@ export class LossRecipe {
    * `mask_truncated_completions`). The advantages of the others still compare with their returns. @defaultValue false
    */
   @IsOptional() @IsBoolean() readonly maskTruncated?: boolean;
-  /** Weight of the entropy bonus. */
-  @IsNumberFrom(0, 10, TERM) readonly entropyCoefficient!: number;
+  /** Weight of the entropy bonus. @defaultValue 0 */
+  @IsNumberFrom(0, 10, TERM) readonly entropyCoefficient: number = 0;
   /** Controller that starts from `entropyCoefficient` and adapts it; null keeps it constant. @defaultValue null */
   @IsOptional()
   @ValidateNested()
   @Type(() => EntropyFloorRecipe)
   readonly entropyFloor?: EntropyFloorRecipe | null;
-  /** Weight of the critic's loss; 0 is no critic. */
-  @IsNumberFrom(0, 100, TERM) readonly valueCoefficient!: number;
+  /** Weight of the critic's loss; 0 is no critic. @defaultValue 0 */
+  @IsNumberFrom(0, 100, TERM) readonly valueCoefficient: number = 0;
   /** Largest change of a value within an update that the critic's loss rewards; null is no clipping. @defaultValue null */
   @IsOptional() @IsNumberFrom(0, 1e6, { why: 'a larger bound clips nothing' }) readonly valueClip!:
     | number
     | null;
-  /** Weight of KL(current ‖ reference), the reference being the first policy after imitation; 0 is off. */
-  @IsNumberFrom(0, 100, TERM) readonly klCoefficient!: number;
+  /** Weight of KL(current ‖ reference), the reference being the first policy after imitation; 0 is off. @defaultValue 0 */
+  @IsNumberFrom(0, 100, TERM) readonly klCoefficient: number = 0;
   /** Where the KL counts: in the `loss`, for the current policy, or in the `reward`, for the policy before the update. @defaultValue "loss" */
   @IsOptional() @IsIn(['loss', 'reward']) readonly klIn?: 'loss' | 'reward';
-  /** Estimator of the KL from logprobs of sampled tokens. */
-  @IsIn(['k1', 'k2', 'k3', 'abs']) readonly klEstimator!: 'k1' | 'k2' | 'k3' | 'abs';
+  /** Estimator of the KL from logprobs of sampled tokens. @defaultValue "k3" */
+  @IsIn(['k1', 'k2', 'k3', 'abs']) readonly klEstimator: 'k1' | 'k2' | 'k3' | 'abs' = 'k3';
   /** Whether the estimator keeps its value but takes the gradient of `k2`; for a KL in the loss. @defaultValue false */
   @IsOptional() @IsBoolean() readonly klStraightThrough?: boolean;
   /**

@@ -74,23 +74,23 @@ export class OptimizerRecipe {
   @IsNumberFrom(0, 0.999999, { why: 'at 1 the mean never moves' }) readonly beta2!: number;
   /** Added to the root of the squared gradients' mean. */
   @IsNumberFrom(1e-12, 1, { why: 'at 0 a weight without a gradient becomes 0/0' }) readonly epsilon!: number;
-  /** Decoupled weight decay, times the learning rate. */
+  /** Decoupled weight decay, times the learning rate. @defaultValue 0 */
   @IsNumberFrom(0, 1, { why: 'a step at a learning rate of 1 then removes the whole weight' })
-  readonly weightDecay!: number;
+  readonly weightDecay: number = 0;
   /** Largest norm of all gradients together; larger ones are scaled down to it. */
   @IsNumberFrom(1e-9, 1e9, { why: 'at 0 nothing is learned; above, nothing is scaled down' })
   readonly maxGradientNorm!: number;
   /** How the learning rate falls after `decayStartFraction`: along a line (`linear`), along half a `cosine`, or not at all (`constant`). @defaultValue "linear" */
   @IsOptional() @IsIn(LEARNING_RATE_SCHEDULES) readonly schedule?: LearningRateSchedule;
-  /** Fraction of the updates over which the learning rate rises linearly from 0. */
-  @IsNumberFrom(0, 1, FRACTION) readonly warmupFraction!: number;
+  /** Fraction of the updates over which the learning rate rises linearly from 0. @defaultValue 0 */
+  @IsNumberFrom(0, 1, FRACTION) readonly warmupFraction: number = 0;
   /** Fraction of the updates after which the learning rate falls; at least `warmupFraction`. */
   @IsNumberFrom(0, 1, FRACTION) readonly decayStartFraction!: number;
   /** Learning rate at the last update, as a fraction of the peak. */
   @IsNumberFrom(0, 1, FRACTION) readonly finalFraction!: number;
-  /** Number of times that an update goes over its batch. */
+  /** Number of times that an update goes over its batch. @defaultValue 1 */
   @IsWholeNumberFrom(1, 64, { unit: 'passes', why: 'more only repeat what the bounds of the ratio stop' })
-  readonly epochs!: number;
+  readonly epochs: number = 1;
   /** Action tokens in a mini-batch, which is one optimizer step. */
   @IsWholeNumberFrom(1, 100_000_000, { unit: 'tokens', why: 'a round has no more' })
   readonly miniBatchActionTokens!: number;

@@ -64,12 +64,12 @@ export class CollectionRecipe {
   /** Most episodes that a collector plays at the same time; changes speed and memory, never the result. */
   @IsWholeNumberFrom(1, 8192, { unit: 'episodes', why: 'each keeps its keys and values in memory' })
   readonly concurrentEpisodes!: number;
-  /** Policy versions by which the behavior policy may lag behind the policy being trained; 0 is synchronous training. */
+  /** Policy versions by which the behavior policy may lag behind the policy being trained; 0 is synchronous training. @defaultValue 0 */
   @IsWholeNumberFrom(0, 64, { unit: 'policy versions', why: 'older samples say nothing about the policy' })
-  readonly maxStaleness!: number;
-  /** Temperature of sampling in training episodes. */
+  readonly maxStaleness: number = 0;
+  /** Temperature of sampling in training episodes. @defaultValue 1 */
   @IsNumberFrom(0.01, 10, { why: 'below, sampling is greedy; above, it is uniform' })
-  readonly temperature!: number;
+  readonly temperature: number = 1;
   /**
    * Number of likeliest tokens that training episodes sample among; 0 is all. Only for algorithms that imitate (`filtered-imitation`, `best-of-n`, `awr`): for
    * the others a token may leave what the policy can sample so, and has no ratio. @defaultValue 0
@@ -124,8 +124,9 @@ export class RewardRecipe {
   readonly components!: readonly RewardComponentRecipe[];
   /** How rewards reach tokens: `perStep` leaves each on the last token of its step, the others spread the reward of the whole episode. */
   @IsIn(ALLOCATION_RULES) readonly allocation!: AllocationRule;
-  /** Discount per action token of the rules `discounted` and `discountedLegacy`. */
-  @IsNumberFrom(0, 1, { why: 'a larger discount grows with the length' }) readonly allocationGamma!: number;
+  /** Discount per action token of the rules `discounted` and `discountedLegacy`. @defaultValue 1 */
+  @IsNumberFrom(0, 1, { why: 'a larger discount grows with the length' }) readonly allocationGamma: number =
+    1;
   /** Dotted path of the task's field that names its data source; where a task lacks it, the environment is the source. @defaultValue "data_source" */
   @IsOptional() @IsLine({ maxLength: 200 }) readonly sourceField?: string;
   /** An episode whose source no component names is a `fault`, or is scored by the components without `sources` (`common`). @defaultValue "fault" */
@@ -146,8 +147,8 @@ export class ResamplingRecipe {
 export class AdvantageRecipe {
   /** Name of an advantage estimator. */
   @IsName() readonly estimator!: string;
-  /** The estimator's options; those left out take its defaults. */
-  @IsOptions() readonly options!: Readonly<Record<string, unknown>>;
+  /** The estimator's options; those left out take its defaults. @defaultValue {} */
+  @IsOptions() readonly options: Readonly<Record<string, unknown>> = {};
   /** Least similarity, 2·LCS/(sum of both lengths), at which two anchors of a group count as one state for GiGPO. @defaultValue 1 */
   @IsOptional()
   @IsNumberFrom(0.01, 1, { why: 'it is a fraction, and at 0 all states are one' })
@@ -159,8 +160,8 @@ export class AdvantageRecipe {
   @IsOptional() @IsBoolean() readonly bootstrapTruncated?: boolean;
   /** How often each episode is trained, drawn after the advantages are known; null is once. @defaultValue null */
   @IsOptional() @ValidateNested() @Type(() => ResamplingRecipe) readonly resampling?: ResamplingRecipe | null;
-  /** Permutes the advantages within the batch: a control experiment, which must stop all learning. */
-  @IsBoolean() readonly shuffle!: boolean;
+  /** Permutes the advantages within the batch: a control experiment, which must stop all learning. @defaultValue false */
+  @IsBoolean() readonly shuffle: boolean = false;
 }
 
 /** Behavior cloning of stored episodes of a scripted agent, before the policy gradient. */

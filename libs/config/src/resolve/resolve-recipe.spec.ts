@@ -92,7 +92,7 @@ describe('resolveRecipe', () => {
     const { code, message } = refusal(() => resolveRecipe('frozen-lake'));
     expect(code).toBe('RECIPE_UNKNOWN');
     expect(message).toMatch(
-      /^Unknown recipe "frozen-lake"; use one of frozen-lake-ppo, .* or the path of a \.json file$/,
+      /^Unknown recipe "frozen-lake"; use one of frozen-lake-ppo, .* or the path of a \.json or \.jsonc file$/,
     );
   });
 

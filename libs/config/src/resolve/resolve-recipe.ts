@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { RewardComposer } from '@retrace/rewards';
 import { plainToInstance, validateSync, type ValidationError } from '@retrace/validation';
@@ -22,9 +21,8 @@ import { shapeFault } from '../recipe/recipe-shape.js';
 import { Recipe } from '../recipe/recipe.js';
 import { showText, showValue } from '../recipe/show-value.js';
 import { taskProblems } from '../recipe/task-problems.js';
+import { isRecipeFile, parseRecipeFile } from './recipe-file.js';
 
-/** Far more than any recipe needs. */
-const MAX_FILE_BYTES = 2 ** 20;
 const MAX_PROBLEMS = 20;
 const MAX_ROUND_EPISODES = 1_000_000;
 
@@ -104,15 +102,8 @@ export function overrideRecipe(recipe: Recipe, assignments: readonly string[]): 
  */
 export function resolveEnvironment(nameOrFile: string): Recipe['environment'] {
   if (/\.[mc]?[jt]s$/.test(nameOrFile)) return { module: resolve(nameOrFile) };
-  if (!nameOrFile.endsWith('.json')) return nameOrFile;
-  let plain: unknown;
-  try {
-    plain = JSON.parse(readRecipeFile(nameOrFile));
-  } catch (cause) {
-    if (cause instanceof ConfigError) throw cause;
-    throw invalid(`"${showText(nameOrFile)}" is not valid JSON: ${(cause as Error).message}`, { cause });
-  }
-  const record = requireRecord(plain);
+  if (!isRecipeFile(nameOrFile)) return nameOrFile;
+  const record = requireRecord(parseRecipeFile(nameOrFile));
   const environment = 'environment' in record ? record.environment : record;
   if (isRecord(environment)) anchorEnvironment(environment, dirname(resolve(nameOrFile)));
   const context = { ...recipes['bandit-ppo']().context, tokenizer: 'byte' };
@@ -178,10 +169,10 @@ function hashOf(recipe: object): string {
 function loadPlain(nameOrFile: string): PlainObject {
   const create = recipes[nameOrFile];
   if (create) return create() as unknown as PlainObject;
-  if (!nameOrFile.endsWith('.json')) {
+  if (!isRecipeFile(nameOrFile)) {
     throw new ConfigError(
       'RECIPE_UNKNOWN',
-      `Unknown recipe "${showText(nameOrFile)}"; use one of ${Object.keys(recipes).join(', ')}, or the path of a .json file`,
+      `Unknown recipe "${showText(nameOrFile)}"; use one of ${Object.keys(recipes).join(', ')}, or the path of a .json or .jsonc file`,
     );
   }
   return loadFile(nameOrFile);
@@ -189,16 +180,7 @@ function loadPlain(nameOrFile: string): PlainObject {
 
 /** The fields of a JSON file, with the paths in them made absolute. */
 function loadFile(path: string): PlainObject {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(readRecipeFile(path));
-  } catch (cause) {
-    if (cause instanceof ConfigError) throw cause;
-    throw invalid(`Recipe file "${showText(path)}" is not valid JSON: ${(cause as Error).message}`, {
-      cause,
-    });
-  }
-  const plain = requireRecord(parsed);
+  const plain = requireRecord(parseRecipeFile(path));
   delete plain.$schema; // Names the JSON Schema for editors and is no part of the recipe.
   const directory = dirname(resolve(path));
   anchorModules(plain, directory);
@@ -215,20 +197,6 @@ function mergeFields(target: PlainObject, fields: PlainObject): void {
     if (isRecord(current) && isRecord(value)) mergeFields(current, value);
     else target[name] = value;
   }
-}
-
-/** @throws ConfigError before anything is read of what is not a file, or is far too large */
-function readRecipeFile(path: string): string {
-  const shown = `Recipe file "${showText(path)}"`;
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw new ConfigError('RECIPE_UNKNOWN', `${shown} not found`);
-  if (!found.isFile()) throw new ConfigError('RECIPE_UNKNOWN', `${shown} is not a regular file`);
-  if (found.size > MAX_FILE_BYTES) {
-    throw invalid(
-      `${shown} has ${found.size.toLocaleString('en')} bytes; a recipe has at most ${MAX_FILE_BYTES.toLocaleString('en')}`,
-    );
-  }
-  return readFileSync(path, 'utf8');
 }
 
 /** Paths of modules become absolute, since a run is trained, replayed and scored from other directories. */

@@ -20,7 +20,7 @@ export const trainCommand = () => {
     .description(
       'run a recipe to its end, without API or dashboard; resumes an unfinished run of the same recipe. With --from it trains on stored episodes, by default with the recipe of their run',
     )
-    .option('--recipe <name-or-file>', 'built-in recipe (see "retrace recipes") or a .json file')
+    .option('--recipe <name-or-file>', 'built-in recipe (see "retrace recipes") or a .json or .jsonc file')
     .option(
       '--from <sql>',
       'train on the episodes that this SELECT chooses (run_id, episode_id), collecting none',

@@ -1,0 +1,54 @@
+import { readFileSync, statSync } from 'node:fs';
+import { parse, printParseErrorCode, type ParseError } from 'jsonc-parser';
+import { ConfigError } from '../config-error.js';
+import { showText } from '../recipe/show-value.js';
+
+/** Far more than any recipe needs. */
+const MAX_FILE_BYTES = 2 ** 20;
+
+export function isRecipeFile(path: string): boolean {
+  return /\.jsonc?$/.test(path);
+}
+
+/**
+ * The value in a JSON file; one that is called `.jsonc` may have comments, and commas at ends.
+ *
+ * @throws ConfigError `RECIPE_UNKNOWN` for a missing file, `RECIPE_INVALID` for one that is too large or is not JSON
+ */
+export function parseRecipeFile(path: string): unknown {
+  const text = readRecipeFile(path);
+  const shown = `Recipe file "${showText(path)}"`;
+  if (path.endsWith('.jsonc')) {
+    const errors: ParseError[] = [];
+    const value: unknown = parse(text, errors, { allowTrailingComma: true });
+    const [first] = errors;
+    if (first === undefined) return value;
+    const line = text.slice(0, first.offset).split('\n').length;
+    throw new ConfigError(
+      'RECIPE_INVALID',
+      `${shown} is not valid JSON with comments: ${printParseErrorCode(first.error)} in line ${line}`,
+    );
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ConfigError('RECIPE_INVALID', `${shown} is not valid JSON: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}
+
+/** @throws ConfigError before anything is read of what is not a file, or is far too large */
+function readRecipeFile(path: string): string {
+  const shown = `Recipe file "${showText(path)}"`;
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new ConfigError('RECIPE_UNKNOWN', `${shown} not found`);
+  if (!found.isFile()) throw new ConfigError('RECIPE_UNKNOWN', `${shown} is not a regular file`);
+  if (found.size > MAX_FILE_BYTES) {
+    throw new ConfigError(
+      'RECIPE_INVALID',
+      `${shown} has ${found.size.toLocaleString('en')} bytes; a recipe has at most ${MAX_FILE_BYTES.toLocaleString('en')}`,
+    );
+  }
+  return readFileSync(path, 'utf8');
+}
