@@ -47,6 +47,7 @@ const ARROWS = {
   validation: [],
   process: ['log', 'validation'],
   recording: ['trajectory', 'log', 'store'],
+  runs: ['trajectory', 'log', 'store', 'policy', 'config', 'environment-sources', 'datasets', 'scoring'],
 };
 
 export const options = {

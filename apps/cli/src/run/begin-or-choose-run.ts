@@ -1,40 +1,42 @@
 import type { Recipe } from '@retrace/config';
 import type { EventLog } from '@retrace/log';
 import { ControlTail, openLog } from '@retrace/log';
+import { beginRun, chooseRun, type BegunRun } from '@retrace/runs/begin';
 import { CREATED_BY, readCodeVersion } from '../installation.js';
-import { beginRun, type BegunRun } from './begin-run.js';
 import { withInterrupt } from '../terminal/with-interrupt.js';
+import { readUserRows } from '../queries/read-user-rows.js';
 import { withConnection } from '../services/connection.js';
-import { chooseRun } from './choose-run.js';
-import { completeData } from './complete-data.js';
 import { followControlEvents } from './follow-control-events.js';
 import { startMetricsExport, type MetricsOptions } from './metrics-export.js';
 import { recordBaselines } from './record-baselines.js';
+import { requireEngine } from './require-engine.js';
 import { RunProgress } from './run-progress.js';
+import { sayChosenRun } from './said-runs.js';
 import { checkpointsOf } from '../services/checkpoints.js';
 import type { Services } from '../services/services.js';
 
 /** Resumes the unfinished run of this recipe in the log of the services, or starts a new one. */
 export async function beginRunOn(services: Services, recipe: Recipe): Promise<BegunRun> {
-  return withControl(services, async (control, log) => {
-    const { state } = control;
-    const codeVersion = await readCodeVersion();
-    return beginRun(log, state, {
+  const { directory } = services;
+  return withControl(services, async ({ state }, log) =>
+    beginRun(log, state, {
       recipe,
-      codeVersion,
-      checkpoints: checkpointsOf(services.directory),
-      completeData: (asked) =>
-        withConnection(services.directory, services, services.log, async ({ client, log: ownLog }) => {
+      requireEngine,
+      codeVersion: await readCodeVersion(),
+      checkpoints: checkpointsOf(directory),
+      withData: (work) =>
+        withConnection(directory, services, services.log, async (connection) => {
           const { untilVisible } = await import('@retrace/store');
-          const catchUp = () => untilVisible(ownLog, client);
-          return completeData(asked, {
-            session: { ...services, client, log: ownLog, catchUp },
-            state,
-            onNotice: sayOnStderr,
+          return work({
+            ...connection,
+            catchUp: () => untilVisible(connection.log, connection.client),
+            readUserRows: (sql) => readUserRows(services, sql),
           });
         }),
-    });
-  });
+      onNotice: sayOnStderr,
+      onChosen: sayChosenRun,
+    }),
+  );
 }
 
 /** Measures the baselines of a run in the log of the services, beside whatever else this process does. Never rejects. */
@@ -89,9 +91,13 @@ export async function watchRunOn(
 
 /** Chooses a run in the log of the services, as `chooseRun` does; SIGTERM and SIGINT end the wait. */
 export async function chooseRunOn(services: Services, run: string): Promise<string | null> {
-  return withInterrupt((signal) => withControl(services, (control) => chooseRun(control, run, signal)), {
-    signals: ['SIGTERM', 'SIGINT'],
-  });
+  return withInterrupt(
+    (signal) =>
+      withControl(services, (control) => chooseRun(control, run, { signal, onChosen: sayChosenRun })),
+    {
+      signals: ['SIGTERM', 'SIGINT'],
+    },
+  );
 }
 
 function sayOnStderr(line: string): void {

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resolveRecipe } from '@retrace/config';
+import { readControlState } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { DataDirectory } from '@retrace/process';
 import { expect, it } from 'vitest';
-import { beginRun } from '../run/begin-run.js';
-import { readControlState } from '../services/control-state.js';
+import { beginRun } from '@retrace/runs/begin';
 import { checkpointsOf } from '../services/checkpoints.js';
 import type { LogEntry } from '../supervisor/log-stream.js';
 import { JoinedStore } from './joined-store.js';
@@ -19,6 +19,8 @@ it('JoinedStore: says at once how much of the log a store lacks whose server has
     await beginRun(eventLog, await readControlState(eventLog), {
       recipe: resolveRecipe('bandit-ppo'),
       codeVersion: '1.2.3',
+      requireEngine: () => Promise.resolve(),
+      onNotice: () => undefined,
       checkpoints: checkpointsOf(directory),
     });
     const server = { pid: 1, apiUrl: '', storeUrl: 'http://127.0.0.1:1', hasSink: true, startedAt: '' };

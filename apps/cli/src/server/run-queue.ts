@@ -11,6 +11,7 @@ import type {
   RunQueueState,
 } from '@retrace/process';
 import { CliError } from '../cli-error.js';
+import { isRefusal } from '../run/refusal.js';
 import { describeNothingLearned, type RunSummary } from '../run/run-progress.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { recipeOfStart, requireStart, type StoredRuns } from './start-request.js';
@@ -79,7 +80,7 @@ export class RunQueue {
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       if (error instanceof Refusal) return { ok: false, code: error.code, message };
-      if (error instanceof ConfigError || error instanceof CliError)
+      if (error instanceof ConfigError || isRefusal(error))
         return { ok: false, code: 'INVALID_START', message };
       this.options.log.write({ role: 'retrace', level: 'error', message: `run queue: ${message}` });
       return {

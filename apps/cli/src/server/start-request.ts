@@ -12,10 +12,12 @@ import {
 import type { CheckpointFiles } from '@retrace/policy';
 import type { StartRequest } from '@retrace/process';
 import type { ControlFold, RunState } from '@retrace/trajectory';
+import { selectRun } from '@retrace/runs';
+import { checkRecipe, completeInit, requireNamedWeights } from '@retrace/runs/begin';
 import { CliError } from '../cli-error.js';
-import { completeInit, requireNamedWeights } from '../run/complete-init.js';
-import { selectRun } from '../run/find-run.js';
-import { checkTrainingRecipe, overridesOf } from '../run/training-recipe.js';
+import { isRefusal } from '../run/refusal.js';
+import { sayChosenRun } from '../run/said-runs.js';
+import { overridesOf } from '../run/training-recipe.js';
 
 const POLICY_OF_RUN = /^run:[A-Za-z0-9][A-Za-z0-9._-]{0,199}(@(latest|best|\d{1,15}))?$/;
 
@@ -48,9 +50,9 @@ export async function requireStart(start: StartRequest, stored: StoredRuns): Pro
   return checked;
 }
 
-/** The same, with everything that a run needs to know before it begins. @throws as `requireStart` and `checkTrainingRecipe` */
+/** The same, with everything that a run needs to know before it begins. @throws as `requireStart` and `checkRecipe` */
 export async function recipeOfStart(start: StartRequest, stored: StoredRuns): Promise<Recipe> {
-  return checkTrainingRecipe((await requireStart(start, stored)).recipe);
+  return checkRecipe((await requireStart(start, stored)).recipe);
 }
 
 async function resolveStart(start: StartRequest, { readState }: StoredRuns): Promise<CheckedStart> {
@@ -72,7 +74,7 @@ function trainedRun(state: ControlFold, recipe: string, wanted: string): RunStat
       recipe,
       'must name a run by its id: the latest is another one by the time it begins',
     );
-  const run = findOf('recipe', recipe, () => selectRun(state.runs, wanted));
+  const run = findOf('recipe', recipe, () => selectRun(state.runs, wanted, { onChosen: sayChosenRun }));
   const { runKind, recipe: stored } = run.started;
   if (runKind !== 'trained' || !isRecipe(stored))
     throw refusal('recipe', recipe, 'the run must be one that was trained, with a whole recipe');
@@ -94,12 +96,12 @@ async function requireInit(
   if (initFrom === undefined || run === 'latest' || recipeNames().includes(run)) return;
   const state = await readState();
   const completed = findOf('initFrom', initFrom, () =>
-    completeInit({ ...recipe, distillation: null }, state),
+    completeInit({ ...recipe, distillation: null }, state, sayChosenRun),
   );
   try {
     await requireNamedWeights(completed, state, checkpoints);
   } catch (error) {
-    if (error instanceof CliError) throw refusal('initFrom', initFrom, error.message);
+    if (isRefusal(error)) throw refusal('initFrom', initFrom, error.message);
     throw error;
   }
 }
@@ -109,7 +111,7 @@ function findOf<Found>(field: keyof StartRequest, value: string, find: () => Fou
   try {
     return find();
   } catch (error) {
-    if (error instanceof CliError) throw refusal(field, value, error.message);
+    if (isRefusal(error)) throw refusal(field, value, error.message);
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { mintKey, type DataDirectory, type ServerAddress } from '@retrace/process';
 import { checkpointStorageFor, logOf } from '../data-directory/environment.js';
 import type { Recipe } from '@retrace/config';
-import type { EventLog } from '@retrace/log';
+import { readControlState, type EventLog } from '@retrace/log';
 import { CliError } from '../cli-error.js';
 import {
   holdDataDirectory,
@@ -11,7 +11,6 @@ import {
 import { CREATED_BY } from '../installation.js';
 import type { RunSummary } from '../run/run-progress.js';
 import { checkpointsOf } from '../services/checkpoints.js';
-import { readControlState } from '../services/control-state.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { WarningRecorder } from '../supervisor/warning-recorder.js';
 import { AGENTS_RUN, namesUpstream } from '../roles/agents-run.js';

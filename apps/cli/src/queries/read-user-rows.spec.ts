@@ -1,12 +1,12 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { rowsOfQuery } from './complete-data.js';
+import { readUserRows } from './read-user-rows.js';
 
 const ROWS = [1, 2, 3].map((n) => ({ run_id: 'run', episode_id: `episode-${n}` }));
 const LINES = ROWS.map((row) => `${JSON.stringify(row)}\n`);
 
-describe('rowsOfQuery', () => {
+describe('readUserRows', () => {
   let server: Server;
   afterEach(() => {
     server.closeAllConnections();
@@ -21,9 +21,7 @@ describe('rowsOfQuery', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const storeUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const credentials = () => ({ readonlyUser: 'reader', readonlyPassword: 'x' });
-    const found: unknown[] = [];
-    for await (const row of rowsOfQuery({ directory: { credentials } as never, storeUrl }, 'SELECT 1').rows)
-      found.push(row);
+    const found = await readUserRows({ directory: { credentials } as never, storeUrl }, 'SELECT 1');
     return { found, numAsked };
   }
 

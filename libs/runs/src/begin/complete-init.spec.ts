@@ -4,7 +4,6 @@ import { ControlFold, type AnyEvent, type ControlEventKind, type PayloadOf } fro
 import { controlEvent } from '@retrace/trajectory/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { completeInit, completeTeacher, requireNamedWeights } from './complete-init.js';
-import { initAssignment } from './training-recipe.js';
 
 const FIRST = '01936d00-0000-7000-8000-00000000000a';
 const SECOND = '01936d00-0000-7000-8000-00000000000b';
@@ -42,17 +41,18 @@ beforeEach(() => {
   append(FIRST, 'RunEnded', { reason: 'finished' });
 });
 
-const sourceOf = (initFrom: string) => {
-  const recipe = resolveRecipe('bandit-ppo', { assignments: [initAssignment(initFrom)] });
-  return completeInit(recipe, state).initFrom?.source;
-};
+const startingFrom = (initFrom: { readonly run: string; readonly version?: string }) =>
+  resolveRecipe('bandit-ppo', { assignments: [`initFrom=${JSON.stringify(initFrom)}`] });
+
+const sourceOf = (run: string, version?: string) =>
+  completeInit(startingFrom({ run, version }), state).initFrom?.source;
 
 describe('requireNamedWeights', () => {
   const listing = (...digits: readonly string[]) =>
     ({
       list: () => Promise.resolve(digits.map((digit) => ({ sha256: digit.repeat(64), sizeBytes: 8 }))),
     }) as unknown as CheckpointFiles;
-  const recipe = resolveRecipe('bandit-ppo', { assignments: [initAssignment(`run:${FIRST}@1`)] });
+  const recipe = startingFrom({ run: FIRST, version: '1' });
 
   it('takes a version whose weights are kept, and refuses another with the versions that are', async () => {
     const completed = completeInit(recipe, state);
@@ -70,25 +70,31 @@ describe('requireNamedWeights', () => {
 
 describe('completeInit', () => {
   it.each([
-    [`run:${FIRST}`, 2, 'c'],
-    ['run:0000000a@0', 0, 'a'],
-    ['run:sft@best', 1, 'b'],
-    ['run:sft', 2, 'c'],
+    [FIRST, undefined, 2, 'c'],
+    ['0000000a', '0', 0, 'a'],
+    ['sft', 'best', 1, 'b'],
+    ['sft', undefined, 2, 'c'],
     // The newest run of all has published no policy.
-    ['run:latest', 2, 'c'],
-  ])('finds the policy of %s', (wanted, policyVersion, digit) => {
-    expect(sourceOf(wanted)).toEqual({ runId: FIRST, policyVersion, sha256: digit.repeat(64), sizeBytes: 8 });
+    ['latest', undefined, 2, 'c'],
+  ])('finds the policy of run %s, version %s', (run, version, policyVersion, digit) => {
+    expect(sourceOf(run, version)).toEqual({
+      runId: FIRST,
+      policyVersion,
+      sha256: digit.repeat(64),
+      sizeBytes: 8,
+    });
   });
 
   it.each([
     [
-      'run:sft@7',
+      'sft',
+      '7',
       'policy 7 of run 01936d00-0000-7000-8000-00000000000a does not exist; the run has versions 0 … 2',
     ],
-    ['run:nothing', 'run "nothing" not found'],
-    [`run:${SECOND}`, `run "${SECOND}" not found`],
-  ])('refuses %s', (wanted, message) => {
-    expect(() => sourceOf(wanted)).toThrow(message);
+    ['nothing', undefined, 'run "nothing" not found'],
+    [SECOND, undefined, `run "${SECOND}" not found`],
+  ])('refuses run %s, version %s', (run, version, message) => {
+    expect(() => sourceOf(run, version)).toThrow(message);
   });
 
   it('leaves a recipe as it is that starts from no run', () => {
@@ -125,15 +131,5 @@ describe('completeTeacher', () => {
   it('leaves a recipe as it is that has no teacher', async () => {
     const recipe = resolveRecipe('bandit-ppo');
     expect(await completeTeacher(recipe, state)).toBe(recipe);
-  });
-});
-
-describe('initAssignment', () => {
-  it('takes a model directory by its path, and refuses other words', () => {
-    expect(initAssignment('./model')).toBe('policy.model="./model"');
-    expect(() => initAssignment('model')).toThrow(/must be "run:<run>"/);
-    expect(() => resolveRecipe('bandit-ppo', { assignments: [initAssignment('run:x@y')] })).toThrow(
-      /initFrom.version: got "y", must be "latest", "best" or the number/,
-    );
   });
 });

@@ -1,4 +1,4 @@
-import type { EventLog } from '@retrace/log';
+import { trajectoryEnds, type EventLog } from '@retrace/log';
 import { newControlEvent, nowUs } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { catchUp } from '../catch-up/catch-up.js';
@@ -13,7 +13,7 @@ import { deletedPlaceholder } from './deleted-placeholder.js';
 import { offsetRangesOf } from './offset-ranges.js';
 import { findRunReferences } from './run-references.js';
 
-export interface DeleteRun {
+export interface DeleteRunRecords {
   readonly log: EventLog;
   readonly client: StoreClient;
   readonly runId: string;
@@ -27,7 +27,7 @@ export interface DeleteRun {
   readonly onCommitted?: () => Promise<void>;
 }
 
-export interface DeleteReport {
+export interface DeleteRunReport {
   readonly runId: string;
   /** Rows deleted from all tables of the store. */
   readonly numRows: number;
@@ -36,7 +36,7 @@ export interface DeleteReport {
 }
 
 /**
- * Deletes a run from the store and the log. `RunDeleted` in the log is the commit: from then on every sink, rebuild and fold ignores the
+ * Deletes a run from the store and the log, and not its checkpoints: `deleteRun` of `libs/runs` does. `RunDeleted` in the log is the commit: from then on every sink, rebuild and fold ignores the
  * run's records. Then follow a watermark in every partition (so that no sink's position moves back), the release of the records in the
  * log, and the deletion of the rows. Calling this again completes a deletion that was cut short after its commit.
  *
@@ -44,7 +44,7 @@ export interface DeleteReport {
  *
  * @throws StoreError `RUN_REFERRED_TO` naming the runs that depend on it, unless forced; StoreError, LogError
  */
-export async function deleteRun(job: DeleteRun): Promise<DeleteReport> {
+export async function deleteRunRecords(job: DeleteRunRecords): Promise<DeleteRunReport> {
   const { log, client, runId, force, bringUpToDate = () => catchUp(log, client) } = job;
   await bringUpToDate();
   const references = await findRunReferences(client, runId);
@@ -63,18 +63,14 @@ export async function deleteRun(job: DeleteRun): Promise<DeleteReport> {
   return { runId, numReleased, numRows: await deleteRows(client, runId) };
 }
 
-async function commit({ log, runId, detail }: DeleteRun, forced: boolean): Promise<void> {
-  const partitions = Array.from({ length: log.numPartitions('trajectories') }, (_, partition) => partition);
-  const trajectoryEnds = await Promise.all(
-    partitions.map((partition) => log.endOffset('trajectories', partition)),
-  );
-  const controlEnd = await log.endOffset('control', 0);
+async function commit({ log, runId, detail }: DeleteRunRecords, forced: boolean): Promise<void> {
+  const ends = { trajectoryEnds: await trajectoryEnds(log), controlEnd: await log.endOffset('control', 0) };
   const event = newControlEvent({
     kind: 'RunDeleted',
     logId: log.logId,
     runId,
     occurredAtUs: nowUs(),
-    payload: { controlEnd, trajectoryEnds, forced, detail },
+    payload: { ...ends, forced, detail },
   });
   await log.append('control', 0, [encodeEvent(event)]);
 }

@@ -1,17 +1,18 @@
 import { parseRecipe, recipeHash, requestHash, type Recipe } from '@retrace/config';
-import { readEnvironment } from '@retrace/environment-sources';
+import { markRunStart, type EventLog } from '@retrace/log';
+import type { CheckpointFiles } from '@retrace/policy';
 import {
   newControlEvent,
   newRunId,
+  nowUs,
   type ControlFold,
   type Json,
   type RunState,
-  nowUs,
 } from '@retrace/trajectory';
-import { markRunStart, type EventLog } from '@retrace/log';
-import type { CheckpointFiles } from '@retrace/policy';
-import { completeInit, completeTeacher, requireNamedWeights } from './complete-init.js';
 import { encodeEvent } from '@retrace/trajectory/codec';
+import type { OnChosen } from '../choose/select-run.js';
+import { completeData, requireRewarded, type DataSession } from './complete-data.js';
+import { completeInit, completeTeacher, requireNamedWeights } from './complete-init.js';
 
 export interface BegunRun {
   readonly runId: string;
@@ -21,13 +22,18 @@ export interface BegunRun {
   readonly recipe: Recipe;
 }
 
-interface BeginRunOptions {
+export interface BeginRunOptions {
   readonly recipe: Recipe;
   readonly codeVersion: string;
   /** Where the weights are that a recipe starts from. */
   readonly checkpoints: CheckpointFiles;
-  /** Finds out what stored data a new run has; needed where the recipe has sources of data. */
-  readonly completeData?: (recipe: Recipe) => Promise<Recipe>;
+  /** Refuses a recipe whose engine can't compute here. */
+  readonly requireEngine: (recipe: Recipe) => Promise<void>;
+  /** Opens log and store while a new run finds out what stored data it has; needed where the recipe has sources of data. */
+  readonly withData?: <T>(work: (session: DataSession) => Promise<T>) => Promise<T>;
+  /** Hears in one line each how much data a new run has. */
+  readonly onNotice: (line: string) => void;
+  readonly onChosen?: OnChosen;
 }
 
 /**
@@ -36,14 +42,16 @@ interface BeginRunOptions {
  * another run's policy with that version, one with a teacher with that teacher.
  *
  * @param state fold of the log's control stream up to now
- * @throws CliError as `completeInit`, `completeTeacher` and `requireNamedWeights`; TrainerError `ENGINE_UNAVAILABLE`
+ * @throws RunsError as `completeInit`, `completeTeacher`, `requireNamedWeights` and `completeData`; ConfigError as `requireRewarded`; what
+ *   `requireEngine` throws
  */
 export async function beginRun(
   log: EventLog,
   state: ControlFold,
   options: BeginRunOptions,
 ): Promise<BegunRun> {
-  await requireEngine(options.recipe);
+  requireRewarded(options.recipe);
+  await options.requireEngine(options.recipe);
   const unfinished = state.runs.findLast((run) => run.ended === null && isOf(options.recipe, run));
   if (unfinished) {
     // Engine and processes are those of the request: a run may go on with others.
@@ -51,13 +59,29 @@ export async function beginRun(
     const recipe = { ...parseRecipe(unfinished.started.recipe), engine, process };
     return { runId: unfinished.runId, isResumed: true, recipe };
   }
-
-  // Before data sets are made of stored data.
-  const named = await completeTeacher(completeInit(options.recipe, state), state);
-  await requireNamedWeights(named, state, options.checkpoints);
-  const recipe = (await options.completeData?.(named)) ?? named;
-  const { name: environment } = await readEnvironment(recipe.environment);
+  const recipe = await completeRecipe(state, options);
   const runId = newRunId();
+  await appendStart(log, runId, { recipe, codeVersion: options.codeVersion });
+  return { runId, isResumed: false, recipe };
+}
+
+/** Names in the recipe all that it means of other runs: policy, teacher and data. */
+async function completeRecipe(state: ControlFold, options: BeginRunOptions): Promise<Recipe> {
+  const { withData, checkpoints, onChosen } = options;
+  // Before data sets are made of stored data.
+  const named = await completeTeacher(completeInit(options.recipe, state, onChosen), state, onChosen);
+  await requireNamedWeights(named, state, checkpoints);
+  if (!named.data || withData === undefined) return named;
+  return withData((session) => completeData(named, { ...options, session, state }));
+}
+
+async function appendStart(
+  log: EventLog,
+  runId: string,
+  { recipe, codeVersion }: Pick<BeginRunOptions, 'recipe' | 'codeVersion'>,
+): Promise<void> {
+  const { readEnvironment } = await import('@retrace/environment-sources');
+  const { name: environment } = await readEnvironment(recipe.environment);
   const event = newControlEvent({
     kind: 'RunStarted',
     logId: log.logId,
@@ -70,7 +94,7 @@ export async function beginRun(
       recipeHash: recipeHash(recipe),
       seed: recipe.seed,
       environment,
-      codeVersion: options.codeVersion,
+      codeVersion,
       baselines: [],
       tags: [],
       metadata: null,
@@ -78,13 +102,6 @@ export async function beginRun(
   });
   await markRunStart(log, runId);
   await log.append('control', 0, [encodeEvent(event)]);
-  return { runId, isResumed: false, recipe };
-}
-
-async function requireEngine(recipe: Recipe): Promise<void> {
-  const { engine } = recipe;
-  if (engine?.kind === 'torch') await (await import('@retrace/trainer/torch')).requireEnginePackages(engine);
-  if (engine?.kind === 'tinker') await (await import('@retrace/trainer/tinker')).requireServer(recipe);
 }
 
 /** Parts of a recipe that are completed when a run begins. */

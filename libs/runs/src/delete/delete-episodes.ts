@@ -1,7 +1,7 @@
 import { deleteEpisodes, type DeleteEpisodesReport } from '@retrace/store';
 import type { RunState } from '@retrace/trajectory';
-import { CliError } from '../cli-error.js';
-import type { StoreSession } from '../services/connection.js';
+import { RunsError } from '../runs-error.js';
+import type { DeletionSession } from './delete-run.js';
 
 export interface EpisodesDeletion extends DeleteEpisodesReport {
   readonly isDryRun: boolean;
@@ -17,11 +17,11 @@ interface EpisodesRequest {
 /**
  * Deletes episodes of a run from log and store.
  *
- * @throws CliError `RUN_ACTIVE` for an unfinished trained run while others write to the log, as its trainer may be reading them; StoreError
+ * @throws RunsError `RUN_ACTIVE` for an unfinished trained run while others write to the log, as its trainer may be reading them; StoreError
  *   `EPISODES_REFERRED_TO`
  */
-export async function deleteEpisodesOf(
-  session: StoreSession,
+export async function deleteEpisodesOfRun(
+  session: Omit<DeletionSession, 'checkpoints'>,
   { run, episodeIds, force, detail }: EpisodesRequest,
   { isDryRun }: { readonly isDryRun: boolean },
 ): Promise<EpisodesDeletion> {
@@ -30,7 +30,7 @@ export async function deleteEpisodesOf(
     const rule = session.isLive
       ? 'a server is running; stop the server first, or wait for the end of the run'
       : 'a command that joined a server still writes; wait for its end, or stop it';
-    throw new CliError('RUN_ACTIVE', `run ${runId} trains while ${rule}`);
+    throw new RunsError('RUN_ACTIVE', `run ${runId} trains while ${rule}`);
   }
   if (isDryRun || episodeIds.length === 0) {
     return { runId, numEpisodes: episodeIds.length, numRows: 0, numReleased: 0, isDryRun };
@@ -39,21 +39,4 @@ export async function deleteEpisodesOf(
   const bringUpToDate = () => session.catchUp();
   const report = await deleteEpisodes({ log, client, runId, episodeIds, force, detail, bringUpToDate });
   return { ...report, isDryRun };
-}
-
-/** Says in a sentence what a deletion did. */
-export function describeEpisodesDeletion({
-  runId,
-  numEpisodes,
-  numRows,
-  numReleased,
-  isDryRun,
-}: EpisodesDeletion): string {
-  const count = `${numEpisodes.toLocaleString('en')} episodes of run ${runId}`;
-  if (isDryRun) return `would delete ${count}`;
-  if (numEpisodes === 0) return `deleted ${count}: nothing to delete`;
-  const rows = `${numRows.toLocaleString('en')} rows`;
-  return numReleased === null
-    ? `deleted ${count}: ${rows}; a log on Kafka keeps their records, unread, until the topic's retention drops them`
-    : `deleted ${count}: ${rows}, ${numReleased.toLocaleString('en')} log records; "retrace compact" removes what the files still have in free room`;
 }

@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resolveRecipe } from '@retrace/config';
 import type { EventLog } from '@retrace/log';
-import { ControlTail, readRunStart } from '@retrace/log';
+import { ControlTail, readControlState, readRunStart } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { CheckpointFiles } from '@retrace/policy';
 import { decodeEvent } from '@retrace/trajectory/codec';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { beginRun } from './begin-run.js';
-import { readControlState } from '../services/control-state.js';
 
 describe('beginRun', () => {
   let directory: string;
@@ -26,9 +25,11 @@ describe('beginRun', () => {
   const recipe = resolveRecipe('bandit-ppo');
   const checkpoints = () => join(directory, 'checkpoints');
   const readState = () => readControlState(log);
-  const begin = async (ofRecipe = recipe) =>
+  const begin = async (ofRecipe = recipe, requireEngine = () => Promise.resolve()) =>
     beginRun(log, await readState(), {
       recipe: ofRecipe,
+      requireEngine,
+      onNotice: () => undefined,
       codeVersion: '1.2.3',
       checkpoints: new CheckpointFiles(checkpoints()),
     });
@@ -59,11 +60,17 @@ describe('beginRun', () => {
     expect(rememberedBefore).toBe(2);
   });
 
-  it('refuses a recipe whose engine has no Python, before the log has a run of it', async () => {
-    const assignments = ['engine.kind=torch', 'engine.python=no-such-python'];
+  it('refuses a recipe whose engine can’t compute here, before the log has a run of it', async () => {
+    const refuse = () => Promise.reject(new Error('no Python'));
+    await expect(begin(recipe, refuse)).rejects.toThrow('no Python');
+    expect((await readState()).runs).toEqual([]);
+  });
+
+  it('refuses rewards that nobody can have given yet to a run that collects what it trains on', async () => {
+    const assignments = ['reward.components=[{"reward":"assigned","options":{"name":"liked"}}]'];
     await expect(begin(resolveRecipe('bandit-ppo', { assignments }))).rejects.toMatchObject({
-      code: 'ENGINE_UNAVAILABLE',
-      message: 'engine.python is no-such-python, which is no program; see "retrace doctor --engine torch"',
+      code: 'RECIPE_INVALID',
+      message: expect.stringContaining('train with --from-run') as string,
     });
     expect((await readState()).runs).toEqual([]);
   });

@@ -13,9 +13,9 @@ import { migrate } from '../schema/migrate.js';
 import { Sink } from '../sink/sink.js';
 import { readRunHashes } from '../verify/row-hash.js';
 import { verifyStore } from '../verify/verify-store.js';
-import { deleteRun, type DeleteRun } from './delete-run.js';
+import { deleteRunRecords, type DeleteRunRecords } from './delete-run-records.js';
 
-describe('deleteRun', () => {
+describe('deleteRunRecords', () => {
   let store: StoreFixture;
   const [runId, otherId] = [newRunId(), newRunId()];
 
@@ -40,8 +40,15 @@ describe('deleteRun', () => {
   const append = (...events: AnyEvent[]) => appendEvents(store.log, events);
   const recipe = (fields: Record<string, Json>) => ({ recipe: fields });
   const verify = () => verifyStore({ log: store.log, client: store.client });
-  const remove = (options: Partial<DeleteRun> = {}) =>
-    deleteRun({ log: store.log, client: store.client, runId, detail: 'test', force: false, ...options });
+  const remove = (options: Partial<DeleteRunRecords> = {}) =>
+    deleteRunRecords({
+      log: store.log,
+      client: store.client,
+      runId,
+      detail: 'test',
+      force: false,
+      ...options,
+    });
   const positions = () =>
     Promise.all(
       [0, 1].map((partition) =>

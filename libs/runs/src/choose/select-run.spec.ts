@@ -1,6 +1,6 @@
 import type { RunState } from '@retrace/trajectory';
 import { describe, expect, it } from 'vitest';
-import { selectRun } from './find-run.js';
+import { selectRun } from './select-run.js';
 
 /** Runs as a log lists them, from oldest to newest. */
 const runs = [
@@ -25,10 +25,10 @@ describe('selectRun', () => {
   it('takes `latest` as the newest run that has what the command needs', () => {
     expect(find('latest')).toBe(runs[2].runId);
     const has = ({ updates }: RunState) => updates.numUpdates > 0;
-    expect(selectRun(runs, 'latest', { has, lacking: 'has an update' }).runId).toBe(runs[0].runId);
-    expect(() => selectRun(runs.slice(1), 'latest', { has, lacking: 'here has an update yet' })).toThrow(
-      'run "latest" not found: no run here has an update yet; see "retrace runs"',
-    );
+    expect(selectRun(runs, 'latest', { needs: { has, lacking: 'has an update' } }).runId).toBe(runs[0].runId);
+    expect(() =>
+      selectRun(runs.slice(1), 'latest', { needs: { has, lacking: 'here has an update yet' } }),
+    ).toThrow('run "latest" not found: no run here has an update yet; see "retrace runs"');
   });
 
   it('refuses part of several ids, and lists the runs that are meant', () => {
@@ -40,5 +40,12 @@ describe('selectRun', () => {
 
   it.each(['none', '', 'aaa', '0198c0de-0000-7000-8000-333333333333'])('does not find "%s"', (wanted) => {
     expect(() => find(wanted)).toThrow(`run "${wanted}" not found; see "retrace runs"`);
+  });
+
+  it('says which run it chose by anything but its whole id', () => {
+    const chosen: string[] = [];
+    const onChosen = (wanted: string, { runId }: RunState) => chosen.push(`${wanted} is ${runId}`);
+    for (const wanted of [runs[0].runId, '1111aaaa', 'latest']) selectRun(runs, wanted, { onChosen });
+    expect(chosen).toEqual([`1111aaaa is ${runs[1].runId}`, `latest is ${runs[2].runId}`]);
   });
 });

@@ -1,9 +1,8 @@
+import { readControlState, type EventLog } from '@retrace/log';
 import type { CheckpointFiles } from '@retrace/policy';
 import type { PolicyPublished, RunState } from '@retrace/trajectory';
-import { CliError } from '../cli-error.js';
-import type { StoreSession } from '../services/connection.js';
-import { findRun } from './find-run.js';
-import { checkpointsOf } from '../services/checkpoints.js';
+import { selectRun, type OnChosen } from '../choose/select-run.js';
+import { RunsError } from '../runs-error.js';
 
 interface FoundPolicy {
   /** The run that published it. */
@@ -11,28 +10,35 @@ interface FoundPolicy {
   readonly policy: PolicyPublished;
 }
 
+interface FindOptions {
+  readonly log: EventLog;
+  readonly checkpoints: CheckpointFiles;
+  readonly onChosen?: OnChosen;
+}
+
 /**
  * Finds a stored policy version: a number or `latest` of `run`, or of any other run of the log, as `<run>/<version>`.
  *
- * @throws CliError `POLICY_UNKNOWN`, `RUN_UNKNOWN`; `POLICY_REMOVED` when its weights are not kept any more
+ * @throws RunsError `POLICY_UNKNOWN`, `RUN_UNKNOWN`; `POLICY_REMOVED` when its weights are not kept any more
  */
 export async function findPolicy(
-  { log, directory }: Pick<StoreSession, 'log' | 'directory'>,
   run: RunState,
   wanted: string,
+  { log, checkpoints, onChosen }: FindOptions,
 ): Promise<FoundPolicy> {
   const slash = wanted.lastIndexOf('/');
-  const publisher = slash === -1 ? run : await findRun(log, wanted.slice(0, slash));
+  const publisher =
+    slash === -1 ? run : selectRun((await readControlState(log)).runs, wanted.slice(0, slash), { onChosen });
   const version = wanted.slice(slash + 1);
   const { policies, runId } = publisher;
   const policy =
     version === 'latest' ? policies.latest : /^\d+$/.test(version) ? policies.get(Number(version)) : null;
   if (policy) {
-    await requireWeights(publisher, policy, checkpointsOf(directory));
+    await requireWeights(publisher, policy, checkpoints);
     return { run: publisher, policy };
   }
   const newest = policies.latest?.policyVersion;
-  throw new CliError(
+  throw new RunsError(
     'POLICY_UNKNOWN',
     `policy ${version} of run ${runId} does not exist; ` +
       (newest === undefined ? 'the run has published none' : `the run has versions 0 … ${newest}`),
@@ -42,7 +48,7 @@ export async function findPolicy(
 /**
  * Requires that the weights of a policy version are among the checkpoints.
  *
- * @throws CliError `POLICY_REMOVED` when they are not kept any more
+ * @throws RunsError `POLICY_REMOVED` when they are not kept any more
  */
 export async function requireWeights(
   { runId, started, policies }: RunState,
@@ -52,14 +58,14 @@ export async function requireWeights(
   const what = `policy ${policyVersion} of run ${runId}`;
   if (started.runKind === 'recorded') {
     const where = location === '' ? '' : `, at ${location}`;
-    throw new CliError(
+    throw new RunsError(
       'POLICY_REMOVED',
       `${what}: a trainer outside keeps its weights${where}; none are here`,
     );
   }
   const kept = await keptPolicies({ policies }, checkpoints);
   if (kept.some((policy) => policy.weights.sha256 === weights.sha256)) return;
-  throw new CliError(
+  throw new RunsError(
     'POLICY_REMOVED',
     `${what}: its weights are not kept; recipe field checkpoint.weights says which are: ` +
       (kept.length === 0 ? 'none is there' : describeNumbers(kept.map((policy) => policy.policyVersion))),

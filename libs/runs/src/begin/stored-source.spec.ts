@@ -1,23 +1,17 @@
 import { resolveRecipe } from '@retrace/config';
 import type { ControlFold } from '@retrace/trajectory';
 import { expect, it } from 'vitest';
-import { overridesOf } from './training-recipe.js';
-import { recipeOfSource, runOfSource } from './training-source.js';
+import { recipeOfSource, runOfSource } from './stored-source.js';
 
 const RUN_ID = '0198c0de-0000-7000-8000-00000000aaaa';
 const recipe = JSON.parse(JSON.stringify(resolveRecipe('frozen-lake-imitation'))) as object;
 const state = { runs: [{ runId: RUN_ID, started: { runKind: 'trained', recipe } }] } as never as ControlFold;
 
 it('the recipe of a stored source is that of its run, alone on the source, with every option that changes a recipe', () => {
-  const options = {
-    seed: 7,
-    updates: 9,
-    algorithm: 'filtered-imitation',
-    set: ['collection.temperature=0.5'],
-  };
-  const made = recipeOfSource(state, { from: 'run', run: RUN_ID }, RUN_ID, (own) =>
-    overridesOf(options, own),
-  );
+  const made = recipeOfSource(state, { from: 'run', run: RUN_ID }, RUN_ID, (own) => ({
+    ...{ seed: 7, numUpdates: 9, algorithm: 'filtered-imitation' },
+    assignments: [...own, 'collection.temperature=0.5'],
+  }));
   expect(made).toMatchObject({
     ...{ name: 'frozen-lake-imitation', imitation: null, seed: 7, numUpdates: 9 },
     advantage: { estimator: 'topReturns' },

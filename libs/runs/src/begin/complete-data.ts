@@ -1,5 +1,3 @@
-import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
 import {
   comparesGroups,
   ConfigError,
@@ -10,33 +8,38 @@ import {
   type Recipe,
 } from '@retrace/config';
 import type { SelectionRow, TrainingRules, TrainingSet } from '@retrace/datasets';
-import { readEnvironment } from '@retrace/environment-sources';
+import type { EventLog } from '@retrace/log';
 import type { StoreClient } from '@retrace/store';
 import type { ControlFold } from '@retrace/trajectory';
-import { CliError } from '../cli-error.js';
-import { readCodeVersion } from '../installation.js';
-import type { StoreSession } from '../services/connection.js';
-import { readPatiently } from '../queries/patient-read.js';
-import { runQuery } from '../queries/run-query.js';
-import { selectRun } from './find-run.js';
+import { selectRun, type OnChosen } from '../choose/select-run.js';
+import { RunsError } from '../runs-error.js';
 
-export type DataSession = Pick<StoreSession, 'client' | 'log' | 'directory' | 'storeUrl' | 'catchUp'>;
+/** Log and store of the episodes that a run trains on. */
+export interface DataSession {
+  readonly client: StoreClient;
+  readonly log: EventLog;
+  /** Brings the store up to date with the log. */
+  catchUp(): Promise<void>;
+  /** Reads the whole result of a user's query, with the rights and limits of the store's read-only user. */
+  readUserRows(sql: string): Promise<readonly SelectionRow[]>;
+}
 
 interface CompleteOptions {
   readonly session: DataSession;
   readonly state: ControlFold;
+  readonly codeVersion: string;
   readonly onNotice: (line: string) => void;
+  readonly onChosen?: OnChosen;
 }
 
 /**
  * Completes a recipe that trains on stored data: the episodes that each source has now become a data set in the log, which never changes, and
  * `numUpdates` follows from `epochs`.
  *
- * @throws DatasetError `SELECTION_INVALID`, `NOT_TRAINABLE`, `NO_ROWS`, `DATASET_UNKNOWN`; CliError `QUERY_FAILED`, `RUN_UNKNOWN`, `OPTION_INVALID` for a run without groups;
+ * @throws DatasetError `SELECTION_INVALID`, `NOT_TRAINABLE`, `NO_ROWS`, `DATASET_UNKNOWN`; RunsError `RUN_UNKNOWN`, `OPTION_INVALID` for a run without groups;
  *   ConfigError `RECIPE_INVALID` for a source with fewer groups than an update takes
  */
 export async function completeData(recipe: Recipe, options: CompleteOptions): Promise<Recipe> {
-  requireRewarded(recipe);
   if (!recipe.data) return recipe;
   await options.session.catchUp();
   const rules = await rulesOf(recipe);
@@ -100,15 +103,14 @@ function readsAssigned({ reward }: Recipe): boolean {
 
 async function setOf(
   source: DataSourceRecipe,
-  { session, state, rules }: CompleteOptions & { readonly rules: TrainingRules },
+  { session, state, rules, codeVersion, onChosen }: CompleteOptions & { readonly rules: TrainingRules },
 ): Promise<TrainingSet> {
   const { checkTrainingSet, createTrainingSet } = await import('@retrace/datasets');
   if (source.dataset !== undefined) return checkTrainingSet({ ...session, rules }, source.dataset);
   const { sql, rows } =
     source.run === undefined
       ? rowsOfQuery(session, source.query ?? '')
-      : rowsOfRun(session, selectRun(state.runs, source.run).runId);
-  const codeVersion = await readCodeVersion();
+      : rowsOfRun(session, selectRun(state.runs, source.run, { onChosen }).runId);
   return createTrainingSet({
     ...session,
     sql,
@@ -119,24 +121,12 @@ async function setOf(
   });
 }
 
-/** The result of a user's query, as the read-only user has it, whole: it is asked for again where the store stopped meanwhile. */
-export function rowsOfQuery(session: Pick<DataSession, 'directory' | 'storeUrl'>, sql: string) {
+function rowsOfQuery(session: Pick<DataSession, 'readUserRows'>, sql: string) {
   return { sql, rows: read() };
 
   async function* read(): AsyncGenerator<SelectionRow> {
-    yield* await readPatiently(() => readRows(session, sql));
+    yield* await session.readUserRows(sql);
   }
-}
-
-async function readRows(
-  session: Pick<DataSession, 'directory' | 'storeUrl'>,
-  sql: string,
-): Promise<SelectionRow[]> {
-  const rows: SelectionRow[] = [];
-  const bytes = Readable.from(runQuery(session, { sql, format: 'JSONEachRow' }));
-  for await (const line of createInterface({ input: bytes, crlfDelay: Infinity }))
-    rows.push(JSON.parse(line) as SelectionRow);
-  return rows;
 }
 
 /** Of view `groups`. */
@@ -166,7 +156,7 @@ WHERE run_id = '${runId}' AND ${IS_COMPLETE}`;
 }
 
 /** Says why a run has no group to train on. */
-async function nothingOf(client: StoreClient, runId: string): Promise<CliError> {
+async function nothingOf(client: StoreClient, runId: string): Promise<RunsError> {
   const [counts] = await client.queryRows<{ announced: number; closed: number; trainable: number }>(
     `SELECT (SELECT toUInt32(uniqExact(group_id)) FROM episodes
          WHERE run_id = {runId:String} AND split = 'train' AND group_id != '') AS announced,
@@ -176,7 +166,7 @@ async function nothingOf(client: StoreClient, runId: string): Promise<CliError> 
   );
   const { announced, closed, trainable } = counts;
   const howToClose = `POST /api/runs/${runId}/end with {"reason": "finished"} closes the groups of a recorded run whose members have all ended; `;
-  return new CliError(
+  return new RunsError(
     'OPTION_INVALID',
     `run ${runId} has no group to train on: of ${announced} groups for training ${closed} are closed, and ${trainable} of those trainable. ` +
       `${closed < announced ? howToClose : ''}` +
@@ -185,6 +175,7 @@ async function nothingOf(client: StoreClient, runId: string): Promise<CliError> 
 }
 
 async function rulesOf(recipe: Recipe): Promise<TrainingRules> {
+  const { readEnvironment } = await import('@retrace/environment-sources');
   const { openPolicyText } = await import('@retrace/policy');
   const { tokenizer } = await openPolicyText({
     tokenizer: recipe.context.tokenizer,
