@@ -1,14 +1,14 @@
 import type { Recipe } from '@retrace/config';
 import type { EventLog } from '@retrace/log';
 import { ControlTail, openLog } from '@retrace/log';
-import { beginRun, chooseRun, type BegunRun } from '@retrace/runs/begin';
+import { beginRun, chooseRun, recordBaselines, type BegunRun } from '@retrace/runs/begin';
 import { CREATED_BY, readCodeVersion } from '../installation.js';
 import { withInterrupt } from '../terminal/with-interrupt.js';
 import { readUserRows } from '../queries/read-user-rows.js';
 import { withConnection } from '../services/connection.js';
 import { followControlEvents } from './follow-control-events.js';
 import { startMetricsExport, type MetricsOptions } from './metrics-export.js';
-import { recordBaselines } from './record-baselines.js';
+import { measureApart } from './measure-apart.js';
 import { requireEngine } from './require-engine.js';
 import { RunProgress } from './run-progress.js';
 import { sayChosenRun } from './said-runs.js';
@@ -51,7 +51,14 @@ export async function recordBaselinesOn(
   const onNotice = sayOnStderr;
   try {
     await withControl(services, async (control, log) => {
-      if (!control.run(runId).hasBaselines) await recordBaselines({ log, runId, recipe, signal, onNotice });
+      await recordBaselines({
+        log,
+        run: control.run(runId),
+        recipe,
+        measure: measureApart,
+        signal,
+        onNotice,
+      });
     });
   } catch (error) {
     onNotice(`baselines: none recorded: ${(error as Error).message}`);

@@ -1,12 +1,11 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
+import type { BaselineOptions } from '@retrace/collector';
 import { episodeLimits, type Recipe } from '@retrace/config';
-import type { EventLog } from '@retrace/log';
-import { newControlEvent, type Baseline, nowUs } from '@retrace/trajectory';
-import { encodeEvent } from '@retrace/trajectory/codec';
+import type { MeasuredBaselines } from '@retrace/runs/begin';
+import type { Baseline } from '@retrace/trajectory';
 import { installation } from '../installation.js';
 import { lowerPriority } from '../supervisor/lower-priority.js';
-import type { BaselineOptions } from './measure-baselines.js';
 
 const NUM_EPISODES = 1000;
 /** Longest time for all baselines of a run. */
@@ -15,49 +14,9 @@ const LOWEST_PRIORITY = 19;
 /** Characters that are kept of what it said before it failed. */
 const LONGEST_REASON = 4_000;
 
-interface RecordBaselinesOptions {
-  readonly log: EventLog;
-  readonly runId: string;
-  readonly recipe: Recipe;
-  /** Ends the measuring; nothing is recorded then. */
-  readonly signal: AbortSignal;
-  /** Receives one line when baselines are missing. */
-  readonly onNotice: (line: string) => void;
-}
-
-/**
- * Measures the baselines of a run beside it and appends them. They are measured in a process of its own, which yields the processor to the run, and can
- * be ended even where an environment never gives it back; a failure costs the baselines and not the run. Never rejects.
- */
-export async function recordBaselines(options: RecordBaselinesOptions): Promise<void> {
-  const { log, runId, signal, onNotice } = options;
-  if (signal.aborted) return;
-  try {
-    const { baselines, missing } = await measureApart(options);
-    if (signal.aborted) return;
-    if (missing !== null)
-      onNotice(
-        `baselines: ${baselines.length} measured, then ${missing}; the run goes on without the others`,
-      );
-    if (baselines.length === 0) return;
-    const payload = { baselines: baselines.sort((a, b) => b.success - a.success) };
-    const ids = { logId: log.logId, runId, occurredAtUs: nowUs() };
-    await log.append('control', 0, [
-      encodeEvent(newControlEvent({ kind: 'BaselinesMeasured', ...ids, payload })),
-    ]);
-  } catch (error) {
-    if (!signal.aborted) onNotice(`baselines: none recorded: ${(error as Error).message}`);
-  }
-}
-
-/** The baselines that were measured, and why there are no more; null where there are all. */
-async function measureApart({ recipe, signal }: Pick<RecordBaselinesOptions, 'recipe' | 'signal'>): Promise<{
-  baselines: Baseline[];
-  missing: string | null;
-}> {
+/** Measures baselines in a process of its own, which yields the processor to the run, and can be ended even where an environment never gives it back. */
+export async function measureApart(recipe: Recipe, signal: AbortSignal): Promise<MeasuredBaselines> {
   const { environment, tasks, seed } = recipe;
-  // A server's episodes are for training; it knows no baselines either.
-  if (typeof environment !== 'string' && environment.server) return { baselines: [], missing: null };
   const limits = episodeLimits(recipe);
   const options: BaselineOptions = { environment, tasks, seed, numEpisodes: NUM_EPISODES, limits };
   const child = fork(installation.program('baselines'), {

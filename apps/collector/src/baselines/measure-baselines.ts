@@ -1,9 +1,9 @@
-import { GuardedEnvironment, sampleTask, type AnswerLimits } from '@retrace/collector/guarded-environment';
 import type { Recipe } from '@retrace/config';
 import { openEnvironment } from '@retrace/environment-sources';
 import { type EnvironmentSpec, type ScriptedAgent } from '@retrace/environments';
 import { deriveSeed, Pcg32 } from '@retrace/random';
 import type { Baseline, Split } from '@retrace/trajectory';
+import { GuardedEnvironment, sampleTask, type AnswerLimits } from '../environment/guarded-environment.js';
 
 export interface BaselineOptions {
   readonly environment: Recipe['environment'];
