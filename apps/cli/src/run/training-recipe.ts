@@ -1,6 +1,6 @@
 import { resolveRecipe, type EngineRecipe, type Recipe, type RecipeOverrides } from '@retrace/config';
 import { readVariables, type BackendChoice } from '@retrace/process';
-import { checkRecipe, onlySource } from '@retrace/runs/begin';
+import { assignmentOfPolicy, checkRecipe, onlySource } from '@retrace/runs/begin';
 import { CliError } from '../cli-error.js';
 import { commandEnvironment } from '../data-directory/environment.js';
 import type { CommonOptions } from '../options.js';
@@ -125,9 +125,8 @@ export function engineAssignments({
  * @throws CliError `OPTION_INVALID`
  */
 export function initAssignment(initFrom: string): string {
-  const [, run, version] = /^run:([^@]+)(?:@(.+))?$/.exec(initFrom) ?? [];
-  if (run !== undefined)
-    return `initFrom=${JSON.stringify(version === undefined ? { run } : { run, version })}`;
+  const ofRun = assignmentOfPolicy(initFrom);
+  if (ofRun !== null) return ofRun;
   if (initFrom.includes('/')) return `policy.model=${JSON.stringify(initFrom)}`;
   throw new CliError(
     'OPTION_INVALID',
@@ -136,7 +135,7 @@ export function initAssignment(initFrom: string): string {
 }
 
 /** Assignments of the variable `RETRACE_SET`, one a line, which `--set` overrules. */
-function environmentAssignments(): readonly string[] {
+export function environmentAssignments(): readonly string[] {
   const { RETRACE_SET = '' } = readVariables(commandEnvironment, { reads: ['RETRACE_SET'] });
   return RETRACE_SET.split('\n').filter((line) => line.trim() !== '');
 }

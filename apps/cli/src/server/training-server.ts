@@ -2,6 +2,8 @@ import { mintKey, type DataDirectory, type ServerAddress } from '@retrace/proces
 import { checkpointStorageFor, logOf } from '../data-directory/environment.js';
 import type { Recipe } from '@retrace/config';
 import { readControlState, type EventLog } from '@retrace/log';
+import type { RunSummary } from '@retrace/runs';
+import { RunQueue } from '@retrace/runs/queue';
 import { CliError } from '../cli-error.js';
 import {
   holdDataDirectory,
@@ -9,7 +11,8 @@ import {
   type HeldDataDirectory,
 } from '../data-directory/hold-data-directory.js';
 import { CREATED_BY } from '../installation.js';
-import type { RunSummary } from '../run/run-progress.js';
+import { sayChosenRun } from '../run/said-runs.js';
+import { environmentAssignments } from '../run/training-recipe.js';
 import { checkpointsOf } from '../services/checkpoints.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { WarningRecorder } from '../supervisor/warning-recorder.js';
@@ -20,7 +23,6 @@ import { JoinedStore } from './joined-store.js';
 import { openRun, type RecipeOfData, type TrainingParts } from './open-run.js';
 import { prepareBackend } from './prepare-backend.js';
 import { agentsRole } from '../roles/role-definitions.js';
-import { RunQueue } from './run-queue.js';
 import type { StoreOfRuns } from './store-of-runs.js';
 import { StoreSide } from './store-side.js';
 import { Training, type TrainingRequest } from './training.js';
@@ -90,7 +92,15 @@ export class TrainingServer {
       const parts = { directory, eventLog, log };
       const ownLog = eventLog;
       const queue = new RunQueue({
-        ...{ directory, log, readState: () => readControlState(ownLog) },
+        ...{
+          directory,
+          readState: () => readControlState(ownLog),
+          onChosen: sayChosenRun,
+          settings: environmentAssignments,
+        },
+        say: (level, message) => {
+          log.write({ role: 'retrace', level, message });
+        },
         checkpoints: checkpointsOf(directory),
         agents: () =>
           run.door && { url: run.door.url, runName: AGENTS_RUN, policiesAnswer: !namesUpstream() },

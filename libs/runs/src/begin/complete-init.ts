@@ -5,6 +5,13 @@ import { requireWeights } from '../checkpoints/find-policy.js';
 import { PUBLISHING, selectRun, type OnChosen } from '../choose/select-run.js';
 import { RunsError } from '../runs-error.js';
 
+/** The assignment that makes a recipe start from a policy that is named as `run:<run>` or `run:<run>@<version>`; null for other names. */
+export function assignmentOfPolicy(initFrom: string): string | null {
+  const [, run, version] = /^run:([^@]+)(?:@(.+))?$/.exec(initFrom) ?? [];
+  if (run === undefined) return null;
+  return `initFrom=${JSON.stringify(version === undefined ? { run } : { run, version })}`;
+}
+
 /**
  * Finds the policy that a recipe starts from, and names it in the recipe, so that the run always starts from that one.
  *

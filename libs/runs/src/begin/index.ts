@@ -3,5 +3,5 @@ export { beginRun, type BegunRun, type BeginRunOptions } from './begin-run.js';
 export { checkRecipe } from './check-recipe.js';
 export { chooseRun } from './choose-run.js';
 export type { DataSession } from './complete-data.js';
-export { completeInit, requireNamedWeights } from './complete-init.js';
+export { assignmentOfPolicy } from './complete-init.js';
 export { onlySource, recipeOfSource, runOfSource } from './stored-source.js';

@@ -8,16 +8,15 @@ import {
   resolvePlainRecipe,
   resolveRecipe,
   type Recipe,
+  type RecipeOverrides,
 } from '@retrace/config';
 import type { CheckpointFiles } from '@retrace/policy';
 import type { StartRequest } from '@retrace/process';
 import type { ControlFold, RunState } from '@retrace/trajectory';
-import { selectRun } from '@retrace/runs';
-import { checkRecipe, completeInit, requireNamedWeights } from '@retrace/runs/begin';
-import { CliError } from '../cli-error.js';
-import { isRefusal } from '../run/refusal.js';
-import { sayChosenRun } from '../run/said-runs.js';
-import { overridesOf } from '../run/training-recipe.js';
+import { checkRecipe } from '../begin/check-recipe.js';
+import { assignmentOfPolicy, completeInit, requireNamedWeights } from '../begin/complete-init.js';
+import { selectRun, type OnChosen } from '../choose/select-run.js';
+import { RunsError } from '../runs-error.js';
 
 const POLICY_OF_RUN = /^run:[A-Za-z0-9][A-Za-z0-9._-]{0,199}(@(latest|best|\d{1,15}))?$/;
 
@@ -28,6 +27,9 @@ export interface StoredRuns {
   /** Reads the log's control stream. */
   readonly readState: () => Promise<ControlFold>;
   readonly checkpoints: CheckpointFiles;
+  /** Lists assignments that hold for all runs here, unless a request overrules them. */
+  readonly settings: () => readonly string[];
+  readonly onChosen?: OnChosen;
 }
 
 export interface CheckedStart {
@@ -41,7 +43,7 @@ export interface CheckedStart {
  * A run that it names by its recipe, and a policy to start from, must be there.
  *
  * @param stored read only where a run is named
- * @throws ConfigError `RECIPE_INVALID`; CliError `OPTION_INVALID`; both name the field
+ * @throws ConfigError `RECIPE_INVALID`; RunsError `OPTION_INVALID`; both name the field
  */
 export async function requireStart(start: StartRequest, stored: StoredRuns): Promise<CheckedStart> {
   requireNames(start);
@@ -55,26 +57,38 @@ export async function recipeOfStart(start: StartRequest, stored: StoredRuns): Pr
   return checkRecipe((await requireStart(start, stored)).recipe);
 }
 
-async function resolveStart(start: StartRequest, { readState }: StoredRuns): Promise<CheckedStart> {
+async function resolveStart(start: StartRequest, stored: StoredRuns): Promise<CheckedStart> {
+  const { readState, settings } = stored;
   const [, run] = RECIPE_OF_RUN.exec(start.recipe) ?? [];
   if (run === undefined)
-    return { start, recipe: resolveRecipe(start.recipe, overridesOf(optionsOf(start), [])) };
-  const { runId, started } = trainedRun(await readState(), start.recipe, run);
+    return { start, recipe: resolveRecipe(start.recipe, overridesOf(start, settings())) };
+  const { runId, started } = trainedRun(await readState(), {
+    recipe: start.recipe,
+    wanted: run,
+    onChosen: stored.onChosen,
+  });
   // The policies of the run have imitated already.
   const own = start.initFrom === undefined ? [] : ['imitation=null'];
-  const recipe = resolvePlainRecipe(started.recipe, overridesOf(optionsOf(start), own));
+  const recipe = resolvePlainRecipe(started.recipe, overridesOf(start, [...settings(), ...own]));
   return { start: { ...start, recipe: `run:${runId}` }, recipe };
 }
 
 /** The run may have been imported, so its recipe may be anybody's. */
-function trainedRun(state: ControlFold, recipe: string, wanted: string): RunState {
+function trainedRun(
+  state: ControlFold,
+  {
+    recipe,
+    wanted,
+    onChosen,
+  }: { readonly recipe: string; readonly wanted: string; readonly onChosen?: OnChosen },
+): RunState {
   if (wanted === 'latest')
     throw refusal(
       'recipe',
       recipe,
       'must name a run by its id: the latest is another one by the time it begins',
     );
-  const run = findOf('recipe', recipe, () => selectRun(state.runs, wanted, { onChosen: sayChosenRun }));
+  const run = findOf('recipe', recipe, () => selectRun(state.runs, wanted, { onChosen }));
   const { runKind, recipe: stored } = run.started;
   if (runKind !== 'trained' || !isRecipe(stored))
     throw refusal('recipe', recipe, 'the run must be one that was trained, with a whole recipe');
@@ -90,18 +104,18 @@ function trainedRun(state: ControlFold, recipe: string, wanted: string): RunStat
 /** A run named by its recipe, or as the latest, may be one that waits too, so it is only found when the run begins. */
 async function requireInit(
   { start: { initFrom }, recipe }: CheckedStart,
-  { readState, checkpoints }: StoredRuns,
+  { readState, checkpoints, onChosen }: StoredRuns,
 ): Promise<void> {
   const run = recipe.initFrom?.run ?? 'latest';
   if (initFrom === undefined || run === 'latest' || recipeNames().includes(run)) return;
   const state = await readState();
   const completed = findOf('initFrom', initFrom, () =>
-    completeInit({ ...recipe, distillation: null }, state, sayChosenRun),
+    completeInit({ ...recipe, distillation: null }, state, onChosen),
   );
   try {
     await requireNamedWeights(completed, state, checkpoints);
   } catch (error) {
-    if (isRefusal(error)) throw refusal('initFrom', initFrom, error.message);
+    if (error instanceof RunsError) throw refusal('initFrom', initFrom, error.message);
     throw error;
   }
 }
@@ -111,13 +125,13 @@ function findOf<Found>(field: keyof StartRequest, value: string, find: () => Fou
   try {
     return find();
   } catch (error) {
-    if (isRefusal(error)) throw refusal(field, value, error.message);
+    if (error instanceof RunsError) throw refusal(field, value, error.message);
     throw error;
   }
 }
 
-function refusal(field: keyof StartRequest, value: string, rule: string): CliError {
-  return new CliError('OPTION_INVALID', `${field}: got ${JSON.stringify(value)}, ${rule}`);
+function refusal(field: keyof StartRequest, value: string, rule: string): RunsError {
+  return new RunsError('OPTION_INVALID', `${field}: got ${JSON.stringify(value)}, ${rule}`);
 }
 
 function recipeNames(): readonly string[] {
@@ -134,6 +148,12 @@ function requireNames({ recipe, initFrom }: StartRequest): void {
     throw refusal('initFrom', initFrom, 'must be "run:<run>", "run:<run>@<version>" or "run:<run>@best"');
 }
 
-function optionsOf({ algorithm, numUpdates, seed, initFrom, overrides = {} }: StartRequest) {
-  return { algorithm, updates: numUpdates, seed, initFrom, set: plainAssignments(overrides) };
+/** @param own assignments that those of the request overrule */
+function overridesOf(
+  { algorithm, numUpdates, seed, initFrom, overrides = {} }: StartRequest,
+  own: readonly string[],
+): RecipeOverrides {
+  const start = initFrom === undefined ? null : assignmentOfPolicy(initFrom);
+  const assignments = [...own, ...(start === null ? [] : [start]), ...plainAssignments(overrides)];
+  return { algorithm, numUpdates, seed, assignments };
 }

@@ -40,6 +40,7 @@ append(RECORDED, 'RunStarted', { name: 'agents', runKind: 'recorded', recipe: nu
 
 // The weights of version 0 are not kept any more.
 const stored = {
+  settings: () => [],
   readState: () => Promise.resolve(state),
   checkpoints: { list: () => Promise.resolve([weights[1]]) } as unknown as CheckpointFiles,
 };

@@ -61,13 +61,14 @@ describe('RunQueue', () => {
       agents: () => null,
       checkpoints: { list: () => Promise.resolve([]) } as unknown as CheckpointFiles,
       directory: kept,
-      log: { write: ({ message }) => lines.push(message), progress: () => undefined },
+      say: (_, message) => lines.push(message),
+      settings: () => [],
       readState: () => Promise.resolve(state),
     });
   const train: Train = (recipe, onBegun) => {
     const training = new FakeTraining(`${RUN_ID}${trainings.length}`, recipe);
     trainings.push(training);
-    onBegun(training as never);
+    onBegun(training);
     return training.ended();
   };
   const ask = async (queue: RunQueue, request: RunControlRequest): Promise<RunQueueState> => {

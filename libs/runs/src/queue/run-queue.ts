@@ -10,22 +10,26 @@ import type {
   RunControlRequest,
   RunQueueState,
 } from '@retrace/process';
-import { CliError } from '../cli-error.js';
-import { isRefusal } from '../run/refusal.js';
-import { describeNothingLearned, type RunSummary } from '../run/run-progress.js';
-import type { LogStream } from '../supervisor/log-stream.js';
+import { describeNothingLearned, type RunSummary } from '../end/run-summary.js';
+import { RunsError } from '../runs-error.js';
 import { recipeOfStart, requireStart, type StoredRuns } from './start-request.js';
-import type { Training } from './training.js';
 
 export const MAX_QUEUED = 20;
 const MAX_ENDED = 20;
 
+/** A run that is being trained. */
+export interface TrainedRun {
+  readonly runId: string;
+  /** Stops it so that it can be resumed. */
+  stop(): Promise<void>;
+}
+
 /** Trains a recipe to its end, or until it is stopped; says when the run has begun. */
-export type Train = (recipe: Recipe, onBegun: (training: Training) => void) => Promise<RunSummary>;
+export type Train = (recipe: Recipe, onBegun: (training: TrainedRun) => void) => Promise<RunSummary>;
 
 interface RunQueueOptions extends StoredRuns {
   readonly directory: Pick<DataDirectory, 'runQueue' | 'keepRunQueue'>;
-  readonly log: LogStream;
+  readonly say: (level: 'info' | 'error', message: string) => void;
   /** The proxy for agents; null where none runs. */
   readonly agents: () => AgentAddress | null;
 }
@@ -33,7 +37,7 @@ interface RunQueueOptions extends StoredRuns {
 /** The run that is trained now. */
 interface CurrentRun {
   item: QueueItem;
-  training: Pick<Training, 'stop'> | null;
+  training: TrainedRun | null;
   isStopped: boolean;
 }
 
@@ -80,9 +84,9 @@ export class RunQueue {
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       if (error instanceof Refusal) return { ok: false, code: error.code, message };
-      if (error instanceof ConfigError || isRefusal(error))
+      if (error instanceof ConfigError || error instanceof RunsError)
         return { ok: false, code: 'INVALID_START', message };
-      this.options.log.write({ role: 'retrace', level: 'error', message: `run queue: ${message}` });
+      this.options.say('error', `run queue: ${message}`);
       return {
         ok: false,
         code: 'UNAVAILABLE',
@@ -111,11 +115,11 @@ export class RunQueue {
         if (summary.reason === 'stopped' && goesOn()) return;
         const isWhole = summary.reason === 'finished';
         const problem = isWhole && describeNothingLearned({ runId: summary.runId, updates: summary });
-        if (problem) this.say('error', problem);
-        this.say('info', `run ${summary.runId} of the queue has ended (${summary.reason})`);
+        if (problem) this.options.say('error', problem);
+        this.options.say('info', `run ${summary.runId} of the queue has ended (${summary.reason})`);
       } catch (error) {
         if (goesOn()) return;
-        this.say('error', `the run ${item.name} of the queue failed: ${(error as Error).message}`);
+        this.options.say('error', `the run ${item.name} of the queue failed: ${(error as Error).message}`);
       }
       this.waiting = this.waiting.filter(({ queueId }) => queueId !== item.queueId);
       this.keep();
@@ -204,7 +208,7 @@ export class RunQueue {
     if (runId === null && start !== null) return recipeOfStart(start, this.options);
     const run = (await this.options.readState()).run(runId ?? '');
     if (run === undefined || run.ended !== null)
-      throw new CliError('RUN_UNKNOWN', `run ${runId ?? ''} can't be resumed: it has ended, or was deleted`);
+      throw new RunsError('RUN_UNKNOWN', `run ${runId ?? ''} can't be resumed: it has ended, or was deleted`);
     return parseRecipe(run.started.recipe);
   }
 
@@ -223,12 +227,8 @@ export class RunQueue {
     try {
       this.options.directory.keepRunQueue(this.waiting);
     } catch (error) {
-      this.say('error', `the queue of runs can’t be kept in its file: ${(error as Error).message}`);
+      this.options.say('error', `the queue of runs can’t be kept in its file: ${(error as Error).message}`);
     }
-  }
-
-  private say(level: 'info' | 'error', message: string): void {
-    this.options.log.write({ role: 'retrace', level, message });
   }
 
   private async untilAdded(signal: AbortSignal): Promise<void> {
