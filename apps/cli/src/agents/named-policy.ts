@@ -52,7 +52,7 @@ export async function namedPolicy(
 /**
  * Requires that the weights of a stored version are kept.
  *
- * @throws CliError `POLICY_REMOVED`
+ * @throws RunsError `POLICY_REMOVED`
  */
 export async function requirePolicy(
   { run, policyVersion }: NamedPolicy,

@@ -18,8 +18,8 @@ import type { Services } from '../services/services.js';
 /** Resumes the unfinished run of this recipe in the log of the services, or starts a new one. */
 export async function beginRunOn(services: Services, recipe: Recipe): Promise<BegunRun> {
   const { directory } = services;
-  return withControl(services, async ({ state }, log) =>
-    beginRun(log, state, {
+  return withLog(services, async (log) =>
+    beginRun(log, {
       recipe,
       requireEngine,
       codeVersion: await readCodeVersion(),
@@ -111,17 +111,26 @@ function sayOnStderr(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-async function withControl<T>(
+function withControl<T>(
   services: Services,
   work: (control: ControlTail, log: EventLog) => Promise<T>,
 ): Promise<T> {
+  return withLog(services, async (log) => {
+    const control = new ControlTail(log);
+    try {
+      await control.catchUp();
+      return await work(control, log);
+    } finally {
+      control.close();
+    }
+  });
+}
+
+async function withLog<T>(services: Services, work: (log: EventLog) => Promise<T>): Promise<T> {
   const log = await openLog(services.log, CREATED_BY);
-  const control = new ControlTail(log);
   try {
-    await control.catchUp();
-    return await work(control, log);
+    return await work(log);
   } finally {
-    control.close();
     await log.close();
   }
 }

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resolveRecipe } from '@retrace/config';
-import { readControlState } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { DataDirectory } from '@retrace/process';
 import { expect, it } from 'vitest';
@@ -16,7 +15,7 @@ it('JoinedStore: says at once how much of the log a store lacks whose server has
   const eventLog = await openLmdbLog({ path: directory.log, createdBy: 'test' });
   const entries: LogEntry[] = [];
   try {
-    await beginRun(eventLog, await readControlState(eventLog), {
+    await beginRun(eventLog, {
       recipe: resolveRecipe('bandit-ppo'),
       codeVersion: '1.2.3',
       requireEngine: () => Promise.resolve(),

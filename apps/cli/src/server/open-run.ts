@@ -74,11 +74,10 @@ async function lockAndBegin(
 ): Promise<OpenedRun> {
   const lock = await RecipeLock.acquire(held.directory, recipe);
   try {
-    const codeVersion = await readCodeVersion();
-    // Read under the lock: who had it before may have begun or ended a run.
-    const state = await readControlState(eventLog);
-    const begun = await beginRun(eventLog, state, {
-      ...{ ...options, recipe, codeVersion, requireEngine },
+    // Under the lock: who had it before may have begun or ended a run.
+    const begun = await beginRun(eventLog, {
+      ...{ ...options, recipe, requireEngine },
+      codeVersion: await readCodeVersion(),
       checkpoints: checkpointsOf(held.directory),
       onChosen: sayChosenRun,
     });

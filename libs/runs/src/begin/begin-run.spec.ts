@@ -25,8 +25,8 @@ describe('beginRun', () => {
   const recipe = resolveRecipe('bandit-ppo');
   const checkpoints = () => join(directory, 'checkpoints');
   const readState = () => readControlState(log);
-  const begin = async (ofRecipe = recipe, requireEngine = () => Promise.resolve()) =>
-    beginRun(log, await readState(), {
+  const begin = (ofRecipe = recipe, requireEngine = () => Promise.resolve()) =>
+    beginRun(log, {
       recipe: ofRecipe,
       requireEngine,
       onNotice: () => undefined,

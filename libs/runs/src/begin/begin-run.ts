@@ -1,5 +1,5 @@
 import { parseRecipe, recipeHash, requestHash, type Recipe } from '@retrace/config';
-import { markRunStart, type EventLog } from '@retrace/log';
+import { markRunStart, readControlState, type EventLog } from '@retrace/log';
 import type { CheckpointFiles } from '@retrace/policy';
 import {
   newControlEvent,
@@ -41,17 +41,15 @@ export interface BeginRunOptions {
  * whose `RunStarted` is in the log when this resolves. A run on stored data is resumed with the data that it began with, one that starts from
  * another run's policy with that version, one with a teacher with that teacher.
  *
- * @param state fold of the log's control stream up to now
+ * Who calls this holds a lock on the recipe where another process may begin a run of it, or two would be begun.
+ *
  * @throws RunsError as `completeInit`, `completeTeacher`, `requireNamedWeights` and `completeData`; ConfigError as `requireRewarded`; what
  *   `requireEngine` throws
  */
-export async function beginRun(
-  log: EventLog,
-  state: ControlFold,
-  options: BeginRunOptions,
-): Promise<BegunRun> {
+export async function beginRun(log: EventLog, options: BeginRunOptions): Promise<BegunRun> {
   requireRewarded(options.recipe);
   await options.requireEngine(options.recipe);
+  const state = await readControlState(log);
   const unfinished = state.runs.findLast((run) => run.ended === null && isOf(options.recipe, run));
   if (unfinished) {
     // Engine and processes are those of the request: a run may go on with others.

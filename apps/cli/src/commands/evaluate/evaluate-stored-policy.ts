@@ -58,7 +58,7 @@ export interface EvaluationReport extends PolicyEvaluation {
 /**
  * Evaluates a stored policy version off-policy on the run's stored episodes, except those that it was trained on.
  *
- * @throws CliError `RUN_UNKNOWN`, `POLICY_UNKNOWN`; `POLICY_INCOMPATIBLE` for a policy of another run with another tokenizer
+ * @throws RunsError `RUN_UNKNOWN`, `POLICY_UNKNOWN`; CliError `POLICY_INCOMPATIBLE` for a policy of another run with another tokenizer
  */
 export async function evaluateStoredPolicy(
   { client, log, directory }: StoreSession,

@@ -26,7 +26,7 @@ interface PlaceOptions {
 /**
  * The environments that a play names, or else that of its recipe, or else that in which its stored policies were trained.
  *
- * @throws CliError `OPTION_INVALID` where these policies are of different environments; `RUN_UNKNOWN`
+ * @throws CliError `OPTION_INVALID` where these policies are of different environments; RunsError `RUN_UNKNOWN`
  */
 export function whereToPlay(
   { environments, policies }: PlayRequest,

@@ -41,7 +41,7 @@ interface LogprobReport extends LogprobCheck {
 /**
  * Checks a sample of a run's stored logprobs and prints how far they are from those of the policies.
  *
- * @throws CliError `LOGPROBS_DIFFER`; `NOTHING_TO_CHECK`, `POLICY_REMOVED` where it can't tell; `RUN_UNKNOWN`, `POLICY_UNKNOWN`
+ * @throws CliError `LOGPROBS_DIFFER`; `NOTHING_TO_CHECK` where it can't tell; RunsError `POLICY_REMOVED` as well, `RUN_UNKNOWN`, `POLICY_UNKNOWN`
  */
 export async function verifyLogprobs({ dataDir, json, ...request }: VerifyLogprobsOptions): Promise<void> {
   await withStore({ dataDir }, async (session) => {
