@@ -4,7 +4,7 @@ import { ControlTail, openLog } from '@retrace/log';
 import { beginRun, chooseRun, recordBaselines, type BegunRun } from '@retrace/runs/begin';
 import { CREATED_BY, readCodeVersion } from '../installation.js';
 import { withInterrupt } from '../terminal/with-interrupt.js';
-import { readUserRows } from '../queries/read-user-rows.js';
+import { dataSessionOf } from '../queries/data-session.js';
 import { withConnection } from '../services/connection.js';
 import { followControlEvents } from './follow-control-events.js';
 import { startMetricsExport, type MetricsOptions } from './metrics-export.js';
@@ -25,14 +25,9 @@ export async function beginRunOn(services: Services, recipe: Recipe): Promise<Be
       codeVersion: await readCodeVersion(),
       checkpoints: checkpointsOf(directory),
       withData: (work) =>
-        withConnection(directory, services, services.log, async (connection) => {
-          const { untilVisible } = await import('@retrace/store');
-          return work({
-            ...connection,
-            catchUp: () => untilVisible(connection.log, connection.client),
-            readUserRows: (sql) => readUserRows(services, sql),
-          });
-        }),
+        withConnection(directory, services, services.log, async (connection) =>
+          work(await dataSessionOf({ ...services, ...connection })),
+        ),
       onNotice: sayOnStderr,
       onChosen: sayChosenRun,
     }),

@@ -6,7 +6,7 @@ import { CliError } from '../cli-error.js';
 import type { HeldDataDirectory } from '../data-directory/hold-data-directory.js';
 import { RecipeLock } from '../data-directory/recipe-lock.js';
 import { readCodeVersion } from '../installation.js';
-import { readUserRows } from '../queries/read-user-rows.js';
+import { dataSessionOf } from '../queries/data-session.js';
 import { requireEngine } from '../run/require-engine.js';
 import { sayChosenRun } from '../run/said-runs.js';
 import { checkpointsOf } from '../services/checkpoints.js';
@@ -52,14 +52,8 @@ export async function openRun(
     throw new CliError('OPTION_INVALID', `--no-store: got it with a recipe on stored episodes; ${rule}`);
   }
   const storeUrl = await storeSide.serving;
-  const { untilVisible } = await import('@retrace/store');
   return storeSide.ask(async (client) => {
-    const session: DataSession = {
-      client,
-      log: eventLog,
-      catchUp: () => untilVisible(eventLog, client),
-      readUserRows: (sql) => readUserRows({ directory, storeUrl }, sql),
-    };
+    const session = await dataSessionOf({ client, log: eventLog, directory, storeUrl });
     await session.catchUp();
     const recipe =
       typeof asked === 'function' ? await asked(session, await readControlState(eventLog)) : asked;
