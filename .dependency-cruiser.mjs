@@ -47,6 +47,17 @@ const ARROWS = {
   validation: [],
   process: ['log', 'validation'],
   recording: ['trajectory', 'log', 'store'],
+  runs: [
+    'trajectory',
+    'log',
+    'store',
+    'policy',
+    'config',
+    'process',
+    'environment-sources',
+    'datasets',
+    'scoring',
+  ],
 };
 
 export const options = {

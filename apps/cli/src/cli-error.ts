@@ -34,7 +34,6 @@ export type CliErrorCode =
   | 'REPLAY_DIFFERS'
   | 'ROLE_FAILED'
   | 'RUN_ACTIVE'
-  | 'RUN_AMBIGUOUS'
   | 'RUN_FAILED'
   | 'RUN_UNKNOWN'
   | 'SERVER_INCOMPATIBLE'

@@ -30,7 +30,7 @@ export const PROGRAMS = {
   gradients: join(TRAINER, 'dist', 'data-parallel', 'worker-main.js'),
   validator: join(COLLECTOR, 'dist', 'validator-main.js'),
   questions: join(TRAINER, 'dist', 'questions', 'main.js'),
-  baselines: join(CLI, 'dist', 'run', 'baselines-process.js'),
+  baselines: join(COLLECTOR, 'dist', 'baselines', 'main.js'),
   backend: join(CLI, 'dist', 'backend-installer', 'main.js'),
 };
 

@@ -1,3 +1,4 @@
+export type { BaselineOptions } from './baselines/measure-baselines.js';
 export {
   collectEpisodes,
   type CollectEpisodesOptions,

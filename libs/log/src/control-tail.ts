@@ -97,6 +97,13 @@ export class ControlTail {
   }
 }
 
+/** Folds all control events that are committed now. */
+export async function readControlState(log: EventLog): Promise<ControlFold> {
+  const control = new ControlTail(log);
+  await control.catchUp();
+  return control.state;
+}
+
 /** How often updates may be trained on a group of the run itself: the recipe's `sampler.maxTimesSampled`, and once where it has none. */
 function ownLimit(recipe: Json): number {
   const sampler = fieldOf(recipe, 'sampler');

@@ -1,5 +1,5 @@
 export { BlockReports } from './block-reports.js';
-export { type ControlEntry, ControlTail } from './control-tail.js';
+export { type ControlEntry, ControlTail, readControlState } from './control-tail.js';
 export {
   DEFAULT_MAX_EVENT_BYTES,
   type EventLog,

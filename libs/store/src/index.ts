@@ -54,7 +54,7 @@ export { isBehindStore } from './position/backlog.js';
 export { dropOtherLogs, readStoredLogs, refuseOtherLogs } from './position/other-logs.js';
 export { readLogFromStore } from './rebuild/log-from-store.js';
 export { type RebuildOptions, type RebuildReport, rebuildStore } from './rebuild/rebuild-store.js';
-export { type DeleteReport, deleteRun } from './retention/delete-run.js';
+export { type DeleteRunReport, deleteRunRecords } from './retention/delete-run-records.js';
 export { deletedPlaceholder } from './retention/deleted-placeholder.js';
 export { deleteEpisodes, type DeleteEpisodesReport } from './retention/delete-episodes.js';
 export {

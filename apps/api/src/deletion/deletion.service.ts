@@ -4,6 +4,7 @@ import { deleteEpisodes, StoreError, untilVisible } from '@retrace/store';
 import { InjectEventLog } from '../log/log.module.js';
 import { ProblemError } from '../problems/problem.js';
 import { RunTotalsReader } from '../runs/run-totals-reader.js';
+import { readRun } from '../store/read-run.js';
 import { StoreService } from '../store/store.service.js';
 import type { DeletionResult } from './deletion.dto.js';
 
@@ -64,13 +65,8 @@ export class DeletionService {
   }
 
   /** @throws ProblemError `NOT_FOUND` */
-  async requireRun(runId: string): Promise<{ readonly kind: string; readonly endedAt: string | null }> {
-    const [run] = await this.store.queryRows<{ kind: string; endedAt: string | null } | undefined>(
-      'SELECT kind, ended_at FROM runs WHERE run_id = {runId:String}',
-      { runId },
-    );
-    if (!run) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
-    return run;
+  requireRun(runId: string): Promise<{ readonly kind: string; readonly endedAt: string | null }> {
+    return readRun(this.store, 'SELECT kind, ended_at FROM runs WHERE run_id = {runId:String}', runId);
   }
 
   /** @throws ProblemError `NOT_FOUND`, `RUN_ACTIVE` for a run that trains */

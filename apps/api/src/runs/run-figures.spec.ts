@@ -1,5 +1,5 @@
 import { appendEvents } from '@retrace/log/testing';
-import { catchUp, deleteRun, MIGRATIONS_DIRECTORY } from '@retrace/store';
+import { catchUp, deleteRunRecords, MIGRATIONS_DIRECTORY } from '@retrace/store';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId, type AnyEvent } from '@retrace/trajectory';
 import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
@@ -203,6 +203,6 @@ it('a run that was deleted has not started', async () => {
   await write(started);
   expect(await Promise.all([starts.hadStarted(ids.runId), starts.has(ids.runId)])).toEqual([true, true]);
   const { log, client } = fixture;
-  await deleteRun({ log, client, runId: ids.runId, detail: 'by request', force: false });
+  await deleteRunRecords({ log, client, runId: ids.runId, detail: 'by request', force: false });
   expect(await starts.has(ids.runId)).toBe(false);
 });

@@ -3,8 +3,8 @@ import { recipeDifferences } from '@retrace/config';
 import type { Json } from '@retrace/trajectory';
 import { requestTimeMs } from '../store/asked-moment.js';
 import { pageOf, type Page } from '../paging/page.js';
-import { ProblemError } from '../problems/problem.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
+import { readRun } from '../store/read-run.js';
 import { StoreService } from '../store/store.service.js';
 import { RunActivityReader, type RunActivity } from './run-activity.js';
 import type { DifferingRecipeField } from './recipe-differences.dto.js';
@@ -87,11 +87,10 @@ export class RunsService {
 
   /** @throws ProblemError `NOT_FOUND` */
   async get(runId: string): Promise<RunDetail> {
-    const [[row], activityOf] = await Promise.all([
-      this.store.queryRows<RunDetailRow | undefined>(GET_RUN, { runId }),
+    const [row, activityOf] = await Promise.all([
+      readRun<RunDetailRow>(this.store, GET_RUN, runId),
       this.activities.read([runId]),
     ]);
-    if (!row) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
     const { recipe, metadata, notes, baselines, codeVersion, ...run } = row;
     return {
       ...toOverview(run, activityOf(runId), requestTimeMs()),
@@ -114,8 +113,7 @@ export class RunsService {
   }
 
   private async recipeOf(runId: string): Promise<Record<string, unknown>> {
-    const [row] = await this.store.queryRows<{ recipe: string } | undefined>(GET_RECIPE, { runId });
-    if (!row) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
+    const row = await readRun<{ recipe: string }>(this.store, GET_RECIPE, runId);
     return (JSON.parse(row.recipe) as Record<string, unknown> | null) ?? {};
   }
 }

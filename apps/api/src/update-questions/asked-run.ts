@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ConfigError, parseRecipe, type Recipe } from '@retrace/config';
 import { ProblemError } from '../problems/problem.js';
 import { shown, type Violation } from '../problems/violations.js';
+import { readRun } from '../store/read-run.js';
 import { StoreService } from '../store/store.service.js';
 
 /** Reads of a run what a question about its updates is checked by, before a process is started for it. */
@@ -31,13 +32,8 @@ export class AskedRun {
     }
   }
 
-  private async find(runId: string): Promise<{ readonly kind: string; readonly recipe: string }> {
-    const [run] = await this.store.queryRows<{ kind: string; recipe: string } | undefined>(
-      'SELECT kind, recipe FROM runs WHERE run_id = {runId:String}',
-      { runId },
-    );
-    if (run === undefined) throw new ProblemError('NOT_FOUND', `Run ${runId} not found`);
-    return run;
+  private find(runId: string): Promise<{ readonly kind: string; readonly recipe: string }> {
+    return readRun(this.store, 'SELECT kind, recipe FROM runs WHERE run_id = {runId:String}', runId);
   }
 
   /** Number of the newest committed update, 0 without one. */

@@ -31,7 +31,7 @@ export class LogPolicies {
   /**
    * Finds the policy that a request names as its model, and keeps its weights in memory until it is given back.
    *
-   * @throws CliError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`, `POLICY_UNKNOWN`, `POLICY_REMOVED`
+   * @throws RunsError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`, `POLICY_REMOVED`; CliError `POLICY_UNKNOWN`
    */
   async use(model: string | null): Promise<UsedServer> {
     await this.control.catchUp();

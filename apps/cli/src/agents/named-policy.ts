@@ -1,8 +1,8 @@
 import type { PolicyPublished, RunState } from '@retrace/trajectory';
 import type { CheckpointFiles } from '@retrace/policy';
+import { keptPolicies, publishingRun, PUBLISHING, requireWeights } from '@retrace/runs';
 import { CliError } from '../cli-error.js';
-import { keptPolicies, requireWeights } from '../run/find-policy.js';
-import { PUBLISHING, publishingRun } from '../run/policy-name.js';
+import { sayChosenRun } from '../run/said-runs.js';
 
 /** A policy that a request names as its model. */
 export interface NamedPolicy {
@@ -19,7 +19,7 @@ const POLICY_NAME = /^run:([^@]+)(?:@(\d+|first))?$/;
  * that does not begin with `run:` is left to the newest run that has published a policy.
  *
  * @param runs from oldest to newest
- * @throws CliError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`, `POLICY_UNKNOWN`
+ * @throws RunsError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`; CliError `POLICY_UNKNOWN`
  */
 export async function namedPolicy(
   model: string | null,
@@ -33,7 +33,7 @@ export async function namedPolicy(
       'POLICY_UNKNOWN',
       `policy "${model}" must be run:<run>, run:<run>@<version> or run:<run>@first`,
     );
-  const run = publishingRun(runs, part);
+  const run = publishingRun(runs, part, sayChosenRun);
   if (version === undefined) {
     if (run.policies.latest === null)
       throw new CliError('POLICY_UNKNOWN', `run ${run.runId} has published no policy yet`);
@@ -52,7 +52,7 @@ export async function namedPolicy(
 /**
  * Requires that the weights of a stored version are kept.
  *
- * @throws CliError `POLICY_REMOVED`
+ * @throws RunsError `POLICY_REMOVED`
  */
 export async function requirePolicy(
   { run, policyVersion }: NamedPolicy,

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { PageGuard } from '@retrace/page-guard';
 import { RequestError, type KeyGuard } from '@retrace/serve';
-import { CliError } from '../cli-error.js';
+import { isRefusal } from '../run/refusal.js';
 import { LOOPBACK } from '../roles/role-definitions.js';
 import type { UsedServer } from './open-servers.js';
 
@@ -72,7 +72,7 @@ export class PolicyServers {
       await forward({ request, body, client, url: used.url });
     } catch (error) {
       // An answer that says nothing of a policy would count as that of an unknown program for good. Without one the proxy asks again.
-      if (client.headersSent || (isKindQuestion(request) && error instanceof CliError)) client.destroy();
+      if (client.headersSent || (isKindQuestion(request) && isRefusal(error))) client.destroy();
       else sendError(client, requestErrorOf(error));
     } finally {
       used?.release();
@@ -133,7 +133,7 @@ async function forward({ request, body, client, url }: Forwarding): Promise<void
 function requestErrorOf(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return error instanceof CliError
+  return isRefusal(error)
     ? new RequestError(message, { status: 404, param: 'model', code: 'model_not_found' })
     : new RequestError(message, { status: UNAVAILABLE, code: 'policy_unavailable' });
 }

@@ -6,6 +6,7 @@ import { readVariables, type DataDirectory, type Supervised } from '@retrace/pro
 import { startProxy, type CallRefusal, type ProxyConfig } from '@retrace/proxy';
 import { KeyGuard, RequestError } from '@retrace/serve';
 import { CliError } from '../cli-error.js';
+import { isRefusal } from '../run/refusal.js';
 import { upstreamCommand } from '../commands/proxy/command.js';
 import { openTokenizer, upstreamConfig } from '../commands/proxy/serve-proxy.js';
 import { CREATED_BY } from '../installation.js';
@@ -104,7 +105,7 @@ async function openPolicies({ directory, keys, warn }: OpenPoliciesOptions): Pro
   });
   try {
     const newest = await policies.use(null).catch((error: unknown) => {
-      if (!(error instanceof CliError)) throw error;
+      if (!isRefusal(error)) throw error;
       warn(`agents: ${error.message}; calls are answered with 404 until there is one`);
       return null;
     });

@@ -1,5 +1,5 @@
 import type { Recipe } from '@retrace/config';
-import type { BegunRun } from './begin-run.js';
+import type { BegunRun } from '@retrace/runs/begin';
 
 /** Says which run begins or goes on, and where its tasks come from files how many updates their epochs are. */
 export function announceRun({

@@ -1,40 +1,37 @@
 import type { Recipe } from '@retrace/config';
 import type { EventLog } from '@retrace/log';
 import { ControlTail, openLog } from '@retrace/log';
+import { beginRun, chooseRun, recordBaselines, type BegunRun } from '@retrace/runs/begin';
 import { CREATED_BY, readCodeVersion } from '../installation.js';
-import { beginRun, type BegunRun } from './begin-run.js';
 import { withInterrupt } from '../terminal/with-interrupt.js';
+import { dataSessionOf } from '../queries/data-session.js';
 import { withConnection } from '../services/connection.js';
-import { chooseRun } from './choose-run.js';
-import { completeData } from './complete-data.js';
 import { followControlEvents } from './follow-control-events.js';
 import { startMetricsExport, type MetricsOptions } from './metrics-export.js';
-import { recordBaselines } from './record-baselines.js';
+import { measureApart } from './measure-apart.js';
+import { requireEngine } from './require-engine.js';
 import { RunProgress } from './run-progress.js';
+import { sayChosenRun } from './said-runs.js';
 import { checkpointsOf } from '../services/checkpoints.js';
 import type { Services } from '../services/services.js';
 
 /** Resumes the unfinished run of this recipe in the log of the services, or starts a new one. */
 export async function beginRunOn(services: Services, recipe: Recipe): Promise<BegunRun> {
-  return withControl(services, async (control, log) => {
-    const { state } = control;
-    const codeVersion = await readCodeVersion();
-    return beginRun(log, state, {
+  const { directory } = services;
+  return withLog(services, async (log) =>
+    beginRun(log, {
       recipe,
-      codeVersion,
-      checkpoints: checkpointsOf(services.directory),
-      completeData: (asked) =>
-        withConnection(services.directory, services, services.log, async ({ client, log: ownLog }) => {
-          const { untilVisible } = await import('@retrace/store');
-          const catchUp = () => untilVisible(ownLog, client);
-          return completeData(asked, {
-            session: { ...services, client, log: ownLog, catchUp },
-            state,
-            onNotice: sayOnStderr,
-          });
-        }),
-    });
-  });
+      requireEngine,
+      codeVersion: await readCodeVersion(),
+      checkpoints: checkpointsOf(directory),
+      withData: (work) =>
+        withConnection(directory, services, services.log, async (connection) =>
+          work(await dataSessionOf({ ...services, ...connection })),
+        ),
+      onNotice: sayOnStderr,
+      onChosen: sayChosenRun,
+    }),
+  );
 }
 
 /** Measures the baselines of a run in the log of the services, beside whatever else this process does. Never rejects. */
@@ -49,7 +46,14 @@ export async function recordBaselinesOn(
   const onNotice = sayOnStderr;
   try {
     await withControl(services, async (control, log) => {
-      if (!control.run(runId).hasBaselines) await recordBaselines({ log, runId, recipe, signal, onNotice });
+      await recordBaselines({
+        log,
+        run: control.run(runId),
+        recipe,
+        measure: measureApart,
+        signal,
+        onNotice,
+      });
     });
   } catch (error) {
     onNotice(`baselines: none recorded: ${(error as Error).message}`);
@@ -89,26 +93,39 @@ export async function watchRunOn(
 
 /** Chooses a run in the log of the services, as `chooseRun` does; SIGTERM and SIGINT end the wait. */
 export async function chooseRunOn(services: Services, run: string): Promise<string | null> {
-  return withInterrupt((signal) => withControl(services, (control) => chooseRun(control, run, signal)), {
-    signals: ['SIGTERM', 'SIGINT'],
-  });
+  return withInterrupt(
+    (signal) =>
+      withControl(services, (control) => chooseRun(control, run, { signal, onChosen: sayChosenRun })),
+    {
+      signals: ['SIGTERM', 'SIGINT'],
+    },
+  );
 }
 
 function sayOnStderr(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-async function withControl<T>(
+function withControl<T>(
   services: Services,
   work: (control: ControlTail, log: EventLog) => Promise<T>,
 ): Promise<T> {
+  return withLog(services, async (log) => {
+    const control = new ControlTail(log);
+    try {
+      await control.catchUp();
+      return await work(control, log);
+    } finally {
+      control.close();
+    }
+  });
+}
+
+async function withLog<T>(services: Services, work: (log: EventLog) => Promise<T>): Promise<T> {
   const log = await openLog(services.log, CREATED_BY);
-  const control = new ControlTail(log);
   try {
-    await control.catchUp();
-    return await work(control, log);
+    return await work(log);
   } finally {
-    control.close();
     await log.close();
   }
 }

@@ -1,7 +1,8 @@
 import type { EventLog } from '@retrace/log';
 import type { StoreClient } from '@retrace/store';
+import type { RunNeeds } from '@retrace/runs';
 import type { RunState } from '@retrace/trajectory';
-import { findRun, type RunNeeds } from './find-run.js';
+import { findRun } from './find-run.js';
 
 /** Finds a run as `findRun` does; `latest` is the newest that has scores of every one of these reward versions. */
 export async function findScoredRun(

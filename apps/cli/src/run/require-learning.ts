@@ -1,5 +1,5 @@
+import { describeNothingLearned } from '@retrace/runs';
 import { CliError } from '../cli-error.js';
-import { describeNothingLearned } from './run-progress.js';
 
 /** @throws CliError `NOTHING_LEARNED` for a run whose updates all learned from nothing */
 export function requireLearning(run: Parameters<typeof describeNothingLearned>[0]): void {

@@ -1,40 +1,6 @@
 import { resolveRecipe } from '@retrace/config';
-import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
-import { ProtocolHost } from '@retrace/environment-sources/testing';
-import { afterEach, describe, expect, it } from 'vitest';
-import { checkTrainingRecipe, engineAssignments } from './training-recipe.js';
-
-describe('checkTrainingRecipe', () => {
-  let host: ProtocolHost;
-  afterEach(() => host.stop());
-
-  const recipeOn = async (spec: EnvironmentSpec, anchor: object = {}) => {
-    host = await ProtocolHost.start(spec);
-    const server = { protocol: 'retrace', urls: [host.url], ...anchor };
-    return resolveRecipe('textcraft-gigpo', {
-      assignments: [`environment.server=${JSON.stringify(server)}`],
-    });
-  };
-
-  it('refuses GiGPO where the server says that it identifies no states, and names the field that mends it', async () => {
-    const recipe = await recipeOn(getEnvironment('memory-bandit'));
-    await expect(checkTrainingRecipe(recipe)).rejects.toMatchObject({
-      code: 'RECIPE_INVALID',
-      message: expect.stringContaining(
-        'environment.server.anchor: got "environment", must be "observation" with advantage.estimator gigpo',
-      ) as string,
-    });
-  });
-
-  it('takes it where the server identifies states, or the recipe does by their text', async () => {
-    const lake = await recipeOn(getEnvironment('frozen-lake'));
-    expect(await checkTrainingRecipe(lake)).toBe(lake);
-    await host.stop();
-    const bandit = await recipeOn(getEnvironment('memory-bandit'), { anchor: 'observation' });
-    expect(await checkTrainingRecipe(bandit)).toBe(bandit);
-    expect(host.numConnections).toBe(0);
-  });
-});
+import { describe, expect, it } from 'vitest';
+import { engineAssignments, initAssignment } from './training-recipe.js';
 
 describe('engineAssignments', () => {
   const written = [
@@ -73,5 +39,15 @@ describe('engineAssignments', () => {
   it('drops the settings of verl where the native back-end is asked for', () => {
     const { options, backend } = engineWith({ engineBackend: 'native' });
     expect({ options, backend }).toEqual({ options: undefined, backend: 'native' });
+  });
+});
+
+describe('initAssignment', () => {
+  it('takes a model directory by its path, and refuses other words', () => {
+    expect(initAssignment('./model')).toBe('policy.model="./model"');
+    expect(() => initAssignment('model')).toThrow(/must be "run:<run>"/);
+    expect(() => resolveRecipe('bandit-ppo', { assignments: [initAssignment('run:x@y')] })).toThrow(
+      /initFrom.version: got "y", must be "latest", "best" or the number/,
+    );
   });
 });

@@ -1,17 +1,11 @@
-import {
-  asksServerForAnchors,
-  requireFit,
-  resolveRecipe,
-  type EngineRecipe,
-  type Recipe,
-  type RecipeOverrides,
-} from '@retrace/config';
-import { CliError } from '../cli-error.js';
-import type { CommonOptions } from '../options.js';
+import { resolveRecipe, type EngineRecipe, type Recipe, type RecipeOverrides } from '@retrace/config';
 import { readVariables, type BackendChoice } from '@retrace/process';
+import { assignmentOfPolicy, checkRecipe, onlySource } from '@retrace/runs/begin';
+import { CliError } from '../cli-error.js';
 import { commandEnvironment } from '../data-directory/environment.js';
+import type { CommonOptions } from '../options.js';
 import type { MetricsOptions } from './metrics-export.js';
-import { onlySource, sourceOf, type SourceOptions } from './training-source.js';
+import { sourceOf, type SourceOptions } from './source-options.js';
 
 /** Options of the commands that train a recipe. */
 export interface TrainingOptions extends CommonOptions, SourceOptions, MetricsOptions {
@@ -59,7 +53,7 @@ type OverrideOption = 'updates' | 'seed' | 'set' | 'algorithm' | 'initFrom' | 'o
 export async function readTrainingRecipe(
   options: Pick<TrainingOptions, 'recipe' | OverrideOption> & SourceOptions,
 ): Promise<Recipe> {
-  return checkTrainingRecipe(resolveTrainingRecipe(options));
+  return checkRecipe(resolveTrainingRecipe(options));
 }
 
 /**
@@ -131,9 +125,8 @@ export function engineAssignments({
  * @throws CliError `OPTION_INVALID`
  */
 export function initAssignment(initFrom: string): string {
-  const [, run, version] = /^run:([^@]+)(?:@(.+))?$/.exec(initFrom) ?? [];
-  if (run !== undefined)
-    return `initFrom=${JSON.stringify(version === undefined ? { run } : { run, version })}`;
+  const ofRun = assignmentOfPolicy(initFrom);
+  if (ofRun !== null) return ofRun;
   if (initFrom.includes('/')) return `policy.model=${JSON.stringify(initFrom)}`;
   throw new CliError(
     'OPTION_INVALID',
@@ -141,39 +134,8 @@ export function initAssignment(initFrom: string): string {
   );
 }
 
-/** Loads what a recipe names, so that a fault in it is reported at once; returns it with the number of its updates. */
-export async function checkTrainingRecipe(recipe: Recipe): Promise<Recipe> {
-  if (recipe.reward.components.some(({ module }) => module !== undefined)) {
-    const { RewardScorer } = await import('@retrace/scoring');
-    await RewardScorer.load(recipe.reward);
-  }
-  if (typeof recipe.environment !== 'string') {
-    const { readEnvironment } = await import('@retrace/environment-sources');
-    requireFit(recipe, await readEnvironment(recipe.environment));
-    if (asksServerForAnchors(recipe)) await requireFitOfServer(recipe);
-  }
-  if (!recipe.tasks) return recipe;
-  const { completeTasks } = await import('@retrace/environment-sources');
-  return completeTasks(recipe);
-}
-
-/**
- * Asks a server what its environment offers, and closes it again.
- *
- * @throws ConfigError `RECIPE_INVALID`; EnvironmentSourceError and ProcessError where it does not answer
- */
-async function requireFitOfServer(recipe: Recipe): Promise<void> {
-  const { openEnvironment } = await import('@retrace/environment-sources');
-  const { spec, close } = await openEnvironment(recipe.environment);
-  try {
-    requireFit(recipe, spec);
-  } finally {
-    await close();
-  }
-}
-
 /** Assignments of the variable `RETRACE_SET`, one a line, which `--set` overrules. */
-function environmentAssignments(): readonly string[] {
+export function environmentAssignments(): readonly string[] {
   const { RETRACE_SET = '' } = readVariables(commandEnvironment, { reads: ['RETRACE_SET'] });
   return RETRACE_SET.split('\n').filter((line) => line.trim() !== '');
 }

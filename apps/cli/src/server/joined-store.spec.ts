@@ -5,8 +5,7 @@ import { resolveRecipe } from '@retrace/config';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { DataDirectory } from '@retrace/process';
 import { expect, it } from 'vitest';
-import { beginRun } from '../run/begin-run.js';
-import { readControlState } from '../services/control-state.js';
+import { beginRun } from '@retrace/runs/begin';
 import { checkpointsOf } from '../services/checkpoints.js';
 import type { LogEntry } from '../supervisor/log-stream.js';
 import { JoinedStore } from './joined-store.js';
@@ -16,9 +15,11 @@ it('JoinedStore: says at once how much of the log a store lacks whose server has
   const eventLog = await openLmdbLog({ path: directory.log, createdBy: 'test' });
   const entries: LogEntry[] = [];
   try {
-    await beginRun(eventLog, await readControlState(eventLog), {
+    await beginRun(eventLog, {
       recipe: resolveRecipe('bandit-ppo'),
       codeVersion: '1.2.3',
+      requireEngine: () => Promise.resolve(),
+      onNotice: () => undefined,
       checkpoints: checkpointsOf(directory),
     });
     const server = { pid: 1, apiUrl: '', storeUrl: 'http://127.0.0.1:1', hasSink: true, startedAt: '' };

@@ -1,14 +1,15 @@
 import type { Recipe } from '@retrace/config';
-import type { EventLog } from '@retrace/log';
+import { readControlState, type EventLog } from '@retrace/log';
+import { beginRun, type BegunRun, type BeginRunOptions, type DataSession } from '@retrace/runs/begin';
 import type { ControlFold } from '@retrace/trajectory';
 import { CliError } from '../cli-error.js';
 import type { HeldDataDirectory } from '../data-directory/hold-data-directory.js';
 import { RecipeLock } from '../data-directory/recipe-lock.js';
 import { readCodeVersion } from '../installation.js';
-import { beginRun, type BegunRun } from '../run/begin-run.js';
-import { completeData, requireRewarded, type DataSession } from '../run/complete-data.js';
+import { dataSessionOf } from '../queries/data-session.js';
+import { requireEngine } from '../run/require-engine.js';
+import { sayChosenRun } from '../run/said-runs.js';
 import { checkpointsOf } from '../services/checkpoints.js';
-import { readControlState } from '../services/control-state.js';
 import type { WarningRecorder } from '../supervisor/warning-recorder.js';
 import type { StoreOfRuns } from './store-of-runs.js';
 
@@ -43,7 +44,7 @@ export async function openRun(
   asked: Recipe | RecipeOfData,
   onNotice: (line: string) => void,
 ): Promise<OpenedRun> {
-  if (typeof asked !== 'function' && !asked.data) return lockAndBegin(parts, asked);
+  if (typeof asked !== 'function' && !asked.data) return lockAndBegin(parts, asked, { onNotice });
   const { held, eventLog, storeSide } = parts;
   const { directory } = held;
   if (storeSide === null) {
@@ -51,34 +52,28 @@ export async function openRun(
     throw new CliError('OPTION_INVALID', `--no-store: got it with a recipe on stored episodes; ${rule}`);
   }
   const storeUrl = await storeSide.serving;
-  const { untilVisible } = await import('@retrace/store');
   return storeSide.ask(async (client) => {
-    const catchUp = () => untilVisible(eventLog, client);
-    const session = { client, log: eventLog, directory, storeUrl, catchUp };
-    await catchUp();
+    const session = await dataSessionOf({ client, log: eventLog, directory, storeUrl });
+    await session.catchUp();
     const recipe =
       typeof asked === 'function' ? await asked(session, await readControlState(eventLog)) : asked;
-    return lockAndBegin(parts, recipe, (incomplete, state) =>
-      completeData(incomplete, { session, state, onNotice }),
-    );
+    return lockAndBegin(parts, recipe, { onNotice, withData: (work) => work(session) });
   });
 }
 
 async function lockAndBegin(
   { held, eventLog }: TrainingParts,
   recipe: Recipe,
-  complete?: (recipe: Recipe, state: ControlFold) => Promise<Recipe>,
+  options: Pick<BeginRunOptions, 'onNotice' | 'withData'>,
 ): Promise<OpenedRun> {
-  requireRewarded(recipe);
   const lock = await RecipeLock.acquire(held.directory, recipe);
   try {
-    const codeVersion = await readCodeVersion();
-    // Read under the lock: who had it before may have begun or ended a run.
-    const state = await readControlState(eventLog);
-    const completed = complete && ((incomplete: Recipe) => complete(incomplete, state));
-    const begun = await beginRun(eventLog, state, {
-      ...{ recipe, codeVersion, completeData: completed },
+    // Under the lock: who had it before may have begun or ended a run.
+    const begun = await beginRun(eventLog, {
+      ...{ ...options, recipe, requireEngine },
+      codeVersion: await readCodeVersion(),
       checkpoints: checkpointsOf(held.directory),
+      onChosen: sayChosenRun,
     });
     lock.nameRun(begun.runId);
     let isReleased = false;

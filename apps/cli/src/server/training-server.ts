@@ -1,7 +1,9 @@
 import { mintKey, type DataDirectory, type ServerAddress } from '@retrace/process';
 import { checkpointStorageFor, logOf } from '../data-directory/environment.js';
 import type { Recipe } from '@retrace/config';
-import type { EventLog } from '@retrace/log';
+import { readControlState, type EventLog } from '@retrace/log';
+import type { RunSummary } from '@retrace/runs';
+import { RunQueue } from '@retrace/runs/queue';
 import { CliError } from '../cli-error.js';
 import {
   holdDataDirectory,
@@ -9,9 +11,9 @@ import {
   type HeldDataDirectory,
 } from '../data-directory/hold-data-directory.js';
 import { CREATED_BY } from '../installation.js';
-import type { RunSummary } from '../run/run-progress.js';
+import { sayChosenRun } from '../run/said-runs.js';
+import { environmentAssignments } from '../run/training-recipe.js';
 import { checkpointsOf } from '../services/checkpoints.js';
-import { readControlState } from '../services/control-state.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { WarningRecorder } from '../supervisor/warning-recorder.js';
 import { AGENTS_RUN, namesUpstream } from '../roles/agents-run.js';
@@ -21,7 +23,6 @@ import { JoinedStore } from './joined-store.js';
 import { openRun, type RecipeOfData, type TrainingParts } from './open-run.js';
 import { prepareBackend } from './prepare-backend.js';
 import { agentsRole } from '../roles/role-definitions.js';
-import { RunQueue } from './run-queue.js';
 import type { StoreOfRuns } from './store-of-runs.js';
 import { StoreSide } from './store-side.js';
 import { Training, type TrainingRequest } from './training.js';
@@ -91,7 +92,15 @@ export class TrainingServer {
       const parts = { directory, eventLog, log };
       const ownLog = eventLog;
       const queue = new RunQueue({
-        ...{ directory, log, readState: () => readControlState(ownLog) },
+        ...{
+          directory,
+          readState: () => readControlState(ownLog),
+          onChosen: sayChosenRun,
+          settings: environmentAssignments,
+        },
+        say: (level, message) => {
+          log.write({ role: 'retrace', level, message });
+        },
         checkpoints: checkpointsOf(directory),
         agents: () =>
           run.door && { url: run.door.url, runName: AGENTS_RUN, policiesAnswer: !namesUpstream() },

@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BackendChoice } from '@retrace/process';
-import { engineOf, needsCollector, needsValidator } from '@retrace/config';
+import { engineOf } from '@retrace/config';
 import type { ControlFold, RunState } from '@retrace/trajectory';
 import { ControlTail, WarningLog } from '@retrace/log';
+import { summarizeRun, type RunSummary } from '@retrace/runs';
+import { recordBaselines, type BegunRun } from '@retrace/runs/begin';
 import { CliError } from '../cli-error.js';
 import { announceRun } from '../run/announce-run.js';
-import type { BegunRun } from '../run/begin-run.js';
 import { followControlEvents } from '../run/follow-control-events.js';
 import { startMetricsExport, type MetricsExport, type MetricsOptions } from '../run/metrics-export.js';
-import { recordBaselines } from '../run/record-baselines.js';
+import { measureApart } from '../run/measure-apart.js';
 import { runProcesses } from '../run/planned-processes.js';
-import { RunProgress, summarizeRun, type RunSummary } from '../run/run-progress.js';
+import { RunProgress } from '../run/run-progress.js';
 import type { RoleDefinition } from '../supervisor/role.js';
 import { Supervisor } from '../supervisor/supervisor.js';
 import type { OpenedRun, TrainingParts } from './open-run.js';
@@ -116,11 +117,9 @@ export class Training {
   }
 
   private async work(): Promise<void> {
-    const { begun, runId, state, supervisor } = this;
-    const { recipe } = begun;
+    const { begun, supervisor } = this;
     const ended = this.followRun();
-    if ((needsCollector(recipe) || needsValidator(recipe)) && !runOf(state, runId).hasBaselines)
-      this.measuring = this.recordBaselinesLater();
+    this.measuring = this.recordBaselinesLater();
     const roles: string[] = [];
     if (!this.isStopping) {
       this.say('run', announceRun(begun));
@@ -205,7 +204,10 @@ export class Training {
     const onNotice = (message: string) => {
       log.write({ role: 'retrace', level: 'warn', message });
     };
-    await recordBaselines({ log: eventLog, runId, recipe, signal: this.ending.signal, onNotice });
+    await recordBaselines({
+      ...{ log: eventLog, run: runOf(this.state, runId), recipe, signal: this.ending.signal, onNotice },
+      measure: measureApart,
+    });
   }
 
   /**

@@ -1,8 +1,8 @@
+import { readControlState } from '@retrace/log';
 import { keptCheckpoints } from '@retrace/trainer/kept-checkpoints';
 import type { CheckpointFile } from '@retrace/trajectory';
 import { verifyStore, type VerifyReport } from '@retrace/store';
 import { renderTable } from '../terminal/table.js';
-import { readControlState } from './control-state.js';
 import type { StoreSession } from './connection.js';
 import { checkpointsOf } from './checkpoints.js';
 

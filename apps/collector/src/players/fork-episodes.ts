@@ -8,10 +8,11 @@ import {
   type EventLog,
   type WarningLogOptions,
 } from '@retrace/log';
-import { episodeIdFor, newControlEventId, newRunId, type Json } from '@retrace/trajectory';
+import { episodeIdFor, newControlEventId, newRunId } from '@retrace/trajectory';
 import { CollectorError } from '../collector-error.js';
 import { maxAnswerCharacters } from '../environment/environment-answer.js';
 import { FailureStreak } from '../episode/failure-streak.js';
+import { runStarted } from './play-tasks.js';
 import type { Player } from './player.js';
 import { playRound } from '../round/play-round.js';
 import type { PlannedEpisode, PlannedGroup } from '../episode/planned-episode.js';
@@ -68,7 +69,7 @@ export async function forkEpisodes(options: ForkEpisodesOptions): Promise<ForkRe
   const runId = newRunId();
   const episodes = planForks(runId, options);
   const contextDifference = await tryFirst(episodes[0], options);
-  await control.append(runId, { kind: 'RunStarted', payload: runStarted(options) });
+  await control.append(runId, { kind: 'RunStarted', payload: forkStarted(options) });
   const writer = await TrajectoryWriter.open(log, { signal });
   const warnings = new WarningLog({ control, runId, show: options.warn });
   const { limits } = player;
@@ -172,23 +173,15 @@ async function tryFirst(plan: PlannedEpisode, options: ForkEpisodesOptions): Pro
   );
 }
 
-function runStarted({ spec, player, point, seed, codeVersion, ...options }: ForkEpisodesOptions) {
+function forkStarted({ spec, player, point, seed, codeVersion, ...options }: ForkEpisodesOptions) {
   const { numForks, action, greedy, chance } = options;
   const { runId: run, episodeId: episode, step } = point;
   const fork = { run, episode, step, policy: player.description, numForks, action, greedy, chance, seed };
-  const recipe: Json = { environment: spec.name, fork };
-  return {
-    name: `fork-${spec.name}-step-${step}`,
-    runKind: 'trained' as const,
-    recipe,
-    recipeHash: createHash('sha256').update(JSON.stringify(recipe)).digest('hex'),
-    seed,
-    environment: spec.name,
-    codeVersion,
-    baselines: [],
-    tags: [],
-    metadata: null,
-  };
+  const name = `fork-${spec.name}-step-${step}`;
+  return runStarted({
+    ...{ spec, codeVersion },
+    run: { name, seed, recipe: { environment: spec.name, fork }, tags: [] },
+  });
 }
 
 /** 32 bits of SHA-256: independent streams for places that differ in anything. */

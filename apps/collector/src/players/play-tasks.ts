@@ -167,7 +167,12 @@ function regrouped(episodes: readonly PlannedEpisode[]): PlannedEpisode[] {
   });
 }
 
-function runStarted({ run, spec, codeVersion }: PlayTasksOptions) {
+/** The start of a run that is not trained. Its `recipe` is what was asked for, and has a hash of its own. */
+export function runStarted({
+  run,
+  spec,
+  codeVersion,
+}: Pick<PlayTasksOptions, 'run' | 'spec' | 'codeVersion'>) {
   const { recipe } = run;
   return {
     ...run,

@@ -12,7 +12,7 @@ import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 import { anyEvent, controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { catchUp } from '../catch-up/catch-up.js';
 import { streamPartitionsOf } from '../rows/stream-partition.js';
-import { deleteRun } from '../retention/delete-run.js';
+import { deleteRunRecords } from '../retention/delete-run-records.js';
 import { verifyStore } from '../verify/verify-store.js';
 import { readLogFromStore } from './log-from-store.js';
 
@@ -122,7 +122,7 @@ describe('readLogFromStore', () => {
       }
       await catchUp(log, client);
       for (const runId of [runIds[0], runIds[2]])
-        await deleteRun({ log, client, runId, force: false, detail: 'test' });
+        await deleteRunRecords({ log, client, runId, force: false, detail: 'test' });
       await catchUp(log, client);
 
       const after = await rewrite();

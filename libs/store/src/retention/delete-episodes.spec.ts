@@ -17,7 +17,7 @@ import { readRunHashes } from '../verify/row-hash.js';
 import { verifyStore } from '../verify/verify-store.js';
 import { deletedPlaceholder } from './deleted-placeholder.js';
 import { deleteEpisodes, type DeleteEpisodes } from './delete-episodes.js';
-import { deleteRun } from './delete-run.js';
+import { deleteRunRecords } from './delete-run-records.js';
 
 const MARKER = 'a-name-that-must-go';
 
@@ -187,7 +187,7 @@ describe('deleteEpisodes', () => {
 
   it('keeps them deleted after their run was deleted', { tags: 'release' }, async () => {
     await remove();
-    await deleteRun({ log: store.log, client: store.client, runId, detail: 'test', force: false });
+    await deleteRunRecords({ log: store.log, client: store.client, runId, detail: 'test', force: false });
     expect(await verify()).toMatchObject({ ok: true, numEpisodes: 0 });
     await append(controlEvent(ids(), 'RunStarted'));
     for (const ordinal of [0, 1]) await append(...episode(ordinal));

@@ -23,7 +23,7 @@ export interface DeleteEpisodes {
   readonly detail: string;
   /** Deletes the episodes even if updates were trained on them, which then can't be made again. */
   readonly force: boolean;
-  /** As in `DeleteRun`. */
+  /** As in `DeleteRunRecords`. */
   readonly bringUpToDate?: () => Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import { catchUp } from '../catch-up/catch-up.js';
 import { createStoreClient, type StoreClient } from '../client/store-client.js';
 import { rebuildStore } from '../rebuild/rebuild-store.js';
 import { deleteEpisodes } from '../retention/delete-episodes.js';
-import { deleteRun } from '../retention/delete-run.js';
+import { deleteRunRecords } from '../retention/delete-run-records.js';
 import { verifyStore } from '../verify/verify-store.js';
 import { TRACED_INPUTS } from './traced-inputs.js';
 
@@ -167,7 +167,7 @@ describe('update_inputs', () => {
         createStoreClient({ url: store.url, username: 'retrace', password: 'fixture', database });
       await rebuildStore({ log: store.log, client: store.client, openClient });
       expect(await inputs()).toEqual([row(1, 0), row(2, 0)]);
-      await deleteRun(job);
+      await deleteRunRecords(job);
       expect(await inputs()).toEqual([]);
       await rebuildStore({ log: store.log, client: store.client, openClient });
       expect(await inputs()).toEqual([]);

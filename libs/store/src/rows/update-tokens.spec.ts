@@ -7,7 +7,7 @@ import { catchUp } from '../catch-up/catch-up.js';
 import { createStoreClient, type StoreClient } from '../client/store-client.js';
 import { rebuildStore } from '../rebuild/rebuild-store.js';
 import { deleteEpisodes } from '../retention/delete-episodes.js';
-import { deleteRun } from '../retention/delete-run.js';
+import { deleteRunRecords } from '../retention/delete-run-records.js';
 import { verifyStore } from '../verify/verify-store.js';
 
 interface TokenRow {
@@ -154,7 +154,7 @@ describe('update_tokens', () => {
     expect(await tokens()).toEqual([row(1, 0)]);
     await rebuild();
     expect(await tokens()).toEqual([row(1, 0)]);
-    await deleteRun(job);
+    await deleteRunRecords(job);
     expect(await tokens()).toEqual([]);
   });
 });

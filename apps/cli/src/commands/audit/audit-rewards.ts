@@ -16,7 +16,7 @@ interface AuditOptions extends CommonOptions {
 /**
  * Audits a reward version of a run and prints what was found.
  *
- * @throws ScoringError `VERSION_UNKNOWN`, `NOTHING_TO_COMPARE`; CliError `RUN_UNKNOWN`
+ * @throws ScoringError `VERSION_UNKNOWN`, `NOTHING_TO_COMPARE`; RunsError `RUN_UNKNOWN`
  */
 export async function auditStoredRewards(options: AuditOptions): Promise<void> {
   const { dataDir, json, run, split, stretches: numStretches, limit } = options;

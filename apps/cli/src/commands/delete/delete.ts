@@ -1,6 +1,7 @@
+import { deleteEpisodesOfRun } from '@retrace/runs/delete';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
-import { deleteEpisodesOf, describeEpisodesDeletion } from '../../run/delete-episodes.js';
+import { describeEpisodesDeletion } from '../../run/describe-deletion.js';
 import { findRun } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
@@ -24,7 +25,7 @@ export async function deleteSome(options: DeleteOptions): Promise<void> {
     const run = await findRun(session.log, options.run);
     const episodeIds = await findEpisodes(session, { runId: run.runId, ids: episode, tag });
     const request = { run, episodeIds, force: options.force === true, detail: 'by request' };
-    return deleteEpisodesOf(session, request, { isDryRun: options.dryRun === true });
+    return deleteEpisodesOfRun(session, request, { isDryRun: options.dryRun === true });
   });
   console.log(json === true ? JSON.stringify(report) : describeEpisodesDeletion(report));
 }

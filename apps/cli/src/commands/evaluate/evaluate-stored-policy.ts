@@ -20,11 +20,12 @@ import {
 import type { EventLog } from '@retrace/log';
 import type { EpisodeColumns, RunState } from '@retrace/trajectory';
 import { TrajectoryReader, type StoreClient } from '@retrace/store';
+import { findPolicy } from '@retrace/runs';
 import { CliError } from '../../cli-error.js';
 import type { BackendChoice } from '@retrace/process';
 import type { StoreSession } from '../../services/connection.js';
-import { findPolicy } from '../../run/find-policy.js';
 import { findRun } from '../../run/find-run.js';
+import { sayChosenRun } from '../../run/said-runs.js';
 import { checkpointsOf } from '../../services/checkpoints.js';
 
 interface EvaluationRequest {
@@ -57,7 +58,7 @@ export interface EvaluationReport extends PolicyEvaluation {
 /**
  * Evaluates a stored policy version off-policy on the run's stored episodes, except those that it was trained on.
  *
- * @throws CliError `RUN_UNKNOWN`, `POLICY_UNKNOWN`; `POLICY_INCOMPATIBLE` for a policy of another run with another tokenizer
+ * @throws RunsError `RUN_UNKNOWN`, `POLICY_UNKNOWN`; CliError `POLICY_INCOMPATIBLE` for a policy of another run with another tokenizer
  */
 export async function evaluateStoredPolicy(
   { client, log, directory }: StoreSession,
@@ -65,7 +66,12 @@ export async function evaluateStoredPolicy(
 ): Promise<EvaluationReport> {
   const run = await findRun(log, request.run);
   const { runId } = run;
-  const { run: policyRun, policy } = await findPolicy({ log, directory }, run, request.policy);
+  const checkpoints = checkpointsOf(directory);
+  const { run: policyRun, policy } = await findPolicy(run, request.policy, {
+    log,
+    checkpoints,
+    onChosen: sayChosenRun,
+  });
   if (policyRun.runId !== runId) await checkSameTokens(client, runId, policyRun);
   const recipe = parseRecipe((wasCollected(run) ? policyRun : run).started.recipe);
   const { episodeIds, numFitted } = await findEligibleEpisodes(client, {
@@ -86,7 +92,7 @@ export async function evaluateStoredPolicy(
   await openBackend({ ...matrixProducts(recipe), prefer: request.backend && [request.backend] });
   const evaluation = await evaluatePolicy({
     recipe,
-    checkpoints: checkpointsOf(directory),
+    checkpoints,
     weights: policy.weights,
     columns,
     rewards: stepRewards,

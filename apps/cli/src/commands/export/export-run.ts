@@ -1,9 +1,9 @@
+import { readControlState } from '@retrace/log';
 import { PolicyError, type CheckpointFiles } from '@retrace/policy/checkpoints';
+import { checkpointFilesOf } from '@retrace/runs';
 import { exportRun, readDeletedRuns, readRunHashes } from '@retrace/store';
 import type { CommonOptions } from '../../options.js';
 import { findRunId } from '../../run/find-run.js';
-import { checkpointFilesOf } from '../../run/run-checkpoints.js';
-import { readControlState } from '../../services/control-state.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { checkpointsOf } from '../../services/checkpoints.js';

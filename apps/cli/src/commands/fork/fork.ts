@@ -13,10 +13,11 @@ import { ControlTail, PatientLog } from '@retrace/log';
 import type { BackendChoice } from '@retrace/process';
 import type { Json, RunState } from '@retrace/trajectory';
 import { CliError } from '../../cli-error.js';
+import { selectRun } from '@retrace/runs';
 import { readCodeVersion } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
-import { selectRun } from '../../run/find-run.js';
 import { wholePolicyName } from '../../run/policy-name.js';
+import { sayChosenRun } from '../../run/said-runs.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
@@ -75,7 +76,10 @@ async function forkInSession(
 ): Promise<ForkReport> {
   const { session, control } = open;
   const { readEpisodeEvents } = await import('@retrace/store');
-  const { runId } = selectRun(control.state.runs, options.run, FORKABLE);
+  const { runId } = selectRun(control.state.runs, options.run, {
+    needs: FORKABLE,
+    onChosen: sayChosenRun,
+  });
   const { episode: episodeId, step } = options;
   const point = await readForkedStep((key) => readEpisodeEvents(session.client, key), {
     ...{ runId, episodeId, step },

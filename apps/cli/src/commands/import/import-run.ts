@@ -1,8 +1,8 @@
+import { readControlState } from '@retrace/log';
+import { deleteRun, hasTraces } from '@retrace/runs/delete';
 import { checkRunFile, importRun, RunFileError, readRunHashes } from '@retrace/store';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
-import { deleteRunOf, hasTraces } from '../../run/delete-run.js';
-import { readControlState } from '../../services/control-state.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { checkpointsOf } from '../../services/checkpoints.js';
@@ -51,12 +51,15 @@ async function importInto(session: StoreSession, path: string): Promise<ImportRe
       `Run ${runId} of ${path} is in this log already; delete it first to import it again`,
     );
   }
-  await session.catchUp();
-  if (await hasTraces(session, runId)) {
-    // An earlier import was cut short: its rows have no start event, so no command lists that run.
-    await deleteRunOf(session, { runId, force: true, detail: 'an import was cut short' });
-  }
   const files = checkpointsOf(directory);
+  await session.catchUp();
+  if (await hasTraces(client, runId)) {
+    // An earlier import was cut short: its rows have no start event, so no command lists that run.
+    await deleteRun(
+      { ...session, checkpoints: files },
+      { runId, force: true, detail: 'an import was cut short' },
+    );
+  }
   await importRun({ log, path, writeCheckpoint: (bytes) => files.write(bytes) });
   await session.catchUp();
   const rowHash = (await readRunHashes(client, { runId }))[0]?.rowHash ?? null;

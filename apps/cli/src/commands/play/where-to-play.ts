@@ -1,8 +1,10 @@
 import { readPlayerName } from '@retrace/collector';
 import { parseRecipe, resolveEnvironment, type Recipe } from '@retrace/config';
 import type { ControlTail } from '@retrace/log';
+import { publishingRun } from '@retrace/runs';
 import { CliError } from '../../cli-error.js';
-import { publishingRun, runPart } from '../../run/policy-name.js';
+import { runPart } from '../../run/policy-name.js';
+import { sayChosenRun } from '../../run/said-runs.js';
 import type { PlayRequest } from './play-request.js';
 
 const RULE = 'name where to play with --environment, or with --recipe';
@@ -24,7 +26,7 @@ interface PlaceOptions {
 /**
  * The environments that a play names, or else that of its recipe, or else that in which its stored policies were trained.
  *
- * @throws CliError `OPTION_INVALID` where these policies are of different environments; `RUN_UNKNOWN`
+ * @throws CliError `OPTION_INVALID` where these policies are of different environments; RunsError `RUN_UNKNOWN`
  */
 export function whereToPlay(
   { environments, policies }: PlayRequest,
@@ -36,7 +38,7 @@ export function whereToPlay(
   for (const policy of policies) {
     const run = runPart(samePolicy(policy) ?? policy);
     if (run === null) continue;
-    const { environment } = parseRecipe(publishingRun(control.state.runs, run).started.recipe);
+    const { environment } = parseRecipe(publishingRun(control.state.runs, run, sayChosenRun).started.recipe);
     found.set(JSON.stringify(environment), environment);
   }
   if (found.size === 1) return [...found.values()];

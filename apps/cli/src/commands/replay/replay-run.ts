@@ -21,7 +21,7 @@ interface ReplayRunOptions extends CommonOptions {
 /**
  * Makes all updates of a run again and compares each published policy with the resulting weights. Ctrl-C stops after the update under way.
  *
- * @throws CliError `REPLAY_DIFFERS`, `RUN_UNKNOWN`
+ * @throws CliError `REPLAY_DIFFERS`; RunsError `RUN_UNKNOWN`
  */
 export async function replayWholeRun({ dataDir, json, ...request }: ReplayRunOptions): Promise<void> {
   const report = await withStore({ dataDir }, async (session) => {

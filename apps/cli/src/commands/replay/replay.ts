@@ -31,7 +31,7 @@ const MAX_SHOWN_STEPS = 8;
 /**
  * Re-runs a recorded update on its stored episodes and prints both results.
  *
- * @throws CliError `REPLAY_DIFFERS`, `RUN_UNKNOWN`, `OPTION_INVALID`; TrainerError `NOT_REPLAYABLE` when the reference policy's weights are gone
+ * @throws CliError `REPLAY_DIFFERS`, `OPTION_INVALID`; RunsError `RUN_UNKNOWN`; TrainerError `NOT_REPLAYABLE` when the reference policy's weights are gone
  */
 export async function replay({ dataDir, json, update, ...request }: ReplayOptions): Promise<void> {
   if (update === undefined) {

@@ -1,10 +1,7 @@
+import { deleteEpisodesOfRun, type EpisodesDeletion } from '@retrace/runs/delete';
 import { readExpiredEpisodes } from '@retrace/store';
 import type { CommonOptions } from '../../options.js';
-import {
-  deleteEpisodesOf,
-  describeEpisodesDeletion,
-  type EpisodesDeletion,
-} from '../../run/delete-episodes.js';
+import { describeEpisodesDeletion } from '../../run/describe-deletion.js';
 import { findRun } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
@@ -74,6 +71,6 @@ async function retainEpisodes(
     ...(maxEpisodes === null ? [] : [`not among the newest ${maxEpisodes}`]),
   ];
   const detail = `retention: ${rules.join(', or ')}`;
-  const report = await deleteEpisodesOf(session, { run, episodeIds, force, detail }, { isDryRun: dryRun });
+  const report = await deleteEpisodesOfRun(session, { run, episodeIds, force, detail }, { isDryRun: dryRun });
   return { ...report, numKept: expired.length - deleted.length };
 }

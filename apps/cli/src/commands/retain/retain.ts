@@ -1,9 +1,9 @@
+import { deleteRun } from '@retrace/runs/delete';
 import { StoreError } from '@retrace/store';
-import { ControlTail } from '@retrace/log';
-import { CliError } from '../../cli-error.js';
+import { ControlTail, readControlState } from '@retrace/log';
 import type { CommonOptions } from '../../options.js';
-import { deleteRunOf } from '../../run/delete-run.js';
-import { readControlState } from '../../services/control-state.js';
+import { isRefusal } from '../../run/refusal.js';
+import { checkpointsOf } from '../../services/checkpoints.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { renderRecords } from '../../terminal/table.js';
@@ -73,16 +73,16 @@ async function applyRetention(
   const scope = { beforeUs: beforeMs * 1000, runIds: old.map(({ runId }) => runId) };
   await control.append('', { kind: 'RetentionApplied', payload: { scope, detail } });
   control.close();
+  const checkpoints = checkpointsOf(session.directory);
   const deleted: LastEvent[] = [];
   const kept: { runId: string; reason: string }[] = [];
   for (const each of old) {
     try {
-      await deleteRunOf(session, { runId: each.runId, force, detail });
+      await deleteRun({ ...session, checkpoints }, { runId: each.runId, force, detail });
       deleted.push(each);
     } catch (error) {
-      const isRefusal =
-        (error instanceof StoreError && error.code === 'RUN_REFERRED_TO') || error instanceof CliError;
-      if (!isRefusal) throw error;
+      const isUsed = error instanceof StoreError && error.code === 'RUN_REFERRED_TO';
+      if (!isUsed && !isRefusal(error)) throw error;
       kept.push({ runId: each.runId, reason: error.message });
     }
   }

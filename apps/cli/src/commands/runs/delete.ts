@@ -1,6 +1,7 @@
+import { deleteRun } from '@retrace/runs/delete';
 import type { CommonOptions } from '../../options.js';
-import { deleteRunOf } from '../../run/delete-run.js';
 import { findRunId } from '../../run/find-run.js';
+import { checkpointsOf } from '../../services/checkpoints.js';
 import { withStore } from '../../services/store-session.js';
 
 interface DeleteOptions extends CommonOptions {
@@ -11,7 +12,8 @@ interface DeleteOptions extends CommonOptions {
 export async function deleteOne(run: string, { dataDir, json, force }: DeleteOptions): Promise<void> {
   const report = await withStore({ dataDir }, async (session) => {
     const runId = await findRunId(session.log, run);
-    return deleteRunOf(session, { runId, force: force === true, detail: 'by request' });
+    const checkpoints = checkpointsOf(session.directory);
+    return deleteRun({ ...session, checkpoints }, { runId, force: force === true, detail: 'by request' });
   });
   if (json === true) {
     console.log(JSON.stringify(report));

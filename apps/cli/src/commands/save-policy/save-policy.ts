@@ -4,9 +4,9 @@ import { readEnvironment } from '@retrace/environment-sources';
 import { openPolicyCheckpoint, openPolicyText, saveAdapter, saveHuggingFaceModel } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import type { CommonOptions } from '../../options.js';
-import { findPolicy } from '../../run/find-policy.js';
+import { findPolicy, PUBLISHING } from '@retrace/runs';
 import { findRun } from '../../run/find-run.js';
-import { PUBLISHING } from '../../run/policy-name.js';
+import { sayChosenRun } from '../../run/said-runs.js';
 import type { BackendChoice } from '@retrace/process';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
@@ -43,14 +43,15 @@ async function saveFrom(
   directory: string,
   request: Omit<SavePolicyOptions, keyof CommonOptions>,
 ): Promise<SavedPolicy> {
+  const checkpoints = checkpointsOf(home);
   const run = await findRun(log, request.run, PUBLISHING);
   const {
     run: { runId, started },
     policy,
-  } = await findPolicy({ log, directory: home }, run, request.policy);
+  } = await findPolicy(run, request.policy, { log, checkpoints, onChosen: sayChosenRun });
   const recipe = parseRecipe(started.recipe);
   await openBackend(request.backend === undefined ? {} : { prefer: [request.backend] });
-  const model = await openPolicyCheckpoint(checkpointsOf(home), policy.weights);
+  const model = await openPolicyCheckpoint(checkpoints, policy.weights);
   if (request.adapter === true) {
     await saveAdapter(directory, model, { baseModel: recipe.policy?.model ?? '' });
   } else {

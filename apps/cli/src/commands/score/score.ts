@@ -1,4 +1,5 @@
 import { isRecipe, parseRecipe, resolveRecipe, type Recipe } from '@retrace/config';
+import type { RunNeeds } from '@retrace/runs';
 import {
   AssignedRewards,
   RewardScorer,
@@ -15,7 +16,7 @@ import { encodeEvent } from '@retrace/trajectory/codec';
 import { type StoreClient, TrajectoryReader } from '@retrace/store';
 import { readEnvironment } from '@retrace/environment-sources';
 import type { CommonOptions } from '../../options.js';
-import { findRun, type RunNeeds } from '../../run/find-run.js';
+import { findRun } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
 import { commandEnvironment } from '../../data-directory/environment.js';
 import { withStore } from '../../services/store-session.js';

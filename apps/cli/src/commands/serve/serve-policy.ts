@@ -13,9 +13,9 @@ import {
 import { CliError } from '../../cli-error.js';
 import { CREATED_BY, readVersion } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
-import { findPolicy } from '../../run/find-policy.js';
+import { findPolicy, PUBLISHING } from '@retrace/runs';
 import { findRun } from '../../run/find-run.js';
-import { PUBLISHING } from '../../run/policy-name.js';
+import { sayChosenRun } from '../../run/said-runs.js';
 import { listenForStop } from '../../server/stop-requests.js';
 import { dataDirectoryAt, keyDirectoryOf, logOf } from '../../data-directory/environment.js';
 import { readServices } from '../../services/services.js';
@@ -103,13 +103,14 @@ async function openPolicyOfRun(
       `data directory ${dataDir}: holds no events yet; name another with --data-dir, or a model with --model`,
     );
   }
+  const checkpoints = checkpointsOf(directory);
   const log = await openLog(services?.log ?? logOf(directory), CREATED_BY);
   try {
     const run = await findRun(log, wanted, PUBLISHING);
-    await findPolicy({ log, directory }, run, `${policyVersion}`);
+    await findPolicy(run, `${policyVersion}`, { log, checkpoints, onChosen: sayChosenRun });
     const supply = await openRunSupply({
       log,
-      checkpoints: checkpointsOf(directory),
+      checkpoints,
       runId: run.runId,
       name,
       policyVersion: policyVersion === 'latest' ? null : policyVersion,

@@ -1,11 +1,8 @@
+import { checkRecipe, recipeOfSource, runOfSource } from '@retrace/runs/begin';
 import type { RecipeOfData } from '../../server/open-run.js';
-import {
-  checkTrainingRecipe,
-  overridesOf,
-  readTrainingRecipe,
-  type TrainingOptions,
-} from '../../run/training-recipe.js';
-import { recipeOfSource, runOfSource, sourceOf } from '../../run/training-source.js';
+import { sayChosenRun } from '../../run/said-runs.js';
+import { sourceOf } from '../../run/source-options.js';
+import { overridesOf, readTrainingRecipe, type TrainingOptions } from '../../run/training-recipe.js';
 
 /**
  * The recipe of a run on stored data: the one that is named, or else that of the run that most of the data comes from. Null where the options
@@ -15,11 +12,11 @@ export function offlineRecipe(options: TrainingOptions): RecipeOfData | null {
   const asked = sourceOf(options);
   if (asked === null) return null;
   return async (session, state) => {
+    const found = { session, state, onChosen: sayChosenRun };
     // "latest" would be another run when this one is resumed.
-    const source =
-      asked.run === undefined ? asked : { ...asked, run: await runOfSource(asked, { session, state }) };
+    const source = asked.run === undefined ? asked : { ...asked, run: await runOfSource(asked, found) };
     if (options.recipe !== undefined) return readTrainingRecipe({ ...options, fromRun: source.run });
-    const runId = await runOfSource(source, { session, state });
-    return checkTrainingRecipe(recipeOfSource(state, source, runId, (own) => overridesOf(options, own)));
+    const runId = await runOfSource(source, found);
+    return checkRecipe(recipeOfSource(state, source, runId, (own) => overridesOf(options, own)));
   };
 }

@@ -1,4 +1,5 @@
-import { formatFigure, type RunSummary } from '../../run/run-progress.js';
+import type { RunSummary } from '@retrace/runs';
+import { formatFigure } from '../../run/run-progress.js';
 
 /** Prints the run's final figures on stdout: aligned lines, or one JSON object. */
 export function printSummary(summary: RunSummary, isJson: boolean): void {

@@ -1,6 +1,6 @@
 import { commandEnvironment } from '../../data-directory/environment.js';
 import { namesKafka } from '@retrace/process';
-import { engineOf, needsCollector, needsValidator, type Recipe } from '@retrace/config';
+import { engineOf, type Recipe } from '@retrace/config';
 import { CliError } from '../../cli-error.js';
 import { announceRun } from '../../run/announce-run.js';
 import type { MetricsOptions } from '../../run/metrics-export.js';
@@ -86,9 +86,7 @@ async function trainOnServices(
     beside: (signal) =>
       Promise.all([
         watchRunOn(services, begun, { metrics: options, signal }),
-        needsCollector(recipe) || needsValidator(recipe)
-          ? recordBaselinesOn(services, { runId, recipe, signal })
-          : undefined,
+        recordBaselinesOn(services, { runId, recipe, signal }),
       ]),
   });
 }

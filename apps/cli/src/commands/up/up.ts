@@ -1,12 +1,12 @@
 import { commandEnvironment } from '../../data-directory/environment.js';
 import { namesKafka } from '@retrace/process';
 import { CliError } from '../../cli-error.js';
-import { describeNothingLearned } from '../../run/run-progress.js';
+import { describeNothingLearned } from '@retrace/runs';
 import { readTrainingRecipe, type TrainingOptions } from '../../run/training-recipe.js';
 import { assertPortFree } from '../../server/free-port.js';
 import { LOOPBACK } from '../../roles/role-definitions.js';
 import { serve } from '../../server/serve.js';
-import type { Train } from '../../server/run-queue.js';
+import type { Train } from '@retrace/runs/queue';
 import type { TrainingServer } from '../../server/training-server.js';
 import { createLogStream, type LogStream } from '../../supervisor/log-stream.js';
 

@@ -1,6 +1,6 @@
 import { openBackend } from '@retrace/compute';
 import { MAX_LOGPROB_DIFFERENCE, matrixProducts, parseRecipe, type Recipe } from '@retrace/config';
-import { ControlTail, WarningLog } from '@retrace/log';
+import { ControlTail, WarningLog, readControlState } from '@retrace/log';
 import type { BackendChoice } from '@retrace/process';
 import { TrajectoryReader } from '@retrace/store';
 import {
@@ -9,12 +9,11 @@ import {
   type LogprobCheck,
   type SampledEpisodes,
 } from '@retrace/trainer';
+import { findPolicy, keptPolicies, publishingRun } from '@retrace/runs';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
-import { findPolicy, keptPolicies } from '../../run/find-policy.js';
-import { publishingRun } from '../../run/policy-name.js';
+import { sayChosenRun } from '../../run/said-runs.js';
 import { checkpointsOf } from '../../services/checkpoints.js';
-import { readControlState } from '../../services/control-state.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { renderTable } from '../../terminal/table.js';
@@ -42,7 +41,7 @@ interface LogprobReport extends LogprobCheck {
 /**
  * Checks a sample of a run's stored logprobs and prints how far they are from those of the policies.
  *
- * @throws CliError `LOGPROBS_DIFFER`; `NOTHING_TO_CHECK`, `POLICY_REMOVED` where it can't tell; `RUN_UNKNOWN`, `POLICY_UNKNOWN`
+ * @throws CliError `LOGPROBS_DIFFER`; `NOTHING_TO_CHECK` where it can't tell; RunsError `POLICY_REMOVED` as well, `RUN_UNKNOWN`, `POLICY_UNKNOWN`
  */
 export async function verifyLogprobs({ dataDir, json, ...request }: VerifyLogprobsOptions): Promise<void> {
   await withStore({ dataDir }, async (session) => {
@@ -61,12 +60,12 @@ async function checkStored(
   { client, log, directory }: StoreSession,
   request: Omit<VerifyLogprobsOptions, keyof CommonOptions>,
 ): Promise<LogprobReport> {
-  const run = publishingRun((await readControlState(log)).runs, request.run);
+  const run = publishingRun((await readControlState(log)).runs, request.run, sayChosenRun);
   const { runId } = run;
   const checkpoints = checkpointsOf(directory);
   const asksOne = request.policy !== undefined;
   const policies = asksOne
-    ? [(await findPolicy({ log, directory }, run, `${request.policy}`)).policy]
+    ? [(await findPolicy(run, `${request.policy}`, { log, checkpoints, onChosen: sayChosenRun })).policy]
     : await keptPolicies(run, checkpoints);
   if (policies.length === 0)
     throw new CliError('POLICY_REMOVED', `the weights of no policy of run ${runId} are kept here`);

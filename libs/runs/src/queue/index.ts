@@ -1,0 +1,1 @@
+export { RunQueue, type Train } from './run-queue.js';
