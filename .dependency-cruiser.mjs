@@ -29,6 +29,7 @@ const ARROWS = {
   metrics: ['trajectory', 'log'],
   store: ['trajectory', 'log', 'algorithms'],
   'store-server': ['store/src/user-sql', 'trajectory'],
+  chat: [],
   modules: [],
   jinja: [],
   agents: ['jinja'],
@@ -117,24 +118,25 @@ export default {
       to: { path: '^(libs|apps|stand-ins|scripts|test|bench)/' },
     },
     {
-      name: 'proxy-imports-the-client-only',
+      name: 'proxy-imports-client-and-protocols-only',
       comment:
         'It records while Retrace is down, so it opens neither log nor store. The guard against foreign web pages is the rule of all servers, and imports nothing.',
       severity: 'error',
       from: { path: '^apps/proxy/src/', pathNot: SPEC },
-      to: { path: '^libs/(?!page-guard/)' },
+      to: { path: '^libs/(?!(page-guard|chat)/)' },
     },
     {
       name: 'libs-never-import-clients',
-      comment: 'Importers read chats with the readers that client and proxy have.',
+      comment:
+        'Importers and protocols read chats with the readers that the client has; its types name what they read.',
       severity: 'error',
-      from: { path: '^libs/' },
-      to: { path: '^clients/(?!typescript/src/adapters/messages\\.ts$)' },
+      from: { path: '^libs/', pathNot: SPEC },
+      to: { path: '^clients/(?!typescript/src/adapters/messages\\.ts$)', dependencyTypesNot: ['type-only'] },
     },
     {
-      name: 'only-importers-read-chats-as-the-client-does',
+      name: 'only-chat-and-importers-read-chats-as-the-client-does',
       severity: 'error',
-      from: { path: '^libs/(?!importers/)' },
+      from: { path: '^libs/(?!(chat|importers)/)' },
       to: { path: '^clients/' },
     },
     {

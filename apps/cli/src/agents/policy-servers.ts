@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
+import { KIND_PATHS } from '@retrace/chat';
 import { PageGuard } from '@retrace/page-guard';
 import { RequestError, type KeyGuard } from '@retrace/serve';
 import { CliError } from '../cli-error.js';
@@ -24,8 +25,6 @@ interface PolicyServersOptions {
   readonly maxBodyBytes: number;
 }
 
-/** Questions by which the proxy learns which program this is. It asks them without a key. */
-const KIND_PATHS: ReadonlySet<string> = new Set(['/version', '/get_model_info']);
 const UNAVAILABLE = 503;
 
 /** The policies of a log behind one address: a request goes to the server of the policy that it names as its model. */
@@ -80,8 +79,9 @@ export class PolicyServers {
   }
 }
 
+/** Whether it is a question by which the proxy learns which program this is. It asks them without a key. */
 function isKindQuestion({ method, url = '/' }: IncomingMessage): boolean {
-  return method === 'GET' && KIND_PATHS.has(url);
+  return method === 'GET' && KIND_PATHS.includes(url);
 }
 
 /** @throws RequestError 413 for more bytes than the limit */

@@ -1,0 +1,31 @@
+export { errorOfAnswer, type EngineAnswer } from './calls/answer.js';
+export type {
+  OpenCall,
+  PromptAndSampledTokens,
+  Protocol,
+  RecordedCall,
+  SamplingDefaults,
+  StreamReader,
+} from './calls/protocol.js';
+export { completionUsage, messageUsage, responseUsage, type ToldUsage } from './calls/usage.js';
+export { CHAT_COMPLETIONS } from './completions/chat-completions.js';
+export { COMPLETIONS, hasSeveralPrompts } from './completions/completions.js';
+export { eventObject, isJsonObject, numberOf, objectOf, objectsOf, textOf } from './json/json-fields.js';
+export { MESSAGES } from './messages/messages.js';
+export { createResponses } from './responses/responses.js';
+export { NEUTRAL_SAMPLING, withNeutralSampling } from './sampling/sampling.js';
+export type { ModelServer, ServedTokens } from './servers/model-server.js';
+export {
+  hasTokens,
+  KIND_PATHS,
+  kindByAnswers,
+  kindByHost,
+  knownDefaults,
+  MODEL_SERVER_KINDS,
+  modelServer,
+  type ModelServerKind,
+  VERSION_PATH,
+} from './servers/model-servers.js';
+export { objectOfEvent, type SseEvent } from './sse/sse-event.js';
+export { SseFrames, withData, type SseFrame } from './sse/sse-frames.js';
+export { MISSING_LOGPROB, PROMPT_IDS, SAMPLED_IDS } from './tokens/engine-tokens.js';
