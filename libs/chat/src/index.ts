@@ -1,4 +1,3 @@
-export { errorOfAnswer, type EngineAnswer } from './calls/answer.js';
 export type {
   OpenCall,
   PromptAndSampledTokens,
@@ -8,6 +7,14 @@ export type {
   StreamReader,
 } from './calls/protocol.js';
 export { completionUsage, messageUsage, responseUsage, type ToldUsage } from './calls/usage.js';
+export { errorBody, type ErrorBody } from './calls/error-body.js';
+export {
+  CHAT_FORM,
+  COMPLETIONS_FORM,
+  type AnswerForm,
+  type ChoiceAddition,
+} from './completions/answer-form.js';
+export { LogprobsWriter, type LogprobsMode } from './completions/logprobs-writer.js';
 export { CHAT_COMPLETIONS } from './completions/chat-completions.js';
 export { COMPLETIONS, hasSeveralPrompts } from './completions/completions.js';
 export { eventObject, isJsonObject, numberOf, objectOf, objectsOf, textOf } from './json/json-fields.js';
@@ -26,6 +33,6 @@ export {
   type ModelServerKind,
   VERSION_PATH,
 } from './servers/model-servers.js';
-export { objectOfEvent, type SseEvent } from './sse/sse-event.js';
+export { eventText, objectOfEvent, STREAM_END, type SseEvent } from './sse/sse-event.js';
 export { SseFrames, withData, type SseFrame } from './sse/sse-frames.js';
 export { MISSING_LOGPROB, PROMPT_IDS, SAMPLED_IDS } from './tokens/engine-tokens.js';

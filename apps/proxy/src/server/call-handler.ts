@@ -10,7 +10,7 @@ import {
   type RecordedCall,
   type StreamReader,
 } from '@retrace/chat';
-import type { JsonObject, JsonValue } from '@retrace/client';
+import type { JsonObject } from '@retrace/client';
 import { prepareCall, type PreparedCall } from '../asking/prepared-call.js';
 import type { CallPlace } from '../episode/episode-book.js';
 import { promptKeys, type PromptKeys } from '../episode/prompt-keys.js';
@@ -192,8 +192,8 @@ class HandledCall {
     this.parts.detector.askAgain();
     const { status, body } = upstreamErrorBody(error);
     this.firstByteMs = null;
-    await this.record(this.call.read({ status, body: body as unknown as JsonObject }));
-    sendUpstreamError(client, status, body as unknown as JsonValue);
+    await this.record(this.call.read({ status, body: body }));
+    sendUpstreamError(client, status, body);
   }
 
   private async record(recorded: RecordedCall): Promise<void> {

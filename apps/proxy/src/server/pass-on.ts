@@ -1,6 +1,5 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import type { JsonValue } from '@retrace/client';
 import type { ModelServerKind } from '@retrace/chat';
 import type { ProxyConfig } from '../proxy-config.js';
 import { passedHeaders } from '../upstream/headers.js';
@@ -86,7 +85,7 @@ export async function passOn(
       return;
     }
     const { status, body } = upstreamErrorBody(error);
-    sendUpstreamError(client, status, body as unknown as JsonValue);
+    sendUpstreamError(client, status, body);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@retrace/client';
-import { objectOfEvent, type SseEvent } from '../sse/sse-event.js';
+import { objectOfEvent, STREAM_END, type SseEvent } from '../sse/sse-event.js';
 import type { RecordedCall, StreamReader } from './protocol.js';
 
 const UNREADABLE = 'an event of the answer could not be read';
@@ -20,7 +20,7 @@ export abstract class EventsReader implements StreamReader {
   add(event: SseEvent): void {
     const { data } = event;
     if (data.trim() === '') return;
-    if (data === '[DONE]') {
+    if (data === STREAM_END) {
       this.end();
       this.close();
       return;

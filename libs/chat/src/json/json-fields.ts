@@ -37,7 +37,7 @@ export function numberOf(value: Json): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-export function isJsonObject(value: Json): value is JsonObject {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -17,3 +17,11 @@ export function objectOfEvent(event: SseEvent): JsonObject | null {
   objects.set(event, object);
   return object;
 }
+
+/** Data of the event that ends a stream of OpenAI's API. */
+export const STREAM_END = '[DONE]';
+
+/** Writes an event without a name, whose data is one line. */
+export function eventText(data: string): string {
+  return `data: ${data}\n\n`;
+}

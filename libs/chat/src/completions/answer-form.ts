@@ -1,14 +1,31 @@
-import type { ChoiceDelta } from './choice-reader.js';
-import type { LogprobsWriter } from './logprobs.js';
+import type { ToolCall } from '@retrace/client';
+import type { LogprobsWriter, WrittenTokens } from './logprobs-writer.js';
+
+/** Why a choice ended. */
+export interface ChoiceEnd {
+  readonly finishReason: 'stop' | 'length' | 'tool_calls';
+  /** The stop string, or the stop token of the request, that ended it; null for others. */
+  readonly stopReason: string | number | null;
+}
+
+/** Addition of new tokens to a choice. */
+export interface ChoiceAddition {
+  readonly content: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly columns: WrittenTokens;
+  /** Characters of the choice before `content`. */
+  readonly textOffset: number;
+  readonly end: ChoiceEnd | null;
+}
 
 interface ChoiceContent {
   readonly index: number;
-  readonly delta: ChoiceDelta;
+  readonly delta: ChoiceAddition;
   /** null: no logprobs were asked for. */
   readonly logprobs: LogprobsWriter | null;
 }
 
-/** How an API writes the choices of its answers. */
+/** Writes the choices of answers as an API has them. */
 export interface AnswerForm {
   readonly idPrefix: string;
   readonly object: string;
@@ -70,6 +87,6 @@ function completionChoice({ index, delta, logprobs }: ChoiceContent): object {
   };
 }
 
-function endFields({ end }: ChoiceDelta): object {
+function endFields({ end }: ChoiceAddition): object {
   return { finish_reason: end?.finishReason ?? null, stop_reason: end?.stopReason ?? null };
 }

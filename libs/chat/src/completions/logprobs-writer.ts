@@ -1,8 +1,25 @@
-import type { Tokenizer, TurnColumns } from '@retrace/policy';
-import type { LogprobsMode } from '../serve-config.js';
+/** Sampled tokens, in the order in which they were sampled; all columns are of the same length. Log-probabilities are in nats. */
+export interface WrittenTokens {
+  readonly tokenIds: Int32Array;
+  /** After temperature and cuts. */
+  readonly logprobs: Float32Array;
+  /** Before them. */
+  readonly rawLogprobs: Float32Array;
+  /** The likeliest tokens at each place, likeliest first; null: not asked for. */
+  readonly likeliest: readonly (readonly { readonly tokenId: number; readonly logprob: number }[])[] | null;
+}
+
+/** Texts of tokens. */
+interface TokenTexts {
+  decode(tokenIds: readonly number[], options?: { readonly skipSpecialTokens?: boolean }): string;
+}
+
+/** Distribution of the logprobs in answers, by vLLM's names: before temperature and cuts, or after them. */
+export type LogprobsMode = 'raw_logprobs' | 'processed_logprobs';
 
 interface LogprobsOptions {
-  readonly tokenizer: Tokenizer;
+  readonly tokenizer: TokenTexts;
+  /** Which of the two is written. */
   readonly mode: LogprobsMode;
   /** Whether tokens are named `token_id:7` instead of by their texts. */
   readonly namesTokensById: boolean;
@@ -12,7 +29,7 @@ interface LogprobsOptions {
 export class LogprobsWriter {
   constructor(private readonly options: LogprobsOptions) {}
 
-  chat(columns: TurnColumns): object {
+  chat(columns: WrittenTokens): object {
     const logprobs = this.logprobsOf(columns);
     const entry = (tokenId: number, logprob: number) => ({
       token: this.nameOf(tokenId),
@@ -27,7 +44,7 @@ export class LogprobsWriter {
   }
 
   /** @param textOffset characters of the answer before these tokens */
-  completions(columns: TurnColumns, textOffset: number): object {
+  completions(columns: WrittenTokens, textOffset: number): object {
     const logprobs = this.logprobsOf(columns);
     const tokens = Array.from(columns.tokenIds, (tokenId) => this.nameOf(tokenId));
     let offset = textOffset;
@@ -48,7 +65,7 @@ export class LogprobsWriter {
     };
   }
 
-  private logprobsOf({ rawLogprobs, logprobs }: TurnColumns): Float32Array {
+  private logprobsOf({ rawLogprobs, logprobs }: WrittenTokens): Float32Array {
     return this.options.mode === 'raw_logprobs' ? rawLogprobs : logprobs;
   }
 
