@@ -30,7 +30,10 @@ export {
   knownDefaults,
   MODEL_SERVER_KINDS,
   modelServer,
+  TOKEN_SERVER_KINDS,
+  tokenServer,
   type ModelServerKind,
+  type TokenServerKind,
   VERSION_PATH,
 } from './servers/model-servers.js';
 export { eventText, objectOfEvent, STREAM_END, type SseEvent } from './sse/sse-event.js';

@@ -1,11 +1,11 @@
-import type { JsonValue, TokenUsage } from '@retrace/client';
+import type { TokenUsage } from '@retrace/client';
 import { isJsonObject, numberOf, objectOf } from '../json/json-fields.js';
 
 /** Token counts of an answer, as its server told them; null = not told. */
 export type ToldUsage = Required<Omit<TokenUsage, 'costUsd'>>;
 
 /** Reads the token counts of chat completions and completions; null where the answer has none. */
-export function completionUsage(usage: JsonValue | undefined): ToldUsage | null {
+export function completionUsage(usage: unknown): ToldUsage | null {
   if (!isJsonObject(usage)) return null;
   return {
     inputTokens: numberOf(usage.prompt_tokens),
@@ -16,7 +16,7 @@ export function completionUsage(usage: JsonValue | undefined): ToldUsage | null 
 }
 
 /** Reads the token counts of a response; null where it has none. */
-export function responseUsage(told: JsonValue | undefined): ToldUsage | null {
+export function responseUsage(told: unknown): ToldUsage | null {
   const usage = objectOf(told);
   if (Object.keys(usage).length === 0) return null;
   return {
@@ -31,7 +31,7 @@ export function responseUsage(told: JsonValue | undefined): ToldUsage | null {
  * Reads the token counts of Anthropic's messages; null where there are none. Anthropic counts tokens that the cache gave, and those that it took in, beside
  * `input_tokens`; here they are a part of the input.
  */
-export function messageUsage(told: JsonValue | undefined): Omit<ToldUsage, 'reasoningTokens'> | null {
+export function messageUsage(told: unknown): Omit<ToldUsage, 'reasoningTokens'> | null {
   const usage = objectOf(told);
   const fresh = numberOf(usage.input_tokens);
   const cached = numberOf(usage.cache_read_input_tokens);

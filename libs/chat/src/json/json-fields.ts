@@ -25,7 +25,7 @@ export function listedObjects(value: Json): readonly JsonObject[] | null {
 }
 
 /** An object; {} for everything else. */
-export function objectOf(value: Json): JsonObject {
+export function objectOf(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 

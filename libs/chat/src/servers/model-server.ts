@@ -18,4 +18,10 @@ export interface ServedTokens {
   readonly areInResponses: boolean;
   /** Whether log-probabilities are before temperature (`raw`) or after it, unless it was started otherwise. */
   readonly logprobMode: 'raw' | 'processed';
+  /** Most texts that may end a turn; null: any number. */
+  readonly maxStopStrings: number | null;
+  /** Whether it serves several models, each under a name that requests give. */
+  readonly servesByName: boolean;
+  /** Whether it takes LoRA adapters beside its model. */
+  readonly takesAdapters: boolean;
 }

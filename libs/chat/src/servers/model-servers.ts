@@ -1,6 +1,6 @@
 import type { SamplingDefaults } from '../calls/protocol.js';
 import { NEUTRAL_SAMPLING } from '../sampling/sampling.js';
-import type { ModelServer } from './model-server.js';
+import type { ModelServer, ServedTokens } from './model-server.js';
 import { SGLANG } from './sglang.js';
 import { VLLM } from './vllm.js';
 
@@ -14,6 +14,11 @@ export const MODEL_SERVERS = {
 } as const satisfies Readonly<Record<string, ModelServer>>;
 
 export type ModelServerKind = keyof typeof MODEL_SERVERS;
+
+/** Kinds that give token ids, so that policies can be sampled and scored there. */
+export type TokenServerKind = {
+  [Kind in ModelServerKind]: (typeof MODEL_SERVERS)[Kind]['tokens'] extends null ? never : Kind;
+}[ModelServerKind];
 
 export const MODEL_SERVER_KINDS = Object.keys(MODEL_SERVERS) as readonly ModelServerKind[];
 
@@ -51,8 +56,15 @@ export function modelServer(kind: ModelServerKind): ModelServer {
 }
 
 /** Whether a server gives token ids and log-probabilities when it is asked for them. */
-export function hasTokens(kind: ModelServerKind): boolean {
+export function hasTokens(kind: ModelServerKind): kind is TokenServerKind {
   return MODEL_SERVERS[kind].tokens !== null;
+}
+
+export const TOKEN_SERVER_KINDS: readonly TokenServerKind[] = MODEL_SERVER_KINDS.filter(hasTokens);
+
+/** The facts of a kind that gives tokens. */
+export function tokenServer(kind: TokenServerKind): ServedTokens {
+  return MODEL_SERVERS[kind].tokens;
 }
 
 /**

@@ -8,5 +8,8 @@ export const SGLANG = {
     idFlags: ['return_token_ids', 'return_prompt_token_ids'],
     areInResponses: false,
     logprobMode: 'processed',
+    maxStopStrings: null,
+    servesByName: false,
+    takesAdapters: false,
   },
 } as const satisfies ModelServer;

@@ -8,5 +8,8 @@ export const VLLM = {
     idFlags: ['return_token_ids'],
     areInResponses: true,
     logprobMode: 'raw',
+    maxStopStrings: 4,
+    servesByName: true,
+    takesAdapters: true,
   },
 } as const satisfies ModelServer;
