@@ -37,7 +37,7 @@ const ARROWS = {
   endpoints: ['chat'],
   tinker: ['endpoints'],
   scoring: ['endpoints', 'rewards', 'algorithms', 'trajectory', 'log', 'store', 'modules'],
-  datasets: ['trajectory', 'log', 'store', 'rows'],
+  datasets: ['chat', 'trajectory', 'log', 'store', 'rows'],
   environments: ['trajectory', 'agents', 'random', 'algorithms/src/registry', 'rewards/src/text-metrics'],
   'environment-sources': ['config', 'environments', 'random', 'trajectory', 'modules', 'process', 'rows'],
   importers: ['trajectory', 'environments', 'environment-sources', 'recording', 'rows'],

@@ -39,3 +39,4 @@ export {
 export { eventText, objectOfEvent, STREAM_END, type SseEvent } from './sse/sse-event.js';
 export { SseFrames, withData, type SseFrame } from './sse/sse-frames.js';
 export { MISSING_LOGPROB, PROMPT_IDS, SAMPLED_IDS } from './tokens/engine-tokens.js';
+export { completionTool, messageTool } from './tools/tool-definitions.js';

@@ -1,4 +1,4 @@
-import { messageUsage } from '@retrace/chat';
+import { messageTool, messageUsage } from '@retrace/chat';
 import { EndpointError } from '../endpoint-error.js';
 import { readJson } from '../generation/read-answer.js';
 import type { EngineOptions } from '../generation/token-engine.js';
@@ -48,9 +48,7 @@ export class AnthropicMessages implements ChatModel {
         // Newer models refuse both of them together.
         ...(request.topP < 1 && { top_p: request.topP }),
         ...(stopStrings.length > 0 && { stop_sequences: stopStrings }),
-        ...(tools.length > 0 && {
-          tools: tools.map(({ parameters, ...tool }) => ({ ...tool, input_schema: parameters })),
-        }),
+        ...(tools.length > 0 && { tools: tools.map(messageTool) }),
       },
       signal,
       read: (text) => readReply(readJson(text) as Message | null),
