@@ -42,6 +42,14 @@ export interface RecordedCall {
   readonly untrainable?: string;
 }
 
+/** A request, as its answer's reader needs it. */
+export interface ReadRequest {
+  readonly asked: JsonObject;
+  readonly prompt: readonly ChatMessage[];
+  /** Sampling of the server where the request leaves it out. */
+  readonly defaults: SamplingDefaults;
+}
+
 /** A call between its request and its answer. */
 export interface OpenCall {
   /** The conversation that the request sends, as `RecordedCall.prompt` will have it. */

@@ -1,4 +1,4 @@
-import type { ChatMessage, JsonObject } from '@retrace/client';
+import type { JsonObject } from '@retrace/client';
 import { messageOf, unreadableMessageField } from './chat-message-fields.js';
 import { ChunksReader } from './chunks-reader.js';
 import { errorInStream, errorOfAnswer, wholenessOf, type EngineAnswer } from '../calls/answer.js';
@@ -21,7 +21,7 @@ import {
   objectsOf,
   textOf,
 } from '../json/json-fields.js';
-import type { Protocol, RecordedCall, SamplingDefaults } from '../calls/protocol.js';
+import type { Protocol, ReadRequest, RecordedCall } from '../calls/protocol.js';
 import { sampledFields } from '../sampling/sampling.js';
 
 /** Reads OpenAI's chat completions (https://platform.openai.com/docs/api-reference/chat), with vLLM's and SGLang's fields. */
@@ -37,12 +37,6 @@ export const CHAT_COMPLETIONS: Protocol = {
     };
   },
 };
-
-interface ReadRequest {
-  readonly asked: JsonObject;
-  readonly prompt: readonly ChatMessage[];
-  readonly defaults: SamplingDefaults;
-}
 
 function recordedCall({ asked, prompt, defaults }: ReadRequest, answer: EngineAnswer): RecordedCall {
   const { status, body } = answer;

@@ -14,7 +14,7 @@ import {
   weightVersionOf,
 } from '../tokens/engine-tokens.js';
 import { hasOnlyObjects, objectsOf, textOf } from '../json/json-fields.js';
-import type { Protocol, RecordedCall, SamplingDefaults } from '../calls/protocol.js';
+import type { Protocol, ReadRequest, RecordedCall } from '../calls/protocol.js';
 import { sampledFields } from '../sampling/sampling.js';
 
 /**
@@ -38,12 +38,6 @@ export const COMPLETIONS: Protocol = {
 /** Whether a request has several prompts, whose answers are several conversations: such a call is not recorded. */
 export function hasSeveralPrompts({ prompt }: JsonObject): boolean {
   return Array.isArray(prompt) && prompt.length > 1 && typeof prompt[0] !== 'number';
-}
-
-interface ReadRequest {
-  readonly asked: JsonObject;
-  readonly prompt: readonly ChatMessage[];
-  readonly defaults: SamplingDefaults;
 }
 
 function recordedCall({ asked, prompt, defaults }: ReadRequest, answer: EngineAnswer): RecordedCall {

@@ -1,10 +1,10 @@
-import type { ChatMessage, JsonObject } from '@retrace/client';
+import type { JsonObject } from '@retrace/client';
 import { anthropicAnswer, anthropicMessages } from '@retrace/client/messages';
 import { errorInStream, errorOfAnswer, wholenessOf, type EngineAnswer } from '../calls/answer.js';
 import { messageUsage } from '../calls/usage.js';
 import { hasOnlyObjects, leadingObjects, listedObjects, textOf } from '../json/json-fields.js';
 import { MessagesReader } from './messages-reader.js';
-import type { Protocol, RecordedCall, SamplingDefaults } from '../calls/protocol.js';
+import type { Protocol, ReadRequest, RecordedCall } from '../calls/protocol.js';
 import { sampledFields } from '../sampling/sampling.js';
 
 /** Reads Anthropic's Messages API, https://docs.anthropic.com/en/api/messages. */
@@ -20,12 +20,6 @@ export const MESSAGES: Protocol = {
     };
   },
 };
-
-interface ReadRequest {
-  readonly asked: JsonObject;
-  readonly prompt: readonly ChatMessage[];
-  readonly defaults: SamplingDefaults;
-}
 
 function recordedCall({ asked, prompt, defaults }: ReadRequest, answer: EngineAnswer): RecordedCall {
   const { status, body } = answer;
