@@ -6,4 +6,3 @@ export {
   type ProxyConfig,
   type ProxyErrorCode,
 } from './proxy-config.js';
-export type { UpstreamKind } from './protocol/protocol.js';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonValue } from '@retrace/client';
-import type { UpstreamKind } from './protocol/protocol.js';
+import type { ModelServerKind } from '@retrace/chat';
 
 /** The answer to a request that is refused. */
 export interface CallRefusal {
@@ -12,7 +12,7 @@ export interface ProxyConfig {
   /** Address of the model server, with or without `/v1` at its end. */
   readonly upstream: string;
   /** null: found by asking the server. */
-  readonly upstreamKind: UpstreamKind | null;
+  readonly upstreamKind: ModelServerKind | null;
   /** Key that the proxy sends in place of an agent's, where the agent sends none or `retrace:<episode>`. */
   readonly upstreamKey: string | null;
   /** Longest silence of the upstream in an answer, after which its call is given up. */

@@ -1,5 +1,4 @@
-/** Distribution of the logprobs in answers, by vLLM's names: before temperature and cuts, or after them. */
-export type LogprobsMode = 'raw_logprobs' | 'processed_logprobs';
+import type { LogprobsMode } from '@retrace/chat';
 
 export interface ServeConfig {
   readonly host: string;

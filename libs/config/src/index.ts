@@ -59,7 +59,7 @@ export { requireInside } from './resolve/outside-fields.js';
 export { matrixProducts } from './recipe/matrix-products.js';
 export { showText } from './recipe/show-value.js';
 export { longestContext } from './recipe/model-problems.js';
-export { ComputeRecipe, LoraRecipe, ModelRecipe, PolicyRecipe } from './recipe/model-recipe.js';
+export { ComputeRecipe, hasAdapters, LoraRecipe, ModelRecipe, PolicyRecipe } from './recipe/model-recipe.js';
 export { MonitorsRecipe } from './recipe/monitors-recipe.js';
 export { CriticOptimizerRecipe, OptimizerRecipe, StepGuardRecipe } from './recipe/optimizer-recipe.js';
 export { PreferenceRecipe } from './recipe/preference-recipe.js';

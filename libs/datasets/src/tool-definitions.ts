@@ -1,3 +1,4 @@
+import { completionTool } from '@retrace/chat';
 import { isJsonObject, type Json } from '@retrace/trajectory';
 import type { EpisodeFacts, StoredStep } from './stored-episode.js';
 
@@ -24,22 +25,9 @@ export function toolsField(tools: ToolDefinitions | null): { readonly tools?: To
 
 function definitionsIn(value: Json | undefined): ToolDefinitions | null {
   const list = typeof value === 'string' ? parsed(value) : value;
-  return Array.isArray(list) ? (list as readonly Json[]).flatMap(definitionOf) : null;
-}
-
-/** A definition of OpenAI's chat or Responses API, of Anthropic, or a bare function. A tool that a provider runs itself is none. */
-function definitionOf(tool: Json): readonly Json[] {
-  if (!isJsonObject(tool)) return [];
-  if (isJsonObject(tool.function)) return [{ ...tool, type: 'function' }];
-  const { name, description, input_schema: schema, parameters = schema, type: _, ...others } = tool;
-  if (typeof name !== 'string' || !(isJsonObject(parameters) || tool.type === 'function')) return [];
-  const { input_schema: __, parameters: ___, ...rest } = others;
-  const described = {
-    name,
-    ...(description != null && { description }),
-    ...(isJsonObject(parameters) && { parameters }),
-  };
-  return [{ type: 'function', function: { ...described, ...rest } }];
+  if (!Array.isArray(list)) return null;
+  // Parts of stored JSON, so none of their fields is undefined.
+  return list.map(completionTool).filter((tool) => tool !== null) as ToolDefinitions;
 }
 
 function parsed(text: string): Json {

@@ -13,10 +13,9 @@ export { EndpointError, type EndpointErrorCode } from './endpoint-error.js';
 export type { PaceOptions } from './http/pace.js';
 export { ServiceClient, type ServiceOptions, type ServiceRequest } from './http/service-client.js';
 export { findLogprobMode } from './generation/logprob-mode.js';
-export { SglangEngine } from './generation/sglang-engine.js';
 export { describeTokenizer, type ServedTokenizer } from './generation/served-tokenizer.js';
-export { describeVllmModel, type ServedModel } from './generation/vllm-models.js';
 export { VllmEngine } from './generation/vllm-engine.js';
+export { describeVllmModel, type ServedModel } from './generation/vllm-models.js';
 export type {
   EngineOptions,
   GeneratedTokens,
@@ -27,7 +26,6 @@ export type {
   TokenEngine,
   VersionSpan,
 } from './generation/token-engine.js';
-export { SglangWeights } from './weights/sglang-weights.js';
+export { openTokenEngine, openWeightDelivery } from './servers/token-servers.js';
 export { VllmAdapters } from './weights/vllm-adapters.js';
-export { VllmWeightUpdate } from './weights/vllm-weight-update.js';
 export type { ConfirmedWeights, WeightDelivery, DeliveredWeights } from './weights/weight-delivery.js';

@@ -7,8 +7,9 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
+import { KIND_PATHS } from '@retrace/chat';
 import { PageGuard } from '@retrace/page-guard';
-import { RequestError, type KeyGuard } from '@retrace/serve';
+import { readBody, RequestError, type KeyGuard } from '@retrace/serve';
 import { isRefusal } from '../run/refusal.js';
 import { LOOPBACK } from '../roles/role-definitions.js';
 import type { UsedServer } from './open-servers.js';
@@ -24,8 +25,6 @@ interface PolicyServersOptions {
   readonly maxBodyBytes: number;
 }
 
-/** Questions by which the proxy learns which program this is. It asks them without a key. */
-const KIND_PATHS: ReadonlySet<string> = new Set(['/version', '/get_model_info']);
 const UNAVAILABLE = 503;
 
 /** The policies of a log behind one address: a request goes to the server of the policy that it names as its model. */
@@ -67,7 +66,7 @@ export class PolicyServers {
       if (refusal !== null)
         throw new RequestError(refusal.message, { status: 403, code: refusal.code.toLowerCase() });
       if (!isKindQuestion(request)) await this.options.keys.check(request.headers);
-      const body = request.method === 'POST' ? await readWhole(request, this.options.maxBodyBytes) : null;
+      const body = request.method === 'POST' ? await readBody(request, this.options.maxBodyBytes) : null;
       used = await this.options.policies.use(body === null ? null : modelIn(body));
       await forward({ request, body, client, url: used.url });
     } catch (error) {
@@ -80,23 +79,9 @@ export class PolicyServers {
   }
 }
 
+/** Whether it is a question by which the proxy learns which program this is. It asks them without a key. */
 function isKindQuestion({ method, url = '/' }: IncomingMessage): boolean {
-  return method === 'GET' && KIND_PATHS.has(url);
-}
-
-/** @throws RequestError 413 for more bytes than the limit */
-async function readWhole(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) {
-      const message = `The body has more than ${maxBytes} bytes`;
-      throw new RequestError(message, { status: 413, code: 'body_too_large' });
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  return method === 'GET' && KIND_PATHS.includes(url);
 }
 
 function modelIn(body: Buffer): string | null {

@@ -75,8 +75,7 @@ async function refusalOf(keys: KeyGuard, headers: IncomingHttpHeaders): Promise<
     await keys.check(headers);
     return null;
   } catch (error) {
-    if (error instanceof RequestError)
-      return { status: error.status, body: error.body as CallRefusal['body'] };
+    if (error instanceof RequestError) return { status: error.status, body: error.body };
     throw error;
   }
 }

@@ -1,8 +1,9 @@
-import type { EndpointRecipe, PolicyRecipe, Recipe } from '@retrace/config';
+import type { TokenServerKind } from '@retrace/chat';
+import { hasAdapters, type EndpointRecipe, type PolicyRecipe, type Recipe } from '@retrace/config';
 import {
+  openTokenEngine,
+  openWeightDelivery,
   ServiceClient,
-  SglangEngine,
-  VllmEngine,
   type EngineOptions,
   type LogprobMode,
   type TokenEngine,
@@ -10,7 +11,6 @@ import {
 } from '@retrace/endpoints';
 import { findFreePort } from '@retrace/process/free-port';
 import { CollectorError } from '../collector-error.js';
-import { openDelivery } from './open-delivery.js';
 import { StartedServer } from './started-server.js';
 
 const TIMEOUT_MS = 120_000;
@@ -43,7 +43,8 @@ interface ServerOptions {
 
 /** Opens the server that a recipe names, or makes ready to start it. @throws CollectorError `INVALID_SETTING` */
 export async function openServer(options: ServerOptions): Promise<OpenedServer> {
-  return options.endpoint.kind === 'tinker' ? openTinker(options) : openService(options);
+  const { kind } = options.endpoint;
+  return kind === 'tinker' ? openTinker(options) : openService(kind, options);
 }
 
 async function openTinker({ recipe }: ServerOptions): Promise<OpenedServer> {
@@ -56,13 +57,10 @@ async function openTinker({ recipe }: ServerOptions): Promise<OpenedServer> {
   };
 }
 
-async function openService({
-  recipe,
-  endpoint,
-  policy,
-  variables,
-  warn,
-}: ServerOptions): Promise<OpenedServer> {
+async function openService(
+  kind: TokenServerKind,
+  { recipe, endpoint, policy, variables, warn }: ServerOptions,
+): Promise<OpenedServer> {
   const port = endpoint.command === undefined ? 0 : await findFreePort();
   const url = endpoint.url ?? `http://127.0.0.1:${port}`;
   const service = new ServiceClient({
@@ -81,11 +79,11 @@ async function openService({
     deadlineMs: endpoint.deadlineMs,
     headers: authorization(endpoint, variables),
   };
-  const Engine = endpoint.kind === 'vllm' ? VllmEngine : SglangEngine;
   const started = startedServer(endpoint, port, { engine, onWarning: warn });
   return {
-    ...{ url, engine: new Engine(service, engine), isStartedHere: started !== null, logprobMode: null },
-    delivery: started ?? openDelivery({ kind: endpoint.kind, policy, service, engine }),
+    ...{ url, isStartedHere: started !== null, logprobMode: null },
+    engine: openTokenEngine(kind, service, engine),
+    delivery: started ?? openWeightDelivery(kind, service, { ...engine, hasAdapters: hasAdapters(policy) }),
     close: async () => started?.stop(),
   };
 }

@@ -13,7 +13,7 @@ import type { BookEvent, StepAdded } from '../episode/book-event.js';
 import type { Branch, BranchHead } from '../episode/branch.js';
 import { EpisodeBook, type CallPlace } from '../episode/episode-book.js';
 import type { PromptKeys } from '../episode/prompt-keys.js';
-import type { RecordedCall } from '../protocol/protocol.js';
+import type { RecordedCall } from '@retrace/chat';
 import { episodeRecord, stepParts, type CallFacts, type EpisodeHeaders } from './call-records.js';
 import type { Journal, JournalLine } from './journal.js';
 import { nowUs } from './now-us.js';

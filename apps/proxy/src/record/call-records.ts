@@ -10,7 +10,7 @@ import {
 import type { Branch } from '../episode/branch.js';
 import { externalIdOf } from '../episode/episode-book.js';
 import { toolsKey, type PromptKeys } from '../episode/prompt-keys.js';
-import type { Protocol, RecordedCall, UpstreamKind } from '../protocol/protocol.js';
+import type { ModelServerKind, Protocol, RecordedCall } from '@retrace/chat';
 
 /** Fields of a new episode, as the headers of its first call give them. */
 export interface EpisodeHeaders {
@@ -23,7 +23,7 @@ export interface EpisodeHeaders {
 /** Facts of a call that its answer does not tell. */
 export interface CallFacts {
   readonly protocol: Protocol['name'];
-  readonly upstream: UpstreamKind;
+  readonly upstream: ModelServerKind;
   /** Hash of the upstream's tokenizer; null = unknown. */
   readonly tokenizerHash: string | null;
   readonly keys: PromptKeys;

@@ -1,18 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { JsonObject, JsonValue } from '@retrace/client';
-import type { CallPlace } from '../episode/episode-book.js';
-import { promptKeys, type PromptKeys } from '../episode/prompt-keys.js';
-import { hasSeveralPrompts } from '../protocol/completions.js';
-import { eventObject } from '../protocol/json-fields.js';
 import {
+  eventObject,
+  hasSeveralPrompts,
   hasTokens,
-  type PreparedCall,
+  modelServer,
+  withNeutralSampling,
   type Protocol,
   type RecordedCall,
   type StreamReader,
-} from '../protocol/protocol.js';
-import { withNeutralSampling } from '../protocol/sampling.js';
+} from '@retrace/chat';
+import type { JsonObject } from '@retrace/client';
+import { prepareCall, type PreparedCall } from '../asking/prepared-call.js';
+import type { CallPlace } from '../episode/episode-book.js';
+import { promptKeys, type PromptKeys } from '../episode/prompt-keys.js';
 import { nowUs } from '../record/now-us.js';
 import type { Cancellation } from '../upstream/cancellation.js';
 import { passedHeaders } from '../upstream/headers.js';
@@ -104,7 +105,8 @@ class HandledCall {
     // Messages have no tokens, so nothing is trained on them.
     const states = asksForMore && this.parts.config.neutralSampling === true && protocol.name !== 'messages';
     const stated = states && hasTokens(kind) ? withNeutralSampling(body) : body;
-    this.call = protocol.prepare(stated, asksForMore ? kind : 'other', samplingDefaults);
+    const upstream = asksForMore ? kind : 'other';
+    this.call = prepareCall(protocol, { body: stated, upstream, defaults: samplingDefaults });
   }
 
   private send(): Promise<IncomingMessage> {
@@ -190,8 +192,8 @@ class HandledCall {
     this.parts.detector.askAgain();
     const { status, body } = upstreamErrorBody(error);
     this.firstByteMs = null;
-    await this.record(this.call.read({ status, body: body as unknown as JsonObject }));
-    sendUpstreamError(client, status, body as unknown as JsonValue);
+    await this.record(this.call.read({ status, body: body }));
+    sendUpstreamError(client, status, body);
   }
 
   private async record(recorded: RecordedCall): Promise<void> {
@@ -225,12 +227,8 @@ class HandledCall {
     return { ...call, error: { ...call.error, message: withoutKeys(call.error.message, keys) } };
   }
 
-  /** vLLM gives log-probabilities before temperature unless it was started otherwise, SGLang after it. */
   private logprobMode(): 'raw' | 'processed' | null {
-    const { kind } = this.facts;
-    return (
-      this.parts.config.logprobMode ?? (kind === 'sglang' ? 'processed' : kind === 'vllm' ? 'raw' : null)
-    );
+    return this.parts.config.logprobMode ?? modelServer(this.facts.kind).tokens?.logprobMode ?? null;
   }
 
   private elapsedMs(): number {

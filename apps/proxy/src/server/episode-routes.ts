@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '@retrace/client';
-import { eventObject, numberOf, textOf } from '../protocol/json-fields.js';
+import { eventObject, numberOf, textOf } from '@retrace/chat';
 import type { EpisodeEnding } from '../record/call-recorder.js';
 import type { ProxyParts } from './proxy-parts.js';
 import { readBody } from './read-body.js';

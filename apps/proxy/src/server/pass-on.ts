@@ -1,7 +1,6 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import type { JsonValue } from '@retrace/client';
-import type { UpstreamKind } from '../protocol/protocol.js';
+import type { ModelServerKind } from '@retrace/chat';
 import type { ProxyConfig } from '../proxy-config.js';
 import { passedHeaders } from '../upstream/headers.js';
 import { KeyMask, withoutKeys } from '../upstream/key-mask.js';
@@ -13,7 +12,7 @@ import { sendUpstreamError, upstreamErrorBody } from './upstream-error.js';
 export function upstreamHeaders(
   { rawHeaders, headers }: IncomingMessage,
   key: string | null,
-  { hasOwnKey, kind }: { readonly hasOwnKey: boolean; readonly kind: UpstreamKind | null },
+  { hasOwnKey, kind }: { readonly hasOwnKey: boolean; readonly kind: ModelServerKind | null },
 ): string[] {
   const usesApiKey =
     headers['x-api-key'] !== undefined || (kind === 'anthropic' && headers.authorization === undefined);
@@ -86,7 +85,7 @@ export async function passOn(
       return;
     }
     const { status, body } = upstreamErrorBody(error);
-    sendUpstreamError(client, status, body as unknown as JsonValue);
+    sendUpstreamError(client, status, body);
   }
 }
 

@@ -1,9 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
+import {
+  eventObject,
+  SseFrames,
+  withData,
+  type RecordedCall,
+  type SseEvent,
+  type SseFrame,
+  type StreamReader,
+} from '@retrace/chat';
 import type { JsonObject } from '@retrace/client';
-import { eventObject } from '../protocol/json-fields.js';
-import type { PreparedCall, RecordedCall, SseEvent, StreamReader } from '../protocol/protocol.js';
-import { SseFrames, withData, type SseFrame } from '../sse/sse-frames.js';
+import type { PreparedCall } from '../asking/prepared-call.js';
 import type { KeyMask } from '../upstream/key-mask.js';
 import { readAnswer } from '../upstream/read-answer.js';
 import { writeTo } from './client-stream.js';

@@ -1,8 +1,4 @@
-import { CHAT_COMPLETIONS } from '../protocol/chat-completions.js';
-import { COMPLETIONS } from '../protocol/completions.js';
-import { MESSAGES } from '../protocol/messages.js';
-import type { Protocol } from '../protocol/protocol.js';
-import { createResponses } from '../protocol/responses.js';
+import { CHAT_COMPLETIONS, COMPLETIONS, createResponses, MESSAGES, type Protocol } from '@retrace/chat';
 
 /** Purpose of a request. */
 export type Route =

@@ -1,15 +1,14 @@
-import { objectsOf, textOf } from '../protocol/json-fields.js';
-import { hasTokens, type UpstreamKind } from '../protocol/protocol.js';
+import { hasTokens, objectsOf, textOf, type ModelServerKind } from '@retrace/chat';
 import type { LocalTokenizer, OpenTokenizer } from '../proxy-config.js';
 import { ask, type Told } from './question.js';
 import type { Upstream } from './upstream.js';
 
 /** A server whose tokenizer is looked for. */
 export interface TokenizedServer {
-  readonly kind: UpstreamKind;
+  readonly kind: ModelServerKind;
   /** Hash that the server told; only `retrace serve` does. */
   readonly told: string | null;
-  /** SGLang's answer of `/get_model_info`. */
+  /** The answer of the route that tells the kind, which has directories where it is SGLang's. */
   readonly modelInfo: Told | null;
   /** The kind was given, so the server is not asked for what it is. */
   readonly isGiven: boolean;

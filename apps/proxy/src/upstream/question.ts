@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import type { JsonValue } from '@retrace/client';
-import { isObject } from '../protocol/json-fields.js';
+import { isJsonObject } from '@retrace/chat';
 import { Cancellation } from './cancellation.js';
 import type { Upstream } from './upstream.js';
 
@@ -46,7 +46,7 @@ export async function ask(upstream: Upstream, { path, body, key = null }: Questi
 function objectIn(answer: string): Told {
   try {
     const value = JSON.parse(answer) as JsonValue;
-    return isObject(value) ? value : {};
+    return isJsonObject(value) ? value : {};
   } catch {
     return {};
   }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
-import { NEUTRAL_SAMPLING } from '../protocol/sampling.js';
+import { NEUTRAL_SAMPLING } from '@retrace/chat';
 import type { LocalTokenizer } from '../proxy-config.js';
 import { createTokenizerFinder } from './find-tokenizer.js';
 import { KindDetector } from './upstream-kind.js';

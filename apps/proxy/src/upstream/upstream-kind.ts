@@ -1,14 +1,24 @@
+import {
+  KIND_PATHS,
+  kindByAnswers,
+  kindByHost,
+  knownDefaults,
+  NEUTRAL_SAMPLING,
+  numberOf,
+  objectOf,
+  textOf,
+  VERSION_PATH,
+  type ModelServerKind,
+  type SamplingDefaults,
+} from '@retrace/chat';
 import type { JsonValue } from '@retrace/client';
-import { numberOf, objectOf, textOf } from '../protocol/json-fields.js';
-import type { SamplingDefaults, UpstreamKind } from '../protocol/protocol.js';
-import { knownDefaults, NEUTRAL_SAMPLING } from '../protocol/sampling.js';
 import { ask, type Told } from './question.js';
 import type { FindTokenizer } from './find-tokenizer.js';
 import type { Upstream } from './upstream.js';
 
 /** Facts of the upstream, as far as they are known. */
 export interface UpstreamFacts {
-  readonly kind: UpstreamKind;
+  readonly kind: ModelServerKind;
   readonly samplingDefaults: SamplingDefaults;
   /** Hash of its tokenizer, as training compares it; null = unknown. */
   readonly tokenizerHash: string | null;
@@ -16,7 +26,7 @@ export interface UpstreamFacts {
 
 interface KindOptions {
   /** null: found by asking the server. */
-  readonly given: UpstreamKind | null;
+  readonly given: ModelServerKind | null;
   readonly findTokenizer: FindTokenizer;
 }
 
@@ -27,12 +37,7 @@ const TOKENIZER_PATIENCE_MS = 5_000;
 /** A server that did not answer is asked again after so long. */
 const REPEAT_MS = 5_000;
 
-const KNOWN_HOSTS: Readonly<Record<string, UpstreamKind>> = {
-  'api.openai.com': 'openai',
-  'api.anthropic.com': 'anthropic',
-};
-
-/** Finds out which program the upstream is, by its address or by routes that only vLLM, SGLang and `retrace serve` have, and which tokenizer it has. */
+/** Finds out which program the upstream is, by its address or by routes that only some have, and which tokenizer it has. */
 export class KindDetector {
   private known: UpstreamFacts | null = null;
   /** Whether the server is asked for its kind. */
@@ -48,7 +53,7 @@ export class KindDetector {
     private readonly upstream: Upstream,
     private readonly options: KindOptions,
   ) {
-    const kind = options.given ?? KNOWN_HOSTS[upstream.url.hostname] ?? null;
+    const kind = options.given ?? kindByHost(upstream.url.hostname);
     this.isAsked = kind === null;
     if (kind !== null) this.known = factsOf(kind);
   }
@@ -92,14 +97,13 @@ export class KindDetector {
   }
 
   private async probe(): Promise<void> {
-    const [modelInfo, version] = await Promise.all(
-      ['/get_model_info', '/version'].map((path) => ask(this.upstream, { path })),
-    );
+    const answers = await Promise.all(KIND_PATHS.map((path) => ask(this.upstream, { path })));
     this.probing = null;
-    if (modelInfo === null && version === null) return;
-    const kind = kindOf(modelInfo ?? {}, version ?? {});
-    this.known = factsOf(kind, version ?? {});
-    this.nameTokenizer(this.known, kind === 'sglang' ? modelInfo : null);
+    if (answers.every((answer) => answer === null)) return;
+    const told = new Map(KIND_PATHS.map((path, n) => [path, answers[n] ?? {}]));
+    const { kind, sign } = kindByAnswers(told);
+    this.known = factsOf(kind, told.get(VERSION_PATH));
+    this.nameTokenizer(this.known, sign);
   }
 
   private nameTokenizer(facts: UpstreamFacts, modelInfo: Told | null): void {
@@ -115,13 +119,8 @@ export class KindDetector {
   }
 }
 
-function kindOf(modelInfo: Told, version: Told): UpstreamKind {
-  if ('model_path' in modelInfo) return 'sglang';
-  return 'version' in version ? 'vllm' : 'other';
-}
-
-/** @param version what `/version` told: `retrace serve` names its tokenizer there, and what it samples with */
-function factsOf(kind: UpstreamKind, version: Told = {}): UpstreamFacts {
+/** @param version what `/version` told */
+function factsOf(kind: ModelServerKind, version: Told = {}): UpstreamFacts {
   return {
     kind,
     samplingDefaults: { ...knownDefaults(kind), ...toldDefaults(version.sampling_defaults) },

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { AnswerForm, LogprobsWriter } from '@retrace/chat';
 import type { PolicySupply } from '../supply/policy-supply.js';
-import type { AnswerForm } from './answer-form.js';
 import type { ChoiceDelta } from './choice-reader.js';
-import type { LogprobsWriter } from './logprobs.js';
 
 interface AnswerOptions {
   readonly form: AnswerForm;

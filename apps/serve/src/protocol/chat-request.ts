@@ -1,8 +1,9 @@
+import { isJsonObject } from '@retrace/chat';
 import type { Dict } from '@retrace/jinja';
 import type { ConversationMessage } from '@retrace/policy';
 import type { PolicySupply } from '../supply/policy-supply.js';
 import { RequestError } from './request-error.js';
-import { isFields, RequestFields, type JsonFields } from './request-fields.js';
+import { RequestFields, type JsonFields } from './request-fields.js';
 import { MAX_LIKELIEST, readSampling, type SamplingFields } from './sampling-fields.js';
 import { readTools, type RequestTools } from './tools.js';
 
@@ -101,7 +102,7 @@ function checkContent(content: unknown, param: string, mayLack: boolean): void {
   if (typeof content === 'string') return;
   if (!Array.isArray(content)) throw invalid(param, `"${param}" must be a text or a list of parts`);
   content.forEach((part: unknown, n) => {
-    if (isFields(part) && part.type === 'text' && typeof part.text === 'string') return;
+    if (isJsonObject(part) && part.type === 'text' && typeof part.text === 'string') return;
     throw invalid(
       `${param}[${n}]`,
       `"${param}[${n}]" must be {"type": "text", "text": …}; other contents are not supported`,
@@ -111,7 +112,7 @@ function checkContent(content: unknown, param: string, mayLack: boolean): void {
 
 function checkCall(call: JsonFields, path: string): void {
   const called = call.function;
-  if (isFields(called) && typeof called.name === 'string') return;
+  if (isJsonObject(called) && typeof called.name === 'string') return;
   throw invalid(
     `${path}tool_calls`,
     `"${path}tool_calls" must have {"id", "type": "function", "function": {"name", "arguments"}}`,

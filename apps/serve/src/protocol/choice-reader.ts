@@ -1,25 +1,14 @@
+import type { ChoiceAddition } from '@retrace/chat';
 import type { Tokenizer, TurnColumns } from '@retrace/policy';
 import type { SampledTokens } from '../engine/answer-request.js';
 import { TextStream } from '../engine/text-stream.js';
 import type { SamplingFields } from './sampling-fields.js';
-import { ToolCallStream, type WrittenToolCall } from './tool-call-stream.js';
+import { ToolCallStream } from './tool-call-stream.js';
 import type { RequestTools } from './tools.js';
 
-/** Why a choice ended. */
-export interface ChoiceEnd {
-  readonly finishReason: 'stop' | 'length' | 'tool_calls';
-  /** The stop string, or the stop token of the request, that ended it; null for others. */
-  readonly stopReason: string | number | null;
-}
-
-/** Addition of new tokens to a choice. */
-export interface ChoiceDelta {
-  readonly content: string;
-  readonly toolCalls: readonly WrittenToolCall[];
+/** Addition of new tokens to a choice, with all that is known of them. */
+export interface ChoiceDelta extends ChoiceAddition {
   readonly columns: TurnColumns;
-  /** Characters of the choice before `content`. */
-  readonly textOffset: number;
-  readonly end: ChoiceEnd | null;
 }
 
 /** Reads the tokens of one choice as words and tool calls. */

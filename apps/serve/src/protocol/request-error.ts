@@ -1,3 +1,4 @@
+import { errorBody, type ErrorBody } from '@retrace/chat';
 import { PolicyError } from '@retrace/policy';
 import { QueueFullError, TooManyAnswersError } from '../engine/serving-engine.js';
 
@@ -23,9 +24,9 @@ export class RequestError extends Error {
     this.code = code ?? null;
   }
 
-  get body(): object {
+  get body(): ErrorBody {
     const { message, param, code } = this;
-    return { error: { message, type: typeOf(this.status), param, code } };
+    return errorBody({ message, type: typeOf(this.status), param, code });
   }
 }
 

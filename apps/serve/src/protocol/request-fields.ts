@@ -1,3 +1,4 @@
+import { isJsonObject } from '@retrace/chat';
 import type { Dict, Value } from '@retrace/jinja';
 import { RequestError } from './request-error.js';
 
@@ -55,11 +56,12 @@ export class RequestFields {
   }
 
   object(name: string): JsonFields | null {
-    return this.checked(name, 'an object', isFields);
+    return this.checked(name, 'an object', isJsonObject);
   }
 
   objects(name: string): readonly JsonFields[] | null {
-    const holds = (value: unknown): value is JsonFields[] => Array.isArray(value) && value.every(isFields);
+    const holds = (value: unknown): value is JsonFields[] =>
+      Array.isArray(value) && value.every(isJsonObject);
     return this.checked(name, 'a list of objects', holds);
   }
 
@@ -116,10 +118,6 @@ export class RequestFields {
   private error(name: string, message: string, code: string): RequestError {
     return new RequestError(message, { param: `${this.path}${name}`, code });
   }
-}
-
-export function isFields(value: unknown): value is JsonFields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isIn(value: unknown, { min, max = Number.POSITIVE_INFINITY }: NumberRule): value is number {

@@ -1,21 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { writtenToolCalls } from '@retrace/agents';
+import type { ChoiceAddition } from '@retrace/chat';
 import { jsonField } from '@retrace/jinja';
 import { lengthOfBeginning } from '../engine/text-stream.js';
 import type { RequestTools } from './tools.js';
 
 const OPENING = '<tool_call>';
 
-export interface WrittenToolCall {
-  readonly id: string;
-  readonly type: 'function';
-  readonly function: { readonly name: string; readonly arguments: string };
-}
-
 export interface ReadTurn {
   /** Text that has not been passed on yet. */
   readonly content: string;
-  readonly toolCalls: readonly WrittenToolCall[];
+  readonly toolCalls: ChoiceAddition['toolCalls'];
 }
 
 /** Tells the words of a turn from its tool calls: words are passed on at once, calls when the turn has ended. */

@@ -1,6 +1,6 @@
 import { actionFormat, type ActionFormat } from '@retrace/agents';
 import { RequestError } from './request-error.js';
-import { isFields, RequestFields, type JsonFields } from './request-fields.js';
+import { RequestFields, type JsonFields } from './request-fields.js';
 
 /** Tools of a request that the model may call. */
 export interface RequestTools {
@@ -50,5 +50,5 @@ function toolOf(definition: JsonFields, n: number) {
 
 /** A schema without the name of its dialect, which decides nothing that tools use. */
 function withoutDialect({ $schema: _, ...schema }: JsonFields): JsonFields {
-  return { type: 'object', properties: {}, ...(isFields(schema) ? schema : {}) };
+  return { type: 'object', properties: {}, ...schema };
 }

@@ -1,10 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import { eventText, LogprobsWriter, STREAM_END, type AnswerForm } from '@retrace/chat';
 import type { ServingEngine } from '../engine/serving-engine.js';
-import type { AnswerForm } from '../protocol/answer-form.js';
 import { AnswerWriter } from '../protocol/answer-writer.js';
 import { ChoiceReader, joinDeltas, type ChoiceDelta } from '../protocol/choice-reader.js';
-import { LogprobsWriter } from '../protocol/logprobs.js';
 import { requestErrorOf } from '../protocol/request-error.js';
 import { answerRequests, type SamplingFields } from '../protocol/sampling-fields.js';
 import type { RequestTools } from '../protocol/tools.js';
@@ -97,7 +96,7 @@ async function sendStream(client: ServerResponse, parts: StreamParts): Promise<v
   const { stream, readers, writer, supply, signal, streamsUsage } = parts;
   const send = async (data: string) => {
     signal.throwIfAborted();
-    if (!client.write(`data: ${data}\n\n`)) await once(client, 'drain', { signal });
+    if (!client.write(eventText(data))) await once(client, 'drain', { signal });
   };
   try {
     for await (const sampled of stream) {
@@ -112,7 +111,7 @@ async function sendStream(client: ServerResponse, parts: StreamParts): Promise<v
       if (chunk) await send(JSON.stringify(chunk));
     }
     if (streamsUsage) await send(JSON.stringify(writer.usageChunk()));
-    await send('[DONE]');
+    await send(STREAM_END);
   } catch (error) {
     if (!client.headersSent || signal.aborted) throw error;
     await send(JSON.stringify(requestErrorOf(error).body));

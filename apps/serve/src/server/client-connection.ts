@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isJsonObject } from '@retrace/chat';
 import { parseJson, type Dict } from '@retrace/jinja';
 import { RequestError } from '../protocol/request-error.js';
-import { isFields, RequestFields } from '../protocol/request-fields.js';
+import { RequestFields } from '../protocol/request-fields.js';
 
 /** A signal that is aborted when the client goes away before it has its answer. */
 export function abortOnClose(client: ServerResponse): AbortSignal {
@@ -18,8 +19,8 @@ export function sendJson(client: ServerResponse, status: number, body: object): 
   client.end(text);
 }
 
-/** Reads the fields of a request. @throws RequestError for a body that is too large or no JSON object */
-export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<RequestFields> {
+/** Reads the body of a request. @throws RequestError 413 for more bytes than the limit */
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -32,9 +33,14 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number): 
     }
     chunks.push(chunk);
   }
-  const text = Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
+}
+
+/** Reads the fields of a request. @throws RequestError for a body that is too large or no JSON object */
+export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<RequestFields> {
+  const text = (await readBody(request, maxBytes)).toString();
   const body = parsed(text);
-  if (isFields(body)) return new RequestFields(body, { written: () => written(text) });
+  if (isJsonObject(body)) return new RequestFields(body, { written: () => written(text) });
   throw new RequestError('The body is not a JSON object', { code: 'invalid_json' });
 }
 

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { CHAT_FORM, COMPLETIONS_FORM, NEUTRAL_SAMPLING } from '@retrace/chat';
 import { PageGuard } from '@retrace/page-guard';
 import type { ServingEngine } from '../engine/serving-engine.js';
-import { CHAT_FORM, COMPLETIONS_FORM } from '../protocol/answer-form.js';
 import { readChat } from '../protocol/chat-request.js';
 import { readCompletions } from '../protocol/completions-request.js';
 import { RequestError, requestErrorOf } from '../protocol/request-error.js';
@@ -20,8 +20,6 @@ const KEEP_ALIVE_MS = 75_000;
 /** Longest that answers under way may take after a request to stop. */
 const STOP_MS = 5_000;
 const CLIENT_GONE = 499;
-/** How tokens are sampled where a request leaves these out; recorders can't see it otherwise. */
-const SAMPLING_DEFAULTS = { temperature: 1, top_p: 1, top_k: -1, min_p: 0, repetition_penalty: 1 };
 const PROBES: ReadonlySet<string> = new Set(['/health', '/metrics']);
 
 interface ServerParts {
@@ -123,7 +121,8 @@ export class ServeServer {
         sendJson(client, 200, {
           version,
           tokenizer_hash: supply.text.tokenizer.hash,
-          sampling_defaults: SAMPLING_DEFAULTS,
+          // Recorders can't see otherwise how tokens are sampled where a request leaves these out.
+          sampling_defaults: NEUTRAL_SAMPLING,
         });
         return;
       case 'GET /metrics':

@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
+import { tokenServer } from '@retrace/chat';
 import type { Recipe, TeacherEndpointRecipe } from '@retrace/config';
 import {
   describeTokenizer,
   describeVllmModel,
   EndpointError,
+  openTokenEngine,
   ServiceClient,
-  SglangEngine,
-  VllmEngine,
   type EngineOptions,
   type TokenEngine,
 } from '@retrace/endpoints';
@@ -73,8 +73,7 @@ export class EndpointTeacher implements Teacher {
         onNotice(`the update waits for the teacher at ${url}: ${message}`);
       },
     });
-    const Engine = kind === 'vllm' ? VllmEngine : SglangEngine;
-    this.engine = new Engine(this.service, this.asking);
+    this.engine = openTokenEngine(kind, this.service, this.asking);
   }
 
   /**
@@ -136,7 +135,7 @@ export class EndpointTeacher implements Teacher {
     const asking = { ...this.asking, deadlineMs };
     this.isChecked = true;
     try {
-      if (options.endpoint.kind === 'vllm') await requireContexts(service, asking, options);
+      if (tokenServer(options.endpoint.kind).servesByName) await requireContexts(service, asking, options);
       await requireTokenizer(service, asking, options);
     } catch (error) {
       this.isChecked = false;

@@ -1,3 +1,4 @@
+import { tokenServer } from '@retrace/chat';
 import { engineOf } from './engine-problems.js';
 import type { TeacherEndpointRecipe } from './distillation-recipe.js';
 import type { Recipe } from './recipe.js';
@@ -45,7 +46,7 @@ function endpointProblems(
   const place = 'distillation.teacher.endpoint';
   const again = 'an update is made again with what the server said of the tokens of its steps';
   const problems = addressProblems(`${place}.url`, url);
-  if (kind === 'vllm' && !model)
+  if (tokenServer(kind).servesByName && !model)
     problems.push(`${place}.model: missing, must be the name under which the server serves the teacher`);
   if (temperature !== 1) {
     problems.push(

@@ -1,3 +1,4 @@
+import { TOKEN_SERVER_KINDS, type TokenServerKind } from '@retrace/chat';
 import { IsBoolean, IsDefined, IsIn, IsOptional, Matches, Type, ValidateNested } from '@retrace/validation';
 import { IsLine, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 import { InitRecipe } from './init-recipe.js';
@@ -5,7 +6,7 @@ import { InitRecipe } from './init-recipe.js';
 /** A server that says how likely the tokens of a prompt are for its model, which must read the policy's tokens. */
 export class TeacherEndpointRecipe {
   /** Kind of server; `vllm` is also `retrace serve`. */
-  @IsIn(['vllm', 'sglang']) readonly kind!: 'vllm' | 'sglang';
+  @IsIn(TOKEN_SERVER_KINDS) readonly kind!: TokenServerKind;
   /** Address of the server, without a path: `http://127.0.0.1:8000`. */
   @IsLine({ maxLength: 2000 }) readonly url!: string;
   /** Name under which a vLLM server serves the teacher; SGLang serves one model. */

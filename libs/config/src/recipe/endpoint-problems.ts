@@ -1,10 +1,9 @@
+import { TOKEN_SERVER_KINDS, tokenServer } from '@retrace/chat';
 import { agentSettings } from './agent-problems.js';
 import type { EndpointRecipe } from './endpoint-recipe.js';
+import { hasAdapters } from './model-recipe.js';
 import { engineOf } from './engine-problems.js';
 import type { Recipe } from './recipe.js';
-
-/** As vLLM's server has it. */
-const MAX_STOP_STRINGS = 4;
 
 /** Fields of servers that a recipe names by themselves. */
 const NOT_OF_TINKER = [
@@ -17,7 +16,8 @@ export function endpointProblems(recipe: Recipe): string[] {
   const { collection, context, policy, agent } = recipe;
   const { endpoint } = collection;
   if (!endpoint) return [];
-  if (endpoint.kind === 'tinker') return tinkerProblems(endpoint, recipe);
+  const { kind } = endpoint;
+  if (kind === 'tinker') return tinkerProblems(endpoint, recipe);
   const problems: string[] = [];
   const { command } = endpoint;
   if ((endpoint.url === undefined) === (command === undefined)) {
@@ -41,15 +41,16 @@ export function endpointProblems(recipe: Recipe): string[] {
     ];
   }
   const numStops = (context.stopStrings?.length ?? 0) + numFormatStops(agent);
-  if (endpoint.kind === 'vllm' && numStops > MAX_STOP_STRINGS) {
+  const { maxStopStrings, takesAdapters } = tokenServer(kind);
+  if (maxStopStrings !== null && numStops > maxStopStrings) {
     problems.push(
-      `context.stopStrings: has ${numStops} with those of agent.format, must have at most ${MAX_STOP_STRINGS} where collection.endpoint.kind is "vllm"`,
+      `context.stopStrings: has ${numStops} with those of agent.format, must have at most ${maxStopStrings} where collection.endpoint.kind is "${kind}"`,
     );
   }
-  const hasAdapters = Boolean(policy.lora) || typeof policy.adapter === 'string';
-  if ((endpoint.kind === 'sglang' || command !== undefined) && hasAdapters) {
+  if ((!takesAdapters || command !== undefined) && hasAdapters(policy)) {
+    const kinds = TOKEN_SERVER_KINDS.filter((each) => !tokenServer(each).takesAdapters);
     problems.push(
-      'policy.lora: must be absent where collection.endpoint.kind is "sglang", or command starts the server: it gets all weights',
+      `policy.lora: must be absent where collection.endpoint.kind is ${kinds.map((each) => `"${each}"`).join(' or ')}, or command starts the server: it gets all weights`,
     );
   }
   return problems;

@@ -91,3 +91,8 @@ export class ComputeRecipe {
    */
   @IsOptional() @IsBoolean() readonly referenceOffload?: boolean;
 }
+
+/** Whether a policy trains LoRA adapters beside its model, or begins from some. */
+export function hasAdapters({ lora, adapter }: PolicyRecipe): boolean {
+  return Boolean(lora) || typeof adapter === 'string';
+}

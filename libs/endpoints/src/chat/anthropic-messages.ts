@@ -1,15 +1,10 @@
+import { messageTool, messageUsage } from '@retrace/chat';
 import { EndpointError } from '../endpoint-error.js';
 import { readJson } from '../generation/read-answer.js';
 import type { EngineOptions } from '../generation/token-engine.js';
 import type { ServiceClient } from '../http/service-client.js';
-import {
-  estimateTokens,
-  type ChatModel,
-  type ChatReply,
-  type ChatRequest,
-  type ChatUsage,
-} from './chat-model.js';
-import { countOf, textOf } from './read-fields.js';
+import { estimateTokens, type ChatModel, type ChatReply, type ChatRequest } from './chat-model.js';
+import { countedUsage, textOf } from './read-fields.js';
 
 interface Block {
   readonly type?: unknown;
@@ -23,12 +18,7 @@ interface Message {
   readonly model?: unknown;
   readonly content?: readonly Block[];
   readonly stop_reason?: unknown;
-  readonly usage?: {
-    readonly input_tokens?: unknown;
-    readonly cache_read_input_tokens?: unknown;
-    readonly cache_creation_input_tokens?: unknown;
-    readonly output_tokens?: unknown;
-  } | null;
+  readonly usage?: unknown;
 }
 
 const API_VERSION = '2023-06-01';
@@ -58,9 +48,7 @@ export class AnthropicMessages implements ChatModel {
         // Newer models refuse both of them together.
         ...(request.topP < 1 && { top_p: request.topP }),
         ...(stopStrings.length > 0 && { stop_sequences: stopStrings }),
-        ...(tools.length > 0 && {
-          tools: tools.map(({ parameters, ...tool }) => ({ ...tool, input_schema: parameters })),
-        }),
+        ...(tools.length > 0 && { tools: tools.map(messageTool) }),
       },
       signal,
       read: (text) => readReply(readJson(text) as Message | null),
@@ -84,20 +72,6 @@ function readReply(answer: Message | null): ChatReply {
     })),
     stopReason: stopReason === 'max_tokens' ? 'length' : 'stop',
     model: typeof model === 'string' ? model : '',
-    usage: usageOf(usage ?? null),
-  };
-}
-
-/** Anthropic counts tokens that came from the cache, or went into it, beside the other ones. */
-function usageOf(usage: Message['usage'] | null): ChatUsage | null {
-  if (!usage) return null;
-  const fresh = countOf(usage.input_tokens);
-  const cached = countOf(usage.cache_read_input_tokens);
-  const written = countOf(usage.cache_creation_input_tokens);
-  return {
-    inputTokens: fresh === null ? null : fresh + (cached ?? 0) + (written ?? 0),
-    cachedInputTokens: cached,
-    outputTokens: countOf(usage.output_tokens),
-    reasoningTokens: null,
+    usage: countedUsage(messageUsage(usage)),
   };
 }

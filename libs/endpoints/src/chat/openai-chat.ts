@@ -1,3 +1,4 @@
+import { completionUsage } from '@retrace/chat';
 import { EndpointError } from '../endpoint-error.js';
 import { readJson } from '../generation/read-answer.js';
 import type { EngineOptions } from '../generation/token-engine.js';
@@ -8,9 +9,8 @@ import {
   type ChatModel,
   type ChatReply,
   type ChatRequest,
-  type ChatUsage,
 } from './chat-model.js';
-import { countOf, textOf } from './read-fields.js';
+import { countedUsage, textOf } from './read-fields.js';
 
 interface Completion {
   readonly model?: unknown;
@@ -24,12 +24,7 @@ interface Completion {
       }[];
     };
   }[];
-  readonly usage?: {
-    readonly prompt_tokens?: unknown;
-    readonly completion_tokens?: unknown;
-    readonly prompt_tokens_details?: { readonly cached_tokens?: unknown } | null;
-    readonly completion_tokens_details?: { readonly reasoning_tokens?: unknown } | null;
-  } | null;
+  readonly usage?: unknown;
 }
 
 /** A server of OpenAI's chat completions: OpenAI, vLLM, SGLang, llama.cpp, Ollama and gateways to others. */
@@ -88,17 +83,7 @@ function readReply(answer: Completion | null): ChatReply {
     })),
     stopReason: choice.finish_reason === 'length' ? 'length' : 'stop',
     model: typeof answer?.model === 'string' ? answer.model : '',
-    usage: usageOf(answer?.usage ?? null),
-  };
-}
-
-function usageOf(usage: Completion['usage'] | null): ChatUsage | null {
-  if (!usage) return null;
-  return {
-    inputTokens: countOf(usage.prompt_tokens),
-    cachedInputTokens: countOf(usage.prompt_tokens_details?.cached_tokens),
-    outputTokens: countOf(usage.completion_tokens),
-    reasoningTokens: countOf(usage.completion_tokens_details?.reasoning_tokens),
+    usage: countedUsage(completionUsage(answer?.usage)),
   };
 }
 

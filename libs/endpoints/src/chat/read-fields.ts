@@ -1,4 +1,6 @@
+import type { ToldUsage } from '@retrace/chat';
 import { EndpointError } from '../endpoint-error.js';
+import type { ChatUsage } from './chat-model.js';
 
 /** @throws EndpointError `MALFORMED_ANSWER` unless it is text */
 export function textOf(value: unknown, field: string): string {
@@ -7,7 +9,17 @@ export function textOf(value: unknown, field: string): string {
   throw new EndpointError('MALFORMED_ANSWER', `${field} must be text, is ${found}`);
 }
 
-/** Returns a count of tokens; null where the server gives none. */
-export function countOf(value: unknown): number | null {
+/** Keeps of told usage what are counts; others are null, as where the server gives none. */
+export function countedUsage(told: Partial<ToldUsage> | null): ChatUsage | null {
+  if (told === null) return null;
+  return {
+    inputTokens: countOf(told.inputTokens),
+    cachedInputTokens: countOf(told.cachedInputTokens),
+    outputTokens: countOf(told.outputTokens),
+    reasoningTokens: countOf(told.reasoningTokens),
+  };
+}
+
+function countOf(value: unknown): number | null {
   return Number.isInteger(value) && (value as number) >= 0 ? (value as number) : null;
 }

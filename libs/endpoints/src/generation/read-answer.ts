@@ -1,7 +1,5 @@
+import { MISSING_LOGPROB } from '@retrace/chat';
 import { EndpointError } from '../endpoint-error.js';
-
-/** vLLM writes this for a logprob that it does not have. */
-const MISSING_LOGPROB = -9999;
 
 /** @throws EndpointError `MALFORMED_ANSWER` */
 export function readJson(text: string): unknown {

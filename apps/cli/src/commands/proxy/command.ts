@@ -1,9 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
+import { MODEL_SERVER_KINDS } from '@retrace/chat';
 import { readAllowedHosts } from '@retrace/page-guard';
-import type { UpstreamKind } from '@retrace/proxy';
 import { newCommand, numberFrom, wholeNumber } from '../../options.js';
-
-const KINDS = ['vllm', 'sglang', 'openai', 'anthropic', 'other'] as const satisfies readonly UpstreamKind[];
 
 /** The command with the options of the model server. */
 export const upstreamCommand = () =>
@@ -22,7 +20,7 @@ export const upstreamCommand = () =>
     .addOption(
       new Option('--upstream-kind <kind>', 'program of the model server (default: found by asking it)')
         .env('RETRACE_PROXY_UPSTREAM_KIND')
-        .choices(KINDS),
+        .choices(MODEL_SERVER_KINDS),
     )
     .addOption(
       new Option(

@@ -1,15 +1,10 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import type { LogprobsMode } from '@retrace/chat';
 import { openBackend } from '@retrace/compute';
 import { openLog } from '@retrace/log';
 import type { BackendChoice } from '@retrace/process';
-import {
-  openDirectorySupply,
-  openRunSupply,
-  startServer,
-  type LogprobsMode,
-  type PolicySupply,
-} from '@retrace/serve';
+import { openDirectorySupply, openRunSupply, startServer, type PolicySupply } from '@retrace/serve';
 import { CliError } from '../../cli-error.js';
 import { CREATED_BY, readVersion } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';

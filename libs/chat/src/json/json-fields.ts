@@ -1,0 +1,52 @@
+import type { JsonObject, JsonValue } from '@retrace/client';
+
+type Json = JsonValue | undefined;
+
+/** Objects in a list; [] for everything else. Bodies come from programs that may send anything, and are passed on as they are. */
+export function objectsOf(value: Json): readonly JsonObject[] {
+  return Array.isArray(value) ? (value as readonly JsonValue[]).filter(isJsonObject) : [];
+}
+
+/** Whether a value is a list of objects, or is not there at all: the readers of lists leave out everything else. */
+export function hasOnlyObjects(value: Json): boolean {
+  return value == null || (Array.isArray(value) && (value as readonly JsonValue[]).every(isJsonObject));
+}
+
+/** Objects in a list up to the first element that is something else: what comes after a hole is no part of an answer. */
+export function leadingObjects(value: Json): readonly JsonObject[] {
+  const all = Array.isArray(value) ? (value as readonly JsonValue[]) : [];
+  const hole = all.findIndex((each) => !isJsonObject(each));
+  return (hole < 0 ? all : all.slice(0, hole)) as readonly JsonObject[];
+}
+
+/** Objects in a list; null where there is no list. */
+export function listedObjects(value: Json): readonly JsonObject[] | null {
+  return Array.isArray(value) ? objectsOf(value) : null;
+}
+
+/** An object; {} for everything else. */
+export function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+export function textOf(value: Json): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+export function numberOf(value: Json): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The data of an event as an object; null for data of another kind, such as `[DONE]`. */
+export function eventObject(data: string): JsonObject | null {
+  try {
+    const value = JSON.parse(data) as JsonValue;
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
