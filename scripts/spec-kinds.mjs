@@ -43,6 +43,7 @@ const RELEASE_SPECS = [
   'test/alertmanager.spec.ts',
   'test/baselines.spec.ts',
   'test/distillation.spec.ts',
+  'test/outside-updates-api.spec.ts',
   'test/update-questions-api.spec.ts',
   /^test\/clients\//,
   // Learning over many updates; what the proxy and serve record, and what is trained on, are specs of a landing.

@@ -209,15 +209,19 @@ describe('a batch of groups that are drawn', () => {
 describe('a batch that nobody waits for any more', () => {
   const files = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('retrace-batch-'));
 
-  it('ends with its request, makes room for the next one, and leaves no file', async () => {
-    const asked = fetch(`${fixture.api.url}${path()}`, {
-      ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"groups":2}' },
-      signal: AbortSignal.timeout(100),
-    });
-    await expect(asked).rejects.toThrow(/timeout/);
-    expect((await batchOf({ groups: 1 })).numRows).toBe(4);
-    await expect.poll(files).toEqual([]);
-  });
+  it(
+    'ends with its request, makes room for the next one, and leaves no file',
+    { tags: 'release' },
+    async () => {
+      const asked = fetch(`${fixture.api.url}${path()}`, {
+        ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"groups":2}' },
+        signal: AbortSignal.timeout(100),
+      });
+      await expect(asked).rejects.toThrow(/timeout/);
+      expect((await batchOf({ groups: 1 })).numRows).toBe(4);
+      await expect.poll(files).toEqual([]);
+    },
+  );
 });
 
 describe('a batch that is asked for wrongly', () => {
@@ -306,7 +310,7 @@ describe('a batch of a run that was recorded', () => {
     return runId;
   }
 
-  it('has advantages within its groups, by the rewards that were recorded', async () => {
+  it('has advantages within its groups, by the rewards that were recorded', { tags: 'release' }, async () => {
     const batch = await batchOf({ temperature: 0.7 }, recordedId);
     const rewards = Array.from(batch.getChild('reward') ?? [], Number);
     expect([...rewards].sort()).toEqual([0, 0.25, 0.75, 1]);

@@ -237,7 +237,7 @@ describe('a proxied conversation', () => {
     expect(Number(/^retrace_proxy_poorer_episodes (\d+)/m.exec(metrics)?.[1])).toBeGreaterThan(0);
   });
 
-  it('of any JSON gives as many steps as calls, and an end', async () => {
+  it('of any JSON gives as many steps as calls, and an end', { tags: 'release' }, async () => {
     // Texts may have lone halves of surrogate pairs: `unit: 'binary'` draws from all code points.
     const json = fc.jsonValue({ depthSize: 'small', stringUnit: 'binary' });
     const message = fc.record(
@@ -278,7 +278,7 @@ describe('a proxied conversation', () => {
 });
 
 describe('records that were made storable', () => {
-  it('are all taken by the server as they are', async () => {
+  it('are all taken by the server as they are', { tags: 'release' }, async () => {
     const run = await runs.start({
       name: `vectors \ud83d ${'n'.repeat(300)}`,
       metadata: { large: 'x'.repeat(2_000_000) },

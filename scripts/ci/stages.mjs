@@ -63,11 +63,11 @@ const PAGE = {
   after: ['types'],
 };
 
-/** Fails for a link to a page that does not exist; the packages contain the site. @type {Stage} */
+/** Fails for a link to a page that does not exist. @type {Stage} */
 const DOCUMENTATION = { name: 'documentation', command: npm('docs'), after: ['types'] };
 
 /**
- * The last three wait much of their time, for servers and for each other's answers, so they run beside the tests.
+ * The last two wait much of their time, for servers and for each other's answers, so they run beside the tests.
  *
  * @type {readonly Stage[]}
  */
@@ -82,6 +82,5 @@ export const STAGES = [
     after: [...SERVICES, PAGE.name],
   },
   { name: 'python client', command: npm('test:python'), after: [PAGE.name] },
-  { name: 'packages', command: node('scripts/check-package.mjs'), after: [PAGE.name, DOCUMENTATION.name] },
   { name: 'smoke', command: node('scripts/smoke.mjs'), after: [PAGE.name] },
 ];
