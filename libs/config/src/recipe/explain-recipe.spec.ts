@@ -49,11 +49,11 @@ describe('an explained recipe', () => {
     ]);
   });
 
-  it('may end lists with commas, and a fault names its line', () => {
+  it('may end lists with commas, and a fault names its place', () => {
     const text = JSON.stringify(plain('bandit-ppo'), null, 2);
     expect(read(text.replace(/\n\}$/, ',\n}'))).toEqual(resolveRecipe('bandit-ppo'));
     expect(() => read('{\n  // a comment\n  "seed" 1\n}')).toThrow(
-      /explained\.jsonc" is not valid JSON with comments: ColonExpected in line 3/,
+      /explained\.jsonc" is not valid JSON: Expected ':' after property name in JSON at position 26/,
     );
   });
 });

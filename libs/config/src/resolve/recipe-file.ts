@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { parse, printParseErrorCode, type ParseError } from 'jsonc-parser';
+import stripJsonComments from 'strip-json-comments';
 import { ConfigError } from '../config-error.js';
 import { showText } from '../recipe/show-value.js';
 
@@ -17,24 +17,11 @@ export function isRecipeFile(path: string): boolean {
  */
 export function parseRecipeFile(path: string): unknown {
   const text = readRecipeFile(path);
-  const shown = `Recipe file "${showText(path)}"`;
-  if (path.endsWith('.jsonc')) {
-    const errors: ParseError[] = [];
-    const value: unknown = parse(text, errors, { allowTrailingComma: true });
-    const [first] = errors;
-    if (first === undefined) return value;
-    const line = text.slice(0, first.offset).split('\n').length;
-    throw new ConfigError(
-      'RECIPE_INVALID',
-      `${shown} is not valid JSON with comments: ${printParseErrorCode(first.error)} in line ${line}`,
-    );
-  }
   try {
-    return JSON.parse(text);
+    return JSON.parse(path.endsWith('.jsonc') ? stripJsonComments(text, { trailingCommas: true }) : text);
   } catch (cause) {
-    throw new ConfigError('RECIPE_INVALID', `${shown} is not valid JSON: ${(cause as Error).message}`, {
-      cause,
-    });
+    const message = `Recipe file "${showText(path)}" is not valid JSON: ${(cause as Error).message}`;
+    throw new ConfigError('RECIPE_INVALID', message, { cause });
   }
 }
 
