@@ -1,6 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { asksAboutNow } from '../store/asked-moment.js';
+import type { ControlEventKind } from '@retrace/trajectory';
+import { ControlChanges } from '../store/control-changes.js';
+import { KeptOfAllRuns } from '../store/kept-of-all-runs.js';
+import { KeptOfAskedRuns } from '../store/kept-of-asked-runs.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 
@@ -30,12 +33,27 @@ const NO_ACTIVITY: RunActivity = {
 const TIMED_UPDATES = 20;
 const MAX_CURVE_POINTS = 60;
 
-// Until parts are merged, a record may be stored twice, and must count once.
+/** `OF_RUNS` is replaced by a condition on `run_id`, or by nothing for all runs. */
+const OF_RUNS = '-- of runs';
+const THESE_RUNS = 'AND run_id IN {runIds:Array(String)}';
+
 const LAST_ACTIVITY = `
-  SELECT run_id, max(occurred_at) AS last_activity_at,
-    concat(toString(uniqExact(log_id, log_offset)), ':', toString(max(log_offset))) AS records
+  SELECT run_id, max(occurred_at) AS value
   FROM events
-  WHERE episode_id = '' AND kind != 'RunAnnotated' AND run_id IN {runIds:Array(String)}
+  WHERE episode_id = '' AND kind != 'RunAnnotated' AND run_id != ''
+    ${OF_RUNS}
+  GROUP BY run_id`;
+
+/** Newest values of a metric. Records that came twice are equal. */
+const NEWEST_FIGURES = `
+  SELECT run_id, argMax(figure, (metric_step, occurred_at)) AS value
+  FROM (
+    SELECT run_id, metric_step, occurred_at, metric_values[indexOf(metric_names, {metric:String})] AS figure
+    FROM events
+    WHERE episode_id = '' AND kind = 'MetricsLogged' AND has(metric_names, {metric:String})
+      ${OF_RUNS}
+  )
+  WHERE isFinite(figure)
   GROUP BY run_id`;
 
 const POLICY_VERSIONS = `
@@ -84,62 +102,85 @@ const SUCCESS_CURVES = `
   )
   GROUP BY run_id`;
 
-const MOST_KEPT = 1_000;
-
-interface LastActivity {
-  readonly runId: string;
-  readonly lastActivityAt: string;
-  /** Tells which control events of the run are stored: how many, and the last one's place in the log. */
-  readonly records: string;
-}
+const MOST_FIGURES = 1_000;
+const MOST_METRICS = 8;
 
 type Figures = Omit<RunActivity, 'lastActivityAt'>;
-const NO_FIGURES: Figures = NO_ACTIVITY;
 
-/**
- * Reads the progress of several runs. It follows from their control events, so the progress of now is read again only of runs that have other
- * events than before.
- */
+const FIGURE_KINDS: ReadonlySet<string> = new Set<ControlEventKind>([
+  ...(['MetricsLogged', 'PolicyPublished', 'TrainerClaimed'] as const),
+]);
+
+/** Reads the progress of runs. It follows from their control events, so the progress of now is kept until a run has new ones. */
 @Injectable()
 export class RunActivityReader {
-  private readonly kept = new LRUCache<string, { readonly records: string; readonly figures: Figures }>({
-    max: MOST_KEPT,
-  });
+  private readonly lastActivities: KeptOfAllRuns<string>;
+  private readonly figures: KeptOfAskedRuns<Figures>;
+  /** By the name of the metric. */
+  private readonly newest = new LRUCache<string, KeptOfAllRuns<number>>({ max: MOST_METRICS });
 
-  constructor(private readonly store: StoreService) {}
+  constructor(
+    private readonly store: StoreService,
+    private readonly changes: ControlChanges,
+  ) {
+    this.lastActivities = new KeptOfAllRuns({
+      changes,
+      dependsOn: (kind) => kind !== 'RunAnnotated',
+      read: async (runIds) => {
+        const times = await this.readOfEach<string>(LAST_ACTIVITY, { runIds });
+        return new Map(Array.from(times, ([runId, time]) => [runId, isoTime(time)]));
+      },
+    });
+    this.figures = new KeptOfAskedRuns({
+      ...{ changes, mostKept: MOST_FIGURES },
+      dependsOn: (kind) => FIGURE_KINDS.has(kind),
+      read: (runIds) => this.readFigures(runIds),
+    });
+  }
 
   async read(runIds: readonly string[]): Promise<(runId: string) => RunActivity> {
-    if (runIds.length === 0) return () => NO_ACTIVITY;
-    const rows = await this.store.queryRows<LastActivity>(LAST_ACTIVITY, { runIds });
-    const lastOf = new Map(rows.map((row) => [row.runId, row]));
-    const figuresOf = asksAboutNow()
-      ? await this.readChanged(rows)
-      : await this.readFigures(rows.map(({ runId }) => runId));
+    const [lastOf, figuresOf] = await Promise.all([this.lastActivities.of(runIds), this.figures.of(runIds)]);
+    const found = new Map(runIds.map((runId) => [runId, lastOf.get(runId)]));
     return (runId) => {
-      const last = lastOf.get(runId);
+      const last = found.get(runId);
       return last === undefined
         ? NO_ACTIVITY
-        : { ...figuresOf(runId), lastActivityAt: isoTime(last.lastActivityAt) };
+        : { ...NO_ACTIVITY, ...figuresOf.get(runId), lastActivityAt: last };
     };
   }
 
-  /** Figures of now; those of runs whose records are the same as before are not read again. */
-  private async readChanged(rows: readonly LastActivity[]): Promise<(runId: string) => Figures> {
-    const keptOf = new Map(
-      rows.flatMap(({ runId, records }) => {
-        const kept = this.kept.get(runId);
-        return kept?.records === records ? [[runId, kept.figures] as const] : [];
-      }),
-    );
-    const changed = rows.filter(({ runId }) => !keptOf.has(runId));
-    const readOf = await this.readFigures(changed.map(({ runId }) => runId));
-    for (const { runId, records } of changed) this.kept.set(runId, { records, figures: readOf(runId) });
-    return (runId) => keptOf.get(runId) ?? readOf(runId);
+  /** Times (ISO 8601) of the newest control events but annotations, of all runs. */
+  lastActivityTimes(): Promise<ReadonlyMap<string, string>> {
+    return this.lastActivities.all();
+  }
+
+  /** Newest finite values of a metric in all runs that have one. */
+  newestValues(metric: string): Promise<ReadonlyMap<string, number>> {
+    const kept =
+      this.newest.get(metric) ??
+      new KeptOfAllRuns<number>({
+        changes: this.changes,
+        dependsOn: (kind) => kind === 'MetricsLogged',
+        read: (runIds) => this.readOfEach<number>(NEWEST_FIGURES, { runIds, metric }),
+      });
+    this.newest.set(metric, kept);
+    return kept.all();
+  }
+
+  private async readOfEach<Value>(
+    sql: string,
+    { runIds, ...params }: { readonly runIds: readonly string[] | null; readonly metric?: string },
+  ): Promise<Map<string, Value>> {
+    const query = sql.replace(OF_RUNS, runIds === null ? '' : THESE_RUNS);
+    const rows = await this.store.queryRows<{ readonly runId: string; readonly value: Value }>(query, {
+      ...params,
+      runIds: runIds ?? [],
+    });
+    return new Map(rows.map(({ runId, value }) => [runId, value]));
   }
 
   /** One query for each field. */
-  private async readFigures(runIds: readonly string[]): Promise<(runId: string) => Figures> {
-    if (runIds.length === 0) return () => NO_FIGURES;
+  private async readFigures(runIds: readonly string[]): Promise<Map<string, Figures>> {
     const params = { runIds, maxPoints: MAX_CURVE_POINTS, timedUpdates: TIMED_UPDATES + 1 };
     const [versions, latestValues, curves, updates] = await Promise.all([
       this.store.queryRows<{ runId: string; newestVersion: number }>(POLICY_VERSIONS, params),
@@ -156,11 +197,12 @@ export class RunActivityReader {
       values[name] = latest;
       latestOf.set(runId, values);
     }
-    return (runId) => ({
+    const figuresOf = (runId: string): Figures => ({
       successCurve: curveOf.get(runId) ?? [],
       latest: latestOf.get(runId) ?? {},
       policyVersion: versionOf.get(runId) ?? null,
       updates: updatesOf.get(runId) ?? NO_UPDATES,
     });
+    return new Map(runIds.map((runId) => [runId, figuresOf(runId)]));
   }
 }
