@@ -62,45 +62,43 @@ const POLICY_VERSIONS = `
   WHERE run_id IN {runIds:Array(String)}
   GROUP BY run_id`;
 
-const LATEST_VALUES = `
-  SELECT run_id, name, argMax(value, (step, occurred_at)) AS latest
-  FROM metrics
-  WHERE run_id IN {runIds:Array(String)} AND isFinite(value)
-  GROUP BY run_id, name`;
-
-// The median, since a run that was stopped and resumed has one long pause among them.
-const UPDATES = `
-  SELECT run_id, max(step) AS update_number,
-    if(count() < 2, NULL, quantileExactIf(0.5)(seconds, step > first_step)) AS median_s
+/**
+ * Newest values of the metrics of runs, in one pass over their events: each query beside a training run waits for the processors. The row of the
+ * empty name is of the events themselves. It has the newest trained update and the median time between the last ones: the median, since a run that
+ * was stopped and resumed has one long pause among them. That of the success rate has the mean of each of at most `maxPoints` equal stretches.
+ */
+const METRICS = `
+  WITH arraySort(points).2 AS successes, length(successes) AS num_points, least(num_points, {maxPoints:UInt64}) AS num_stretches,
+    stretch -> intDiv(stretch * num_points + num_stretches - 1, num_stretches) AS first_of,
+    arraySlice(update_times.2, -toInt64({timedUpdates:UInt64})) AS last_times
+  SELECT run_id, name, latest,
+    arrayMap(i -> arrayAvg(arraySlice(successes, first_of(i) + 1, first_of(i + 1) - first_of(i))), range(num_stretches)) AS curve,
+    if(empty(update_times.1), 0, update_times.1[-1]) AS update_number,
+    if(length(last_times) < 2, NULL, arrayReduce('quantileExact(0.5)', arrayPopFront(arrayDifference(last_times)))) AS median_s
   FROM (
-    SELECT run_id, step, min(step) OVER (PARTITION BY run_id) AS first_step,
-      at - lagInFrame(at) OVER (PARTITION BY run_id ORDER BY step ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS seconds
+    SELECT run_id, name, argMaxIf(value, (metric_step, occurred_at), isFinite(value)) AS latest, countIf(isFinite(value)) AS num_values,
+      groupArrayIf((metric_step, value), name = 'rollout/success' AND isFinite(value)) AS points,
+      minMapIf([metric_step], [toUnixTimestamp64Micro(occurred_at) / 1e6], name = '' AND source = 'trainer') AS update_times
     FROM (
-      SELECT run_id, metric_step AS step, toUnixTimestamp64Micro(min(occurred_at)) / 1e6 AS at
+      SELECT run_id, source, metric_step, occurred_at, metric_names, metric_values
       FROM events
-      WHERE episode_id = '' AND kind = 'MetricsLogged' AND source = 'trainer' AND run_id IN {runIds:Array(String)}
-      GROUP BY run_id, step
-      ORDER BY run_id, step DESC
-      LIMIT {timedUpdates:UInt64} BY run_id
+      WHERE episode_id = '' AND kind = 'MetricsLogged' AND run_id IN {runIds:Array(String)}
+      LIMIT 1 BY run_id, event_id
     )
+    ARRAY JOIN arrayPushFront(CAST(metric_names, 'Array(String)'), '') AS name, arrayPushFront(metric_values, 0) AS value
+    GROUP BY run_id, name
   )
-  GROUP BY run_id`;
+  WHERE num_values > 0`;
 
-/** The mean of each of at most `maxPoints` equal stretches of a run's rounds. */
-const SUCCESS_CURVES = `
-  SELECT run_id, arrayMap(point -> point.2, arraySort(groupArray((bucket, mean)))) AS curve
-  FROM (
-    SELECT run_id, bucket, avg(value) AS mean
-    FROM (
-      SELECT run_id, value,
-        intDiv((row_number() OVER (PARTITION BY run_id ORDER BY step) - 1) * {maxPoints:UInt64},
-               greatest(count() OVER (PARTITION BY run_id), {maxPoints:UInt64})) AS bucket
-      FROM metrics
-      WHERE run_id IN {runIds:Array(String)} AND name = 'rollout/success' AND isFinite(value)
-    )
-    GROUP BY run_id, bucket
-  )
-  GROUP BY run_id`;
+interface MetricRow {
+  readonly runId: string;
+  /** Empty in the row of the events themselves. */
+  readonly name: string;
+  readonly latest: number;
+  readonly curve: readonly number[];
+  readonly updateNumber: number;
+  readonly medianS: number | null;
+}
 
 const MOST_FIGURES = 1_000;
 const MOST_METRICS = 8;
@@ -179,30 +177,30 @@ export class RunActivityReader {
     return new Map(rows.map(({ runId, value }) => [runId, value]));
   }
 
-  /** One query for each field. */
   private async readFigures(runIds: readonly string[]): Promise<Map<string, Figures>> {
     const params = { runIds, maxPoints: MAX_CURVE_POINTS, timedUpdates: TIMED_UPDATES + 1 };
-    const [versions, latestValues, curves, updates] = await Promise.all([
+    const [versions, metrics] = await Promise.all([
       this.store.queryRows<{ runId: string; newestVersion: number }>(POLICY_VERSIONS, params),
-      this.store.queryRows<{ runId: string; name: string; latest: number }>(LATEST_VALUES, params),
-      this.store.queryRows<{ runId: string; curve: number[] }>(SUCCESS_CURVES, params),
-      this.store.queryRows<{ runId: string } & RunActivity['updates']>(UPDATES, params),
+      this.store.queryRows<MetricRow>(METRICS, params),
     ]);
+    const metricsOf = new Map<string, MetricRow[]>(runIds.map((runId) => [runId, []]));
+    for (const row of metrics) metricsOf.get(row.runId)?.push(row);
     const versionOf = new Map(versions.map((row) => [row.runId, row.newestVersion]));
-    const curveOf = new Map(curves.map((row) => [row.runId, row.curve]));
-    const updatesOf = new Map(updates.map(({ runId, ...figures }) => [runId, figures]));
-    const latestOf = new Map<string, Record<string, number>>();
-    for (const { runId, name, latest } of latestValues) {
-      const values = latestOf.get(runId) ?? {};
-      values[name] = latest;
-      latestOf.set(runId, values);
-    }
-    const figuresOf = (runId: string): Figures => ({
-      successCurve: curveOf.get(runId) ?? [],
-      latest: latestOf.get(runId) ?? {},
-      policyVersion: versionOf.get(runId) ?? null,
-      updates: updatesOf.get(runId) ?? NO_UPDATES,
-    });
-    return new Map(runIds.map((runId) => [runId, figuresOf(runId)]));
+    return new Map(
+      Array.from(metricsOf, ([runId, rows]) => [runId, figuresOf(rows, versionOf.get(runId) ?? null)]),
+    );
   }
+}
+
+function figuresOf(rows: readonly MetricRow[], policyVersion: number | null): Figures {
+  const events = rows.find(({ name }) => name === '');
+  const { updateNumber, medianS } = events ?? NO_UPDATES;
+  return {
+    successCurve: rows.find(({ name }) => name === 'rollout/success')?.curve ?? [],
+    latest: Object.fromEntries(
+      rows.filter((row) => row !== events).map(({ name, latest }) => [name, latest]),
+    ),
+    policyVersion,
+    updates: { updateNumber, medianS },
+  };
 }
