@@ -1,14 +1,14 @@
 import { appendEvents } from '@retrace/log/testing';
-import { catchUp, deleteRun, MIGRATIONS_DIRECTORY } from '@retrace/store';
+import { catchUp, deleteRun } from '@retrace/store';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId, type AnyEvent } from '@retrace/trajectory';
 import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { readApiConfig } from '../config/api-config.js';
 import { askedMoment } from '../store/asked-moment.js';
 import { ControlChanges } from '../store/control-changes.js';
 import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
+import { configOver } from '../testing/store-config.js';
 import { RunActivityReader } from './run-activity.js';
 import { RunFactsReader } from './run-facts.js';
 import { RunTotalsReader } from './run-totals-reader.js';
@@ -39,16 +39,7 @@ let store: WatchedStore;
 
 beforeAll(async () => {
   fixture = await openStoreFixture();
-  const config = readApiConfig({
-    RETRACE_LOG_DIRECTORY: fixture.directory,
-    RETRACE_STORE_URL: fixture.url,
-    RETRACE_STORE_USER: 'retrace',
-    RETRACE_STORE_PASSWORD: 'fixture',
-    RETRACE_STORE_READONLY_USER: 'reader',
-    RETRACE_STORE_READONLY_PASSWORD: 'fixture',
-    RETRACE_MIGRATIONS_DIRECTORY: MIGRATIONS_DIRECTORY,
-  });
-  store = new WatchedStore(config);
+  store = new WatchedStore(configOver(fixture));
   store.takeAsReady();
 });
 afterEach(async () => {
