@@ -323,7 +323,7 @@ describe('episodes', () => {
     ['text=no such words', () => false],
   ])('filters by %s', async (filter, isExpected: (end: EpisodeEnded, round: number) => boolean) => {
     const episodes = await allPages<EpisodeListItem>(
-      `${runPath()}/episodes?limit=25&sort=oldest&sealed=true&${filter}`,
+      `${runPath()}/episodes?limit=8&sort=oldest&sealed=true&${filter}`,
     );
     const expected = rounds.flatMap((some, round) =>
       some.filter(({ end }) => isExpected(end, round)).map(({ episodeId }) => episodeId),

@@ -1,4 +1,5 @@
-import type { EpisodesQuery } from './episodes.dto.js';
+import { isoTime } from '../store/store-time.js';
+import type { EpisodeListItem, EpisodesQuery } from './episodes.dto.js';
 
 type FilterName = Exclude<keyof EpisodesQuery, 'cursor' | 'limit' | 'sort' | 'groupId' | 'update'>;
 
@@ -14,6 +15,26 @@ const EPISODE_CONDITIONS: Partial<Record<FilterName, string>> = {
   maxReturn: '`return` <= {maxReturn:Float64}',
   startedFrom: 'toUnixTimestamp64Milli(started_at) >= {startedFrom:Int64}',
   startedBefore: 'toUnixTimestamp64Milli(started_at) < {startedBefore:Int64}',
+};
+
+type EpisodeTest = (episode: EpisodeListItem) => boolean;
+
+const startedMs = ({ startedAt }: EpisodeListItem): number => Date.parse(isoTime(startedAt));
+
+/** The same conditions on an episode that was read: its times are as the store writes them. */
+const EPISODE_TESTS: {
+  readonly [Name in FilterName]?: (value: NonNullable<EpisodesQuery[Name]>) => EpisodeTest;
+} = {
+  split: (split) => (episode) => episode.split === split,
+  agent: (agent) => (episode) => episode.agent === agent,
+  sealed: (sealed) => (episode) => episode.sealed === sealed,
+  success: (success) => (episode) => episode.success === success,
+  endReason: (endReason) => (episode) => episode.endReason === endReason,
+  tag: (tag) => (episode) => episode.tags.includes(tag),
+  minReturn: (least) => (episode) => episode.return !== null && episode.return >= least,
+  maxReturn: (most) => (episode) => episode.return !== null && episode.return <= most,
+  startedFrom: (time) => (episode) => startedMs(episode) >= Date.parse(time),
+  startedBefore: (time) => (episode) => startedMs(episode) < Date.parse(time),
 };
 
 /** A step that was changed so that it could be stored. */
@@ -58,6 +79,17 @@ export function filterConditions(query: EpisodesQuery, range: string): string[] 
 /** Whether any filter is set beside the group and the update, which name their episodes. */
 export function hasFilter(query: EpisodesQuery): boolean {
   return filterConditions(query, 'true').length > 0;
+}
+
+/** Tests an episode for all filters that are set; null where one of them asks about the records of episodes. */
+export function episodeTest(query: EpisodesQuery): ((episode: EpisodeListItem) => boolean) | null {
+  const isSet = (name: string) => query[name as FilterName] !== undefined;
+  if (Object.keys(RECORD_CONDITIONS).some(isSet)) return null;
+  const tests = (Object.keys(EPISODE_TESTS) as FilterName[]).filter(isSet).map((name) => {
+    const makeTest = EPISODE_TESTS[name] as (value: unknown) => EpisodeTest;
+    return makeTest(query[name]);
+  });
+  return (episode) => tests.every((test) => test(episode));
 }
 
 /** Selects the members of a group. */

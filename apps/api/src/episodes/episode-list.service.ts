@@ -6,19 +6,23 @@ import { StoreService } from '../store/store.service.js';
 import { EPISODE_END_COLUMNS, episodesOf, type EpisodeEndRow } from './episode-ends.js';
 import {
   BATCH_CONDITION,
+  episodeTest,
   filterConditions,
   filterParams,
   GROUP_CONDITION,
   hasFilter,
 } from './episode-filter.js';
-import { EPISODE_COLUMNS, toEpisodeListItem } from './episode-row.js';
+import { toEpisodeListItem } from './episode-row.js';
 import type { EpisodesQuery, EpisodeListItem } from './episodes.dto.js';
 
 /** Sorts after every UUID. */
 const AFTER_ALL = '~';
 
-/** Episodes searched for matches of a filter by each query of one request: few first, since most filters find a page among them. */
+/** Episodes searched for matches of a filter by each further query of one request: few first. */
 const WINDOWS_EPISODES = [1_000, 4_000, 15_000, 20_000, 20_000, 20_000, 20_000];
+
+/** Of episodes, read at first where a filter is on: most filters find a page among them. */
+const FIRST_PAGES = 4;
 
 /**
  * Lists episodes in bounded time, however many the run has.
@@ -38,27 +42,32 @@ export class EpisodeListService {
     if (!(await this.starts.hadStarted(runId))) return { items: [], nextCursor: null };
     if (query.groupId !== undefined || query.update !== undefined) return this.listNamed(runId, query, after);
     if (hasFilter(query)) return this.search(runId, query, after);
-    return toPage(await this.readNext(runId, query, after), query.limit);
+    return toPage(await this.readNext(runId, query, { after, wanted: query.limit + 1 }), query.limit);
   }
 
   /**
-   * The next episodes, at most one more than the limit, read in the order of the sorting key. Skipping indexes are off: evaluating
-   * them for each of the sink's many parts costs more than they save.
+   * The next episodes, at most `wanted`, read in the order of the sorting key. Skipping indexes are off: evaluating them for each of the
+   * sink's many parts costs more than they save.
+   *
+   * @param among condition on `episode_id` (default: all)
    */
-  private async readNext(runId: string, query: EpisodesQuery, after: string): Promise<EpisodeListItem[]> {
+  private async readNext(
+    runId: string,
+    query: EpisodesQuery,
+    { after, wanted, among = 'true', ...params }: NextEpisodes,
+  ): Promise<EpisodeListItem[]> {
     const { direction, beyond } = orderOf(query);
     const sql = `
       SELECT ${EPISODE_END_COLUMNS}
       FROM events
-      WHERE run_id = {runId:String} AND episode_id > '' AND episode_id ${beyond} {after:String}
+      WHERE run_id = {runId:String} AND episode_id > '' AND episode_id ${beyond} {after:String} AND ${among}
         AND kind IN ('EpisodeStarted', 'EpisodeEnded', 'EpisodeAnnotated')
       ORDER BY run_id ${direction}, episode_id ${direction}
       LIMIT {size:UInt32}
       SETTINGS use_skip_indexes = 0`;
-    const wanted = query.limit + 1;
     // An episode has two records, and more only when it was annotated or some were delivered again. The last episode of a full answer may be incomplete.
     for (let size = 2 * (wanted + 1); ; size *= 2) {
-      const records = await this.store.queryRows<EpisodeEndRow>(sql, { runId, after, size });
+      const records = await this.store.queryRows<EpisodeEndRow>(sql, { ...params, runId, after, size });
       const isWhole = records.length < size;
       const last = records.at(-1)?.episodeId;
       const episodes = episodesOf(isWhole ? records : records.filter(({ episodeId }) => episodeId !== last));
@@ -72,35 +81,57 @@ export class EpisodeListService {
     query: EpisodesQuery,
     after: string,
   ): Promise<Page<EpisodeListItem>> {
-    const { beyond, direction } = orderOf(query);
+    const { groupId, update, limit } = query;
     const named = [
-      ...(query.groupId === undefined ? [] : [GROUP_CONDITION]),
-      ...(query.update === undefined ? [] : [BATCH_CONDITION]),
-    ];
+      ...(groupId === undefined ? [] : [GROUP_CONDITION]),
+      ...(update === undefined ? [] : [BATCH_CONDITION]),
+    ].join(' AND ');
+    if (!hasFilter(query)) {
+      const next = { after, wanted: limit + 1, among: named, groupId, update };
+      return toPage(await this.readNext(runId, query, next), limit);
+    }
+    const { beyond, direction } = orderOf(query);
     const sql = `
-      SELECT ${EPISODE_COLUMNS}
+      SELECT episode_id
       FROM stored_episodes
-      WHERE ${['run_id = {runId:String}', `episode_id ${beyond} {after:String}`, ...named, ...filterConditions(query, named.join(' AND '))].join(' AND ')}
+      WHERE ${['run_id = {runId:String}', `episode_id ${beyond} {after:String}`, named, ...filterConditions(query, named)].join(' AND ')}
       ORDER BY episode_id ${direction}
       LIMIT {limit:UInt32}`;
-    const params = { ...filterParams(query), runId, after, limit: query.limit + 1 };
-    return toPage(await this.store.queryRows<EpisodeListItem>(sql, params), query.limit);
+    const params = { ...filterParams(query), runId, after, limit: limit + 1 };
+    const found = await this.store.queryRows<{ episodeId: string }>(sql, params);
+    return this.readPage(
+      runId,
+      query,
+      found.map(({ episodeId }) => episodeId),
+    );
   }
 
-  /** Finds the ids first, reading only the columns of the filter, then reads the rows of these ids. */
+  /**
+   * Looks at the first few episodes themselves, if the filter asks for nothing else. Then finds ids, reading only the columns of the filter, and
+   * reads the rows of these ids.
+   */
   private async search(runId: string, query: EpisodesQuery, start: string): Promise<Page<EpisodeListItem>> {
     const found: string[] = [];
     let after = start;
+    const test = episodeTest(query);
+    if (test !== null) {
+      const wanted = FIRST_PAGES * query.limit;
+      const first = await this.readNext(runId, query, { after, wanted });
+      const matching = first.filter(test);
+      if (matching.length > query.limit || first.length < wanted) return toPage(matching, query.limit);
+      found.push(...matching.map(({ episodeId }) => episodeId));
+      after = first[first.length - 1].episodeId;
+    }
     for (const size of WINDOWS_EPISODES) {
       const window = { ...query, after, size };
       found.push(...(await this.findInWindow(runId, window)));
-      if (found.length > query.limit) return toPage(await this.readRows(runId, query, found), query.limit);
+      if (found.length > query.limit) return this.readPage(runId, query, found);
       const end = await this.endOfWindow(runId, window);
-      if (end === null) return toPage(await this.readRows(runId, query, found), query.limit);
+      if (end === null) return this.readPage(runId, query, found);
       after = end;
     }
-    const rows = await this.readRows(runId, query, found);
-    return { items: rows.map(toEpisodeListItem), nextCursor: encodeCursor([after]) };
+    const { items } = await this.readPage(runId, query, found);
+    return { items, nextCursor: encodeCursor([after]) };
   }
 
   /** Ids of the matching episodes in a window. */
@@ -137,22 +168,30 @@ export class EpisodeListService {
     return row.numEpisodes < size ? null : row.windowEnd;
   }
 
-  private readRows(
+  /** The page of these episodes, which are in the order of the list. */
+  private async readPage(
     runId: string,
     query: EpisodesQuery,
-    episodeIds: readonly string[],
-  ): Promise<EpisodeListItem[]> {
-    if (episodeIds.length === 0) return Promise.resolve([]);
-    const sql = `
-      SELECT ${EPISODE_COLUMNS}
-      FROM stored_episodes
-      WHERE run_id = {runId:String} AND episode_id IN {episodeIds:Array(String)}
-      ORDER BY episode_id ${orderOf(query).direction}`;
-    return this.store.queryRows<EpisodeListItem>(sql, {
-      runId,
-      episodeIds: episodeIds.slice(0, query.limit + 1),
-    });
+    found: readonly string[],
+  ): Promise<Page<EpisodeListItem>> {
+    const episodeIds = found.slice(0, query.limit + 1);
+    if (episodeIds.length === 0) return { items: [], nextCursor: null };
+    const next = {
+      ...{ after: orderOf(query).start, wanted: episodeIds.length, episodeIds },
+      among: 'episode_id IN {episodeIds:Array(String)}',
+    };
+    return toPage(await this.readNext(runId, query, next), query.limit);
   }
+}
+
+interface NextEpisodes {
+  readonly after: string;
+  readonly wanted: number;
+  readonly among?: string;
+  /** Values of the placeholders in `among`. */
+  readonly groupId?: string;
+  readonly update?: number;
+  readonly episodeIds?: readonly string[];
 }
 
 /** The next `size` episodes of the list after the one `after`, and what is asked of them. */

@@ -1,6 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { asksAboutNow } from '../store/asked-moment.js';
+import type { ControlEventKind } from '@retrace/trajectory';
+import { ControlChanges } from '../store/control-changes.js';
+import { KeptOfAllRuns } from '../store/kept-of-all-runs.js';
+import { KeptOfAskedRuns } from '../store/kept-of-asked-runs.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 
@@ -30,12 +33,27 @@ const NO_ACTIVITY: RunActivity = {
 const TIMED_UPDATES = 20;
 const MAX_CURVE_POINTS = 60;
 
-// Until parts are merged, a record may be stored twice, and must count once.
+/** `OF_RUNS` is replaced by a condition on `run_id`, or by nothing for all runs. */
+const OF_RUNS = '-- of runs';
+const THESE_RUNS = 'AND run_id IN {runIds:Array(String)}';
+
 const LAST_ACTIVITY = `
-  SELECT run_id, max(occurred_at) AS last_activity_at,
-    concat(toString(uniqExact(log_id, log_offset)), ':', toString(max(log_offset))) AS records
+  SELECT run_id, max(occurred_at) AS value
   FROM events
-  WHERE episode_id = '' AND kind != 'RunAnnotated' AND run_id IN {runIds:Array(String)}
+  WHERE episode_id = '' AND kind != 'RunAnnotated' AND run_id != ''
+    ${OF_RUNS}
+  GROUP BY run_id`;
+
+/** Newest values of a metric. Records that came twice are equal. */
+const NEWEST_FIGURES = `
+  SELECT run_id, argMax(figure, (metric_step, occurred_at)) AS value
+  FROM (
+    SELECT run_id, metric_step, occurred_at, metric_values[indexOf(metric_names, {metric:String})] AS figure
+    FROM events
+    WHERE episode_id = '' AND kind = 'MetricsLogged' AND has(metric_names, {metric:String})
+      ${OF_RUNS}
+  )
+  WHERE isFinite(figure)
   GROUP BY run_id`;
 
 const POLICY_VERSIONS = `
@@ -44,123 +62,145 @@ const POLICY_VERSIONS = `
   WHERE run_id IN {runIds:Array(String)}
   GROUP BY run_id`;
 
-const LATEST_VALUES = `
-  SELECT run_id, name, argMax(value, (step, occurred_at)) AS latest
-  FROM metrics
-  WHERE run_id IN {runIds:Array(String)} AND isFinite(value)
-  GROUP BY run_id, name`;
-
-// The median, since a run that was stopped and resumed has one long pause among them.
-const UPDATES = `
-  SELECT run_id, max(step) AS update_number,
-    if(count() < 2, NULL, quantileExactIf(0.5)(seconds, step > first_step)) AS median_s
+/**
+ * Newest values of the metrics of runs, in one pass over their events: each query beside a training run waits for the processors. The row of the
+ * empty name is of the events themselves. It has the newest trained update and the median time between the last ones: the median, since a run that
+ * was stopped and resumed has one long pause among them. That of the success rate has the mean of each of at most `maxPoints` equal stretches.
+ */
+const METRICS = `
+  WITH arraySort(points).2 AS successes, length(successes) AS num_points, least(num_points, {maxPoints:UInt64}) AS num_stretches,
+    stretch -> intDiv(stretch * num_points + num_stretches - 1, num_stretches) AS first_of,
+    arraySlice(update_times.2, -toInt64({timedUpdates:UInt64})) AS last_times
+  SELECT run_id, name, latest,
+    arrayMap(i -> arrayAvg(arraySlice(successes, first_of(i) + 1, first_of(i + 1) - first_of(i))), range(num_stretches)) AS curve,
+    if(empty(update_times.1), 0, update_times.1[-1]) AS update_number,
+    if(length(last_times) < 2, NULL, arrayReduce('quantileExact(0.5)', arrayPopFront(arrayDifference(last_times)))) AS median_s
   FROM (
-    SELECT run_id, step, min(step) OVER (PARTITION BY run_id) AS first_step,
-      at - lagInFrame(at) OVER (PARTITION BY run_id ORDER BY step ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS seconds
+    SELECT run_id, name, argMaxIf(value, (metric_step, occurred_at), isFinite(value)) AS latest, countIf(isFinite(value)) AS num_values,
+      groupArrayIf((metric_step, value), name = 'rollout/success' AND isFinite(value)) AS points,
+      minMapIf([metric_step], [toUnixTimestamp64Micro(occurred_at) / 1e6], name = '' AND source = 'trainer') AS update_times
     FROM (
-      SELECT run_id, metric_step AS step, toUnixTimestamp64Micro(min(occurred_at)) / 1e6 AS at
+      SELECT run_id, source, metric_step, occurred_at, metric_names, metric_values
       FROM events
-      WHERE episode_id = '' AND kind = 'MetricsLogged' AND source = 'trainer' AND run_id IN {runIds:Array(String)}
-      GROUP BY run_id, step
-      ORDER BY run_id, step DESC
-      LIMIT {timedUpdates:UInt64} BY run_id
+      WHERE episode_id = '' AND kind = 'MetricsLogged' AND run_id IN {runIds:Array(String)}
+      LIMIT 1 BY run_id, event_id
     )
+    ARRAY JOIN arrayPushFront(CAST(metric_names, 'Array(String)'), '') AS name, arrayPushFront(metric_values, 0) AS value
+    GROUP BY run_id, name
   )
-  GROUP BY run_id`;
+  WHERE num_values > 0`;
 
-/** The mean of each of at most `maxPoints` equal stretches of a run's rounds. */
-const SUCCESS_CURVES = `
-  SELECT run_id, arrayMap(point -> point.2, arraySort(groupArray((bucket, mean)))) AS curve
-  FROM (
-    SELECT run_id, bucket, avg(value) AS mean
-    FROM (
-      SELECT run_id, value,
-        intDiv((row_number() OVER (PARTITION BY run_id ORDER BY step) - 1) * {maxPoints:UInt64},
-               greatest(count() OVER (PARTITION BY run_id), {maxPoints:UInt64})) AS bucket
-      FROM metrics
-      WHERE run_id IN {runIds:Array(String)} AND name = 'rollout/success' AND isFinite(value)
-    )
-    GROUP BY run_id, bucket
-  )
-  GROUP BY run_id`;
-
-const MOST_KEPT = 1_000;
-
-interface LastActivity {
+interface MetricRow {
   readonly runId: string;
-  readonly lastActivityAt: string;
-  /** Tells which control events of the run are stored: how many, and the last one's place in the log. */
-  readonly records: string;
+  /** Empty in the row of the events themselves. */
+  readonly name: string;
+  readonly latest: number;
+  readonly curve: readonly number[];
+  readonly updateNumber: number;
+  readonly medianS: number | null;
 }
 
-type Figures = Omit<RunActivity, 'lastActivityAt'>;
-const NO_FIGURES: Figures = NO_ACTIVITY;
+const MOST_FIGURES = 1_000;
+const MOST_METRICS = 8;
 
-/**
- * Reads the progress of several runs. It follows from their control events, so the progress of now is read again only of runs that have other
- * events than before.
- */
+type Figures = Omit<RunActivity, 'lastActivityAt'>;
+
+const FIGURE_KINDS: ReadonlySet<string> = new Set<ControlEventKind>([
+  ...(['MetricsLogged', 'PolicyPublished', 'TrainerClaimed'] as const),
+]);
+
+/** Reads the progress of runs. It follows from their control events, so the progress of now is kept until a run has new ones. */
 @Injectable()
 export class RunActivityReader {
-  private readonly kept = new LRUCache<string, { readonly records: string; readonly figures: Figures }>({
-    max: MOST_KEPT,
-  });
+  private readonly lastActivities: KeptOfAllRuns<string>;
+  private readonly figures: KeptOfAskedRuns<Figures>;
+  /** By the name of the metric. */
+  private readonly newest = new LRUCache<string, KeptOfAllRuns<number>>({ max: MOST_METRICS });
 
-  constructor(private readonly store: StoreService) {}
+  constructor(
+    private readonly store: StoreService,
+    private readonly changes: ControlChanges,
+  ) {
+    this.lastActivities = new KeptOfAllRuns({
+      changes,
+      dependsOn: (kind) => kind !== 'RunAnnotated',
+      read: async (runIds) => {
+        const times = await this.readOfEach<string>(LAST_ACTIVITY, { runIds });
+        return new Map(Array.from(times, ([runId, time]) => [runId, isoTime(time)]));
+      },
+    });
+    this.figures = new KeptOfAskedRuns({
+      ...{ changes, mostKept: MOST_FIGURES },
+      dependsOn: (kind) => FIGURE_KINDS.has(kind),
+      read: (runIds) => this.readFigures(runIds),
+    });
+  }
 
   async read(runIds: readonly string[]): Promise<(runId: string) => RunActivity> {
-    if (runIds.length === 0) return () => NO_ACTIVITY;
-    const rows = await this.store.queryRows<LastActivity>(LAST_ACTIVITY, { runIds });
-    const lastOf = new Map(rows.map((row) => [row.runId, row]));
-    const figuresOf = asksAboutNow()
-      ? await this.readChanged(rows)
-      : await this.readFigures(rows.map(({ runId }) => runId));
+    const [lastOf, figuresOf] = await Promise.all([this.lastActivities.of(runIds), this.figures.of(runIds)]);
+    const found = new Map(runIds.map((runId) => [runId, lastOf.get(runId)]));
     return (runId) => {
-      const last = lastOf.get(runId);
+      const last = found.get(runId);
       return last === undefined
         ? NO_ACTIVITY
-        : { ...figuresOf(runId), lastActivityAt: isoTime(last.lastActivityAt) };
+        : { ...NO_ACTIVITY, ...figuresOf.get(runId), lastActivityAt: last };
     };
   }
 
-  /** Figures of now; those of runs whose records are the same as before are not read again. */
-  private async readChanged(rows: readonly LastActivity[]): Promise<(runId: string) => Figures> {
-    const keptOf = new Map(
-      rows.flatMap(({ runId, records }) => {
-        const kept = this.kept.get(runId);
-        return kept?.records === records ? [[runId, kept.figures] as const] : [];
-      }),
-    );
-    const changed = rows.filter(({ runId }) => !keptOf.has(runId));
-    const readOf = await this.readFigures(changed.map(({ runId }) => runId));
-    for (const { runId, records } of changed) this.kept.set(runId, { records, figures: readOf(runId) });
-    return (runId) => keptOf.get(runId) ?? readOf(runId);
+  /** Times (ISO 8601) of the newest control events but annotations, of all runs. */
+  lastActivityTimes(): Promise<ReadonlyMap<string, string>> {
+    return this.lastActivities.all();
   }
 
-  /** One query for each field. */
-  private async readFigures(runIds: readonly string[]): Promise<(runId: string) => Figures> {
-    if (runIds.length === 0) return () => NO_FIGURES;
-    const params = { runIds, maxPoints: MAX_CURVE_POINTS, timedUpdates: TIMED_UPDATES + 1 };
-    const [versions, latestValues, curves, updates] = await Promise.all([
-      this.store.queryRows<{ runId: string; newestVersion: number }>(POLICY_VERSIONS, params),
-      this.store.queryRows<{ runId: string; name: string; latest: number }>(LATEST_VALUES, params),
-      this.store.queryRows<{ runId: string; curve: number[] }>(SUCCESS_CURVES, params),
-      this.store.queryRows<{ runId: string } & RunActivity['updates']>(UPDATES, params),
-    ]);
-    const versionOf = new Map(versions.map((row) => [row.runId, row.newestVersion]));
-    const curveOf = new Map(curves.map((row) => [row.runId, row.curve]));
-    const updatesOf = new Map(updates.map(({ runId, ...figures }) => [runId, figures]));
-    const latestOf = new Map<string, Record<string, number>>();
-    for (const { runId, name, latest } of latestValues) {
-      const values = latestOf.get(runId) ?? {};
-      values[name] = latest;
-      latestOf.set(runId, values);
-    }
-    return (runId) => ({
-      successCurve: curveOf.get(runId) ?? [],
-      latest: latestOf.get(runId) ?? {},
-      policyVersion: versionOf.get(runId) ?? null,
-      updates: updatesOf.get(runId) ?? NO_UPDATES,
-    });
+  /** Newest finite values of a metric in all runs that have one. */
+  newestValues(metric: string): Promise<ReadonlyMap<string, number>> {
+    const kept =
+      this.newest.get(metric) ??
+      new KeptOfAllRuns<number>({
+        changes: this.changes,
+        dependsOn: (kind) => kind === 'MetricsLogged',
+        read: (runIds) => this.readOfEach<number>(NEWEST_FIGURES, { runIds, metric }),
+      });
+    this.newest.set(metric, kept);
+    return kept.all();
   }
+
+  private async readOfEach<Value>(
+    sql: string,
+    { runIds, ...params }: { readonly runIds: readonly string[] | null; readonly metric?: string },
+  ): Promise<Map<string, Value>> {
+    const query = sql.replace(OF_RUNS, runIds === null ? '' : THESE_RUNS);
+    const rows = await this.store.queryRows<{ readonly runId: string; readonly value: Value }>(query, {
+      ...params,
+      runIds: runIds ?? [],
+    });
+    return new Map(rows.map(({ runId, value }) => [runId, value]));
+  }
+
+  private async readFigures(runIds: readonly string[]): Promise<Map<string, Figures>> {
+    const params = { runIds, maxPoints: MAX_CURVE_POINTS, timedUpdates: TIMED_UPDATES + 1 };
+    const [versions, metrics] = await Promise.all([
+      this.store.queryRows<{ runId: string; newestVersion: number }>(POLICY_VERSIONS, params),
+      this.store.queryRows<MetricRow>(METRICS, params),
+    ]);
+    const metricsOf = new Map<string, MetricRow[]>(runIds.map((runId) => [runId, []]));
+    for (const row of metrics) metricsOf.get(row.runId)?.push(row);
+    const versionOf = new Map(versions.map((row) => [row.runId, row.newestVersion]));
+    return new Map(
+      Array.from(metricsOf, ([runId, rows]) => [runId, figuresOf(rows, versionOf.get(runId) ?? null)]),
+    );
+  }
+}
+
+function figuresOf(rows: readonly MetricRow[], policyVersion: number | null): Figures {
+  const events = rows.find(({ name }) => name === '');
+  const { updateNumber, medianS } = events ?? NO_UPDATES;
+  return {
+    successCurve: rows.find(({ name }) => name === 'rollout/success')?.curve ?? [],
+    latest: Object.fromEntries(
+      rows.filter((row) => row !== events).map(({ name, latest }) => [name, latest]),
+    ),
+    policyVersion,
+    updates: { updateNumber, medianS },
+  };
 }

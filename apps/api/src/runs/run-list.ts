@@ -1,134 +1,63 @@
 import { decodeListCursor, listMark, type CursorKey } from '../paging/cursor.js';
-import { sqlOrder } from '../paging/order.js';
 import { ProblemError } from '../problems/problem.js';
+import type { RunFacts } from './run-facts.js';
 import type { RunsQuery } from './runs-query.dto.js';
+import type { RunStatus } from './runs.dto.js';
 
-/** A run that has not ended is `running` while its newest control event is younger than this, then `idle`. */
-export const RUNNING_WITHIN_MS = 30_000;
+/** The parts of which lists of runs are made. */
+export interface ListedRuns {
+  readonly factsOf: ReadonlyMap<string, RunFacts>;
+  /** Used only where the query asks for a status. */
+  readonly statusOf: (run: RunFacts) => RunStatus;
+  /** Newest values of the metric by which the list is sorted; empty where it is sorted otherwise. */
+  readonly newestOf: ReadonlyMap<string, number>;
+}
 
-export const RUN_COLUMNS = `run_id, name, kind, tags, starred, archived, environment, seed, recipe_hash, started_at, ended_at, end_reason,
-  JSONExtractUInt(recipe, 'numUpdates') + JSONExtractUInt(recipe, 'imitation', 'numUpdates') AS num_updates`;
+/** A run of a page; by `key` the list is sorted, null: the run has no value of it. */
+export interface ListedRun {
+  readonly run: RunFacts;
+  readonly key: string | number | null;
+}
 
-interface ListStatement {
-  readonly query: string;
-  readonly params: Readonly<Record<string, unknown>>;
+interface RunList {
+  /** The page, and one run more where the list goes on. */
+  readonly runs: readonly ListedRun[];
   /** Cursor of the page after one that ends with this run. */
-  readonly keyAfter: (last: LastRun) => CursorKey;
+  readonly keyAfter: (last: ListedRun) => CursorKey;
 }
 
-/** The last run of the page before the one that is asked for. */
-interface LastRun {
-  readonly runId: string;
-  /** By which the list is sorted, as text; null: the run has no value of it. */
-  readonly sortKey: string | null;
-}
-
-/** A recipe but for its seed, and for the means that no recipe's hash has (`recipeHash` of `@retrace/config`). */
-const RECIPE_OF_ANY_SEED = `arraySort(arrayFilter(
-  field -> field.1 NOT IN ('seed', 'engine', 'process'), JSONExtractKeysAndValuesRaw(recipe)))`;
-
-const CONDITIONS = {
-  search: `arrayAll(
-      place -> place > 0,
-      multiSearchAllPositionsCaseInsensitiveUTF8(
-        arrayStringConcat([name, environment, run_id, arrayStringConcat(tags, ' ')], ' '), {words:Array(String)}))`,
-  kind: 'kind = {kind:String}',
-  tag: 'has(tags, {tag:String})',
-  starred: 'starred = {starred:Bool}',
-  seedsOf: `kind = 'trained' AND (name, ${RECIPE_OF_ANY_SEED}) IN (
-      SELECT name, ${RECIPE_OF_ANY_SEED} FROM runs WHERE run_id = {seedsOf:String} AND kind = 'trained')`,
-  startedFrom: `kind = 'trained' AND JSONExtractString(recipe, 'initFrom', 'source', 'runId') = {startedFrom:String}`,
-} as const;
-
-/** Ids of the archived runs, as the view `runs` has them. */
-export const ARCHIVED_RUNS = `
-  SELECT run_id FROM events
-  WHERE episode_id = '' AND kind = 'RunAnnotated'
-  GROUP BY run_id
-  HAVING argMaxIf(JSONExtractBool(payload, 'archived'), log_offset, JSONType(payload, 'archived') = 'Bool')`;
-
-const ARCHIVED_CONDITIONS = {
-  none: { ofView: ['NOT archived'], ofStarts: [`run_id NOT IN (${ARCHIVED_RUNS})`] },
-  only: { ofView: ['archived'], ofStarts: [`run_id IN (${ARCHIVED_RUNS})`] },
-  all: { ofView: [], ofStarts: [] },
-} as const satisfies Record<RunsQuery['archived'], object>;
-
-/** Runs with a control event since `runningSince`. */
-const ACTIVE = `run_id IN (
-    SELECT run_id FROM events WHERE episode_id = '' AND kind != 'RunAnnotated' AND occurred_at >= fromUnixTimestamp64Milli({runningSince:Int64}))`;
-
-const STATUS_CONDITIONS = {
-  running: `end_reason IS NULL AND ${ACTIVE}`,
-  idle: `end_reason IS NULL AND NOT ${ACTIVE}`,
-  finished: "end_reason = 'finished'",
-  stopped: "end_reason = 'stopped'",
-  failed: "end_reason = 'failed'",
-} as const satisfies Record<NonNullable<RunsQuery['status']>, string>;
-
-/** Runs that have started. */
-const STARTED_RUNS = `(SELECT DISTINCT run_id FROM events WHERE episode_id = '' AND kind = 'RunStarted') AS started`;
-
-/** Newest values of a metric of all runs. Records that came twice are equal. */
-const NEWEST_FIGURES = `
-  SELECT run_id, toNullable(argMax(figure, (metric_step, occurred_at))) AS newest,
-    toNullable(toString(reinterpretAsUInt64(argMax(figure, (metric_step, occurred_at))))) AS newest_bits
-  FROM (
-    SELECT run_id, metric_step, occurred_at, metric_values[indexOf(metric_names, {metric:String})] AS figure
-    FROM events
-    WHERE episode_id = '' AND kind = 'MetricsLogged' AND has(metric_names, {metric:String})
-  )
-  WHERE isFinite(figure)
-  GROUP BY run_id`;
-
-/** Expressions by which lists are sorted. */
-const SORT_KEYS = { started: 'run_id', name: 'lowerUTF8(name)', metric: 'newest' } as const;
-
-/** Their values as text; that of a float by its bits, since not every version of the store reads decimals exactly. */
-const SORT_KEY_TEXTS = { ...SORT_KEYS, metric: 'newest_bits' } as const;
+type Condition = (run: RunFacts) => boolean;
 
 /**
- * Makes the statement that reads which runs a list shows, with the sort key of each: one more than the page has. What is shown of them is read of these few.
+ * Finds the runs of a page, in order.
  *
  * @throws ProblemError `INVALID_REQUEST` for the cursor of another list, a metric without the sort by it, and the other way round
  */
-export function listStatement(query: RunsQuery, nowMs: number): ListStatement {
-  const { limit, cursor, search = '', archived, sort, order } = query;
+export function findListed(query: RunsQuery, listed: ListedRuns): RunList {
   checkMetric(query);
   const mark = markOf(query);
-  const last = cursor === undefined ? null : lastOf(decodeListCursor(cursor, mark, ['string', 'string']));
-  const conditions = conditionsOf(query);
-  const { ofView, ofStarts } = ARCHIVED_CONDITIONS[archived];
-  // Of all runs, which the page of runs asks for again and again, nothing is read but the ids.
-  const readsStarts = sort !== 'name' && conditions.length === 0;
-  const further = [
-    ...(readsStarts ? ofStarts : [...ofView, ...conditions]),
-    ...(last === null ? [] : [comesAfter(last, query)]),
-  ];
+  const compare = comparatorOf(query);
+  const keyOf = sortKeyOf(query, listed);
+  const last =
+    query.cursor === undefined
+      ? null
+      : lastOf(query, decodeListCursor(query.cursor, mark, ['string', 'string']));
+  const conditions = conditionsOf(query, listed);
+  const found: ListedRun[] = [];
+  for (const run of listed.factsOf.values()) {
+    if (!conditions.every((holds) => holds(run))) continue;
+    const one = { run, key: keyOf(run) };
+    if (last === null || compare(last, place(one)) < 0) found.push(one);
+  }
+  found.sort((a, b) => compare(place(a), place(b)));
   return {
-    query: `
-      SELECT run_id, ${SORT_KEY_TEXTS[sort]} AS sort_key
-      FROM ${readsStarts ? STARTED_RUNS : 'runs'} ${sort === 'metric' ? `LEFT JOIN (${NEWEST_FIGURES}) AS figures USING (run_id)` : ''}
-      ${whereAll(further)}
-      ORDER BY ${SORT_KEYS[sort]} ${sqlOrder(order)}, run_id DESC
-      LIMIT {limit:UInt32}`,
-    params: {
-      limit: limit + 1,
-      kind: query.kind ?? '',
-      tag: query.tag ?? '',
-      starred: query.starred ?? false,
-      seedsOf: query.seedsOf ?? '',
-      startedFrom: query.startedFrom ?? '',
-      metric: query.metric ?? '',
-      ...{ lastId: last?.runId ?? '', lastKey: last?.sortKey ?? '' },
-      words: search.split(/\s+/).filter((word) => word !== ''),
-      runningSince: nowMs - RUNNING_WITHIN_MS,
-    },
-    keyAfter: ({ runId, sortKey }) => [mark, sortKey === null ? NO_KEY : `${HAS_KEY}${sortKey}`, runId],
+    runs: found.slice(0, query.limit + 1),
+    keyAfter: ({ run, key }) => [mark, key === null ? NO_KEY : `${HAS_KEY}${key}`, run.runId],
   };
 }
 
 /** Tells a list from others, so that a cursor is taken only by its own. */
-function markOf(query: RunsQuery) {
+function markOf(query: RunsQuery): string {
   const { search, status, kind, tag, starred, seedsOf, startedFrom, archived, sort, metric, order } = query;
   return listMark([
     ...[search, status, kind, tag, starred, seedsOf, startedFrom],
@@ -136,43 +65,68 @@ function markOf(query: RunsQuery) {
   ]);
 }
 
-function conditionsOf(query: RunsQuery): readonly string[] {
-  const { status } = query;
-  const given = (Object.keys(CONDITIONS) as (keyof typeof CONDITIONS)[]).filter(
-    (field) => query[field] !== undefined,
-  );
-  return [
-    ...given.map((field) => CONDITIONS[field]),
-    ...(status === undefined ? [] : [STATUS_CONDITIONS[status]]),
+function conditionsOf(query: RunsQuery, { factsOf, statusOf }: ListedRuns): readonly Condition[] {
+  const { search = '', status, kind, tag, starred, seedsOf, startedFrom, archived } = query;
+  const words = search
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  const given: readonly (Condition | false)[] = [
+    archived !== 'all' && ((run) => run.archived === (archived === 'only')),
+    kind !== undefined && ((run) => run.kind === kind),
+    tag !== undefined && ((run) => run.tags.includes(tag)),
+    starred !== undefined && ((run) => run.starred === starred),
+    startedFrom !== undefined && ((run) => run.kind === 'trained' && run.startedFrom === startedFrom),
+    seedsOf !== undefined && areSeedsOf(factsOf.get(seedsOf)),
+    words.length > 0 && ((run) => hasEach(words, run)),
+    status !== undefined && ((run) => statusOf(run) === status),
   ];
+  return given.filter((condition) => condition !== false);
+}
+
+function areSeedsOf(one: RunFacts | undefined): Condition {
+  return (run) => one?.kind === 'trained' && run.kind === 'trained' && run.seedsKey === one.seedsKey;
+}
+
+function hasEach(words: readonly string[], { name, environment, runId, tags }: RunFacts): boolean {
+  const text = [name, environment, runId, ...tags].join(' ').toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+/** The place of a run in a list. */
+interface Place {
+  readonly runId: string;
+  readonly key: string | number | null;
+}
+
+const place = ({ run, key }: ListedRun): Place => ({ runId: run.runId, key });
+
+function sortKeyOf({ sort }: RunsQuery, { newestOf }: ListedRuns): (run: RunFacts) => ListedRun['key'] {
+  if (sort === 'started') return (run) => run.runId;
+  if (sort === 'name') return (run) => run.name.toLowerCase();
+  return (run) => newestOf.get(run.runId) ?? null;
+}
+
+/** Those without a value come last, and run ids, which are UUIDv7 and sort by start, decide among equals. */
+function comparatorOf({ order }: RunsQuery): (a: Place, b: Place) => number {
+  const sign = order === 'ascending' ? 1 : -1;
+  return (a, b) => {
+    if (a.key === null || b.key === null) {
+      if (a.key !== b.key) return a.key === null ? 1 : -1;
+    } else if (a.key !== b.key) return a.key < b.key ? -sign : sign;
+    return a.runId === b.runId ? 0 : a.runId < b.runId ? 1 : -1;
+  };
 }
 
 /** Before the key in a cursor. */
 const HAS_KEY = '=';
 const NO_KEY = '';
 
-function lastOf([key, runId]: readonly [string, string]): LastRun {
-  return { runId, sortKey: key === NO_KEY ? null : key.slice(HAS_KEY.length) };
-}
-
-/** The runs after the last one of a page: those without a value come last, and run ids, which are UUIDv7 and sort by start, decide among equals. */
-function comesAfter({ sortKey }: LastRun, { sort, order }: RunsQuery): string {
-  const key = SORT_KEYS[sort];
-  const sameKey = sortKey === null ? `${key} IS NULL` : `${key} = ${LAST_KEYS[sort]}`;
-  const same = `(${sameKey} AND run_id < {lastId:String})`;
-  if (sortKey === null) return same;
-  const further = `${key} ${order === 'ascending' ? '>' : '<'} ${LAST_KEYS[sort]}`;
-  return `(${further} OR ${same}${sort === 'metric' ? ` OR ${key} IS NULL` : ''})`;
-}
-
-const LAST_KEYS = {
-  started: '{lastKey:String}',
-  name: '{lastKey:String}',
-  metric: 'reinterpretAsFloat64(toUInt64OrZero({lastKey:String}))',
-} as const;
-
-function whereAll(conditions: readonly string[]): string {
-  return conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+/** The last run of the page before the one that is asked for. */
+function lastOf({ sort }: RunsQuery, [text, runId]: readonly [string, string]): Place {
+  if (text === NO_KEY) return { runId, key: null };
+  const key = text.slice(HAS_KEY.length);
+  return { runId, key: sort === 'metric' ? Number(key) : key };
 }
 
 function checkMetric({ sort, metric }: RunsQuery): void {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { asksAboutNow } from '../store/asked-moment.js';
 import { StoreService } from '../store/store.service.js';
+import { RunFactsReader } from './run-facts.js';
 import type { RunTotals } from './run-totals.dto.js';
 import type { RecordedFigures } from './runs.dto.js';
 
@@ -36,13 +37,6 @@ const USAGE = `
   )
   GROUP BY run_id`;
 
-// How often a run began, was resumed and ended: a run that is deleted has no row.
-const ENDS = `
-  SELECT run_id, uniqExact(log_id, log_offset) AS num_ends
-  FROM events
-  WHERE run_id IN {runIds:Array(String)} AND episode_id = '' AND kind IN ('RunStarted', 'RunEnded')
-  GROUP BY run_id`;
-
 type UsageTotals = Pick<RunTotals, 'inputTokens' | 'outputTokens' | 'costUsd'>;
 type EpisodeTotals = Omit<RunTotals, keyof UsageTotals>;
 
@@ -57,11 +51,18 @@ const KEPT_TIMES = 20;
 const KEPT_AT_MOST_MS = 10_000;
 const MOST_KEPT = 1_000;
 
+interface DueTotals {
+  readonly runId: string;
+  /** Null: it has not ended; undefined: there is no such run. */
+  readonly endedAt: string | null | undefined;
+}
+
 interface KeptTotals {
   readonly totals: RunTotals;
-  /** Of the run, from before the totals were read. */
-  readonly numEnds: number;
+  /** When the run had ended before the totals were read; null: it had not. */
+  readonly endedAt: string | null;
   /** By `performance.now()`. */
+  readonly readAtMs: number;
   readonly untilMs: number;
 }
 
@@ -74,42 +75,60 @@ export class RunTotalsReader {
   private readonly kept = new LRUCache<string, KeptTotals>({ max: MOST_KEPT });
   private numForgotten = 0;
 
-  constructor(private readonly store: StoreService) {}
+  /** Runs whose totals are read again before they are due, so that a page that asks every few seconds does not wait for them. */
+  private readonly readingAhead = new Set<string>();
+
+  constructor(
+    private readonly store: StoreService,
+    private readonly runs: RunFactsReader,
+  ) {}
 
   /** Totals of each of the runs; zeros where there is no such run. */
   async read(runIds: readonly string[]): Promise<(runId: string) => RunTotals> {
     if (runIds.length === 0 || !asksAboutNow()) return this.readNow(runIds);
+    const factsOf = await this.runs.of(runIds);
+    const nowMs = performance.now();
+    const found = new Map<string, RunTotals>();
+    const [due, ahead]: [DueTotals[], DueTotals[]] = [[], []];
+    for (const runId of runIds) {
+      const one = { runId, endedAt: factsOf.get(runId)?.endedAt };
+      const kept = this.kept.get(runId);
+      if (kept === undefined || kept.untilMs <= nowMs || kept.endedAt !== one.endedAt) due.push(one);
+      else {
+        found.set(runId, kept.totals);
+        if (nowMs > (kept.readAtMs + kept.untilMs) / 2) ahead.push(one);
+      }
+    }
+    void this.readAhead(ahead.filter(({ runId }) => !this.readingAhead.has(runId)));
+    const totalsOf = await this.readAndKeep(due);
+    return (runId) => found.get(runId) ?? totalsOf(runId);
+  }
+
+  private async readAhead(ahead: readonly DueTotals[]): Promise<void> {
+    for (const { runId } of ahead) this.readingAhead.add(runId);
+    // A failure is that of the next question, which finds the totals due.
+    await this.readAndKeep(ahead).catch(() => undefined);
+    for (const { runId } of ahead) this.readingAhead.delete(runId);
+  }
+
+  private async readAndKeep(due: readonly DueTotals[]): Promise<(runId: string) => RunTotals> {
     const { numForgotten } = this;
-    const numEndsOf = await this.readEnds(runIds);
     const startedMs = performance.now();
-    const keptNow = new Map(
-      runIds.flatMap((runId) => {
-        const kept = this.kept.get(runId);
-        const isGood = kept !== undefined && kept.untilMs > startedMs && kept.numEnds === numEndsOf(runId);
-        return isGood ? [[runId, kept.totals] as const] : [];
-      }),
-    );
-    const due = runIds.filter((runId) => !keptNow.has(runId));
-    const totalsOf = await this.readNow(due);
-    const endedMs = performance.now();
-    const untilMs = endedMs + Math.min(KEPT_TIMES * (endedMs - startedMs), KEPT_AT_MOST_MS);
+    const totalsOf = await this.readNow(due.map(({ runId }) => runId));
+    const readAtMs = performance.now();
+    const untilMs = readAtMs + Math.min(KEPT_TIMES * (readAtMs - startedMs), KEPT_AT_MOST_MS);
     // Totals that were read while episodes were deleted may have some of them.
-    if (numForgotten === this.numForgotten)
-      for (const runId of due)
-        this.kept.set(runId, { totals: totalsOf(runId), numEnds: numEndsOf(runId), untilMs });
-    return (runId) => keptNow.get(runId) ?? totalsOf(runId);
+    if (numForgotten !== this.numForgotten) return totalsOf;
+    for (const { runId, endedAt } of due)
+      if (endedAt !== undefined)
+        this.kept.set(runId, { totals: totalsOf(runId), endedAt, readAtMs, untilMs });
+    return totalsOf;
   }
 
   /** After a deletion of episodes of the run: its totals are read from the store again. */
   forget(runId: string): void {
     this.numForgotten++;
     this.kept.delete(runId);
-  }
-
-  private async readEnds(runIds: readonly string[]): Promise<(runId: string) => number> {
-    const rows = await this.store.queryRows<{ runId: string; numEnds: number }>(ENDS, { runIds });
-    const numEndsOf = new Map(rows.map(({ runId, numEnds }) => [runId, numEnds]));
-    return (runId) => numEndsOf.get(runId) ?? 0;
   }
 
   private async readNow(runIds: readonly string[]): Promise<(runId: string) => RunTotals> {

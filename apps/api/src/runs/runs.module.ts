@@ -1,12 +1,13 @@
 import { Module } from '@nestjs/common';
 import { RunActivityReader } from './run-activity.js';
+import { RunFactsReader } from './run-facts.js';
 import { RunsController } from './runs.controller.js';
 import { RunTotalsReader } from './run-totals-reader.js';
 import { RunsService } from './runs.service.js';
 
 @Module({
   controllers: [RunsController],
-  providers: [RunsService, RunActivityReader, RunTotalsReader],
-  exports: [RunTotalsReader],
+  providers: [RunsService, RunActivityReader, RunFactsReader, RunTotalsReader],
+  exports: [RunFactsReader, RunTotalsReader],
 })
 export class RunsModule {}

@@ -3,95 +3,70 @@ import { recipeDifferences } from '@retrace/config';
 import type { Json } from '@retrace/trajectory';
 import { requestTimeMs } from '../store/asked-moment.js';
 import { pageOf, type Page } from '../paging/page.js';
+import { runNotFound } from '../store/read-run.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
-import { readRun } from '../store/read-run.js';
-import { StoreService } from '../store/store.service.js';
 import { RunActivityReader, type RunActivity } from './run-activity.js';
 import type { DifferingRecipeField } from './recipe-differences.dto.js';
-import { listStatement, RUN_COLUMNS, RUNNING_WITHIN_MS } from './run-list.js';
+import { RunFactsReader, type RunFacts } from './run-facts.js';
+import { findListed } from './run-list.js';
 import { recordedFigures, RunTotalsReader } from './run-totals-reader.js';
 import type { RunsQuery } from './runs-query.dto.js';
 import type {
   RunBaseline,
   RunDetail,
   RunListItem,
-  RunStatus,
   RunOverview,
+  RunStatus,
   UpdateProgress,
 } from './runs.dto.js';
 
-interface RunRow extends Omit<RunOverview, 'status' | 'progress' | keyof RunActivity> {
-  readonly endReason: RunStatus | null;
-  /** That the recipe asks for; 0 where nothing is trained. */
-  readonly numUpdates: number;
-}
-
-interface RunDetailRow extends RunRow {
-  readonly recipe: string;
-  readonly metadata: string | null;
-  readonly notes: string;
-  readonly baselines: string;
-  readonly codeVersion: string;
-}
-
-const GET_RUNS = `
-  SELECT ${RUN_COLUMNS}
-  FROM runs
-  WHERE run_id IN {runIds:Array(String)}`;
-
-const GET_RUN = `
-  SELECT ${RUN_COLUMNS}, recipe, metadata, notes, baselines, code_version
-  FROM runs
-  WHERE run_id = {runId:String}`;
-
-const GET_RECIPE = 'SELECT recipe FROM runs WHERE run_id = {runId:String}';
+/** A run that has not ended is `running` while its newest control event is younger than this, then `idle`. */
+const RUNNING_WITHIN_MS = 30_000;
 
 @Injectable()
 export class RunsService {
   constructor(
-    private readonly store: StoreService,
+    private readonly runs: RunFactsReader,
     private readonly activities: RunActivityReader,
     private readonly totals: RunTotalsReader,
   ) {}
 
   /** @throws ProblemError `INVALID_REQUEST` */
   async list(asked: RunsQuery): Promise<Page<RunListItem>> {
-    const { limit } = asked;
     const nowMs = requestTimeMs();
-    const { query, params, keyAfter } = listStatement(asked, nowMs);
-    const found = await this.store.queryRows<{ readonly runId: string; readonly sortKey: string | null }>(
-      query,
-      params,
-    );
-    const { items, nextCursor } = pageOf(found, limit, { toItem: ({ runId }) => runId, keyOf: keyAfter });
+    const { limit, status, metric } = asked;
+    const [lastOf, newestOf] = await Promise.all([
+      status === undefined ? NO_TIMES : this.activities.lastActivityTimes(),
+      metric === undefined ? NO_VALUES : this.activities.newestValues(metric),
+    ]);
+    const factsOf = await this.runs.all();
+    const statusOf = (run: RunFacts) => statusOfRun(run, lastOf.get(run.runId), nowMs);
+    const { runs, keyAfter } = findListed(asked, { factsOf, statusOf, newestOf });
+    const { items, nextCursor } = pageOf(runs, limit, { toItem: ({ run }) => run, keyOf: keyAfter });
     return { items: await this.readListed(items, nowMs), nextCursor };
   }
 
-  /** The runs in this order; without those that were deleted since their ids were read. */
-  private async readListed(runIds: readonly string[], nowMs: number): Promise<RunListItem[]> {
-    if (runIds.length === 0) return [];
-    const [rows, activityOf] = await Promise.all([
-      this.store.queryRows<RunRow>(GET_RUNS, { runIds }),
-      this.activities.read(runIds),
+  private async readListed(runs: readonly RunFacts[], nowMs: number): Promise<RunListItem[]> {
+    const recorded = runs.filter(({ kind }) => kind === 'recorded');
+    const [activityOf, totalsOf] = await Promise.all([
+      this.activities.read(runs.map(({ runId }) => runId)),
+      this.totals.read(recorded.map(({ runId }) => runId)),
     ]);
-    const recorded = rows.filter(({ kind }) => kind === 'recorded');
-    const totalsOf = await this.totals.read(recorded.map(({ runId }) => runId));
-    const rowOf = new Map(rows.map((row) => [row.runId, row]));
-    return runIds.flatMap((runId) => {
-      const row = rowOf.get(runId);
-      if (row === undefined) return [];
-      const figures = row.kind === 'recorded' ? recordedFigures(totalsOf(runId)) : null;
-      return [{ ...toOverview(row, activityOf(runId), nowMs), recorded: figures }];
-    });
+    return runs.map((run) => ({
+      ...toOverview(run, activityOf(run.runId), nowMs),
+      recorded: run.kind === 'recorded' ? recordedFigures(totalsOf(run.runId)) : null,
+    }));
   }
 
   /** @throws ProblemError `NOT_FOUND` */
   async get(runId: string): Promise<RunDetail> {
-    const [row, activityOf] = await Promise.all([
-      readRun<RunDetailRow>(this.store, GET_RUN, runId),
+    const [run, detail, activityOf] = await Promise.all([
+      this.runs.of([runId]).then((factsOf) => factsOf.get(runId)),
+      this.runs.detailsOf(runId),
       this.activities.read([runId]),
     ]);
-    const { recipe, metadata, notes, baselines, codeVersion, ...run } = row;
+    if (run === undefined || detail === undefined) throw runNotFound(runId);
+    const { recipe, metadata, notes, baselines, codeVersion } = detail;
     return {
       ...toOverview(run, activityOf(runId), requestTimeMs()),
       recipe: JSON.parse(recipe) as Json,
@@ -113,19 +88,20 @@ export class RunsService {
   }
 
   private async recipeOf(runId: string): Promise<Record<string, unknown>> {
-    const row = await readRun<{ recipe: string }>(this.store, GET_RECIPE, runId);
-    return (JSON.parse(row.recipe) as Record<string, unknown> | null) ?? {};
+    const detail = await this.runs.detailsOf(runId);
+    if (detail === undefined) throw runNotFound(runId);
+    return (JSON.parse(detail.recipe) as Record<string, unknown> | null) ?? {};
   }
 }
 
-function toOverview(
-  { endReason, numUpdates, ...run }: RunRow,
-  { updates, ...activity }: RunActivity,
-  nowMs: number,
-): RunOverview {
-  const status = endReason ?? statusOf(activity.lastActivityAt ?? isoTime(run.startedAt), nowMs);
+const NO_TIMES: ReadonlyMap<string, string> = new Map();
+const NO_VALUES: ReadonlyMap<string, number> = new Map();
+
+function toOverview(run: RunFacts, { updates, ...activity }: RunActivity, nowMs: number): RunOverview {
+  const { endReason: _, numUpdates, seedsKey: __, startedFrom: ___, ...shown } = run;
+  const status = statusOfRun(run, activity.lastActivityAt ?? undefined, nowMs);
   return {
-    ...run,
+    ...shown,
     progress: numUpdates === 0 ? null : progressOf(updates, numUpdates, status === 'running'),
     status,
     startedAt: isoTime(run.startedAt),
@@ -143,6 +119,8 @@ function progressOf(
   return { updateNumber, numUpdates, secondsLeft: isRunning && medianS !== null ? medianS * numLeft : null };
 }
 
-function statusOf(lastActivityAt: string, nowMs: number): RunStatus {
+/** @param lastActivityAt ISO 8601; the start counts where it is missing */
+function statusOfRun(run: RunFacts, lastActivityAt = isoTime(run.startedAt), nowMs: number): RunStatus {
+  if (run.endReason !== null) return run.endReason;
   return nowMs - Date.parse(lastActivityAt) < RUNNING_WITHIN_MS ? 'running' : 'idle';
 }

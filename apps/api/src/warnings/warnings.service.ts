@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { ControlEventKind } from '@retrace/trajectory';
 import { decodeCursor } from '../paging/cursor.js';
 import { pageOf, type Page, type PageQuery } from '../paging/page.js';
-import { ARCHIVED_RUNS } from '../runs/run-list.js';
+import { RunFactsReader } from '../runs/run-facts.js';
+import { ControlChanges } from '../store/control-changes.js';
+import { KeptOfAllRuns } from '../store/kept-of-all-runs.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 import type { AlarmItem, RunWarning } from './warnings.dto.js';
@@ -22,7 +25,7 @@ const LIST_WARNINGS = `
  * Those of a monitor are one alarm of its run, whatever they say, as in Alertmanager; others are one where their texts differ only in numbers, as the
  * processes count them (`WarningLog`). A failed run is one, as it is where alarms are sent (`alarmOf`). `argMax` alone would pass over a step of null.
  */
-const LIST_ALARMS = `
+const alarmsOf = (ofRuns: string): string => `
   SELECT
     run_id, source, rule, newest.1 AS message, newest.2 AS step, newest.3 AS advice, newest.4 AS episode_ids,
     most_times AS num_times, first_raised_at, last_raised_at
@@ -34,7 +37,7 @@ const LIST_ALARMS = `
     FROM (
       SELECT run_id, toString(source) AS source, rule, message, step, advice, episode_ids, num_times, raised_at
       FROM warnings
-      WHERE severity = 'alarm'
+      WHERE severity = 'alarm' ${ofRuns}
       UNION ALL
       SELECT
         run_id, 'system', 'runFailed',
@@ -43,19 +46,31 @@ const LIST_ALARMS = `
       FROM (
         SELECT run_id, occurred_at, JSONExtractString(payload, 'detail') AS detail
         FROM events
-        WHERE episode_id = '' AND kind = 'RunEnded' AND end_reason = 'failed')
+        WHERE episode_id = '' AND kind = 'RunEnded' AND end_reason = 'failed' ${ofRuns})
     ) AS raised
     GROUP BY run_id, source, rule, if(rule = '', replaceRegexpAll(message, '[0-9]+', '0'), '')
-  ) AS alarms
-  WHERE run_id NOT IN (${ARCHIVED_RUNS})
-  ORDER BY last_raised_at DESC, run_id DESC, source, rule, message
-  LIMIT {limit:UInt32} OFFSET {skipped:UInt64}`;
+  )`;
 
-const GET_NAMES = 'SELECT run_id, name FROM runs WHERE run_id IN {runIds:Array(String)}';
+const KINDS: ReadonlySet<string> = new Set<ControlEventKind>(['WarningRaised', 'RunEnded']);
+
+type AlarmRow = Omit<AlarmItem, 'runName'>;
 
 @Injectable()
 export class WarningsService {
-  constructor(private readonly store: StoreService) {}
+  /** Alarms of each run, and under the empty id those of no run. */
+  private readonly alarms: KeptOfAllRuns<readonly AlarmRow[]>;
+
+  constructor(
+    private readonly store: StoreService,
+    private readonly runs: RunFactsReader,
+    changes: ControlChanges,
+  ) {
+    this.alarms = new KeptOfAllRuns({
+      changes,
+      dependsOn: (kind) => KINDS.has(kind),
+      read: (runIds) => this.readAlarms(runIds),
+    });
+  }
 
   /** Newest first. A warning that is raised between two pages moves those after it to the next page. */
   async list(runId: string, { limit, cursor }: PageQuery): Promise<Page<RunWarning>> {
@@ -70,26 +85,51 @@ export class WarningsService {
   /** Those of all runs but archived ones. An alarm that is raised between two pages moves others to the next page. */
   async listAlarms({ limit, cursor }: PageQuery): Promise<Page<AlarmItem>> {
     const [skipped] = cursor ? decodeCursor(cursor, ['number']) : [0];
-    const rows = await this.store.queryRows<Omit<AlarmItem, 'runName'>>(LIST_ALARMS, {
-      skipped,
-      limit: limit + 1,
-    });
-    const nameOf = await this.namesOf(new Set(rows.map(({ runId }) => runId)));
-    return pageOf(rows, limit, {
+    const [alarmsOf, factsOf] = [await this.alarms.all(), await this.runs.all()];
+    const alarms = Array.from(alarmsOf, ([runId, ofRun]) =>
+      factsOf.get(runId)?.archived === true ? [] : ofRun,
+    ).flat();
+    alarms.sort(byNewest);
+    return pageOf(alarms.slice(skipped, skipped + limit + 1), limit, {
       toItem: ({ firstRaisedAt, lastRaisedAt, ...row }) => ({
         ...row,
-        runName: nameOf.get(row.runId) ?? '',
+        runName: factsOf.get(row.runId)?.name ?? '',
         firstRaisedAt: isoTime(firstRaisedAt),
         lastRaisedAt: isoTime(lastRaisedAt),
       }),
       keyOf: () => [skipped + limit],
     });
   }
-  private async namesOf(runIds: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
-    if (runIds.size === 0) return new Map();
-    const rows = await this.store.queryRows<{ runId: string; name: string }>(GET_NAMES, {
-      runIds: [...runIds],
-    });
-    return new Map(rows.map(({ runId, name }) => [runId, name]));
+
+  private async readAlarms(runIds: readonly string[] | null): Promise<Map<string, AlarmRow[]>> {
+    const sql = alarmsOf(runIds === null ? '' : 'AND run_id IN {runIds:Array(String)}');
+    const rows = await this.store.queryRows<AlarmRow>(sql, { runIds: runIds ?? [] });
+    const ofRun = new Map<string, AlarmRow[]>();
+    for (const row of rows) {
+      const others = ofRun.get(row.runId);
+      if (others === undefined) ofRun.set(row.runId, [row]);
+      else others.push(row);
+    }
+    return ofRun;
   }
+}
+
+/** Orders of the columns by which alarms are sorted: the newest first, and of one time those of the newest run. */
+const DESCENDING = -1;
+const ALARM_ORDER = [
+  ...([
+    ['lastRaisedAt', DESCENDING],
+    ['runId', DESCENDING],
+  ] as const),
+  ...([
+    ['source', 1],
+    ['rule', 1],
+    ['message', 1],
+  ] as const),
+] as const;
+
+function byNewest(a: AlarmRow, b: AlarmRow): number {
+  for (const [column, sign] of ALARM_ORDER)
+    if (a[column] !== b[column]) return a[column] < b[column] ? -sign : sign;
+  return 0;
 }
