@@ -6,7 +6,7 @@
  *       │             fresh episodes │      stored ones, where a plan has them, or after a restart
  *       │                            ▼                               ▼
  *       │    ┌──────────▶  plan ──▶ read (fresh-episodes/) ──▶ compute the update ──▶ commit ──┐
- *       │    │               │                                 (update/policy-update.ts) ▲    │
+ *       │    │               │                                 (update/compute-update.ts)▲    │
  *       │    │               └── BatchPlanned is appended meanwhile ─────────────────────┘    │
  *       │    └────────────────────────────── next update ─────────────────────────────────────┤
  *       ├─────────────────────────────── PolicyPublished ─────────────────────────────────────┘

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { estimateFlops, FlopsMeter, type FlopsShape } from './flops-meter.js';
-import type { UpdateEngine } from '../engine/update-engine.js';
+import type { UpdateEngine } from './update-engine.js';
 
 const offsetsOf = (lengths: readonly number[]) =>
   Int32Array.from([0, ...lengths.map((_, s) => lengths.slice(0, s + 1).reduce((sum, one) => sum + one, 0))]);

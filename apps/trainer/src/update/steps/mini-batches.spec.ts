@@ -2,7 +2,7 @@ import { Pcg32 } from '@retrace/random';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { UpdateColumns } from '../loss-columns.js';
-import { gatherSequences, shuffledSequences, splitSequences } from './mini-batches.js';
+import { gatherSequences, shuffledSequences, splitSequences, stepTokens } from './mini-batches.js';
 
 /** Sequences of the given lengths, whose last `trained` tokens are its action tokens; every column holds the token's position in the batch. */
 function columnsOf(sequences: readonly { length: number; trained: number }[]): UpdateColumns {
@@ -108,5 +108,31 @@ describe('mini-batches', () => {
     const columns = columnsOf(Array.from({ length: 50 }, () => ({ length: 2, trained: 1 })));
     expect(shuffledSequences(columns, new Pcg32(7))).toEqual(shuffledSequences(columns, new Pcg32(7)));
     expect(shuffledSequences(columns, new Pcg32(7))).not.toEqual(shuffledSequences(columns, new Pcg32(8)));
+  });
+
+  it('train only the action tokens that the mask marks: order, size, weights and recorded tokens', () => {
+    const three = columnsOf([
+      { length: 3, trained: 2 },
+      { length: 3, trained: 2 },
+      { length: 4, trained: 3 },
+    ]);
+    // Actions 0 1 | 2 3 | 4 5 6, of which 0, 4 and 6 are trained.
+    const columns = { ...three, trainedMask: Uint8Array.of(1, 0, 0, 0, 1, 0, 1) };
+    expect(shuffledSequences(columns, new Pcg32(1)).toSorted()).toEqual(Int32Array.of(0, 2));
+    const bySize = splitSequences(columns, Int32Array.of(0, 2), { miniBatchActionTokens: 1 });
+    expect(bySize.map((sequences) => [...sequences])).toEqual([[0], [2]]);
+    const rule = { aggregation: 'tokenMean', horizon: null, denominator: 'all' } as const;
+    const gathered = gatherSequences(columns, Int32Array.of(2, 0), rule);
+    const third = Math.fround(1 / 3);
+    expect([...gathered.batch.lossWeights]).toEqual([0, third, 0, third, 0, third, 0]);
+    const numbers = Float32Array.of(0, 1, 2, 3, 4, 5, 6);
+    const figures = { ratios: numbers, values: numbers, kls: numbers, entropies: numbers };
+    const clipped = Uint8Array.of(0, 1, 0, 0, 0, 1, 0);
+    const recorded = stepTokens(gathered, gathered.batch, { ...figures, clipped });
+    expect([...recorded.actions]).toEqual([4, 6, 0]);
+    expect([...recorded.ratios]).toEqual([1, 3, 5]);
+    // The advantage of each token is its position in the batch.
+    expect([...recorded.advantages]).toEqual([7, 9, 1]);
+    expect([...recorded.clipped]).toEqual([1, 0, 1]);
   });
 });
