@@ -10,7 +10,7 @@ const S3_SPECS = '**/*.s3.spec.ts';
 
 /** Specs that change what the others of their process would meet: modules that they replace, how TensorFlow multiplies, names that they define. */
 const OWN_PROCESS_SPECS = [
-  'apps/cli/src/run/measure-baselines.spec.ts',
+  'apps/collector/src/baselines/measure-baselines.spec.ts',
   'apps/cli/src/server/disk-watch.spec.ts',
   'libs/policy/src/testing/tensor-losses/tensor-losses.spec.ts',
   'libs/rewards/src/composer.spec.ts',
@@ -35,15 +35,23 @@ const ENGINE_SPECS = ['test/engines/*.spec.ts'];
 /** Run by commands of their own. */
 const OTHERS = { long: 'test/long/**', frameworks: 'test/frameworks/**' };
 
+const specs = listSpecs();
+
 /** Unset: what a landing needs (`test/README.md`). */
 const asked = process.env.RETRACE_TESTS;
 const leftOut = [
   ...configDefaults.exclude,
   ...Object.entries(OTHERS).flatMap(([name, specs]) => (asked === name ? [] : [specs])),
-  ...(asked === undefined ? listSpecs().filter(isReleaseSpec) : []),
+  ...(asked === undefined ? specs.filter(isReleaseSpec) : []),
 ];
 
-const plain = specsThatStartNothing(listSpecs());
+const missing = [...OWN_PROCESS_SPECS, ...WHOLE_RUN_SPECS].filter(
+  (one) => !one.includes('*') && !specs.includes(one),
+);
+if (missing.length > 0)
+  throw new Error(`vitest.config.ts names specs that do not exist: ${missing.join(', ')}`);
+
+const plain = specsThatStartNothing(specs);
 const storeTemplate = { globalSetup: ['scripts/store-template-setup.mjs'] };
 
 export default defineConfig({

@@ -15,7 +15,7 @@ export const UNRUN_BLOCKS = [
     page: 'docs/cli.md',
     begins:
       '{ "error": { "code": "RUN_UNKNOWN", "message": "run \\"none\\" not found; see \\"retrace runs\\"" } }',
-    reason: 'output, which apps/cli/src/run/find-run.spec.ts has, too',
+    reason: 'output, which libs/runs/src/choose/select-run.spec.ts has, too',
   },
   {
     page: 'docs/metrics.md',

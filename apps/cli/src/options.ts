@@ -34,7 +34,10 @@ export const initFromOption = () =>
   );
 
 export const overridesOption = () =>
-  new Option('--overrides <file>', '.json file with recipe fields that replace those of the recipe');
+  new Option(
+    '--overrides <file>',
+    '.json or .jsonc file with recipe fields that replace those of the recipe',
+  );
 
 const RUN_FORMS = 'its id, the first or last characters of it, or "latest"';
 

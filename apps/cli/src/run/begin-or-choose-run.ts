@@ -1,7 +1,7 @@
 import type { Recipe } from '@retrace/config';
 import type { EventLog } from '@retrace/log';
 import { ControlTail, openLog } from '@retrace/log';
-import { beginRun, chooseRun, recordBaselines, type BegunRun } from '@retrace/runs/begin';
+import { beginRun, chooseRun, hasBaselines, recordBaselines, type BegunRun } from '@retrace/runs/begin';
 import { CREATED_BY, readCodeVersion } from '../installation.js';
 import { withInterrupt } from '../terminal/with-interrupt.js';
 import { dataSessionOf } from '../queries/data-session.js';
@@ -43,6 +43,7 @@ export async function recordBaselinesOn(
     signal,
   }: { readonly runId: string; readonly recipe: Recipe; readonly signal: AbortSignal },
 ): Promise<void> {
+  if (!hasBaselines(recipe)) return;
   const onNotice = sayOnStderr;
   try {
     await withControl(services, async (control, log) => {

@@ -4,7 +4,7 @@ import { engineOf } from '@retrace/config';
 import type { ControlFold, RunState } from '@retrace/trajectory';
 import { ControlTail, WarningLog } from '@retrace/log';
 import { summarizeRun, type RunSummary } from '@retrace/runs';
-import { recordBaselines, type BegunRun } from '@retrace/runs/begin';
+import { hasBaselines, recordBaselines, type BegunRun } from '@retrace/runs/begin';
 import { CliError } from '../cli-error.js';
 import { announceRun } from '../run/announce-run.js';
 import { followControlEvents } from '../run/follow-control-events.js';
@@ -198,14 +198,16 @@ export class Training {
   }
 
   private async recordBaselinesLater(): Promise<void> {
-    if (!(await this.afterStart())) return;
-    const { eventLog, log } = this.parts;
     const { runId, recipe } = this.begun;
+    if (!hasBaselines(recipe) || !(await this.afterStart())) return;
+    const run = this.state.run(runId);
+    if (run === undefined) return;
+    const { eventLog, log } = this.parts;
     const onNotice = (message: string) => {
       log.write({ role: 'retrace', level: 'warn', message });
     };
     await recordBaselines({
-      ...{ log: eventLog, run: runOf(this.state, runId), recipe, signal: this.ending.signal, onNotice },
+      ...{ log: eventLog, run, recipe, signal: this.ending.signal, onNotice },
       measure: measureApart,
     });
   }

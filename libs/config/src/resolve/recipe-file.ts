@@ -13,14 +13,15 @@ export function isRecipeFile(path: string): boolean {
 /**
  * The value in a JSON file; one that is called `.jsonc` may have comments, and commas at ends.
  *
+ * @param shown the file as the message names it that is not JSON
  * @throws ConfigError `RECIPE_UNKNOWN` for a missing file, `RECIPE_INVALID` for one that is too large or is not JSON
  */
-export function parseRecipeFile(path: string): unknown {
+export function parseRecipeFile(path: string, shown = `Recipe file "${showText(path)}"`): unknown {
   const text = readRecipeFile(path);
   try {
     return JSON.parse(path.endsWith('.jsonc') ? stripJsonComments(text, { trailingCommas: true }) : text);
   } catch (cause) {
-    const message = `Recipe file "${showText(path)}" is not valid JSON: ${(cause as Error).message}`;
+    const message = `${shown} is not valid JSON: ${(cause as Error).message}`;
     throw new ConfigError('RECIPE_INVALID', message, { cause });
   }
 }

@@ -14,6 +14,7 @@ import { endpointProblems } from '../recipe/endpoint-problems.js';
 import { engineProblems } from '../recipe/engine-problems.js';
 import { environmentProblems } from '../recipe/environment-problems.js';
 import { evaluationProblems } from '../recipe/evaluation-problems.js';
+import { listProblems } from '../recipe/list-problems.js';
 import { modelProblems } from '../recipe/model-problems.js';
 import { isRecord, type PlainObject } from '../recipe/plain-object.js';
 import { preferenceProblems } from '../recipe/preference-problems.js';
@@ -103,7 +104,7 @@ export function overrideRecipe(recipe: Recipe, assignments: readonly string[]): 
 export function resolveEnvironment(nameOrFile: string): Recipe['environment'] {
   if (/\.[mc]?[jt]s$/.test(nameOrFile)) return { module: resolve(nameOrFile) };
   if (!isRecipeFile(nameOrFile)) return nameOrFile;
-  const record = requireRecord(parseRecipeFile(nameOrFile));
+  const record = requireRecord(parseRecipeFile(nameOrFile, `"${showText(nameOrFile)}"`));
   const environment = 'environment' in record ? record.environment : record;
   if (isRecord(environment)) anchorEnvironment(environment, dirname(resolve(nameOrFile)));
   const context = { ...recipes['bandit-ppo']().context, tokenizer: 'byte' };
@@ -118,9 +119,8 @@ export function resolveEnvironment(nameOrFile: string): Recipe['environment'] {
 export function parseRecipe(plain: unknown): Recipe {
   const recipe = plainToInstance(Recipe, requireRecord(plain));
   if (isRecord(recipe.engine)) removeNulls(recipe.engine);
-  const problems = validateSync(recipe, { whitelist: true, forbidNonWhitelisted: true }).flatMap((error) =>
-    describe(error, ''),
-  );
+  const errors = validateSync(recipe, { whitelist: true, forbidNonWhitelisted: true });
+  const problems = [...listProblems(recipe), ...errors.flatMap((error) => describe(error, ''))];
   if (problems.length === 0) problems.push(...crossFieldProblems(recipe));
   if (problems.length === 0) return recipe;
   const others = problems.length - MAX_PROBLEMS;
@@ -258,9 +258,10 @@ function anchorTasks({ tasks }: PlainObject, directory: string): void {
 }
 
 function requireRecord(value: unknown): PlainObject {
-  if (!isRecord(value)) throw invalid(`Invalid recipe: got ${showValue(value)}, must be an object`);
-  const fault = shapeFault(value);
+  // First, since a value of very many levels can't be shown.
+  const fault = typeof value === 'object' && value !== null ? shapeFault(value) : null;
   if (fault !== null) throw invalid(`Invalid recipe: ${fault}`);
+  if (!isRecord(value)) throw invalid(`Invalid recipe: got ${showValue(value)}, must be an object`);
   return value;
 }
 

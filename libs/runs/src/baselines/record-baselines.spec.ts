@@ -8,7 +8,7 @@ import { appendEvents } from '@retrace/log/testing';
 import { newRunId, type Baseline } from '@retrace/trajectory';
 import { controlEvent } from '@retrace/trajectory/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { recordBaselines, type MeasuredBaselines } from './record-baselines.js';
+import { hasBaselines, recordBaselines, type MeasuredBaselines } from './record-baselines.js';
 
 describe('recordBaselines', () => {
   let directory: string;
@@ -84,6 +84,18 @@ describe('recordBaselines', () => {
     const server = { protocol: 'retrace', urls: ['http://127.0.0.1:1'] };
     const assignments = [`environment.server=${JSON.stringify(server)}`];
     const recipe = resolveRecipe('textcraft-gigpo', { assignments });
+    expect(await record(() => Promise.resolve(found), { recipe })).toBe(false);
+    expect(numMeasured).toBe(0);
+  });
+
+  it('measures nothing for a run on stored data that no policy plays in', async () => {
+    const data = { sources: [{ from: 'query', query: 'SELECT episode_id FROM episodes' }] };
+    const stored = [`data=${JSON.stringify(data)}`, 'imitation=null', 'evaluation.numTestEpisodes=0'];
+    const validated = resolveRecipe('frozen-lake-grpo', { assignments: stored });
+    const recipe = resolveRecipe('frozen-lake-grpo', {
+      assignments: [...stored, 'evaluation.everyUpdates=0'],
+    });
+    expect([validated, recipe].map(hasBaselines)).toEqual([true, false]);
     expect(await record(() => Promise.resolve(found), { recipe })).toBe(false);
     expect(numMeasured).toBe(0);
   });

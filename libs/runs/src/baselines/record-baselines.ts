@@ -46,7 +46,7 @@ export async function recordBaselines(options: RecordBaselinesOptions): Promise<
 }
 
 /** Whether the run plays in an environment of this installation. The episodes of a server are for training, and it knows no baselines. */
-function hasBaselines(recipe: Recipe): boolean {
+export function hasBaselines(recipe: Recipe): boolean {
   const { environment } = recipe;
   if (typeof environment !== 'string' && environment.server) return false;
   return needsCollector(recipe) || needsValidator(recipe);

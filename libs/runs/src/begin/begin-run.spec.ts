@@ -1,12 +1,15 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { resolveRecipe } from '@retrace/config';
+import { recipeHash, resolveRecipe } from '@retrace/config';
 import type { EventLog } from '@retrace/log';
 import { ControlTail, readControlState, readRunStart } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
+import { appendEvents } from '@retrace/log/testing';
 import { CheckpointFiles } from '@retrace/policy';
+import { newRunId, type Json } from '@retrace/trajectory';
 import { decodeEvent } from '@retrace/trajectory/codec';
+import { controlEvent } from '@retrace/trajectory/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { beginRun } from './begin-run.js';
 
@@ -108,6 +111,21 @@ describe('beginRun', () => {
     const again = await begin(from);
     expect(again).toMatchObject({ runId: first.runId, isResumed: true });
     expect(again.recipe.initFrom?.source?.policyVersion).toBe(0);
+  });
+
+  it('does not resume a run that only states the hash of the recipe, as an imported one may', async () => {
+    const recipeOf = (fields: object) => JSON.parse(JSON.stringify({ ...recipe, ...fields })) as Json;
+    for (const stated of [
+      { recipe: recipeOf({ environment: { module: '/tmp/code.mjs' } }) },
+      { recipe: recipeOf({ loss: [] }) },
+    ]) {
+      const ids = { logId: log.logId, runId: newRunId() };
+      const fields = { recipeHash: recipeHash(recipe), ...stated };
+      await appendEvents(log, [controlEvent(ids, 'RunStarted', fields)]);
+    }
+    const begun = await begin();
+    expect(begun).toMatchObject({ isResumed: false });
+    expect(await begin()).toMatchObject({ runId: begun.runId, isResumed: true });
   });
 
   it('starts another run once the last one has ended', async () => {

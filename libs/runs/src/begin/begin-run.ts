@@ -1,4 +1,4 @@
-import { parseRecipe, recipeHash, requestHash, type Recipe } from '@retrace/config';
+import { isRecipe, parseRecipe, recipeHash, requestHash, type Recipe } from '@retrace/config';
 import { markRunStart, readControlState, type EventLog } from '@retrace/log';
 import type { CheckpointFiles } from '@retrace/policy';
 import {
@@ -105,11 +105,16 @@ async function appendStart(
 /** Parts of a recipe that are completed when a run begins. */
 const COMPLETED = ['data', 'initFrom', 'distillation'] as const;
 
-/** Whether a run was begun with this recipe. */
+/** Whether a run was begun with this recipe. The hash that the run states is only a hint: an imported run may state that of another recipe. */
 function isOf(recipe: Recipe, { started }: RunState): boolean {
-  if (started.recipeHash === recipeHash(recipe)) return true;
   if (started.recipe === null || started.runKind !== 'trained') return false;
   const begun = started.recipe as Readonly<Record<string, Json>>;
   const reads = (one: object) => COMPLETED.some((part) => Boolean((one as Record<string, unknown>)[part]));
-  return reads(recipe) && reads(begun) && requestHash(parseRecipe(begun)) === requestHash(recipe);
+  const hash = recipeHash(recipe);
+  const mayBeEqual = started.recipeHash === hash;
+  const mayBeCompleted = reads(recipe) && reads(begun);
+  if ((!mayBeEqual && !mayBeCompleted) || !isRecipe(begun)) return false;
+  const parsed = parseRecipe(begun);
+  if (mayBeEqual && recipeHash(parsed) === hash) return true;
+  return mayBeCompleted && requestHash(parsed) === requestHash(recipe);
 }

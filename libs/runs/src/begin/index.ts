@@ -1,4 +1,4 @@
-export { recordBaselines, type MeasuredBaselines } from '../baselines/record-baselines.js';
+export { hasBaselines, recordBaselines, type MeasuredBaselines } from '../baselines/record-baselines.js';
 export { beginRun, type BegunRun, type BeginRunOptions } from './begin-run.js';
 export { checkRecipe } from './check-recipe.js';
 export { chooseRun } from './choose-run.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readControlState } from '@retrace/log';
-import { appendEvents } from '@retrace/log/testing';
+import { appendEvents, overriding } from '@retrace/log/testing';
 import { CheckpointFiles } from '@retrace/policy';
 import { catchUp } from '@retrace/store';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
@@ -67,6 +67,26 @@ describe('deleteRun', () => {
     expect((await readControlState(store.log)).run(runId)).toBeUndefined();
     expect(await remove()).toMatchObject({ numCheckpointFiles: 1 });
     expect(await kept()).toEqual([shared.sha256]);
+    await expect(remove()).rejects.toMatchObject({ code: 'RUN_UNKNOWN' });
+  });
+
+  it('completes, when called again, a deletion that ended between two tables of the store', async () => {
+    const rows = "(run_id, reward_version) VALUES ({runId:String}, 'v')";
+    for (const table of ['reward_scores', 'reward_definitions'])
+      await store.client.command(`INSERT INTO ${table} ${rows}`, { params: { runId } });
+    let numDeletes = 0;
+    const client = overriding(store.client, {
+      command: (sql, options) => {
+        if (sql.startsWith('DELETE') && ++numDeletes === 2) return Promise.reject(new Error('killed'));
+        return store.client.command(sql, options);
+      },
+    });
+    await expect(remove({ client })).rejects.toThrow('killed');
+    await remove();
+    for (const table of ['reward_scores', 'reward_definitions']) {
+      const left = `SELECT count() AS n FROM ${table} WHERE run_id = {runId:String}`;
+      expect(await store.client.queryRows(left, { params: { runId } })).toEqual([{ n: 0 }]);
+    }
     await expect(remove()).rejects.toMatchObject({ code: 'RUN_UNKNOWN' });
   });
 

@@ -1,2 +1,2 @@
 export { deleteEpisodesOfRun, type EpisodesDeletion } from './delete-episodes.js';
-export { deleteRun, hasTraces, type DeletionSession, type RunDeletion } from './delete-run.js';
+export { deleteRun, hasTraces } from './delete-run.js';

@@ -75,13 +75,13 @@ async function commit({ log, runId, detail }: DeleteRunRecords, forced: boolean)
   await log.append('control', 0, [encodeEvent(event)]);
 }
 
-/** The tables with rows of a run: its events, and what was computed from them. */
+/** The tables with rows of a run: what was computed from its events, and these at last, since by them a deletion that was cut short is found again. */
 const ROWS_OF_RUN: readonly { readonly table: string; readonly condition: string }[] = [
-  { table: 'events', condition: EVENTS_OF_RUN },
-  { table: 'events', condition: DEAD_LETTERS_OF_RUN },
   { table: 'reward_scores', condition: 'run_id = {runId:String}' },
   { table: TRACED_INPUTS, condition: 'run_id = {runId:String}' },
   { table: 'reward_definitions', condition: 'run_id = {runId:String}' },
+  { table: 'events', condition: DEAD_LETTERS_OF_RUN },
+  { table: 'events', condition: EVENTS_OF_RUN },
 ];
 
 async function releaseRecords(log: EventLog, client: StoreClient, runId: string): Promise<number | null> {

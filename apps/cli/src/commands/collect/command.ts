@@ -33,7 +33,7 @@ export const collectCommand = () =>
     )
     .option(
       '--environment <name-or-file>',
-      'environment to act in: a built-in one, a module (.ts, .js, .mjs), or a .json file as the field of a recipe',
+      'environment to act in: a built-in one, a module (.ts, .js, .mjs), or a .json or .jsonc file as the field of a recipe',
     )
     .option(
       '--policy <name>',

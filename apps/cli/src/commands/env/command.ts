@@ -1,7 +1,7 @@
 import { newCommand, wholeNumber } from '../../options.js';
 
 const ENVIRONMENT =
-  'a built-in environment, a module (.ts, .js, .mjs), or a .json file as the field of a recipe';
+  'a built-in environment, a module (.ts, .js, .mjs), or a .json or .jsonc file as the field of a recipe';
 
 export const envCommand = () =>
   newCommand('env')

@@ -32,7 +32,7 @@ export const playCommand = () =>
     )
     .option(
       '--environment <name-or-file>',
-      'where to play, repeatable: a built-in environment, a module (.ts, .js, .mjs), or a .json file as the field of a recipe (default: that of --recipe, or that of the policy’s run)',
+      'where to play, repeatable: a built-in environment, a module (.ts, .js, .mjs), or a .json or .jsonc file as the field of a recipe (default: that of --recipe, or that of the policy’s run)',
       collect,
     )
     .option(

@@ -1,4 +1,5 @@
 import { explainRecipe, listAlgorithms, listRecipes, resolveRecipe } from '@retrace/config';
+import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
 import { renderTable } from '../../terminal/table.js';
 
@@ -7,11 +8,16 @@ interface RecipesOptions extends CommonOptions {
   readonly explain?: true;
 }
 
-/** Prints the recipe of that name as JSON, with comments where they are asked for, or the list of all recipes, or of all algorithms. */
+/**
+ * Prints the recipe of that name as JSON, with comments where they are asked for, or the list of all recipes, or of all algorithms.
+ *
+ * @throws CliError `OPTION_INVALID` for comments on no recipe, or in JSON, which has none
+ */
 export async function printRecipes(
   name: string | undefined,
   { json, algorithms, explain }: RecipesOptions,
 ): Promise<void> {
+  if (explain === true) requireExplainable(name, json === true);
   if (name !== undefined) {
     const text = JSON.stringify(resolveRecipe(name), null, 2);
     console.log(explain === true ? await explainRecipe(JSON.parse(text) as object) : text);
@@ -29,4 +35,17 @@ export async function printRecipes(
       listed.map((entry) => Object.values(entry)),
     ),
   );
+}
+
+function requireExplainable(name: string | undefined, isJson: boolean): void {
+  if (name === undefined)
+    throw new CliError(
+      'OPTION_INVALID',
+      '--explain comments on the fields of one recipe; give its name, as in "retrace recipes frozen-lake-ppo --explain"',
+    );
+  if (isJson)
+    throw new CliError(
+      'OPTION_INVALID',
+      '--explain prints comments, which JSON has no place for; leave out --json',
+    );
 }
