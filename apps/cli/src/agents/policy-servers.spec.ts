@@ -49,8 +49,7 @@ describe('PolicyServers', () => {
   afterEach(async () => {
     await servers.close();
     policy.close();
-    // The use of a key is noted there in the background.
-    rmSync(keyDirectory, { recursive: true, maxRetries: 10 });
+    rmSync(keyDirectory, { recursive: true });
   });
 
   async function send(method: string, path: string, headers: Record<string, string> = {}, body = '') {

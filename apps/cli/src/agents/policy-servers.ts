@@ -20,7 +20,7 @@ interface PolicyServersOptions {
     use(model: string | null): Promise<UsedServer>;
     close(): Promise<void>;
   };
-  readonly keys: Pick<KeyGuard, 'check'>;
+  readonly keys: Pick<KeyGuard, 'check' | 'close'>;
   /** Larger requests are refused. */
   readonly maxBodyBytes: number;
 }
@@ -57,6 +57,7 @@ export class PolicyServers {
     this.server.close();
     this.server.closeAllConnections();
     await this.options.policies.close();
+    await this.options.keys.close();
   }
 
   private async handle(request: IncomingMessage, client: ServerResponse): Promise<void> {

@@ -12,11 +12,17 @@ describe('KeyGuard', () => {
     keyDirectory = await mkdtemp(join(tmpdir(), 'retrace-keys-'));
     keys = new KeyDirectory(keyDirectory);
   });
-  // The use of a key is noted there in the background.
-  afterEach(() => rm(keyDirectory, { recursive: true, force: true, maxRetries: 10 }));
+  const guards: KeyGuard[] = [];
+  afterEach(async () => {
+    for (const one of guards.splice(0)) await one.close();
+    await rm(keyDirectory, { recursive: true });
+  });
 
-  const guard = (host: string, directory: string | null = keyDirectory) =>
-    new KeyGuard({ host, keyDirectory: directory, onWarning: () => undefined });
+  const guard = (host: string, directory: string | null = keyDirectory) => {
+    const one = new KeyGuard({ host, keyDirectory: directory, onWarning: () => undefined });
+    guards.push(one);
+    return one;
+  };
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
   const create = (scopes: readonly ('read' | 'sql' | 'admin')[]) =>
     keys.create({ name: 'bot', scopes, expiresAt: null }, Date.now());

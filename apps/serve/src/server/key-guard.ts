@@ -50,6 +50,11 @@ export class KeyGuard {
     const message = `This server needs the scope "${this.scope}"; key "${name}" has ${scopes.join(', ')}`;
     throw new RequestError(message, { status: 403, code: 'scope_missing' });
   }
+
+  /** Resolves once nothing is written any more about the keys that were checked. */
+  async close(): Promise<void> {
+    await this.keys?.close();
+  }
 }
 
 function refused(message: string): RequestError {

@@ -79,6 +79,7 @@ export class ServeServer {
     }, STOP_MS);
     await closed;
     clearTimeout(timer);
+    await this.keys.close();
   }
 
   private async handle(request: IncomingMessage, client: ServerResponse): Promise<void> {

@@ -28,6 +28,8 @@ export class KeyRing {
   private readonly directory: KeyDirectory | null;
   private readonly own: StoredKey | null;
   private readonly notedAtMs = new Map<string, number>();
+  /** Uses that are being written. */
+  private noting: Promise<unknown> = Promise.resolve();
   private reading: Promise<StoredKeys> | null = null;
   private readAtMs = 0;
 
@@ -59,6 +61,11 @@ export class KeyRing {
   async verifyId(id: string): Promise<KeyVerdict> {
     const stored = await this.find(id);
     return stored === null ? { kind: 'refused', reason: 'Unknown API key' } : this.judge(stored);
+  }
+
+  /** Resolves once the uses of keys until now are noted; nothing is written after that but for keys that are judged later. */
+  async close(): Promise<void> {
+    await this.noting;
   }
 
   private judge(key: StoredKey): KeyVerdict {
@@ -100,10 +107,11 @@ export class KeyRing {
   private noteUse(id: string, nowMs: number): void {
     if (this.directory === null || nowMs - (this.notedAtMs.get(id) ?? 0) < USE_NOTED_EVERY_MS) return;
     this.notedAtMs.set(id, nowMs);
-    this.directory.noteUse(id, nowMs).catch((error: unknown) => {
+    const noting = this.directory.noteUse(id, nowMs).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       this.options.onWarning(`the last use of an API key could not be written: ${reason}`);
     });
+    this.noting = Promise.all([this.noting, noting]);
   }
 }
 
