@@ -141,7 +141,7 @@ export default {
       comment:
         'Importers and protocols read chats with the readers that the client has; its types name what they read.',
       severity: 'error',
-      from: { path: '^libs/', pathNot: SPEC },
+      from: { path: '^libs/' },
       to: { path: '^clients/(?!typescript/src/adapters/messages\\.ts$)', dependencyTypesNot: ['type-only'] },
     },
     {
