@@ -53,15 +53,23 @@ describe('A call of chat completions or completions', () => {
     { ...IDS, prompt_token_ids: null },
     { ...IDS, token_ids: null },
   ];
-  it.each<readonly [ModelServerKind, Protocol, JsonObject, JsonObject]>([
-    ['vllm', CHAT_COMPLETIONS, {}, NO_IDS],
-    ['vllm', CHAT_COMPLETIONS, { return_token_ids: true }, IDS],
-    ['sglang', CHAT_COMPLETIONS, {}, NO_IDS],
-    ['sglang', CHAT_COMPLETIONS, { return_token_ids: true }, NO_PROMPT],
-    ['sglang', CHAT_COMPLETIONS, { return_prompt_token_ids: true }, NO_SAMPLED],
+  interface Hiding {
+    readonly kind: ModelServerKind;
+    readonly protocol: Protocol;
+    readonly flags: JsonObject;
+    readonly shown: JsonObject;
+  }
+  const [CHAT, TEXT] = [{ protocol: CHAT_COMPLETIONS }, { protocol: COMPLETIONS }];
+  it.each<Hiding>([
+    { kind: 'vllm', ...CHAT, flags: {}, shown: NO_IDS },
+    { kind: 'vllm', ...CHAT, flags: { return_token_ids: true }, shown: IDS },
+    { kind: 'sglang', ...CHAT, flags: {}, shown: NO_IDS },
+    { kind: 'sglang', ...CHAT, flags: { return_token_ids: true }, shown: NO_PROMPT },
+    { kind: 'sglang', ...CHAT, flags: { return_prompt_token_ids: true }, shown: NO_SAMPLED },
     // There this flag alone brings both.
-    ['sglang', COMPLETIONS, { return_token_ids: true }, IDS],
-  ])('of %s hides the ids that its client did not ask for: %o %j', (kind, protocol, flags, shown) => {
+    { kind: 'sglang', ...TEXT, flags: { return_token_ids: true }, shown: IDS },
+  ])('of $kind hides ids that its client did not ask for: $protocol.name, $flags', (hiding) => {
+    const { kind, protocol, flags, shown } = hiding;
     const prepared = prepare(protocol, { ...STREAMED, ...flags }, kind);
     expect(prepared.hide({ choices: [{ ...IDS, response_token_ids: [2] }] }).choices).toMatchObject([shown]);
     const event = { event: null, data: JSON.stringify({ choices: [IDS] }) };
