@@ -36,7 +36,7 @@ const ARROWS = {
   rows: [],
   endpoints: ['chat'],
   tinker: ['endpoints'],
-  scoring: ['endpoints', 'rewards', 'algorithms', 'trajectory', 'log', 'store', 'modules'],
+  scoring: ['chat', 'endpoints', 'rewards', 'algorithms', 'trajectory', 'log', 'store', 'modules'],
   datasets: ['chat', 'trajectory', 'log', 'store', 'rows'],
   environments: ['trajectory', 'agents', 'random', 'algorithms/src/registry', 'rewards/src/text-metrics'],
   'environment-sources': ['config', 'environments', 'random', 'trajectory', 'modules', 'process', 'rows'],

@@ -10,7 +10,15 @@ export {
 export { LogprobsWriter, type LogprobsMode } from './completions/logprobs-writer.js';
 export { CHAT_COMPLETIONS } from './completions/chat-completions.js';
 export { COMPLETIONS, hasSeveralPrompts } from './completions/completions.js';
-export { eventObject, isJsonObject, numberOf, objectOf, objectsOf, textOf } from './json/json-fields.js';
+export {
+  countOf,
+  eventObject,
+  isJsonObject,
+  numberOf,
+  objectOf,
+  objectsOf,
+  textOf,
+} from './json/json-fields.js';
 export { MESSAGES } from './messages/messages.js';
 export { createResponses } from './responses/responses.js';
 export { NEUTRAL_SAMPLING, withNeutralSampling } from './sampling/sampling.js';

@@ -1,4 +1,4 @@
-import { objectOf, type completionCounts, type messageCounts } from '@retrace/chat';
+import { countOf, objectOf, type completionCounts, type messageCounts } from '@retrace/chat';
 import { EndpointError } from '../endpoint-error.js';
 import type { ChatUsage } from './chat-model.js';
 
@@ -15,8 +15,4 @@ export function countedUsage(
   read: typeof completionCounts | typeof messageCounts,
 ): ChatUsage | null {
   return told ? { reasoningTokens: null, ...read(objectOf(told), countOf) } : null;
-}
-
-function countOf(value: unknown): number | null {
-  return Number.isInteger(value) && (value as number) >= 0 ? (value as number) : null;
 }
