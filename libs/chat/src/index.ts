@@ -1,12 +1,5 @@
-export type {
-  OpenCall,
-  PromptAndSampledTokens,
-  Protocol,
-  RecordedCall,
-  SamplingDefaults,
-  StreamReader,
-} from './calls/protocol.js';
-export { completionUsage, messageUsage, responseUsage, type ToldUsage } from './calls/usage.js';
+export type { OpenCall, Protocol, RecordedCall, SamplingDefaults, StreamReader } from './calls/protocol.js';
+export { completionCounts, messageCounts } from './calls/usage.js';
 export { errorBody, type ErrorBody } from './calls/error-body.js';
 export {
   CHAT_FORM,
@@ -17,11 +10,18 @@ export {
 export { LogprobsWriter, type LogprobsMode } from './completions/logprobs-writer.js';
 export { CHAT_COMPLETIONS } from './completions/chat-completions.js';
 export { COMPLETIONS, hasSeveralPrompts } from './completions/completions.js';
-export { eventObject, isJsonObject, numberOf, objectOf, objectsOf, textOf } from './json/json-fields.js';
+export {
+  countOf,
+  eventObject,
+  isJsonObject,
+  numberOf,
+  objectOf,
+  objectsOf,
+  textOf,
+} from './json/json-fields.js';
 export { MESSAGES } from './messages/messages.js';
 export { createResponses } from './responses/responses.js';
 export { NEUTRAL_SAMPLING, withNeutralSampling } from './sampling/sampling.js';
-export type { ModelServer, ServedTokens } from './servers/model-server.js';
 export {
   hasTokens,
   KIND_PATHS,
@@ -32,11 +32,12 @@ export {
   modelServer,
   TOKEN_SERVER_KINDS,
   tokenServer,
+  type AdapterServerKind,
   type ModelServerKind,
   type TokenServerKind,
   VERSION_PATH,
 } from './servers/model-servers.js';
 export { eventText, objectOfEvent, STREAM_END, type SseEvent } from './sse/sse-event.js';
 export { SseFrames, withData, type SseFrame } from './sse/sse-frames.js';
-export { MISSING_LOGPROB, PROMPT_IDS, SAMPLED_IDS } from './tokens/engine-tokens.js';
+export { MISSING_LOGPROB } from './tokens/engine-tokens.js';
 export { completionTool, messageTool } from './tools/tool-definitions.js';

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
+import { KIND_PATHS } from '@retrace/chat';
 import { KeyDirectory, mintKey, type KeyScope } from '@retrace/process';
 import { KeyGuard } from '@retrace/serve';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -81,7 +82,7 @@ describe('PolicyServers', () => {
     await expect(send('GET', '/version')).rejects.toThrow();
   });
 
-  it('asks for a key with the scope ingest as soon as there is one, except where the proxy asks for the version; it takes that of the server', async () => {
+  it('asks for a key with the scope ingest as soon as there is one, except on the routes where the proxy asks which program it is; it takes that of the server', async () => {
     const create = async (scope: KeyScope) =>
       (await new KeyDirectory(keyDirectory).create({ name: 'a', scopes: [scope], expiresAt: null }, 0)).key;
     const [read, ingest] = [await create('read'), await create('ingest')];
@@ -93,6 +94,12 @@ describe('PolicyServers', () => {
     expect(named).toEqual([]);
     expect(await statusOf(ingest)).toBe(200);
     expect(await statusOf(ownKey)).toBe(200);
-    expect((await send('GET', '/version')).status).toBe(200);
+    // Each kind of model server in the table with a route of its own adds one, which must tell nothing of a policy.
+    expect(KIND_PATHS).toEqual(['/version', '/get_model_info']);
+    for (const path of KIND_PATHS) {
+      expect((await send('GET', path)).status).toBe(200);
+      for (const asked of [`${path}?a`, `${path}/a`]) expect((await send('GET', asked)).status).toBe(401);
+      expect((await send('POST', path, {}, '{}')).status).toBe(401);
+    }
   });
 });

@@ -1,13 +1,6 @@
 import { eventObject, isJsonObject, objectOfEvent, objectsOf, type SseEvent } from '@retrace/chat';
 import type { JsonObject } from '@retrace/client';
-import { withoutAdded } from './token-fields.js';
-
-/** Names of the fields that `withoutAdded` removes, by what was asked for: an event without any of them passes as it came. */
-const ADDED_NAMES: Readonly<Record<string, readonly string[]>> = {
-  return_token_ids: ['"token_ids"', '"prompt_token_ids"', '"response_token_ids"'],
-  logprobs: ['"logprobs"'],
-  stream_options: ['"usage"'],
-};
+import { withoutAdded, type HiddenFields } from './token-fields.js';
 
 /** An end of a choice, in a chunk of a stream. */
 const CHOICE_END = /"finish_reason": ?"/;
@@ -21,11 +14,12 @@ const CHOICE_END = /"finish_reason": ?"/;
 export class EventHider {
   private waiting: SseEvent | null = null;
   private readonly hidesUsage: boolean;
+  /** Of hidden fields: an event without any of them passes as it came. */
   private readonly names: readonly string[];
 
-  constructor(private readonly added: JsonObject) {
-    this.hidesUsage = 'stream_options' in added;
-    this.names = Object.keys(added).flatMap((field) => ADDED_NAMES[field] ?? []);
+  constructor(private readonly added: HiddenFields) {
+    this.hidesUsage = added.hidden.includes('usage');
+    this.names = added.hidden.map((name) => `"${name}"`);
   }
 
   /** @param event null at the end of the stream */

@@ -28,6 +28,55 @@ describe('A call of chat completions or completions', () => {
     });
   });
 
+  const STREAMED = { ...ASKED, stream: true };
+  const USAGE = { stream_options: { include_usage: true } };
+  it.each<{ readonly kind: ModelServerKind; readonly added: JsonObject }>([
+    { kind: 'vllm', added: { return_token_ids: true, ...USAGE } },
+    { kind: 'sglang', added: { return_token_ids: true, return_prompt_token_ids: true, ...USAGE } },
+  ])('asks $kind for ids, log-probabilities and usage', ({ kind, added }) => {
+    expect(prepare(CHAT_COMPLETIONS, STREAMED, kind).body).toEqual({ ...STREAMED, ...added, logprobs: true });
+    expect(prepare(COMPLETIONS, STREAMED, kind).body).toEqual({ ...STREAMED, ...added, logprobs: 0 });
+  });
+
+  it.each<{ readonly kind: ModelServerKind; readonly added: JsonObject }>([
+    { kind: 'openai', added: USAGE },
+    { kind: 'anthropic', added: {} },
+    { kind: 'other', added: {} },
+  ])('asks $kind for no tokens', ({ kind, added }) => {
+    for (const protocol of [CHAT_COMPLETIONS, COMPLETIONS])
+      expect(prepare(protocol, STREAMED, kind).body).toEqual({ ...STREAMED, ...added });
+  });
+
+  const IDS = { prompt_token_ids: [1], token_ids: [2] };
+  const NO_IDS = { prompt_token_ids: null, token_ids: null };
+  const [NO_PROMPT, NO_SAMPLED] = [
+    { ...IDS, prompt_token_ids: null },
+    { ...IDS, token_ids: null },
+  ];
+  interface Hiding {
+    readonly kind: ModelServerKind;
+    readonly protocol: Protocol;
+    readonly flags: JsonObject;
+    readonly shown: JsonObject;
+  }
+  const [CHAT, TEXT] = [{ protocol: CHAT_COMPLETIONS }, { protocol: COMPLETIONS }];
+  it.each<Hiding>([
+    { kind: 'vllm', ...CHAT, flags: {}, shown: NO_IDS },
+    { kind: 'vllm', ...CHAT, flags: { return_token_ids: true }, shown: IDS },
+    { kind: 'sglang', ...CHAT, flags: {}, shown: NO_IDS },
+    { kind: 'sglang', ...CHAT, flags: { return_token_ids: true }, shown: NO_PROMPT },
+    { kind: 'sglang', ...CHAT, flags: { return_prompt_token_ids: true }, shown: NO_SAMPLED },
+    // There this flag alone brings both.
+    { kind: 'sglang', ...TEXT, flags: { return_token_ids: true }, shown: IDS },
+  ])('of $kind hides ids that its client did not ask for: $protocol.name, $flags', (hiding) => {
+    const { kind, protocol, flags, shown } = hiding;
+    const prepared = prepare(protocol, { ...STREAMED, ...flags }, kind);
+    expect(prepared.hide({ choices: [{ ...IDS, response_token_ids: [2] }] }).choices).toMatchObject([shown]);
+    const event = { event: null, data: JSON.stringify({ choices: [IDS] }) };
+    const [{ data }] = prepared.hideEvent(event);
+    expect(JSON.parse(data)).toEqual({ choices: [shown] });
+  });
+
   it('that echoes its prompt is asked for no tokens', () => {
     const call = prepare(COMPLETIONS, { prompt: 'Once', echo: true, temperature: 0 }, 'vllm');
     expect(call.hides).toBe(false);

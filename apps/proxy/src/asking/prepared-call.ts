@@ -2,7 +2,7 @@ import type { ModelServerKind, OpenCall, Protocol, SamplingDefaults, SseEvent } 
 import type { JsonObject } from '@retrace/client';
 import { EventHider } from './event-hider.js';
 import { hideEventTokens, hideTokens, responseTokenFields } from './response-token-fields.js';
-import { tokenFields, usageFields, withoutAdded } from './token-fields.js';
+import { bothAdded, tokenFields, usageFields, withoutAdded, type HiddenFields } from './token-fields.js';
 
 /** A call that asks for more than the client did where the upstream can give it, and hides that from the client. */
 export interface PreparedCall extends OpenCall {
@@ -54,20 +54,21 @@ const ADDITIONS: Readonly<
   Record<Protocol['name'], (body: JsonObject, upstream: ModelServerKind) => Addition>
 > = {
   'chat-completions': (body, upstream) =>
-    choicesAddition({ ...tokenFields(body, upstream, true), ...usageFields(body, upstream) }),
-  completions: (body, upstream) =>
-    choicesAddition({
-      ...(body.echo === true ? {} : tokenFields(body, upstream, 0)),
-      ...usageFields(body, upstream),
-    }),
+    choicesAddition(bothAdded(tokenFields(body, upstream, 'chat-completions'), usageFields(body, upstream))),
+  completions: (body, upstream) => {
+    const usage = usageFields(body, upstream);
+    return choicesAddition(
+      body.echo === true ? usage : bothAdded(tokenFields(body, upstream, 'completions'), usage),
+    );
+  },
   responses: responseAddition,
-  messages: () => choicesAddition({}),
+  messages: () => choicesAddition({ fields: {}, hidden: [] }),
 };
 
-function choicesAddition(added: JsonObject): Addition {
+function choicesAddition(added: HiddenFields): Addition {
   const hider = new EventHider(added);
   return {
-    added,
+    added: added.fields,
     hide: (answer) => withoutAdded(answer, added),
     hideEvent: (event) => hider.hide(event),
   };

@@ -1,59 +1,68 @@
-import {
-  isJsonObject,
-  modelServer,
-  objectsOf,
-  PROMPT_IDS,
-  SAMPLED_IDS,
-  type ModelServerKind,
-} from '@retrace/chat';
+import { isJsonObject, modelServer, objectsOf, type ModelServerKind } from '@retrace/chat';
 import type { JsonObject, JsonValue } from '@retrace/client';
 
-/**
- * Fields that ask a server for token ids and log-probabilities, where the request does not ask itself.
- *
- * @param logprobs value of `logprobs` that asks for those of the sampled tokens only
- */
-export function tokenFields(body: JsonObject, upstream: ModelServerKind, logprobs: JsonValue): JsonObject {
+/** Fields asked for in addition to those of a request, and what of the answer to hide. */
+export interface HiddenFields {
+  /** Fields of the body for the upstream. */
+  readonly fields: JsonObject;
+  /** Fields of an answer, a chunk or a choice that only these bring. */
+  readonly hidden: readonly string[];
+}
+
+/** Values of `logprobs` that ask for those of the sampled tokens only. */
+const LOGPROBS = { 'chat-completions': true, completions: 0 } as const;
+
+const NOTHING: HiddenFields = { fields: {}, hidden: [] };
+
+/** Asks a server for token ids and log-probabilities, where the request does not ask itself. */
+export function tokenFields(
+  body: JsonObject,
+  upstream: ModelServerKind,
+  api: keyof typeof LOGPROBS,
+): HiddenFields {
   const { tokens } = modelServer(upstream);
-  if (tokens === null) return {};
-  const flags = tokens.idFlags.filter((name) => body[name] !== true);
-  return {
-    ...Object.fromEntries(flags.map((name) => [name, true])),
-    ...(!asksForLogprobs(body) && { logprobs }),
+  if (tokens === null) return NOTHING;
+  const flags = tokens.idFlags[api];
+  const added = Object.keys(flags).filter((flag) => body[flag] !== true);
+  const wanted = Object.keys(flags).filter((flag) => body[flag] === true);
+  const shown = wanted.flatMap((flag) => flags[flag]);
+  const ids: HiddenFields = {
+    fields: Object.fromEntries(added.map((flag) => [flag, true])),
+    hidden: added.flatMap((flag) => flags[flag]).filter((name) => !shown.includes(name)),
   };
+  const logprobs = { fields: { logprobs: LOGPROBS[api] }, hidden: ['logprobs'] };
+  return asksForLogprobs(body) ? ids : bothAdded(ids, logprobs);
 }
 
 /** Asks for the usage at the end of a stream, where the request does not ask itself: token ids are counted against it. */
-export function usageFields(body: JsonObject, upstream: ModelServerKind): JsonObject {
-  if (body.stream !== true || !modelServer(upstream).tellsStreamUsage) return {};
+export function usageFields(body: JsonObject, upstream: ModelServerKind): HiddenFields {
+  if (body.stream !== true || !modelServer(upstream).tellsStreamUsage) return NOTHING;
   const options = isJsonObject(body.stream_options) ? body.stream_options : {};
-  return options.include_usage === true ? {} : { stream_options: { ...options, include_usage: true } };
+  if (options.include_usage === true) return NOTHING;
+  return { fields: { stream_options: { ...options, include_usage: true } }, hidden: ['usage'] };
 }
 
-/**
- * Removes from an answer, or from a chunk of it, what only `added` had asked for. vLLM writes null in place of ids and log-probabilities
- * that nobody asked for.
- */
-export function withoutAdded(answer: JsonObject, added: JsonObject): JsonObject {
-  const hidden: Fields = { ...answer };
-  if ('return_token_ids' in added && PROMPT_IDS in hidden) hidden[PROMPT_IDS] = null;
-  if ('stream_options' in added) Reflect.deleteProperty(hidden, 'usage');
-  if (Array.isArray(answer.choices))
-    hidden.choices = objectsOf(answer.choices).map((choice) => choiceWithoutAdded(choice, added));
-  return hidden;
+export function bothAdded(one: HiddenFields, other: HiddenFields): HiddenFields {
+  return { fields: { ...one.fields, ...other.fields }, hidden: [...one.hidden, ...other.hidden] };
 }
 
-type Fields = Record<string, JsonValue | undefined>;
+/** Removes from an answer, or from a chunk of it, what only `added` had asked for. */
+export function withoutAdded(answer: JsonObject, { hidden }: HiddenFields): JsonObject {
+  const shown = withoutFields(answer, hidden);
+  if (!Array.isArray(answer.choices)) return shown;
+  return { ...shown, choices: objectsOf(answer.choices).map((choice) => withoutFields(choice, hidden)) };
+}
 
-function choiceWithoutAdded(choice: JsonObject, added: JsonObject): JsonObject {
-  const hidden: Fields = { ...choice };
-  const [ofVllm, ofSglang] = SAMPLED_IDS;
-  if ('return_token_ids' in added) {
-    for (const name of [PROMPT_IDS, ofVllm]) if (name in hidden) hidden[name] = null;
-    Reflect.deleteProperty(hidden, ofSglang);
+/** Fields that servers leave out where nobody asked for them. In place of others vLLM writes null. */
+const LEFT_OUT: readonly string[] = ['usage', 'response_token_ids'];
+
+function withoutFields(part: JsonObject, names: readonly string[]): JsonObject {
+  const shown: Record<string, JsonValue | undefined> = { ...part };
+  for (const name of names) {
+    if (LEFT_OUT.includes(name)) Reflect.deleteProperty(shown, name);
+    else if (name in shown) shown[name] = null;
   }
-  if ('logprobs' in added && 'logprobs' in hidden) hidden.logprobs = null;
-  return hidden;
+  return shown;
 }
 
 function asksForLogprobs({ logprobs }: JsonObject): boolean {

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import type { ModelServerKind } from '@retrace/chat';
+import { modelServer, type ModelServerKind } from '@retrace/chat';
 import type { ProxyConfig } from '../proxy-config.js';
 import { passedHeaders } from '../upstream/headers.js';
 import { KeyMask, withoutKeys } from '../upstream/key-mask.js';
@@ -14,8 +14,9 @@ export function upstreamHeaders(
   key: string | null,
   { hasOwnKey, kind }: { readonly hasOwnKey: boolean; readonly kind: ModelServerKind | null },
 ): string[] {
+  const takesApiKey = kind !== null && modelServer(kind).keyHeader === 'x-api-key';
   const usesApiKey =
-    headers['x-api-key'] !== undefined || (kind === 'anthropic' && headers.authorization === undefined);
+    headers['x-api-key'] !== undefined || (takesApiKey && headers.authorization === undefined);
   const keyHeaders = hasOwnKey ? ['authorization', 'x-api-key'] : [];
   const passed = passedHeaders(rawHeaders, ['content-length', 'accept-encoding', ...keyHeaders]);
   if (key === null) return passed;

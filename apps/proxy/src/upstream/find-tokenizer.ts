@@ -1,4 +1,4 @@
-import { hasTokens, objectsOf, textOf, type ModelServerKind } from '@retrace/chat';
+import { hasTokens, modelServer, objectsOf, textOf, type ModelServerKind } from '@retrace/chat';
 import type { LocalTokenizer, OpenTokenizer } from '../proxy-config.js';
 import { ask, type Told } from './question.js';
 import type { Upstream } from './upstream.js';
@@ -8,7 +8,7 @@ export interface TokenizedServer {
   readonly kind: ModelServerKind;
   /** Hash that the server told; only `retrace serve` does. */
   readonly told: string | null;
-  /** The answer of the route that tells the kind, which has directories where it is SGLang's. */
+  /** The answer of the route that tells the kind, which has directories where the table of kinds says so. */
   readonly modelInfo: Told | null;
   /** The kind was given, so the server is not asked for what it is. */
   readonly isGiven: boolean;
@@ -50,7 +50,7 @@ export function createTokenizerFinder(options: FinderOptions): FindTokenizer {
     const models = hasTokens(kind) ? await ask(upstream, { path: '/v1/models', key }) : {};
     if (models === null) return undefined;
     const [model = {}] = objectsOf(models.data);
-    const path = given?.path ?? directoryOf(modelInfo, model);
+    const path = given?.path ?? directoryOf(kind, modelInfo, model);
     const tokenizer = given?.tokenizer ?? (path === null ? null : await open(path).catch(() => null));
     if (tokenizer === null) {
       warn(`The tokenizer of the model server is not known: ${WITHOUT}`);
@@ -73,9 +73,11 @@ function toldTokenizer(told: string, { given, warn }: FinderOptions): string {
   return told;
 }
 
-/** The directory of the tokenizer, as SGLang tells it, or of the model, as both do. */
-function directoryOf(modelInfo: Told | null, model: Told): string | null {
-  return textOf(modelInfo?.tokenizer_path) ?? textOf(modelInfo?.model_path) ?? textOf(model.root);
+/** The directory that the kind tells (SGLang), or else that of the model in the list of models. */
+function directoryOf(kind: ModelServerKind, modelInfo: Told | null, model: Told): string | null {
+  const names = modelServer(kind).sign?.directories ?? [];
+  const told = names.map((name) => textOf(modelInfo?.[name])).find((path) => path !== null);
+  return told ?? textOf(model.root);
 }
 
 function isEqual(told: readonly unknown[], own: readonly number[]): boolean {

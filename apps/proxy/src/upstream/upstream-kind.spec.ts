@@ -128,6 +128,14 @@ describe('What is known of a model server', () => {
     expect([facts.kind, facts.tokenizerHash, opened]).toEqual(['sglang', 'own', ['/models/m']]);
   });
 
+  it('is no directory that a server of another kind tells', async () => {
+    const version = { version: '1', tokenizer_path: '/etc', model_path: '/etc' };
+    const { facts, opened } = await factsOf(
+      await serve({ ...VLLM, '/version': version, '/tokenize': sameIds }),
+    );
+    expect([facts.kind, facts.tokenizerHash, opened]).toEqual(['vllm', 'own', ['/models/m']]);
+  });
+
   it('is asked for with the proxy’s key, and not at all of a server whose kind is given', async () => {
     const requests: string[] = [];
     const address = await serve({ ...VLLM, '/tokenize': sameIds }, (request) =>

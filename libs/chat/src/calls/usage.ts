@@ -1,17 +1,24 @@
-import type { TokenUsage } from '@retrace/client';
+import type { JsonObject, JsonValue, TokenUsage } from '@retrace/client';
 import { isJsonObject, numberOf, objectOf } from '../json/json-fields.js';
 
 /** Token counts of an answer, as its server told them; null = not told. */
-export type ToldUsage = Required<Omit<TokenUsage, 'costUsd'>>;
+type ToldUsage = Required<Omit<TokenUsage, 'costUsd'>>;
+
+/** Reads one count; null where it is none. */
+type CountOf = (value: JsonValue | undefined) => number | null;
 
 /** Reads the token counts of chat completions and completions; null where the answer has none. */
 export function completionUsage(usage: unknown): ToldUsage | null {
-  if (!isJsonObject(usage)) return null;
+  return isJsonObject(usage) ? completionCounts(usage, numberOf) : null;
+}
+
+/** Reads the token counts in the usage of chat completions and completions. */
+export function completionCounts(usage: JsonObject, countOf: CountOf): ToldUsage {
   return {
-    inputTokens: numberOf(usage.prompt_tokens),
-    cachedInputTokens: numberOf(objectOf(usage.prompt_tokens_details).cached_tokens),
-    outputTokens: numberOf(usage.completion_tokens),
-    reasoningTokens: numberOf(objectOf(usage.completion_tokens_details).reasoning_tokens),
+    inputTokens: countOf(usage.prompt_tokens),
+    cachedInputTokens: countOf(objectOf(usage.prompt_tokens_details).cached_tokens),
+    outputTokens: countOf(usage.completion_tokens),
+    reasoningTokens: countOf(objectOf(usage.completion_tokens_details).reasoning_tokens),
   };
 }
 
@@ -27,20 +34,25 @@ export function responseUsage(told: unknown): ToldUsage | null {
   };
 }
 
+type MessageUsage = Omit<ToldUsage, 'reasoningTokens'>;
+
+/** Reads the token counts of Anthropic's messages; null where there are none. */
+export function messageUsage(told: unknown): MessageUsage | null {
+  const counts = messageCounts(objectOf(told), numberOf);
+  return counts.inputTokens === null && counts.outputTokens === null ? null : counts;
+}
+
 /**
- * Reads the token counts of Anthropic's messages; null where there are none. Anthropic counts tokens that the cache gave, and those that it took in, beside
+ * Reads the token counts in the usage of Anthropic's messages. Anthropic counts tokens that the cache gave, and those that it took in, beside
  * `input_tokens`; here they are a part of the input.
  */
-export function messageUsage(told: unknown): Omit<ToldUsage, 'reasoningTokens'> | null {
-  const usage = objectOf(told);
-  const fresh = numberOf(usage.input_tokens);
-  const cached = numberOf(usage.cache_read_input_tokens);
-  const outputTokens = numberOf(usage.output_tokens);
-  if (fresh === null && outputTokens === null) return null;
-  const written = numberOf(usage.cache_creation_input_tokens) ?? 0;
+export function messageCounts(usage: JsonObject, countOf: CountOf): MessageUsage {
+  const fresh = countOf(usage.input_tokens);
+  const cached = countOf(usage.cache_read_input_tokens);
+  const written = countOf(usage.cache_creation_input_tokens);
   return {
-    inputTokens: fresh === null ? null : fresh + (cached ?? 0) + written,
+    inputTokens: fresh === null ? null : fresh + (cached ?? 0) + (written ?? 0),
     cachedInputTokens: cached,
-    outputTokens,
+    outputTokens: countOf(usage.output_tokens),
   };
 }

@@ -37,6 +37,11 @@ export function numberOf(value: Json): number | null {
   return typeof value === 'number' ? value : null;
 }
 
+/** A whole number, at least 0; null for everything else. */
+export function countOf(value: Json): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
+}
+
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

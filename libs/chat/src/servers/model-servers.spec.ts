@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { KIND_PATHS, kindByAnswers, kindByHost, knownDefaults, TOKEN_SERVER_KINDS } from './model-servers.js';
+import {
+  KIND_PATHS,
+  kindByAnswers,
+  kindByHost,
+  knownDefaults,
+  TOKEN_SERVER_KINDS,
+  tokenServer,
+} from './model-servers.js';
 
 const VERSION = { version: '1' };
 const MODEL = { model_path: '/models/m' };
@@ -24,9 +31,10 @@ describe('The kind of a model server', () => {
     ]);
   });
 
-  it('that gives tokens takes its sampling from its model', () => {
+  it('that gives tokens takes its sampling from its model, and says of which distribution its log-probabilities are', () => {
     expect(TOKEN_SERVER_KINDS).toEqual(['vllm', 'sglang']);
     expect(TOKEN_SERVER_KINDS.map(knownDefaults)).toEqual([{}, {}]);
+    expect(TOKEN_SERVER_KINDS.map((kind) => tokenServer(kind).logprobMode)).toEqual(['raw', 'processed']);
     expect(knownDefaults('other')).toEqual({ top_p: 1, top_k: -1, min_p: 0, repetition_penalty: 1 });
   });
 });

@@ -4,12 +4,17 @@ import type { ModelServer, ServedTokens } from './model-server.js';
 import { SGLANG } from './sglang.js';
 import { VLLM } from './vllm.js';
 
-/** All kinds of model servers; `other` is asked for nothing in addition. */
+/** All kinds of model servers; `other` is asked for nothing in addition. Their order has a meaning: see `SIGNS`. */
 export const MODEL_SERVERS = {
   vllm: VLLM,
   sglang: SGLANG,
   openai: { hosts: ['api.openai.com'], tellsStreamUsage: true, tokens: null },
-  anthropic: { hosts: ['api.anthropic.com'], tellsStreamUsage: false, tokens: null },
+  anthropic: {
+    hosts: ['api.anthropic.com'],
+    keyHeader: 'x-api-key',
+    tellsStreamUsage: false,
+    tokens: null,
+  },
   other: { tellsStreamUsage: false, tokens: null },
 } as const satisfies Readonly<Record<string, ModelServer>>;
 
@@ -19,6 +24,13 @@ export type ModelServerKind = keyof typeof MODEL_SERVERS;
 export type TokenServerKind = {
   [Kind in ModelServerKind]: (typeof MODEL_SERVERS)[Kind]['tokens'] extends null ? never : Kind;
 }[ModelServerKind];
+
+/** Kinds that take LoRA adapters beside their model. */
+export type AdapterServerKind = {
+  [Kind in TokenServerKind]: (typeof MODEL_SERVERS)[Kind]['tokens']['takesAdapters'] extends true
+    ? Kind
+    : never;
+}[TokenServerKind];
 
 export const MODEL_SERVER_KINDS = Object.keys(MODEL_SERVERS) as readonly ModelServerKind[];
 

@@ -1,4 +1,4 @@
-import { messageTool, messageUsage } from '@retrace/chat';
+import { messageCounts, messageTool } from '@retrace/chat';
 import { EndpointError } from '../endpoint-error.js';
 import { readJson } from '../generation/read-answer.js';
 import type { EngineOptions } from '../generation/token-engine.js';
@@ -72,6 +72,6 @@ function readReply(answer: Message | null): ChatReply {
     })),
     stopReason: stopReason === 'max_tokens' ? 'length' : 'stop',
     model: typeof model === 'string' ? model : '',
-    usage: countedUsage(messageUsage(usage)),
+    usage: countedUsage(usage, messageCounts),
   };
 }

@@ -1,4 +1,4 @@
-import { completionUsage } from '@retrace/chat';
+import { completionCounts } from '@retrace/chat';
 import { EndpointError } from '../endpoint-error.js';
 import { readJson } from '../generation/read-answer.js';
 import type { EngineOptions } from '../generation/token-engine.js';
@@ -83,7 +83,7 @@ function readReply(answer: Completion | null): ChatReply {
     })),
     stopReason: choice.finish_reason === 'length' ? 'length' : 'stop',
     model: typeof answer?.model === 'string' ? answer.model : '',
-    usage: countedUsage(completionUsage(answer?.usage)),
+    usage: countedUsage(answer?.usage, completionCounts),
   };
 }
 

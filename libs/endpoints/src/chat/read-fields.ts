@@ -1,4 +1,4 @@
-import type { ToldUsage } from '@retrace/chat';
+import { countOf, objectOf, type completionCounts, type messageCounts } from '@retrace/chat';
 import { EndpointError } from '../endpoint-error.js';
 import type { ChatUsage } from './chat-model.js';
 
@@ -9,17 +9,10 @@ export function textOf(value: unknown, field: string): string {
   throw new EndpointError('MALFORMED_ANSWER', `${field} must be text, is ${found}`);
 }
 
-/** Keeps of told usage what are counts; others are null, as where the server gives none. */
-export function countedUsage(told: Partial<ToldUsage> | null): ChatUsage | null {
-  if (told === null) return null;
-  return {
-    inputTokens: countOf(told.inputTokens),
-    cachedInputTokens: countOf(told.cachedInputTokens),
-    outputTokens: countOf(told.outputTokens),
-    reasoningTokens: countOf(told.reasoningTokens),
-  };
-}
-
-function countOf(value: unknown): number | null {
-  return Number.isInteger(value) && (value as number) >= 0 ? (value as number) : null;
+/** Reads the usage of an answer, where only counts are taken; null where the answer has none. */
+export function countedUsage(
+  told: unknown,
+  read: typeof completionCounts | typeof messageCounts,
+): ChatUsage | null {
+  return told ? { reasoningTokens: null, ...read(objectOf(told), countOf) } : null;
 }

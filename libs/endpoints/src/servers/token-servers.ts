@@ -1,4 +1,4 @@
-import type { TokenServerKind } from '@retrace/chat';
+import type { AdapterServerKind, TokenServerKind } from '@retrace/chat';
 import { SglangEngine } from '../generation/sglang-engine.js';
 import type { EngineOptions, TokenEngine } from '../generation/token-engine.js';
 import { VllmEngine } from '../generation/vllm-engine.js';
@@ -11,16 +11,20 @@ import type { WeightDelivery } from '../weights/weight-delivery.js';
 type Opened<Client> = new (service: ServiceClient, options: EngineOptions) => Client;
 
 /** Clients of one kind of server. */
-interface TokenServerClients {
+interface TokenServerClients<AdapterDelivery> {
   readonly Engine: Opened<TokenEngine>;
   readonly ModelDelivery: Opened<WeightDelivery>;
-  /** Delivers LoRA adapters; the delivery of whole models where the kind takes none. */
-  readonly AdapterDelivery: Opened<WeightDelivery>;
+  /** Delivers LoRA adapters; null where the kind takes none (`takesAdapters`). */
+  readonly AdapterDelivery: AdapterDelivery;
 }
 
-const CLIENTS: Readonly<Record<TokenServerKind, TokenServerClients>> = {
+const CLIENTS: {
+  readonly [Kind in TokenServerKind]: TokenServerClients<
+    Kind extends AdapterServerKind ? Opened<WeightDelivery> : null
+  >;
+} = {
   vllm: { Engine: VllmEngine, ModelDelivery: VllmWeightUpdate, AdapterDelivery: VllmAdapters },
-  sglang: { Engine: SglangEngine, ModelDelivery: SglangWeights, AdapterDelivery: SglangWeights },
+  sglang: { Engine: SglangEngine, ModelDelivery: SglangWeights, AdapterDelivery: null },
 };
 
 /** Opens the engine of a server, which samples and scores. */
@@ -44,5 +48,6 @@ export function openWeightDelivery(
   { hasAdapters, ...options }: DeliveredPolicy,
 ): WeightDelivery {
   const { AdapterDelivery, ModelDelivery } = CLIENTS[kind];
-  return hasAdapters ? new AdapterDelivery(service, options) : new ModelDelivery(service, options);
+  const Delivery = (hasAdapters ? AdapterDelivery : null) ?? ModelDelivery;
+  return new Delivery(service, options);
 }

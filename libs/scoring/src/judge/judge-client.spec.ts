@@ -103,6 +103,25 @@ describe('JudgeClient', () => {
     expect(broken.client.usage).toMatchObject({ numRequests: 3, numVerdicts: 0, numUnanswered: 1 });
   });
 
+  it.each([
+    ['no choices', '{"choices":{}}'],
+    ['a choice that is none', '{"choices":[null]}'],
+    ['a message that is none', '{"choices":[{"message":"1"}]}'],
+    ['a list', '[1]'],
+  ])('has no verdict from an answer with %s, and says so', async (_, body) => {
+    const { answer } = await askOf(() => ({ body }), { maxRetries: 0 });
+    expect(answer).toEqual({ kind: 'none', reason: 'judge: the answer holds no message' });
+  });
+
+  it.each(['"100"', '-100', '1.5', 'null'])('counts no tokens where the usage says %s', async (told) => {
+    const content = JSON.stringify('{"rationale":"x","score":1}');
+    const usage = `{"prompt_tokens":${told},"completion_tokens":20}`;
+    const body = `{"choices":[{"message":{"content":${content}}}],"usage":${usage}}`;
+    const { newVerdict, client } = await askOf(() => ({ body }));
+    expect(newVerdict).toMatchObject({ score: 1, promptTokens: 0, completionTokens: 20 });
+    expect(client.usage).toMatchObject({ promptTokens: 0, completionTokens: 20 });
+  });
+
   it('waits before a retry as long as the Retry-After header asks', async () => {
     const started = performance.now();
     await askOf((n) => (n === 0 ? { status: 429, headers: { 'retry-after': '1' } } : {}));

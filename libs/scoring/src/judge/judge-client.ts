@@ -2,7 +2,15 @@ import type { JudgeAnswer, JudgeRequest } from '@retrace/rewards';
 import { EndpointError, ServiceClient } from '@retrace/endpoints';
 import { LRUCache } from 'lru-cache';
 import type { VerdictSource } from './verdict-archive.js';
-import { answerOf, firstOn, promptHash, readVerdict, requestBody, type JudgeVerdict } from './verdict.js';
+import {
+  answerOf,
+  firstOn,
+  promptHash,
+  readVerdict,
+  requestBody,
+  tokensOf,
+  type JudgeVerdict,
+} from './verdict.js';
 
 export interface JudgeClientOptions {
   /** Verdicts kept for the same question (default 10,000). */
@@ -153,9 +161,7 @@ export class JudgeClient {
   /** Reads an answer, and counts its tokens, which a malformed one costs, too. */
   private readAnswer(text: string, request: JudgeRequest): JudgeVerdict {
     const answer = parseJson(text);
-    const usage = (answer as { usage?: Record<string, number> } | null)?.usage;
-    const promptTokens = usage?.prompt_tokens ?? 0;
-    const completionTokens = usage?.completion_tokens ?? 0;
+    const { promptTokens, completionTokens } = tokensOf(answer);
     const { promptPrice, completionPrice } = request.service;
     this.answers.promptTokens += promptTokens;
     this.answers.completionTokens += completionTokens;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { completionCounts, countOf, objectOf } from '@retrace/chat';
 import { EndpointError } from '@retrace/endpoints';
 import type { JudgeAnswer, JudgeRequest } from '@retrace/rewards';
 
@@ -71,20 +72,15 @@ export function promptHash(request: JudgeRequest): string {
  * @throws EndpointError `MALFORMED_ANSWER` when it is not a completion, was cut off, is not JSON of that form, or its score is outside the range
  */
 export function readVerdict(answer: unknown, request: JudgeRequest): JudgeVerdict {
-  const { choices, usage } = (answer ?? {}) as ChatCompletion;
-  const choice = choices?.[0];
-  const { content, refusal } = choice?.message ?? {};
-  const common = {
-    promptHash: promptHash(request),
-    model: request.model,
-    promptTokens: usage?.prompt_tokens ?? 0,
-    completionTokens: usage?.completion_tokens ?? 0,
-  };
+  const { choices } = objectOf(answer);
+  const choice = objectOf(Array.isArray(choices) ? choices[0] : null);
+  const { content, refusal } = objectOf(choice.message);
+  const common = { promptHash: promptHash(request), model: request.model, ...tokensOf(answer) };
   if (typeof refusal === 'string' && refusal !== '') {
     return { ...common, score: null, rationale: refusal, raw: refusal };
   }
   if (typeof content !== 'string') throw malformed('the answer holds no message');
-  if (choice?.finish_reason === 'length') throw malformed('the answer was cut off at maxTokens');
+  if (choice.finish_reason === 'length') throw malformed('the answer was cut off at maxTokens');
   let verdict: { readonly score?: unknown; readonly rationale?: unknown } | null;
   try {
     verdict = JSON.parse(content) as typeof verdict;
@@ -102,12 +98,10 @@ export function readVerdict(answer: unknown, request: JudgeRequest): JudgeVerdic
   return { ...common, score, rationale, raw: content };
 }
 
-interface ChatCompletion {
-  readonly choices?: readonly {
-    readonly finish_reason?: string;
-    readonly message?: { readonly content?: unknown; readonly refusal?: unknown };
-  }[];
-  readonly usage?: { readonly prompt_tokens?: number; readonly completion_tokens?: number };
+/** Tokens that a chat completion says it took; 0 where it does not say. */
+export function tokensOf(answer: unknown): Pick<JudgeVerdict, 'promptTokens' | 'completionTokens'> {
+  const { inputTokens, outputTokens } = completionCounts(objectOf(objectOf(answer).usage), countOf);
+  return { promptTokens: inputTokens ?? 0, completionTokens: outputTokens ?? 0 };
 }
 
 function malformed(message: string): EndpointError {
