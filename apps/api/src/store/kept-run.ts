@@ -1,0 +1,11 @@
+/**
+ * Condition on `run_id`: its run was not deleted, or was imported again since. From `RunDeleted` on a run is gone, though its rows are
+ * removed later.
+ *
+ * @param ofRuns further condition on the runs that are looked at, or nothing
+ */
+export const isKeptRun = (ofRuns: string): string => `run_id NOT IN (
+    SELECT run_id FROM events
+    WHERE episode_id = '' AND kind IN ('RunStarted', 'RunDeleted') ${ofRuns}
+    GROUP BY run_id, log_id
+    HAVING argMax(kind, log_offset) = 'RunDeleted')`;
