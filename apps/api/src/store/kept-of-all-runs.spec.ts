@@ -41,7 +41,7 @@ class CountedStore {
     return Promise.resolve(new Map([['run', this.numReads]]));
   }
 
-  /** What a question is answered, after what happens beside it. */
+  /** The answer to a question, after what happens beside it. */
   async ask(): Promise<number | undefined> {
     const values = await this.kept.all();
     const value = values.get('run');

@@ -102,7 +102,7 @@ export class KeptOfAllRuns<Value> {
       await this.readAll(look);
     } catch (error) {
       if (this.retryAtMs === 0)
-        this.logger.warn(`what is kept of all runs can not be read again: ${String(error)}`);
+        this.logger.warn(`what is kept of all runs can not be read again: ${(error as Error).message}`);
       this.retryAtMs = performance.now() + RETRY_MS;
     }
     this.isReadingAll = false;
