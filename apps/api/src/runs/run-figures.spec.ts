@@ -121,6 +121,20 @@ it('progress of a run at an earlier moment: has nothing that was read for now', 
   expect(await lossOf()).toBe(2);
 });
 
+it('runs at an earlier moment: their recipes are compared only where that is asked for', async () => {
+  const { ids, started } = newRun();
+  const facts = new RunFactsReader(store, new ControlChanges(fixture.log, store));
+  await write(started);
+  const originsOf = async (origins: boolean) => {
+    const run = (await facts.all({ origins })).get(ids.runId);
+    return [typeof run?.seedsKey, run?.startedFrom];
+  };
+  const earlier = (origins: boolean) => askedMoment.run(NOW_US, () => originsOf(origins));
+  expect(await earlier(false)).toEqual(['object', null]);
+  expect(await earlier(true)).toEqual(['string', '']);
+  expect(await originsOf(false)).toEqual(['string', '']);
+});
+
 it('totals of a run: are those of the views, with records stored twice and ongoing episodes', async () => {
   const [{ ids, started }, early] = [newRun(), newRun()];
   const usage = { cachedInputTokens: null, reasoningTokens: null, costUsd: 0.25 };
