@@ -90,7 +90,10 @@ function eventOf({ kind, value }: Deed, runId: string): AnyEvent | null {
   if (kind === 'claim') return controlEvent(ids, 'TrainerClaimed', { epoch: value + 4 }) as AnyEvent;
   if (kind === 'baselines') return controlEvent(ids, 'BaselinesMeasured') as AnyEvent;
   if (kind === 'policy')
-    return controlEvent(ids, 'PolicyPublished', { policyVersion: value + 4 }) as AnyEvent;
+    return controlEvent(ids, 'PolicyPublished', {
+      policyVersion: value + 4,
+      parentVersion: null,
+    }) as AnyEvent;
   if (kind === 'forget') return controlEvent(ids, 'EpisodesDeleted') as AnyEvent;
   if (kind === 'end')
     return controlEvent(ids, 'RunEnded', { reason: value > 0 ? 'failed' : 'stopped' }) as AnyEvent;
