@@ -50,6 +50,7 @@ export {
 } from './plays/read-ended.js';
 export { type PlayedTask, type PlayRecord, playTag, readPlay } from './plays/read-play.js';
 export { StoredPosition } from './catch-up/stored-position.js';
+export { readNextOffset } from './position/store-position.js';
 export { isBehindStore } from './position/backlog.js';
 export { dropOtherLogs, readStoredLogs, refuseOtherLogs } from './position/other-logs.js';
 export { readLogFromStore } from './rebuild/log-from-store.js';

@@ -1,40 +1,64 @@
 import { isoTime } from '../store/store-time.js';
 import type { EpisodeListItem, EpisodesQuery } from './episodes.dto.js';
 
-type FilterName = Exclude<keyof EpisodesQuery, 'cursor' | 'limit' | 'sort' | 'groupId' | 'update'>;
+export type FilterName = Exclude<keyof EpisodesQuery, 'cursor' | 'limit' | 'sort' | 'groupId' | 'update'>;
 
-/** Conditions on columns of the view `episodes`. */
-const EPISODE_CONDITIONS: Partial<Record<FilterName, string>> = {
-  split: 'split = {split:String}',
-  agent: 'agent = {agent:String}',
-  sealed: 'sealed = {sealed:Bool}',
-  success: 'success = {success:Bool}',
-  endReason: 'end_reason = {endReason:String}',
-  tag: 'has(tags, {tag:String})',
-  minReturn: '`return` >= {minReturn:Float64}',
-  maxReturn: '`return` <= {maxReturn:Float64}',
-  startedFrom: 'toUnixTimestamp64Milli(started_at) >= {startedFrom:Int64}',
-  startedBefore: 'toUnixTimestamp64Milli(started_at) < {startedBefore:Int64}',
-};
+/** Filters that ask about the records of an episode; the others ask about what lists show of it. */
+type RecordFilter = 'text' | 'poorer' | 'minCostUsd' | 'maxCostUsd';
 
 type EpisodeTest = (episode: EpisodeListItem) => boolean;
 
+/** One condition, on columns of the view `episodes` and on an episode that was read: its times are as the store writes them. */
+interface EpisodeCondition<Value> {
+  readonly sql: string;
+  readonly test: (value: Value) => EpisodeTest;
+}
+
 const startedMs = ({ startedAt }: EpisodeListItem): number => Date.parse(isoTime(startedAt));
 
-/** The same conditions on an episode that was read: its times are as the store writes them. */
-const EPISODE_TESTS: {
-  readonly [Name in FilterName]?: (value: NonNullable<EpisodesQuery[Name]>) => EpisodeTest;
+const EPISODE_CONDITIONS: {
+  readonly [Name in Exclude<FilterName, RecordFilter>]: EpisodeCondition<NonNullable<EpisodesQuery[Name]>>;
 } = {
-  split: (split) => (episode) => episode.split === split,
-  agent: (agent) => (episode) => episode.agent === agent,
-  sealed: (sealed) => (episode) => episode.sealed === sealed,
-  success: (success) => (episode) => episode.success === success,
-  endReason: (endReason) => (episode) => episode.endReason === endReason,
-  tag: (tag) => (episode) => episode.tags.includes(tag),
-  minReturn: (least) => (episode) => episode.return !== null && episode.return >= least,
-  maxReturn: (most) => (episode) => episode.return !== null && episode.return <= most,
-  startedFrom: (time) => (episode) => startedMs(episode) >= Date.parse(time),
-  startedBefore: (time) => (episode) => startedMs(episode) < Date.parse(time),
+  split: {
+    sql: 'split = {split:String}',
+    test: (split) => (episode) => episode.split === split,
+  },
+  agent: {
+    sql: 'agent = {agent:String}',
+    test: (agent) => (episode) => episode.agent === agent,
+  },
+  sealed: {
+    sql: 'sealed = {sealed:Bool}',
+    test: (sealed) => (episode) => episode.sealed === sealed,
+  },
+  success: {
+    sql: 'success = {success:Bool}',
+    test: (success) => (episode) => episode.success === success,
+  },
+  endReason: {
+    sql: 'end_reason = {endReason:String}',
+    test: (endReason) => (episode) => episode.endReason === endReason,
+  },
+  tag: {
+    sql: 'has(tags, {tag:String})',
+    test: (tag) => (episode) => episode.tags.includes(tag),
+  },
+  minReturn: {
+    sql: '`return` >= {minReturn:Float64}',
+    test: (least) => (episode) => episode.return !== null && episode.return >= least,
+  },
+  maxReturn: {
+    sql: '`return` <= {maxReturn:Float64}',
+    test: (most) => (episode) => episode.return !== null && episode.return <= most,
+  },
+  startedFrom: {
+    sql: 'toUnixTimestamp64Milli(started_at) >= {startedFrom:Int64}',
+    test: (time) => (episode) => startedMs(episode) >= Date.parse(time),
+  },
+  startedBefore: {
+    sql: 'toUnixTimestamp64Milli(started_at) < {startedBefore:Int64}',
+    test: (time) => (episode) => startedMs(episode) < Date.parse(time),
+  },
 };
 
 /** A step that was changed so that it could be stored. */
@@ -48,7 +72,7 @@ const HAS_TEXT = ['observation', 'action', 'messages']
 const KNOWS_COST = 'notEmpty(usage) AND isFinite(usage[5])';
 
 /** Conditions on the records of an episode: on single ones, or on all of them together. */
-const RECORD_CONDITIONS: Partial<Record<FilterName, (among: string) => string>> = {
+const RECORD_CONDITIONS: Readonly<Record<RecordFilter, (among: string) => string>> = {
   text: (among) => `${among} AND (${HAS_TEXT}) GROUP BY episode_id`,
   poorer: (among) => `${among} GROUP BY episode_id HAVING max(${IS_POORER}) = {poorer:Bool}`,
   minCostUsd: (among) =>
@@ -69,7 +93,7 @@ export function filterConditions(query: EpisodesQuery, range: string): string[] 
   return [
     ...Object.entries(EPISODE_CONDITIONS)
       .filter(isSet)
-      .map(([, condition]) => condition),
+      .map(([, { sql }]) => sql),
     ...Object.entries(RECORD_CONDITIONS)
       .filter(isSet)
       .map(([, condition]) => `episode_id IN (${condition(among)})`),
@@ -85,10 +109,9 @@ export function hasFilter(query: EpisodesQuery): boolean {
 export function episodeTest(query: EpisodesQuery): ((episode: EpisodeListItem) => boolean) | null {
   const isSet = (name: string) => query[name as FilterName] !== undefined;
   if (Object.keys(RECORD_CONDITIONS).some(isSet)) return null;
-  const tests = (Object.keys(EPISODE_TESTS) as FilterName[]).filter(isSet).map((name) => {
-    const makeTest = EPISODE_TESTS[name] as (value: unknown) => EpisodeTest;
-    return makeTest(query[name]);
-  });
+  const tests = Object.entries(EPISODE_CONDITIONS)
+    .filter(([name]) => isSet(name))
+    .map(([name, { test }]) => (test as (value: unknown) => EpisodeTest)(query[name as FilterName]));
   return (episode) => tests.every((test) => test(episode));
 }
 

@@ -1,3 +1,4 @@
+import type { EventLog } from '@retrace/log';
 import { appendEvents } from '@retrace/log/testing';
 import { catchUp, deleteRunRecords } from '@retrace/store';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
@@ -16,11 +17,11 @@ const METRIC = 'rollout/success';
 const NUM_RUNS = 3;
 
 let fixture: StoreFixture;
-let store: StoreService;
+let store: WatchedStore;
 
 beforeAll(async () => {
   fixture = await openStoreFixture();
-  store = new StoreService(configOver(fixture));
+  store = new WatchedStore(configOver(fixture));
   store.takeAsReady();
 });
 afterAll(async () => {
@@ -28,8 +29,18 @@ afterAll(async () => {
   await fixture?.close();
 });
 
-/** The readers of a process that follows the log, or of one that keeps nothing and so asks the views each time. */
-function readers(changes: ControlChanges) {
+/** Counts the questions that it is asked. */
+class WatchedStore extends StoreService {
+  readonly asked: string[] = [];
+  override async queryRows<Row>(sql: string, params: Readonly<Record<string, unknown>>): Promise<Row[]> {
+    this.asked.push(sql);
+    return super.queryRows<Row>(sql, params);
+  }
+}
+
+/** The readers of a process that follows the log, or of one that keeps nothing and so asks the store each time. */
+function readers(log: EventLog | null) {
+  const changes = new ControlChanges(log, store);
   const facts = new RunFactsReader(store, changes);
   const activity = new RunActivityReader(store, changes);
   return { facts, activity, warnings: new WarningsService(store, facts, changes) };
@@ -54,6 +65,7 @@ const deed = fc.record({
   run: fc.nat(NUM_RUNS - 1),
   kind: fc.constantFrom(
     ...(['start', 'start', 'metrics', 'metrics', 'annotate', 'end', 'alarm', 'delete', 'again'] as const),
+    ...(['claim', 'baselines', 'policy', 'forget'] as const),
   ),
   value: fc.integer({ min: -3, max: 3 }),
   /** Whether the store has it before the next question. */
@@ -75,6 +87,14 @@ function eventOf({ kind, value }: Deed, runId: string): AnyEvent | null {
   if (kind === 'metrics') return controlEvent(ids, 'MetricsLogged', metrics) as AnyEvent;
   if (kind === 'annotate')
     return controlEvent(ids, 'RunAnnotated', { archived: value > 1, starred: value > 0 }) as AnyEvent;
+  if (kind === 'claim') return controlEvent(ids, 'TrainerClaimed', { epoch: value + 4 }) as AnyEvent;
+  if (kind === 'baselines') return controlEvent(ids, 'BaselinesMeasured') as AnyEvent;
+  if (kind === 'policy')
+    return controlEvent(ids, 'PolicyPublished', {
+      policyVersion: value + 4,
+      parentVersion: null,
+    }) as AnyEvent;
+  if (kind === 'forget') return controlEvent(ids, 'EpisodesDeleted') as AnyEvent;
   if (kind === 'end')
     return controlEvent(ids, 'RunEnded', { reason: value > 0 ? 'failed' : 'stopped' }) as AnyEvent;
   return kind === 'alarm' ? (controlEvent(ids, 'WarningRaised', alarm) as AnyEvent) : null;
@@ -93,23 +113,92 @@ async function happen(one: Deed, runId: string): Promise<void> {
   if (one.isStored) await catchUp(log, client);
 }
 
-it('kept runs: are those of the views, whatever is appended, stored twice or deleted between two questions', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(deed, { minLength: 4, maxLength: 8 }), async (deeds) => {
-      const runIds = Array.from({ length: NUM_RUNS }, () => newRunId());
-      const kept = readers(new ControlChanges(fixture.log));
-      await appendEvents(fixture.log, [
-        controlEvent({ logId: fixture.log.logId, runId: runIds[0] }, 'RunStarted'),
-      ]);
-      await catchUp(fixture.log, fixture.client);
-      await answersOf(kept);
-      for (const one of deeds) {
-        await happen(one, runIds[one.run]);
-        expect(await answersOf(kept)).toEqual(await answersOf(readers(new ControlChanges())));
-      }
-      await catchUp(fixture.log, fixture.client);
-      expect(await answersOf(kept)).toEqual(await answersOf(readers(new ControlChanges())));
-    }),
-    { numRuns: 4, endOnFailure: true },
-  );
+/** Each kind of event, most of which the store has at once or after the next question, with a claim after an end and a start after a deletion. */
+const EACH_KIND: readonly Deed[] = (
+  [
+    ['start', false],
+    ['metrics', true],
+    ['policy', false],
+    ['end', true],
+    ['claim', false],
+    ['metrics', true],
+    ['baselines', false],
+    ['alarm', true],
+    ['annotate', false],
+    ['forget', true],
+    ['again', true],
+    ['delete', false],
+    ['start', true],
+  ] as const
+).map(([kind, isStored]) => ({ run: 1, kind, value: 2, isStored }));
+
+async function followDeeds(deeds: readonly Deed[]): Promise<void> {
+  const runIds = Array.from({ length: NUM_RUNS }, () => newRunId());
+  const kept = readers(fixture.log);
+  await appendEvents(fixture.log, [
+    controlEvent({ logId: fixture.log.logId, runId: runIds[0] }, 'RunStarted'),
+  ]);
+  await catchUp(fixture.log, fixture.client);
+  await answersOf(kept);
+  for (const one of deeds) {
+    await happen(one, runIds[one.run]);
+    expect(await answersOf(kept)).toEqual(await answersOf(readers(null)));
+  }
+  await catchUp(fixture.log, fixture.client);
+  expect(await answersOf(kept)).toEqual(await answersOf(readers(null)));
+}
+
+const RANDOM_DEEDS = fc.asyncProperty(fc.array(deed, { minLength: 3, maxLength: 5 }), followDeeds);
+
+it('kept runs: are those of the store, whatever is appended, stored twice or deleted between two questions', async () => {
+  await fc.assert(RANDOM_DEEDS, { numRuns: 2, examples: [[[...EACH_KIND]]], endOnFailure: true });
+});
+
+it('kept runs: are those of the store after many random events', { tags: 'release' }, async () => {
+  await fc.assert(RANDOM_DEEDS, { numRuns: 20, endOnFailure: true });
+});
+
+/** A run that has started, with an alarm and metrics, as the store has it. */
+async function storedRun() {
+  const ids = { logId: fixture.log.logId, runId: newRunId() };
+  const happened = { run: 0, value: 1, isStored: false } as const;
+  for (const kind of ['start', 'metrics', 'alarm'] as const) await happen({ ...happened, kind }, ids.runId);
+  await catchUp(fixture.log, fixture.client);
+  return ids;
+}
+
+it('kept runs: questions without new events, also after a deletion, do not ask the store', async () => {
+  const { runId } = await storedRun();
+  const kept = readers(fixture.log);
+  const numAsked = async () => {
+    store.asked.length = 0;
+    await answersOf(kept);
+    return store.asked.length;
+  };
+  expect(await numAsked()).toBeGreaterThan(0);
+  expect(await numAsked()).toBe(0);
+  await happen({ run: 0, kind: 'delete', value: 0, isStored: true }, runId);
+  expect(await numAsked()).toBeGreaterThan(0);
+  expect(await numAsked()).toBe(0);
+});
+
+it('kept runs: one that is deleted is gone before its rows are', async () => {
+  const { runId } = await storedRun();
+  const { log, client } = fixture;
+  const late = readers(log);
+  let numSeen = -1;
+  await deleteRunRecords({
+    ...{ log, client, runId, detail: 'by request', force: true },
+    bringUpToDate: async () => {
+      await catchUp(log, client);
+      // The second time, RunDeleted is stored, and the rows are still there.
+      const answers = await answersOf(late);
+      numSeen = [answers.factsOf, answers.times, answers.newest].filter((of) => of.has(runId)).length;
+      numSeen += answers.alarms.items.filter((alarm) => alarm.runId === runId).length;
+    },
+  });
+  expect(numSeen).toBe(0);
+  expect(await answersOf(late)).toEqual(await answersOf(readers(null)));
+  const first = readers(log);
+  expect((await answersOf(first)).factsOf.has(runId)).toBe(false);
 });

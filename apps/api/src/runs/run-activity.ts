@@ -4,6 +4,7 @@ import type { ControlEventKind } from '@retrace/trajectory';
 import { ControlChanges } from '../store/control-changes.js';
 import { KeptOfAllRuns } from '../store/kept-of-all-runs.js';
 import { KeptOfAskedRuns } from '../store/kept-of-asked-runs.js';
+import { isKeptRun } from '../store/kept-run.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 
@@ -33,25 +34,21 @@ const NO_ACTIVITY: RunActivity = {
 const TIMED_UPDATES = 20;
 const MAX_CURVE_POINTS = 60;
 
-/** `OF_RUNS` is replaced by a condition on `run_id`, or by nothing for all runs. */
-const OF_RUNS = '-- of runs';
-const THESE_RUNS = 'AND run_id IN {runIds:Array(String)}';
-
-const LAST_ACTIVITY = `
+const lastActivityOf = (ofRuns: string): string => `
   SELECT run_id, max(occurred_at) AS value
   FROM events
-  WHERE episode_id = '' AND kind != 'RunAnnotated' AND run_id != ''
-    ${OF_RUNS}
+  WHERE episode_id = '' AND kind != 'RunAnnotated' AND run_id != '' ${ofRuns}
+    AND ${isKeptRun(ofRuns)}
   GROUP BY run_id`;
 
 /** Newest values of a metric. Records that came twice are equal. */
-const NEWEST_FIGURES = `
+const newestFiguresOf = (ofRuns: string): string => `
   SELECT run_id, argMax(figure, (metric_step, occurred_at)) AS value
   FROM (
     SELECT run_id, metric_step, occurred_at, metric_values[indexOf(metric_names, {metric:String})] AS figure
     FROM events
-    WHERE episode_id = '' AND kind = 'MetricsLogged' AND has(metric_names, {metric:String})
-      ${OF_RUNS}
+    WHERE episode_id = '' AND kind = 'MetricsLogged' AND has(metric_names, {metric:String}) ${ofRuns}
+      AND ${isKeptRun(ofRuns)}
   )
   WHERE isFinite(figure)
   GROUP BY run_id`;
@@ -123,15 +120,15 @@ export class RunActivityReader {
   ) {
     this.lastActivities = new KeptOfAllRuns({
       changes,
-      dependsOn: (kind) => kind !== 'RunAnnotated',
+      dependsOn: ({ runId, kind }) => runId !== '' && kind !== 'RunAnnotated',
       read: async (runIds) => {
-        const times = await this.readOfEach<string>(LAST_ACTIVITY, { runIds });
+        const times = await this.readOfEach<string>(lastActivityOf, { runIds });
         return new Map(Array.from(times, ([runId, time]) => [runId, isoTime(time)]));
       },
     });
     this.figures = new KeptOfAskedRuns({
-      ...{ changes, mostKept: MOST_FIGURES },
-      dependsOn: (kind) => FIGURE_KINDS.has(kind),
+      ...{ changes, maxSize: MOST_FIGURES, sizeOf: () => 1 },
+      dependsOn: ({ kind }) => FIGURE_KINDS.has(kind),
       read: (runIds) => this.readFigures(runIds),
     });
   }
@@ -158,19 +155,19 @@ export class RunActivityReader {
       this.newest.get(metric) ??
       new KeptOfAllRuns<number>({
         changes: this.changes,
-        dependsOn: (kind) => kind === 'MetricsLogged',
-        read: (runIds) => this.readOfEach<number>(NEWEST_FIGURES, { runIds, metric }),
+        dependsOn: ({ kind }) => kind === 'MetricsLogged',
+        read: (runIds) => this.readOfEach<number>(newestFiguresOf, { runIds, metric }),
       });
     this.newest.set(metric, kept);
     return kept.all();
   }
 
   private async readOfEach<Value>(
-    sql: string,
+    sqlOf: (ofRuns: string) => string,
     { runIds, ...params }: { readonly runIds: readonly string[] | null; readonly metric?: string },
   ): Promise<Map<string, Value>> {
-    const query = sql.replace(OF_RUNS, runIds === null ? '' : THESE_RUNS);
-    const rows = await this.store.queryRows<{ readonly runId: string; readonly value: Value }>(query, {
+    const sql = sqlOf(runIds === null ? '' : 'AND run_id IN {runIds:Array(String)}');
+    const rows = await this.store.queryRows<{ readonly runId: string; readonly value: Value }>(sql, {
       ...params,
       runIds: runIds ?? [],
     });

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { ControlEventKind } from '@retrace/trajectory';
-import { ControlChanges } from '../store/control-changes.js';
+import { ControlChanges, type DependsOn } from '../store/control-changes.js';
 import { KeptOfAllRuns } from '../store/kept-of-all-runs.js';
 import { KeptOfAskedRuns } from '../store/kept-of-asked-runs.js';
+import { asksAboutNow } from '../store/asked-moment.js';
+import { isKeptRun } from '../store/kept-run.js';
 import { StoreService } from '../store/store.service.js';
 import type { RunKind, RunStatus } from './runs.dto.js';
 
@@ -22,10 +24,10 @@ export interface RunFacts {
   readonly endReason: RunStatus | null;
   /** That the recipe asks for; 0 where nothing is trained. */
   readonly numUpdates: number;
-  /** The same in runs of one name whose recipes differ only by seed, engine and processes. */
-  readonly seedsKey: string;
-  /** Run of the policy that it started from; empty for none. */
-  readonly startedFrom: string;
+  /** The same in runs of one name whose recipes differ only by seed, engine and processes; null where it was not read. */
+  readonly seedsKey: string | null;
+  /** Run of the policy that it started from; empty for none, null where it was not read. */
+  readonly startedFrom: string | null;
 }
 
 /** Columns that only the page of a run shows; texts are JSON, but for the notes. */
@@ -41,24 +43,32 @@ export interface RunDetails {
 const RECIPE_OF_ANY_SEED = `arraySort(arrayFilter(
     field -> field.1 NOT IN ('seed', 'engine', 'process'), JSONExtractKeysAndValuesRaw(recipe)))`;
 
-const FACTS = `
+/** Read from each whole recipe, which takes long in a store of many runs. */
+const ORIGINS = `hex(sipHash128(name, toString(${RECIPE_OF_ANY_SEED}))) AS seeds_key,
+    JSONExtractString(recipe, 'initFrom', 'source', 'runId') AS started_from`;
+const NO_ORIGINS = 'NULL AS seeds_key, NULL AS started_from';
+
+const factsOf = (origins: string, ofRuns: string): string => `
   SELECT run_id, name, kind, tags, starred, archived, environment, seed, recipe_hash, started_at, ended_at, end_reason,
     JSONExtractUInt(recipe, 'numUpdates') + JSONExtractUInt(recipe, 'imitation', 'numUpdates') AS num_updates,
-    hex(sipHash128(name, toString(${RECIPE_OF_ANY_SEED}))) AS seeds_key,
-    JSONExtractString(recipe, 'initFrom', 'source', 'runId') AS started_from
-  FROM runs`;
+    ${origins}
+  FROM runs
+  WHERE ${isKeptRun(ofRuns)} ${ofRuns}`;
+
+const OF_THESE = 'AND run_id IN {runIds:Array(String)}';
 
 const DETAILS = `
   SELECT run_id, recipe, metadata, notes, baselines, code_version
   FROM runs
-  WHERE run_id IN {runIds:Array(String)}`;
+  WHERE ${isKeptRun(OF_THESE)} ${OF_THESE}`;
 
 /** Those that the view `runs` reads. */
 const KINDS: ReadonlySet<string> = new Set<ControlEventKind>([
   ...(['RunStarted', 'RunEnded', 'TrainerClaimed', 'BaselinesMeasured', 'RunAnnotated'] as const),
 ]);
 
-const MOST_DETAILS = 200;
+/** Characters of the details that are kept. */
+const MAX_DETAILS = 16_000_000;
 
 /** Knows the runs of the store: those of now are kept and read again when their control events say something new. */
 @Injectable()
@@ -70,31 +80,38 @@ export class RunFactsReader {
     private readonly store: StoreService,
     changes: ControlChanges,
   ) {
-    const dependsOn = (kind: string) => KINDS.has(kind);
+    const dependsOn: DependsOn = ({ kind }) => KINDS.has(kind);
     this.facts = new KeptOfAllRuns({ changes, dependsOn, read: (runIds) => this.readFacts(runIds) });
     this.details = new KeptOfAskedRuns({
-      ...{ changes, dependsOn, mostKept: MOST_DETAILS },
+      ...{ changes, dependsOn, maxSize: MAX_DETAILS, sizeOf: sizeOfDetails },
       read: (runIds) => this.readDetails(runIds),
     });
   }
 
-  /** All runs, by id. The map is the kept one: later questions change it. */
-  all(): Promise<ReadonlyMap<string, RunFacts>> {
-    return this.facts.all();
+  /**
+   * All runs, by id. The map is the kept one: later questions change it.
+   *
+   * @param origins whether `seedsKey` and `startedFrom` are needed: at an earlier moment they are read only then
+   */
+  all({ origins = false }: { readonly origins?: boolean } = {}): Promise<ReadonlyMap<string, RunFacts>> {
+    return origins || asksAboutNow() ? this.facts.all() : this.readFacts(null, NO_ORIGINS);
   }
 
   /** These runs and perhaps others, by id; a run that has not started is missing. */
   of(runIds: readonly string[]): Promise<ReadonlyMap<string, RunFacts>> {
-    return this.facts.of(runIds);
+    return asksAboutNow() ? this.facts.of(runIds) : this.readFacts(runIds, NO_ORIGINS);
   }
 
   async detailsOf(runId: string): Promise<RunDetails | undefined> {
     return (await this.details.of([runId])).get(runId);
   }
 
-  private async readFacts(runIds: readonly string[] | null): Promise<Map<string, RunFacts>> {
-    const condition = runIds === null ? '' : 'WHERE run_id IN {runIds:Array(String)}';
-    const rows = await this.store.queryRows<RunFacts>(`${FACTS} ${condition}`, { runIds: runIds ?? [] });
+  private async readFacts(
+    runIds: readonly string[] | null,
+    origins: string = ORIGINS,
+  ): Promise<Map<string, RunFacts>> {
+    const sql = factsOf(origins, runIds === null ? '' : OF_THESE);
+    const rows = await this.store.queryRows<RunFacts>(sql, { runIds: runIds ?? [] });
     return new Map(rows.map((row) => [row.runId, row]));
   }
 
@@ -102,4 +119,8 @@ export class RunFactsReader {
     const rows = await this.store.queryRows<RunDetails & { readonly runId: string }>(DETAILS, { runIds });
     return new Map(rows.map(({ runId, ...details }) => [runId, details]));
   }
+}
+
+function sizeOfDetails({ recipe, metadata, notes, baselines }: RunDetails): number {
+  return recipe.length + (metadata?.length ?? 0) + notes.length + baselines.length + 1;
 }

@@ -57,7 +57,7 @@ async function write(...events: readonly AnyEvent[]): Promise<void> {
 }
 
 function totalsReader(): RunTotalsReader {
-  return new RunTotalsReader(store, new RunFactsReader(store, new ControlChanges(fixture.log)));
+  return new RunTotalsReader(store, new RunFactsReader(store, new ControlChanges(fixture.log, store)));
 }
 
 /** Ids of a new run, and its metrics. */
@@ -99,7 +99,7 @@ async function totalsOfViews(runId: string) {
 
 it('progress of a run: an update that is stored twice counts', async () => {
   const { ids, logged, started } = newRun();
-  const reader = new RunActivityReader(store, new ControlChanges(fixture.log));
+  const reader = new RunActivityReader(store, new ControlChanges(fixture.log, store));
   const lossOf = async () => (await reader.read([ids.runId]))(ids.runId).latest['train/loss'];
   await write(started, logged(1, NOW_US));
   expect(await lossOf()).toBe(1);
@@ -110,7 +110,7 @@ it('progress of a run: an update that is stored twice counts', async () => {
 
 it('progress of a run at an earlier moment: has nothing that was read for now', async () => {
   const { ids, logged, started } = newRun();
-  const reader = new RunActivityReader(store, new ControlChanges(fixture.log));
+  const reader = new RunActivityReader(store, new ControlChanges(fixture.log, store));
   const lossOf = async () => (await reader.read([ids.runId]))(ids.runId).latest['train/loss'];
   await write(started, logged(1, NOW_US - 30 * SECOND_US));
   // The next update is stored while progress is read.
@@ -119,6 +119,20 @@ it('progress of a run at an earlier moment: has nothing that was read for now', 
   expect(await lossOf()).toBe(2);
   expect(await askedMoment.run(NOW_US - 20 * SECOND_US, lossOf)).toBe(1);
   expect(await lossOf()).toBe(2);
+});
+
+it('runs at an earlier moment: their recipes are compared only where that is asked for', async () => {
+  const { ids, started } = newRun();
+  const facts = new RunFactsReader(store, new ControlChanges(fixture.log, store));
+  await write(started);
+  const originsOf = async (origins: boolean) => {
+    const run = (await facts.all({ origins })).get(ids.runId);
+    return [typeof run?.seedsKey, run?.startedFrom];
+  };
+  const earlier = (origins: boolean) => askedMoment.run(NOW_US, () => originsOf(origins));
+  expect(await earlier(false)).toEqual(['object', null]);
+  expect(await earlier(true)).toEqual(['string', '']);
+  expect(await originsOf(false)).toEqual(['string', '']);
 });
 
 it('totals of a run: are those of the views, with records stored twice and ongoing episodes', async () => {
@@ -184,7 +198,7 @@ it('totals of a run: are kept for ten seconds at most, and not beyond the end of
 
 it('totals of a run: those that were read during a deletion are not kept', async () => {
   const { ids, started } = newRun();
-  const facts = new RunFactsReader(store, new ControlChanges(fixture.log));
+  const facts = new RunFactsReader(store, new ControlChanges(fixture.log, store));
   const reader = new RunTotalsReader(store, facts);
   store.queryMs = 1_000;
   await write(started, ...episodeEvents({ ...ids, ordinal: 0 }));

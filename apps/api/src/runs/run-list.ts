@@ -56,10 +56,14 @@ export function findListed(query: RunsQuery, listed: ListedRuns): RunList {
   };
 }
 
+/** Another one where keys are written otherwise: cursors of before are refused. */
+const CURSOR_VERSION = 2;
+
 /** Tells a list from others, so that a cursor is taken only by its own. */
 function markOf(query: RunsQuery): string {
   const { search, status, kind, tag, starred, seedsOf, startedFrom, archived, sort, metric, order } = query;
   return listMark([
+    CURSOR_VERSION,
     ...[search, status, kind, tag, starred, seedsOf, startedFrom],
     ...[archived, sort, metric, order],
   ]);

@@ -39,7 +39,8 @@ export class RunsService {
       status === undefined ? NO_TIMES : this.activities.lastActivityTimes(),
       metric === undefined ? NO_VALUES : this.activities.newestValues(metric),
     ]);
-    const factsOf = await this.runs.all();
+    const origins = asked.seedsOf !== undefined || asked.startedFrom !== undefined;
+    const factsOf = await this.runs.all({ origins });
     const statusOf = (run: RunFacts) => statusOfRun(run, lastOf.get(run.runId), nowMs);
     const { runs, keyAfter } = findListed(asked, { factsOf, statusOf, newestOf });
     const { items, nextCursor } = pageOf(runs, limit, { toItem: ({ run }) => run, keyOf: keyAfter });

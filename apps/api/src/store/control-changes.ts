@@ -1,7 +1,9 @@
-import { Inject, Injectable, Optional } from '@nestjs/common';
-import { SINK_GROUP, type EventLog } from '@retrace/log';
+import { Logger } from '@nestjs/common';
+import { LogError, SINK_GROUP, type EventLog } from '@retrace/log';
+import { readNextOffset } from '@retrace/store';
 import { peekEnvelope } from '@retrace/trajectory/codec';
-import { EVENT_LOG } from '../log/log.module.js';
+import { SharedAnswer } from './shared-answer.js';
+import type { StoreService } from './store.service.js';
 
 /** A control record of the log. */
 export interface ControlChange {
@@ -10,6 +12,9 @@ export interface ControlChange {
   readonly runId: string;
   readonly kind: string;
 }
+
+/** Whether a control record may change what is kept of its run. */
+export type DependsOn = (change: ControlChange) => boolean;
 
 /** The control records at one moment. */
 export interface ControlLook {
@@ -28,28 +33,70 @@ const LOOK_WITHIN_MS = 1_000;
  * Tells which runs have new control records, by the log: what is kept of a run follows from its control events, so it is read from the store
  * again only where there are new ones. Records that the log has and the store lacks are told each time until the store has them.
  */
-@Injectable()
 export class ControlChanges {
+  private readonly logger = new Logger('store');
+  private readonly looks = new SharedAnswer(() => this.lookAtLog());
+  /** A look that took too long and has not ended. */
+  private hanging: Promise<unknown> | null = null;
+  private isFailing = false;
   private remembered: ControlChange[] = [];
   private firstOffset = 0;
   /** Offset of the record that is read next; null before the first look. */
   private nextOffset: number | null = null;
-  private last: Promise<unknown> = Promise.resolve();
+  /** The last that was known; null before the first look. */
+  private storedOffset: number | null = null;
 
-  constructor(@Optional() @Inject(EVENT_LOG) private readonly log: EventLog | null = null) {}
+  /** @param log null: nothing is kept */
+  constructor(
+    private readonly log: EventLog | null,
+    private readonly store: Pick<StoreService, 'now'>,
+  ) {}
 
-  /** Looks at the log now. Null where nothing can be kept: there is no log, it does not answer, or the store is far behind it. */
+  /**
+   * Looks at the log now. Null where nothing can be kept: there is no log, it does not answer, or the store is far behind it.
+   *
+   * @throws ProblemError `STORE_STARTING`, StoreError
+   */
   look(): Promise<ControlLook | null> {
+    if (this.log === null || this.hanging !== null) return Promise.resolve(null);
+    const looking = this.looks.ask();
+    return withinMs(looking, LOOK_WITHIN_MS, () => {
+      this.follow(`it did not answer within ${LOOK_WITHIN_MS / 1000} s`);
+      this.hanging = looking;
+      const end = () => {
+        if (this.hanging === looking) this.hanging = null;
+      };
+      looking.then(end, end);
+    });
+  }
+
+  private async lookAtLog(): Promise<ControlLook | null> {
     const { log } = this;
-    if (log === null) return Promise.resolve(null);
-    const looking = this.last.then(() => this.lookAt(log)).catch(() => null);
-    this.last = looking;
-    return withinMs(looking, LOOK_WITHIN_MS);
+    if (log === null) return null;
+    try {
+      const look = await this.lookAt(log);
+      this.follow(null);
+      return look;
+    } catch (error) {
+      if (!(error instanceof LogError)) throw error;
+      this.follow(error.message);
+      return null;
+    }
+  }
+
+  /** @param failure of the last look; null for none */
+  private follow(failure: string | null): void {
+    const isFailing = failure !== null;
+    if (isFailing === this.isFailing) return;
+    this.isFailing = isFailing;
+    if (isFailing)
+      this.logger.warn(`the log can not be followed, so questions are asked of the store: ${failure}`);
+    else this.logger.log('the log is followed again');
   }
 
   private async lookAt(log: EventLog): Promise<ControlLook | null> {
     // First: what the store has later than that is told once more, which is harmless.
-    const storedOffset = (await log.readCursor(SINK_GROUP, 'control', 0)) ?? 0;
+    const storedOffset = await this.readStoredOffset(log);
     const endOffset = await log.endOffset('control', 0);
     const isNear = this.nextOffset !== null && endOffset - this.nextOffset <= MOST_READ;
     if (!isNear || storedOffset < this.firstOffset) this.beginAt(storedOffset);
@@ -60,6 +107,15 @@ export class ControlChanges {
       storedOffset,
       since: (offset) => (offset < firstOffset ? null : changesFrom(remembered, offset)),
     };
+  }
+
+  /** The cursor of the sink. Kafka forgets one that nobody moves: the store has what it had before. */
+  private async readStoredOffset(log: EventLog): Promise<number> {
+    const position = { logId: log.logId, stream: 'control', partition: 0 } as const;
+    const cursor = await log.readCursor(SINK_GROUP, 'control', 0);
+    const storedOffset = cursor ?? this.storedOffset ?? (await readNextOffset(this.store.now, position));
+    this.storedOffset = storedOffset;
+    return storedOffset;
   }
 
   private beginAt(offset: number): void {
@@ -89,11 +145,16 @@ export class ControlChanges {
 /** A damaged record is a dead letter of no run. */
 const NO_ENVELOPE = { runId: '', kind: '' };
 
-/** The result if it comes in time, else null. */
-async function withinMs<Result>(result: Promise<Result>, timeoutMs: number): Promise<Result | null> {
+/** The result if it comes in time; else null, after `onLate`. */
+async function withinMs<Result>(
+  result: Promise<Result>,
+  timeoutMs: number,
+  onLate: () => void,
+): Promise<Result | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(() => {
+      onLate();
       resolve(null);
     }, timeoutMs);
   });
@@ -107,23 +168,8 @@ function changesFrom(changes: readonly ControlChange[], offset: number): readonl
   return first === changes.length ? [] : changes.slice(first);
 }
 
-/** Runs that were deleted by the log, but whose rows the store may still have: they are read again until it has none. */
-export class Departures {
-  private readonly leaving = new Set<string>();
-
-  /** The runs to read again after these control records. */
-  changedRuns(changes: readonly ControlChange[], dependsOn: (kind: string) => boolean): ReadonlySet<string> {
-    const changed = new Set<string>();
-    for (const { runId, kind } of changes) {
-      if (kind === 'RunDeleted') this.leaving.add(runId);
-      else if (dependsOn(kind)) changed.add(runId);
-    }
-    for (const runId of this.leaving) changed.add(runId);
-    return changed;
-  }
-
-  /** After these runs were read. */
-  saw(runIds: Iterable<string>, isThere: (runId: string) => boolean): void {
-    for (const runId of runIds) if (!isThere(runId)) this.leaving.delete(runId);
-  }
+/** The runs to read again after these control records; of a deleted one nothing is found. */
+export function changedRuns(changes: readonly ControlChange[], dependsOn: DependsOn): ReadonlySet<string> {
+  const changed = changes.filter((change) => change.kind === 'RunDeleted' || dependsOn(change));
+  return new Set(changed.map(({ runId }) => runId));
 }

@@ -1,11 +1,12 @@
+import { Logger } from '@nestjs/common';
 import { asksAboutNow } from './asked-moment.js';
-import { Departures, type ControlChanges, type ControlLook } from './control-changes.js';
+import { changedRuns, type ControlChanges, type ControlLook, type DependsOn } from './control-changes.js';
+import { SharedAnswer } from './shared-answer.js';
 
 interface KeptOfAllRunsOptions<Value> {
   readonly changes: ControlChanges;
-  /** Whether a control event of this kind may change the value of its run. */
-  readonly dependsOn: (kind: string) => boolean;
-  /** Reads the values of these runs from the store, or of all runs (null); runs without a value are left out. */
+  readonly dependsOn: DependsOn;
+  /** Reads the values of these runs from the store, or of all runs (null); deleted runs (`isKeptRun`) and those without a value are left out. */
   readonly read: (runIds: readonly string[] | null) => Promise<ReadonlyMap<string, Value>>;
 }
 
@@ -14,23 +15,28 @@ interface Kept<Value> {
   /** The values say all that the control records before it do. */
   settledOffset: number;
   /** By `performance.now()`. */
-  readonly staleAtMs: number;
+  readonly readAtMs: number;
+  /** Age at which all values are read again, beside the questions; from twice the age on, questions wait for it. */
+  readonly keptForMs: number;
 }
 
 /** All values are read again after so many times as long as it took, since a store may be mended without a record in the log (a rebuild, dead letters taken again). */
 const KEPT_TIMES = 200;
 const KEPT_AT_LEAST_MS = 60_000;
+const KEPT_AT_MOST_MS = 300_000;
+const RETRY_MS = 10_000;
 
 /**
  * Keeps one value of every run, which follows from the run's control events: a question reads those runs from the store that have events which are new
  * to it, and mostly none. Questions about an earlier moment read from the store.
  */
 export class KeptOfAllRuns<Value> {
+  private readonly logger = new Logger('store');
+  private readonly answers = new SharedAnswer(() => this.bringUpToDate());
   private kept: Kept<Value> | null = null;
-  private readonly departures = new Departures();
-  private running: Promise<ReadonlyMap<string, Value>> | null = null;
-  private queued: Promise<ReadonlyMap<string, Value>> | null = null;
   private isReadingAll = false;
+  /** By `performance.now()`, after all values could not be read again; 0: they could. */
+  private retryAtMs = 0;
 
   constructor(private readonly options: KeptOfAllRunsOptions<Value>) {}
 
@@ -44,43 +50,32 @@ export class KeptOfAllRuns<Value> {
     return asksAboutNow() ? this.share(runIds) : this.options.read(runIds);
   }
 
-  /** Questions that come while one is being answered share the next answer, which is from after they came. */
-  private share(runIds: readonly string[] | null = null): Promise<ReadonlyMap<string, Value>> {
-    if (this.running === null) {
-      this.running = this.bringUpToDate(runIds).finally(() => {
-        this.running = null;
-      });
-      return this.running;
-    }
-    this.queued ??= this.running
-      .catch(() => undefined)
-      .then(() => {
-        this.queued = null;
-        return this.share();
-      });
-    return this.queued;
+  /** @param runIds that are asked about, for a store of which nothing can be kept; null: all */
+  private async share(runIds: readonly string[] | null = null): Promise<ReadonlyMap<string, Value>> {
+    return (await this.answers.ask()) ?? this.options.read(runIds);
   }
 
-  /** @param runIds that are asked about, for a store of which nothing can be kept; null: all */
-  private async bringUpToDate(runIds: readonly string[] | null): Promise<ReadonlyMap<string, Value>> {
+  /** Null where nothing can be kept. */
+  private async bringUpToDate(): Promise<ReadonlyMap<string, Value> | null> {
     const look = await this.options.changes.look();
-    if (look === null) return this.options.read(runIds);
+    if (look === null) return null;
     const { kept } = this;
     const isKnown = kept !== null && kept.settledOffset <= look.storedOffset;
     const changes = isKnown ? look.since(kept.settledOffset) : null;
     if (kept === null || changes === null) return this.readAll(look);
-    if (kept.staleAtMs < performance.now()) void this.readAllAgain(look);
-    const changed = this.departures.changedRuns(changes, this.options.dependsOn);
+    const ageMs = performance.now() - kept.readAtMs;
+    if (ageMs > 2 * kept.keptForMs) return this.readAll(look);
+    if (ageMs > kept.keptForMs) void this.readAllAgain(look);
+    const changed = changedRuns(changes, this.options.dependsOn);
     if (changed.size > 0) {
       const values = await this.options.read([...changed]);
       // All values were read meanwhile, some of them before these.
-      if (this.kept !== kept) return this.bringUpToDate(runIds);
+      if (this.kept !== kept) return this.bringUpToDate();
       for (const runId of changed) {
         const value = values.get(runId);
         if (value === undefined) kept.values.delete(runId);
         else kept.values.set(runId, value);
       }
-      this.departures.saw(changed, (runId) => values.has(runId));
     }
     kept.settledOffset = look.storedOffset;
     return kept.values;
@@ -89,18 +84,27 @@ export class KeptOfAllRuns<Value> {
   private async readAll({ storedOffset }: ControlLook): Promise<ReadonlyMap<string, Value>> {
     const startedMs = performance.now();
     const values = new Map(await this.options.read(null));
-    const endedMs = performance.now();
-    const staleAtMs = endedMs + Math.max(KEPT_TIMES * (endedMs - startedMs), KEPT_AT_LEAST_MS);
-    this.kept = { values, settledOffset: storedOffset, staleAtMs };
+    const readAtMs = performance.now();
+    const keptForMs = Math.min(
+      Math.max(KEPT_TIMES * (readAtMs - startedMs), KEPT_AT_LEAST_MS),
+      KEPT_AT_MOST_MS,
+    );
+    this.kept = { values, settledOffset: storedOffset, readAtMs, keptForMs };
+    this.retryAtMs = 0;
     return values;
   }
 
   /** Beside the questions, which are answered with the values of before. */
   private async readAllAgain(look: ControlLook): Promise<void> {
-    if (this.isReadingAll) return;
+    if (this.isReadingAll || performance.now() < this.retryAtMs) return;
     this.isReadingAll = true;
-    // A store that does not answer is asked again with the next question, which says so.
-    await this.readAll(look).catch(() => undefined);
+    try {
+      await this.readAll(look);
+    } catch (error) {
+      if (this.retryAtMs === 0)
+        this.logger.warn(`what is kept of all runs can not be read again: ${(error as Error).message}`);
+      this.retryAtMs = performance.now() + RETRY_MS;
+    }
     this.isReadingAll = false;
   }
 }

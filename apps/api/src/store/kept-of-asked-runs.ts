@@ -1,14 +1,16 @@
 import { LRUCache } from 'lru-cache';
 import { asksAboutNow } from './asked-moment.js';
-import { Departures, type ControlChanges } from './control-changes.js';
+import { changedRuns, type ControlChanges, type DependsOn } from './control-changes.js';
 
 interface KeptOfAskedRunsOptions<Value> {
   readonly changes: ControlChanges;
-  /** Whether a control event of this kind may change the value of its run. */
-  readonly dependsOn: (kind: string) => boolean;
+  readonly dependsOn: DependsOn;
   /** Reads the values of these runs from the store; runs without a value are left out. */
   readonly read: (runIds: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
-  readonly mostKept: number;
+  /** Bound on the sizes of all kept values together. */
+  readonly maxSize: number;
+  /** At least 1. */
+  readonly sizeOf: (value: Value) => number;
 }
 
 /** A store may be mended without a record in the log (a rebuild, dead letters taken again). */
@@ -17,11 +19,10 @@ const KEPT_AT_MOST_MS = 60_000;
 /** As `KeptOfAllRuns`, for values that are too large or too slow to read to be kept of every run: those of the runs that were asked about last. */
 export class KeptOfAskedRuns<Value> {
   private readonly kept: LRUCache<string, Promise<Value | undefined>>;
-  private readonly departures = new Departures();
   private settledOffset = 0;
 
   constructor(private readonly options: KeptOfAskedRunsOptions<Value>) {
-    this.kept = new LRUCache({ max: options.mostKept, ttl: KEPT_AT_MOST_MS });
+    this.kept = new LRUCache({ maxSize: options.maxSize, ttl: KEPT_AT_MOST_MS });
   }
 
   /** Values of those of the runs that have one. */
@@ -32,7 +33,7 @@ export class KeptOfAskedRuns<Value> {
     const isKnown = this.settledOffset <= look.storedOffset;
     const records = isKnown ? look.since(this.settledOffset) : null;
     if (records === null) this.kept.clear();
-    else for (const runId of this.departures.changedRuns(records, dependsOn)) this.kept.delete(runId);
+    else for (const runId of changedRuns(records, dependsOn)) this.kept.delete(runId);
     // Nothing was awaited since the look: another question sees both of these, or neither.
     this.settledOffset = look.storedOffset;
     const found = new Map<string, Value>();
@@ -40,7 +41,6 @@ export class KeptOfAskedRuns<Value> {
       const value = await reading;
       if (value !== undefined) found.set(runId, value);
     }
-    this.departures.saw(runIds, (runId) => found.has(runId));
     return found;
   }
 
@@ -56,12 +56,22 @@ export class KeptOfAskedRuns<Value> {
     const values = this.options.read(missing);
     for (const runId of missing) {
       const reading = values.then((read) => read.get(runId));
-      this.kept.set(runId, reading);
+      this.kept.set(runId, reading, { size: 1 });
       readings.set(runId, reading);
-      reading.catch(() => {
-        if (this.kept.peek(runId) === reading) this.kept.delete(runId);
-      });
+      void this.settle(runId, reading);
     }
     return readings;
+  }
+
+  /** Once the value of a kept reading is known, its size counts; a failure is not kept. */
+  private async settle(runId: string, reading: Promise<Value | undefined>): Promise<void> {
+    const isKept = () => this.kept.peek(runId) === reading;
+    try {
+      const value = await reading;
+      if (value === undefined || !isKept()) return;
+      this.kept.set(runId, reading, { size: this.options.sizeOf(value), noUpdateTTL: true });
+    } catch {
+      if (isKept()) this.kept.delete(runId);
+    }
   }
 }

@@ -5,6 +5,7 @@ import { pageOf, type Page, type PageQuery } from '../paging/page.js';
 import { RunFactsReader } from '../runs/run-facts.js';
 import { ControlChanges } from '../store/control-changes.js';
 import { KeptOfAllRuns } from '../store/kept-of-all-runs.js';
+import { isKeptRun } from '../store/kept-run.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 import type { AlarmItem, RunWarning } from './warnings.dto.js';
@@ -37,7 +38,7 @@ const alarmsOf = (ofRuns: string): string => `
     FROM (
       SELECT run_id, toString(source) AS source, rule, message, step, advice, episode_ids, num_times, raised_at
       FROM warnings
-      WHERE severity = 'alarm' ${ofRuns}
+      WHERE severity = 'alarm' ${ofRuns} AND ${isKeptRun(ofRuns)}
       UNION ALL
       SELECT
         run_id, 'system', 'runFailed',
@@ -46,7 +47,7 @@ const alarmsOf = (ofRuns: string): string => `
       FROM (
         SELECT run_id, occurred_at, JSONExtractString(payload, 'detail') AS detail
         FROM events
-        WHERE episode_id = '' AND kind = 'RunEnded' AND end_reason = 'failed' ${ofRuns})
+        WHERE episode_id = '' AND kind = 'RunEnded' AND end_reason = 'failed' ${ofRuns} AND ${isKeptRun(ofRuns)})
     ) AS raised
     GROUP BY run_id, source, rule, if(rule = '', replaceRegexpAll(message, '[0-9]+', '0'), '')
   )`;
@@ -67,7 +68,7 @@ export class WarningsService {
   ) {
     this.alarms = new KeptOfAllRuns({
       changes,
-      dependsOn: (kind) => KINDS.has(kind),
+      dependsOn: ({ kind }) => KINDS.has(kind),
       read: (runIds) => this.readAlarms(runIds),
     });
   }

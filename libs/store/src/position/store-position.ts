@@ -18,7 +18,7 @@ const partsOfRange = (table: string): string => `
 
 /** Reads the offset after the last one that the store holds; 0 when it holds none. */
 export async function readNextOffset(
-  client: StoreClient,
+  client: Pick<StoreClient, 'queryRows' | 'layout'>,
   position: StreamPartition,
   signal?: AbortSignal,
 ): Promise<number> {
