@@ -1,6 +1,5 @@
 import { Global, Module } from '@nestjs/common';
 import type { EventLog } from '@retrace/log';
-import { ApiConfig } from '../config/api-config.js';
 import { EVENT_LOG } from '../log/log.module.js';
 import { ControlChanges } from './control-changes.js';
 import { RunStarts } from './run-starts.js';
@@ -11,10 +10,8 @@ import { StoreService } from './store.service.js';
   providers: [
     {
       provide: ControlChanges,
-      inject: [ApiConfig, StoreService, { token: EVENT_LOG, optional: true }],
-      // A store that takes several logs has runs of which this one says nothing.
-      useFactory: ({ acceptsOtherLog }: ApiConfig, store: StoreService, log: EventLog | null = null) =>
-        new ControlChanges(acceptsOtherLog ? null : log, store),
+      inject: [StoreService, { token: EVENT_LOG, optional: true }],
+      useFactory: (store: StoreService, log: EventLog | null = null) => new ControlChanges(log, store),
     },
     RunStarts,
     StoreService,
