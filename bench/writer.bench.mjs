@@ -67,7 +67,7 @@ async function measure(log, turn) {
     eventsPerSecond: (1000 * numEvents) / tookMs,
     cpuUsPerEvent: (1000 * (cpuMs() - cpuBefore)) / numEvents,
     diskBytesPerEvent: (writtenBytes() - bytesBefore) / numEvents,
-    waitedFraction: (1000 * writer.waitedSeconds) / tookMs,
+    waitedFraction: (1000 * writer.takeWaitedSeconds()) / tookMs,
   };
 }
 

@@ -199,16 +199,13 @@ export class Collector {
     const episodes = await this.planEpisodes(plan);
     if (!episodes) return;
     const swaps = plan.trainable && recipe.collection.maxStaleness > 0;
-    const played = await playRound(this.setting(), {
+    await playRound(this.setting(), {
       episodes,
       ...(early ?? (await this.openActor(plan.agent))),
       idleSeconds,
       beforeTurns: swaps ? () => this.swapIfNewer() : undefined,
+      told: ({ metrics }) => metricsOf?.(metrics) ?? [],
     });
-    if (played === null) return;
-    const { runId, control } = this.options;
-    const closed = { kind: 'GroupsClosed', payload: played.closings } as const;
-    await control.append(runId, closed, ...(metricsOf?.(played.metrics) ?? []));
   }
 
   private async openActor(agent: string): Promise<Pick<EarlyRound, 'actor' | 'policyVersion'>> {
@@ -265,12 +262,14 @@ export class Collector {
   }
 
   private setting(): RoundSetting {
-    const { runId, log, writer, recipe, endpoint, text, signal, share, onEpisodeEnded } = this.options;
+    const { runId, log, control, writer, recipe, endpoint, text, signal, share, onEpisodeEnded } =
+      this.options;
     const engine = endpoint?.description ?? this.options.engine;
     return {
       runId,
       cursor: collectorCursor(runId, share.index),
       log,
+      control,
       writer,
       spec: this.spec,
       text,

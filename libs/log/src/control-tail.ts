@@ -68,13 +68,24 @@ export class ControlTail {
   /** Appends events of one run in one atomic append; resolves when they are acknowledged. */
   async append(runId: string, ...entries: readonly ControlEntry[]): Promise<void> {
     if (entries.length === 0) return;
+    const records = this.encode(runId, entries);
+    await this.inTurn(() => this.log.append('control', 0, records));
+  }
+
+  /** The records that `append` would append now. */
+  encode(runId: string, entries: readonly ControlEntry[]): Uint8Array[] {
+    const { logId } = this.log;
     const occurredAtUs = nowUs();
-    const records = entries.map((entry) =>
-      encodeEvent(newControlEvent({ ...entry, logId: this.log.logId, runId, occurredAtUs }) as AnyEvent),
+    return entries.map((entry) =>
+      encodeEvent(newControlEvent({ ...entry, logId, runId, occurredAtUs }) as AnyEvent),
     );
-    const appending = this.appended.then(() => this.log.append('control', 0, records));
+  }
+
+  /** Makes an append of encoded records in its turn. */
+  inTurn<T>(append: () => Promise<T>): Promise<T> {
+    const appending = this.appended.then(append);
     this.appended = appending.catch(() => undefined);
-    await appending;
+    return appending;
   }
 
   close(): void {

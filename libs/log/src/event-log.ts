@@ -14,6 +14,21 @@ export interface ReadOptions {
   readonly maxBytes?: number;
 }
 
+/** Records for one partition of a stream, at least one. */
+export interface PartitionRecords {
+  readonly stream: Stream;
+  readonly partition: number;
+  readonly records: readonly Uint8Array[];
+}
+
+/** The next offset that a group will read of a partition. */
+export interface GroupCursor {
+  readonly group: string;
+  readonly stream: Stream;
+  readonly partition: number;
+  readonly nextOffset: number;
+}
+
 /** Offsets from `from` to `end` − 1. */
 export interface OffsetRange {
   readonly from: number;
@@ -35,6 +50,8 @@ export const DEFAULT_MAX_EVENT_BYTES = 8 * 1024 * 1024;
  * - `append` resolves only after the records are durable ("acknowledged"); all records of one call land
  *   contiguously, in order, or none does. Rejects with a `LogError`; whether an unacknowledged append landed is unknown.
  *   Calls for one partition land in the order they were made.
+ * - `appendInStages` resolves after all its records are durable; a stage lands only behind those before it, and not at all where one of them
+ *   failed. A log that can make one transaction of them does.
  * - Reads return exactly the committed records, in offset order, including those of other processes. The caller owns their bytes.
  * - Cursors are advisory positions per group; they never affect what can be read.
  * - Several processes may append and read at once.
@@ -58,6 +75,11 @@ export interface EventLog {
     partition: number,
     records: readonly Uint8Array[],
   ): Promise<{ readonly firstOffset: number }>;
+  /** @param cursors are committed too, in the same transaction where there is one */
+  appendInStages(
+    stages: readonly (readonly PartitionRecords[])[],
+    cursors?: readonly GroupCursor[],
+  ): Promise<void>;
   /** Returns records from `fromOffset` on; none if no record is there yet. */
   read(stream: Stream, partition: number, fromOffset: number, options?: ReadOptions): Promise<LogRecord[]>;
   /** Returns the lowest offset that the next record can get; 0 for an empty partition. */

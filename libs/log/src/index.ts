@@ -4,8 +4,10 @@ export {
   DEFAULT_MAX_EVENT_BYTES,
   type EventLog,
   type FollowOptions,
+  type GroupCursor,
   type LogRecord,
   type OffsetRange,
+  type PartitionRecords,
   type ReadOptions,
 } from './event-log.js';
 export { GroupCommit } from './group-commit.js';
@@ -25,10 +27,10 @@ export {
 } from './stored-position.js';
 export {
   collectorCursor,
-  markRoundStart,
   markRunStart,
   readRoundStarts,
   readRunStart,
+  roundStarts,
   trajectoryEnds,
   validatorCursor,
 } from './round-starts.js';

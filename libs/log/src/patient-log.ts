@@ -43,6 +43,8 @@ export class PatientLog implements EventLog {
   readonly numPartitions: EventLog['numPartitions'] = (stream) => this.log.numPartitions(stream);
   readonly follow: EventLog['follow'] = (...at) => this.log.follow(...at);
   readonly append: EventLog['append'] = (...call) => this.outlast(() => this.log.append(...call));
+  readonly appendInStages: EventLog['appendInStages'] = (...call) =>
+    this.outlast(() => this.log.appendInStages(...call));
   readonly read: EventLog['read'] = (...at) => this.outlast(() => this.log.read(...at));
   readonly endOffset: EventLog['endOffset'] = (...of) => this.outlast(() => this.log.endOffset(...of));
   readonly startOffset: EventLog['startOffset'] = (...of) => this.outlast(() => this.log.startOffset(...of));

@@ -1,4 +1,4 @@
-import type { EventLog } from './event-log.js';
+import type { EventLog, GroupCursor } from './event-log.js';
 
 /** Name under which a collector of a run remembers where its round begins. */
 export const collectorCursor = (runId: string, shareIndex: number): string =>
@@ -12,9 +12,7 @@ const runCursor = (runId: string): string => `run/${runId}`;
 
 /** Remembers where a run begins. Resolves once it is remembered; the run must not be in the log before. */
 export async function markRunStart(log: EventLog, runId: string): Promise<void> {
-  await (
-    await markRoundStart(log, runCursor(runId))
-  ).written;
+  await log.appendInStages([], roundStarts(runCursor(runId), await trajectoryEnds(log)));
 }
 
 /** Offset in one partition before which no episode of a run is; 0 where it was not remembered. */
@@ -29,23 +27,16 @@ export function trajectoryEnds(log: EventLog): Promise<number[]> {
 }
 
 /**
- * Remembers where the trajectories of the coming round begin, so that recovery reads only that round. Resolves once the place is known, before any
- * record of the round; `written` once it is remembered, which need not be waited for: until then recovery begins at an earlier round.
+ * Remembers where the trajectories of a round begin, so that recovery need not read those before. They are committed with the end of the round:
+ * in the round after it, recovery reads both.
+ *
+ * @param ends of the trajectories' partitions, before any record of the round
  */
-export async function markRoundStart(
-  log: EventLog,
-  cursor: string,
-): Promise<{ readonly written: Promise<unknown> }> {
-  const ends = await trajectoryEnds(log);
-  const written = Promise.all(
-    ends.map((end, partition) => log.commitCursor(cursor, 'trajectories', partition, end)),
-  );
-  // Whoever awaits it learns of a failure.
-  written.catch(() => undefined);
-  return { written };
+export function roundStarts(group: string, ends: readonly number[]): GroupCursor[] {
+  return ends.map((nextOffset, partition) => ({ group, stream: 'trajectories', partition, nextOffset }));
 }
 
-/** Where the round begins that each collector of a run plays, in one partition; null where it has begun none, or where that is forgotten. */
+/** Where the last round began that each collector of a run has ended, in one partition; null where it has ended none, or where that is forgotten. */
 export function readRoundStarts(
   log: EventLog,
   {

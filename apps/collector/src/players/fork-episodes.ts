@@ -76,7 +76,7 @@ export async function forkEpisodes(options: ForkEpisodesOptions): Promise<ForkRe
   const play = () =>
     playRound(
       {
-        ...{ runId, writer, spec, limits, signal },
+        ...{ runId, control, writer, spec, limits, signal },
         cursor: collectorCursor(runId, 0),
         text: player.text,
         beginLoop: player.loops.begin,
@@ -95,7 +95,6 @@ export async function forkEpisodes(options: ForkEpisodesOptions): Promise<ForkRe
     await warnings.flush();
   }
   await writer.close();
-  if (played) await control.append(runId, { kind: 'GroupsClosed', payload: played.closings });
   await control.append(runId, {
     kind: 'RunEnded',
     payload: { reason: played ? 'finished' : 'stopped', detail: '', numUpdates: 0 },

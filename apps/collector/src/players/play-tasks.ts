@@ -97,7 +97,7 @@ async function playAll(
   const warnings = new WarningLog({ control, runId, show: options.warn });
   const { limits } = player;
   const setting = {
-    ...{ runId, writer, spec, limits, signal },
+    ...{ runId, control, writer, spec, limits, signal },
     cursor: collectorCursor(runId, 0),
     text: player.text,
     beginLoop: player.loops.begin,
@@ -120,7 +120,6 @@ async function playAll(
       const one = { episodes, actor: player.actor, policyVersion: -1, idleSeconds: 0 };
       const ended = await playRound(setting, one);
       if (ended === null) break;
-      await control.append(runId, { kind: 'GroupsClosed', payload: ended.closings });
       played.push(ended.metrics);
     }
     if (options.requiresEpisodes && !signal.aborted) setting.failures.requireEpisodes();

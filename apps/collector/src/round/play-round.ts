@@ -2,8 +2,13 @@ import { nowUs } from '@retrace/trajectory';
 import type { EpisodeLimits } from '@retrace/config';
 import type { EnvironmentSpec } from '@retrace/environments';
 import type { PolicyText } from '@retrace/policy';
-import { markRoundStart, type EventLog } from '@retrace/log';
-import type { GroupsClosed } from '@retrace/trajectory';
+import {
+  roundStarts,
+  trajectoryEnds,
+  type ControlEntry,
+  type ControlTail,
+  type EventLog,
+} from '@retrace/log';
 import type { Actor } from '../turn/actor.js';
 import type { EndedEpisode } from '../episode/episode-recorder.js';
 import type { SlotContext } from '../episode/episode-slot.js';
@@ -23,6 +28,7 @@ export interface RoundSetting {
   /** Name of the cursor (`collectorCursor`, `validatorCursor`) that remembers where the trajectories of the round begin. */
   readonly cursor: string;
   readonly log: EventLog;
+  readonly control: ControlTail;
   readonly writer: TrajectoryWriter;
   readonly spec: EnvironmentSpec;
   readonly text: PolicyText;
@@ -49,29 +55,26 @@ interface Round {
   readonly beforeTurns?: () => Promise<void>;
   /** Aborts when the events of the round that were held back are dropped. */
   readonly dropped?: AbortSignal;
+  /** Called when all episodes have ended, for the events that enter the log with those that close the groups. */
+  readonly told?: (played: PlayedRound) => readonly ControlEntry[] | Promise<readonly ControlEntry[]>;
 }
 
-/** A round whose episodes are all in the log. */
 export interface PlayedRound {
   readonly metrics: RoundMetrics;
-  /** The event that closes its groups; until it is in the log, nothing of the round counts. */
-  readonly closings: GroupsClosed;
   /** In the order in which they ended. */
   readonly episodes: readonly EndedEpisode[];
 }
 
 /**
- * Plays one round, or a collector's part of a shared one, into the log. Once every episode event is acknowledged, the caller closes its groups
- * in one append, so the round is in the log completely or not at all. Returns null when interrupted or dropped; then nothing of it counts.
+ * Plays one round, or a collector's part of a shared one, into the log, and closes its groups in one append behind all its events, so the round is
+ * in the log completely or not at all. Returns null when interrupted or dropped; then nothing of it counts.
  */
 export async function playRound(setting: RoundSetting, round: Round): Promise<PlayedRound | null> {
   const { log, writer, spec, text } = setting;
   const signal = round.dropped ? AbortSignal.any([setting.signal, round.dropped]) : setting.signal;
-  const mark = await markRoundStart(log, setting.cursor);
+  const ends = await trajectoryEnds(log);
   const closer = new GroupCloser(new Set(round.episodes.map(({ group }) => group)), round.policyVersion);
   const order = new EpisodeOrder();
-  const waitedBefore = writer.waitedSeconds;
-  writer.takePeakSpoolBytes();
   const metrics = new RoundMetrics(round.idleSeconds);
   const ended: EndedEpisode[] = [];
   const context: SlotContext = {
@@ -113,12 +116,39 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Pl
   }).finally(() => {
     for (const slot of slots) slot.close();
   });
-  const isAcknowledged = await writer.flush();
-  if (isAcknowledged) await mark.written;
-  metrics.logSeconds = writer.waitedSeconds - waitedBefore;
+  if (!closer.isComplete) {
+    await writer.flush();
+    return null;
+  }
+  if (!(await writer.decided())) return null;
+  metrics.logSeconds = writer.takeWaitedSeconds();
   metrics.spoolBytes = writer.takePeakSpoolBytes();
-  if (!isAcknowledged || !closer.isComplete) return null;
-  return { metrics, closings: closer.closings(), episodes: ended };
+  const played = { metrics, episodes: ended };
+  const told = (await round.told?.(played)) ?? [];
+  const isClosed = await close(setting, ends, [
+    { kind: 'GroupsClosed', payload: closer.closings() },
+    ...told,
+  ]);
+  return isClosed ? played : null;
+}
+
+/**
+ * Appends what closes a round, and where the round began, behind all its events: in one append where the log takes it at once. Resolves with false where the
+ * process is to end before the events are acknowledged.
+ *
+ * @param ends of the trajectories when the round began
+ */
+async function close(
+  { runId, log, control, writer, cursor }: RoundSetting,
+  ends: readonly number[],
+  entries: readonly ControlEntry[],
+): Promise<boolean> {
+  const last = { stream: 'control', partition: 0, records: control.encode(runId, entries) } as const;
+  const cursors = roundStarts(cursor, ends);
+  if (await control.inTurn(() => writer.appendWith(last, cursors))) return true;
+  if (!(await writer.flush())) return false;
+  await control.inTurn(() => log.appendInStages([[last]], cursors));
+  return true;
 }
 
 function recorderOf({ runId, log, spec, engine, model, text }: RoundSetting): SlotContext['recorder'] {

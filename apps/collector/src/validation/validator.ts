@@ -1,5 +1,5 @@
 import { episodeLimits } from '@retrace/config';
-import { validatorCursor } from '@retrace/log';
+import { validatorCursor, type ControlEntry } from '@retrace/log';
 import type { RunState, Split } from '@retrace/trajectory';
 import { maxAnswerCharacters } from '../environment/environment-answer.js';
 import { FailureStreak } from '../episode/failure-streak.js';
@@ -82,14 +82,24 @@ export class Validator {
   }
 
   private async evaluate(task: Evaluation): Promise<void> {
-    const { recipe, environment, control, runId } = this.options;
-    const { split, policy } = task;
-    const { policyVersion, updateNumber } = policy;
+    const { split } = task;
     const startedMs = performance.now();
-    const played = await this.play(task);
-    if (played === null) return;
-    const seconds = (performance.now() - startedMs) / 1000;
-    const rows = validationRows(played.episodes, environment);
+    let seconds = 0;
+    const played = await this.play(task, (episodes) => {
+      seconds = (performance.now() - startedMs) / 1000;
+      return this.figures(task, { episodes, seconds });
+    });
+    if (played !== null) this.options.onValidated?.({ split, seconds });
+  }
+
+  /** The events of a version's figures. */
+  private async figures(
+    { split, policy }: Evaluation,
+    { episodes, seconds }: Pick<PlayedRound, 'episodes'> & { readonly seconds: number },
+  ): Promise<readonly ControlEntry[]> {
+    const { recipe, environment, control } = this.options;
+    const { policyVersion, updateNumber } = policy;
+    const rows = validationRows(episodes, environment);
     const entries = validationMetrics(rows, { split, seconds });
     if (split === 'validation') {
       await control.catchUp();
@@ -101,19 +111,19 @@ export class Validator {
     }
     const names = entries.map(([name]) => name);
     const values = Float64Array.from(entries, ([, value]) => value);
-    await control.append(
-      runId,
-      { kind: 'GroupsClosed', payload: played.closings },
+    return [
       { kind: 'PolicyValidated', payload: { policyVersion, updateNumber, split, seconds, rows } },
       { kind: 'MetricsLogged', payload: { source: 'evaluation', step: policyVersion, names, values } },
-    );
-    this.options.onValidated?.({ split, seconds });
+    ];
   }
 
   /** Plays each task greedily, sampled, or both; null when interrupted. */
-  private async play(task: Evaluation): Promise<PlayedRound | null> {
+  private async play(
+    task: Evaluation,
+    told: (episodes: PlayedRound['episodes']) => Promise<readonly ControlEntry[]>,
+  ): Promise<PlayedRound | null> {
     const { split, numTasks, policy } = task;
-    const { recipe, environment, runId, log, writer, text, loops, engine, signal } = this.options;
+    const { recipe, environment, runId, log, control, writer, text, loops, engine, signal } = this.options;
     const { greedy = true, samplesPerTask = 0, temperature } = recipe.evaluation;
     const { policyVersion } = policy;
     const episodes = planRound({
@@ -137,7 +147,7 @@ export class Validator {
     this.options.onStarted?.(task);
     return playRound(
       {
-        ...{ runId, log, writer, text, engine, signal },
+        ...{ runId, log, control, writer, text, engine, signal },
         cursor: validatorCursor(runId),
         spec: environment,
         beginLoop: loops.begin,
@@ -146,7 +156,7 @@ export class Validator {
         concurrentEpisodes: recipe.collection.concurrentEpisodes,
         model: recipe.name,
       },
-      { episodes, actor, policyVersion, idleSeconds: 0 },
+      { episodes, actor, policyVersion, idleSeconds: 0, told: (played) => told(played.episodes) },
     );
   }
 }

@@ -4,6 +4,12 @@ import type { PartitionQueue } from './partition-queue.js';
 
 /** Most bytes of one append. */
 const MAX_APPEND_BYTES = 2 * 1024 * 1024;
+
+/** Whether one append takes all that waits in memory, and nothing waits in the spool. */
+export function isSmall(queue: PartitionQueue): boolean {
+  return queue.numSpooled === 0 && queue.memoryBytes <= MAX_APPEND_BYTES;
+}
+
 const MAX_BACKOFF_MS = 5_000;
 
 export interface AppendTiming {
@@ -35,10 +41,12 @@ export class PartitionAppender {
   away: string | null = null;
   /** An error that no retry can fix; null without one. */
   failure: Error | null = null;
+  private isResting = false;
 
   constructor(private readonly parts: PartitionAppenderParts) {}
 
   start(): void {
+    this.isResting = false;
     if (this.running || this.parts.queue.isEmpty || this.failure) return;
     this.running = this.run().finally(() => {
       this.running = null;
@@ -46,10 +54,25 @@ export class PartitionAppender {
     });
   }
 
+  /** Ends after the append under way, until the next `start`. */
+  rest(): void {
+    this.isResting = true;
+  }
+
+  /** Whether an append is under way whose answer is not late. */
+  get isBusy(): boolean {
+    return this.running !== null && this.away === null;
+  }
+
+  /** Whether the log does not answer. */
+  get isUnsure(): boolean {
+    return this.running !== null || this.away !== null;
+  }
+
   private async run(): Promise<void> {
     const { queue, closing, onChange, retryAfterMs } = this.parts;
     let backoffMs = retryAfterMs;
-    while (!queue.isEmpty && !closing.aborted) {
+    while (!queue.isEmpty && !closing.aborted && !this.isResting) {
       try {
         const head = queue.head(MAX_APPEND_BYTES);
         const records = Array.isArray(head) ? head : await head;

@@ -34,6 +34,11 @@ export class PartitionQueue {
     return this.dropFromMemory(this.memory.length);
   }
 
+  /** The records in memory. */
+  inMemory(): readonly Uint8Array[] {
+    return this.memory.slice();
+  }
+
   /** The oldest records, at least one, up to `maxBytes`. At once where they are in memory. */
   head(maxBytes: number): Promise<Uint8Array[]> | Uint8Array[] {
     if (this.spool && this.spool.numRecords > 0) return this.spool.peek(maxBytes);

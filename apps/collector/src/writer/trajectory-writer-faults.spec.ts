@@ -117,6 +117,58 @@ describe('TrajectoryWriter on a log that fails', () => {
     },
   );
 
+  /** What ends a round, and where it began. */
+  const roundEnd = (text: string) => ({
+    last: { stream: 'control', partition: 0, records: [Buffer.from(text)] } as const,
+    cursors: [{ group: 'round', stream: 'trajectories', partition: 1, nextOffset: 0 }] as const,
+  });
+  const controlTexts = async () => {
+    const records = await log.read('control', 0, 1);
+    return records.map(({ bytes }) => Buffer.from(bytes).toString());
+  };
+
+  it('appends a round and its end in one commit', async () => {
+    let numCommits = 0;
+    const writer = await open({ lingerMs: 10_000, awayAfterMs: 60_000 }, () => {
+      numCommits++;
+      return 0;
+    });
+    await writeTurns(writer, 0, 3);
+    const { last, cursors } = roundEnd('closed');
+    expect(await writer.appendWith(last, cursors)).toBe(true);
+    expect(numCommits).toBe(1);
+    expect(await firstCopies(log)).toEqual(asEpisodes(written));
+    expect(await controlTexts()).toEqual(['closed']);
+    expect(await log.readCursor('round', 'trajectories', 1)).toBe(0);
+    expect(await writer.close()).toBe(0);
+  });
+
+  it('waits for the appends under way before it appends the rest of a round with its end', async () => {
+    const writer = await open({ awayAfterMs: 60_000, appendDeadlineMs: 60_000 }, () => 20);
+    await writeTurns(writer, 0, 5);
+    const { last, cursors } = roundEnd('closed');
+    expect(await writer.appendWith(last, cursors)).toBe(true);
+    expect(await firstCopies(log)).toEqual(asEpisodes(written));
+    expect(await controlTexts()).toEqual(['closed']);
+  });
+
+  it.each<Fault>(['refused', 'lostAnswer', 'hangs', 'landsAndHangs'])(
+    'says that it is unknown whether a round ended when its append meets "%s", and keeps its events',
+    async (kind) => {
+      const isSilent = kind === 'hangs' || kind === 'landsAndHangs';
+      const writer = await open({ lingerMs: 10_000, awayAfterMs: isSilent ? 200 : 60_000 });
+      await writeTurns(writer, 0, 3);
+      fault = kind;
+      const { last, cursors } = roundEnd('closed');
+      expect(await writer.appendWith(last, cursors)).toBe(false);
+      const landed = kind === 'refused' || kind === 'hangs' ? [] : ['closed'];
+      await expect.poll(controlTexts).toEqual(landed);
+      fault = 'none';
+      expect(await writer.flush()).toBe(true);
+      expect(await firstCopies(log)).toEqual(asEpisodes(written));
+    },
+  );
+
   it('holds turns of a log that is merely slow, and uses no disk for it', async () => {
     const writer = await open(
       { awayAfterMs: 10_000, appendDeadlineMs: 20_000, maxMemoryBytes: MIB },
@@ -129,7 +181,7 @@ describe('TrajectoryWriter on a log that fails', () => {
       mostBytes = Math.max(mostBytes, writer.memoryBytes);
     }
     expect(mostBytes).toBeLessThanOrEqual(MIB + 4 * 1.1 * bytes);
-    expect(writer.waitedSeconds).toBeGreaterThan(0.2);
+    expect(writer.takeWaitedSeconds()).toBeGreaterThan(0.2);
     expect(await writer.flush()).toBe(true);
     expect(writer.takePeakSpoolBytes()).toBe(0);
     expect(await firstCopies(log)).toEqual(asEpisodes(written));

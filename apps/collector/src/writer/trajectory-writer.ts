@@ -1,10 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
-import { LogError, partitionOf, type EventLog } from '@retrace/log';
+import { LogError, partitionOf, type EventLog, type GroupCursor, type PartitionRecords } from '@retrace/log';
 import { type AnyEvent } from '@retrace/trajectory';
 import { encodeEvent, type KnownEvents } from '@retrace/trajectory/codec';
-import { PartitionAppender, type AppendTiming } from './partition-appender.js';
+import { Hold } from './hold.js';
+import { Overflow } from './overflow.js';
+import { isSmall, PartitionAppender, type AppendTiming } from './partition-appender.js';
 import { PartitionQueue } from './partition-queue.js';
 import { openSpool, type SpoolOptions } from './open-spool.js';
+
+const DEFAULT_MAX_MEMORY_BYTES = 32 * 1024 * 1024;
 
 export interface TrajectoryWriterOptions extends Partial<AppendTiming> {
   /** A partition's records are appended when they have this many bytes (default 256 KiB) … */
@@ -35,15 +39,19 @@ export class TrajectoryWriter {
   private readonly appenders: readonly PartitionAppender[];
   private readonly closing = new AbortController();
   private readonly waiting = new Set<() => void>();
-  private spilling: Promise<void> | null = null;
-  private awaySinceMs: number | null = null;
-  private isFull = false;
-  /** Whether what is held may be appended; null where nothing is held. */
-  private decision: Promise<boolean> | null = null;
-  private isDropping = false;
-  /** Seconds that rollouts waited for the log. */
-  waitedSeconds = 0;
-  private peakBytes = 0;
+  private readonly overflow: Overflow;
+  private readonly held = new Hold({
+    released: () => {
+      if (this.memoryBytes > 0 && !this.isAwaited) for (const appender of this.appenders) appender.start();
+    },
+    dropped: () => {
+      this.drop();
+    },
+  });
+  private readonly awayAfterMs: number;
+  /** Whether the caller of `decided` appends what was held. */
+  private isAwaited = false;
+  private waitedSeconds = 0;
 
   private constructor(
     private readonly log: EventLog,
@@ -52,6 +60,7 @@ export class TrajectoryWriter {
   ) {
     const { awayAfterMs = 5_000, appendDeadlineMs = 150_000, retryAfterMs = 50 } = options;
     const timing = { awayAfterMs, appendDeadlineMs, retryAfterMs };
+    this.awayAfterMs = awayAfterMs;
     const partitions = Array.from({ length: log.numPartitions('trajectories') }, (_, partition) => partition);
     this.queues = partitions.map((partition) => new PartitionQueue(spools?.files[partition] ?? null));
     this.appenders = this.queues.map(
@@ -63,6 +72,16 @@ export class TrajectoryWriter {
           },
         }),
     );
+    const { queues, appenders } = this;
+    this.overflow = new Overflow({
+      ...{ queues, appenders, closing: this.closing.signal },
+      spool: options.spool,
+      maxMemoryBytes: options.maxMemoryBytes ?? DEFAULT_MAX_MEMORY_BYTES,
+      onNotice: options.onNotice,
+      onMoved: () => {
+        this.wake();
+      },
+    });
   }
 
   /**
@@ -81,14 +100,19 @@ export class TrajectoryWriter {
 
   /** Bytes that the spool takes on disk. */
   get spoolBytes(): number {
-    return this.queues.reduce((sum, queue) => sum + queue.spoolBytes, 0);
+    return this.overflow.spoolBytes;
   }
 
   /** The most that the spool took since the last call. */
   takePeakSpoolBytes(): number {
-    const peak = this.peakBytes;
-    this.peakBytes = 0;
-    return peak;
+    return this.overflow.takePeakBytes();
+  }
+
+  /** Seconds that rollouts waited for the log since the last call. */
+  takeWaitedSeconds(): number {
+    const seconds = this.waitedSeconds;
+    this.waitedSeconds = 0;
+    return seconds;
   }
 
   /**
@@ -104,7 +128,7 @@ export class TrajectoryWriter {
       const what = `${event.kind} of episode ${event.episodeId}, seq ${event.seq}, has ${bytes.length} bytes`;
       throw new LogError('LOG_RECORD_TOO_LARGE', `${what}; must have at most ${mostBytes} (maxEventBytes)`);
     }
-    if (this.isDropping) return;
+    if (this.held.isDropping) return;
     this.options.known?.remember(event, bytes);
     const partition = partitionOf(event.runId, event.episodeId, this.queues.length);
     this.queues[partition].push(bytes);
@@ -120,9 +144,9 @@ export class TrajectoryWriter {
     this.queues.forEach((queue, partition) => {
       if (queue.hasMemory && queue.sinceMs <= due) this.start(partition);
     });
-    this.spill();
+    this.overflow.spill();
     if (this.memoryBytes > 0) await setImmediate();
-    const { maxMemoryBytes = 32 * 1024 * 1024 } = this.options;
+    const { maxMemoryBytes = DEFAULT_MAX_MEMORY_BYTES } = this.options;
     const isTooMuch = (): boolean => this.memoryBytes > maxMemoryBytes;
     // Nearly always there is nothing to wait for, and a failure to throw is rarer still.
     if (this.failure !== null || isTooMuch()) await this.waitWhile(isTooMuch);
@@ -135,29 +159,68 @@ export class TrajectoryWriter {
    * @returns a signal that aborts when they are dropped
    */
   hold(mayAppend: Promise<boolean>): AbortSignal {
-    const dropped = new AbortController();
-    this.decision = mayAppend
-      .then((isAllowed) => {
-        if (isAllowed) this.release();
-        return isAllowed;
-      })
-      .finally(() => {
-        if (!this.decision) return;
-        this.drop();
-        dropped.abort();
-      });
-    // `flush` throws it.
-    this.decision.catch(() => undefined);
-    return dropped.signal;
+    return this.held.begin(mayAppend);
   }
 
-  private release(): void {
-    this.decision = null;
-    if (this.memoryBytes > 0) for (const appender of this.appenders) appender.start();
+  /**
+   * Resolves once it is decided whether what is held may be appended, and does not append it yet: with true also where nothing is held.
+   *
+   * @throws the error of the decision that `hold` waits for
+   */
+  async decided(): Promise<boolean> {
+    this.isAwaited = true;
+    try {
+      return await this.held.decided();
+    } finally {
+      this.isAwaited = false;
+    }
+  }
+
+  /**
+   * Appends everything written so far together with what may only be in the log behind it, which spares the log a commit. Resolves with false where
+   * it can't be known that this is done, as with an unavailable log or with much to append: `flush`, and append it then.
+   *
+   * @throws the error of an append that no retry can fix
+   */
+  async appendWith(last: PartitionRecords, cursors: readonly GroupCursor[]): Promise<boolean> {
+    for (const appender of this.appenders) appender.rest();
+    await this.waitWhile(() => this.appenders.some((appender) => appender.isBusy));
+    const { log, queues } = this;
+    if (this.appenders.some((appender) => appender.isUnsure) || !queues.every(isSmall)) return false;
+    const written = queues
+      .map((queue, partition) => ({ stream: 'trajectories', partition, records: queue.inMemory() }) as const)
+      .filter(({ records }) => records.length > 0);
+    const stages = written.length > 0 ? [written, [last]] : [[last]];
+    if (!(await this.settled(log.appendInStages(stages, cursors)))) return false;
+    await Promise.all(written.map(({ partition, records }) => queues[partition].acknowledge(records.length)));
+    return true;
+  }
+
+  /** Whether an append landed; false where that is unknown: it failed, but may be retried, or takes long. */
+  private async settled(append: Promise<void>): Promise<boolean> {
+    let state: 'under way' | 'landed' | 'unknown' = 'under way';
+    let failure: Error | null = null;
+    const settle = (to: typeof state): void => {
+      state = to;
+      this.wake();
+    };
+    const late = setTimeout(settle, this.awayAfterMs, 'unknown');
+    append.then(
+      () => {
+        settle('landed');
+      },
+      (error: unknown) => {
+        if (!(error instanceof LogError && error.retriable)) failure = error as Error;
+        settle('unknown');
+      },
+    );
+    await this.waitWhile(() => state === 'under way');
+    clearTimeout(late);
+    if (failure) throw failure;
+    return (state as string) === 'landed';
   }
 
   private drop(): void {
-    this.isDropping = true;
     for (const record of this.queues.flatMap((queue) => queue.clear())) this.options.known?.take(record);
     this.wake();
   }
@@ -169,7 +232,7 @@ export class TrajectoryWriter {
    * @throws the error of an append that no retry can fix, and of the decision that `hold` waits for
    */
   async flush(): Promise<boolean> {
-    if (this.decision && !(await this.endHold(this.decision))) return false;
+    if (!(await this.held.decided())) return false;
     for (const appender of this.appenders) appender.start();
     await this.waitWhile(() => this.queues.some((queue) => !queue.isEmpty));
     return this.queues.every((queue) => queue.isEmpty);
@@ -180,9 +243,9 @@ export class TrajectoryWriter {
    * dropped. Resolves with the number of bytes that stay there.
    */
   async close(): Promise<number> {
-    if (this.decision) this.drop();
+    if (this.held.isOn) this.held.drop();
     this.closing.abort();
-    await Promise.all([this.spilling, ...this.appenders.map((appender) => appender.stopped())]);
+    await Promise.all([this.overflow.spilling, ...this.appenders.map((appender) => appender.stopped())]);
     for (const queue of this.queues) {
       await queue.spill(Number.POSITIVE_INFINITY);
       await queue.spool?.close();
@@ -192,20 +255,11 @@ export class TrajectoryWriter {
 
   /** Bytes of unacknowledged records in memory, including those of appends under way. */
   get memoryBytes(): number {
-    return this.queues.reduce((sum, queue) => sum + queue.memoryBytes, 0);
+    return this.overflow.memoryBytes;
   }
 
   private start(partition: number): void {
-    if (!this.decision) this.appenders[partition].start();
-  }
-
-  private async endHold(decision: Promise<boolean>): Promise<boolean> {
-    try {
-      return await decision;
-    } finally {
-      this.decision = null;
-      this.isDropping = false;
-    }
+    if (!this.held.isOn) this.appenders[partition].start();
   }
 
   private get failure(): Error | null {
@@ -244,65 +298,8 @@ export class TrajectoryWriter {
   }
 
   private changed(): void {
-    this.noticeAway();
-    this.spill();
+    this.overflow.noticeAway();
+    this.overflow.spill();
     this.wake();
-  }
-
-  private noticeAway(): void {
-    const reason = this.appenders.find((appender) => appender.away !== null)?.away ?? null;
-    const where = this.options.spool ? 'the spool' : 'memory';
-    if (reason !== null && this.awaySinceMs === null) {
-      this.awaySinceMs = performance.now();
-      this.options.onNotice?.(`the event log is unavailable, events wait in ${where}: ${reason}`);
-    } else if (
-      reason === null &&
-      this.awaySinceMs !== null &&
-      this.queues.every((queue) => queue.numSpooled === 0)
-    ) {
-      const seconds = ((performance.now() - this.awaySinceMs) / 1000).toFixed(1);
-      this.options.onNotice?.(`the event log is back after ${seconds} s`);
-      this.awaySinceMs = null;
-      this.isFull = false;
-    }
-  }
-
-  /** Moves records of partitions that the log does not take from memory to the spool, as far as there is room; one move at a time. */
-  private spill(): void {
-    if (this.spilling || this.awayQueues.length === 0) return;
-    this.spilling = this.spillAll().finally(() => {
-      this.spilling = null;
-    });
-  }
-
-  private async spillAll(): Promise<void> {
-    const { spool, maxMemoryBytes = 32 * 1024 * 1024, onNotice } = this.options;
-    const maxBytes = spool?.maxBytes ?? 0;
-    let numBytes: number;
-    let reason: string;
-    do {
-      numBytes = 0;
-      reason = spool ? `the spool holds ${this.spoolBytes} of ${maxBytes} bytes` : 'there is no spool';
-      for (const queue of this.awayQueues) {
-        try {
-          numBytes += await queue.spill(maxBytes - this.spoolBytes);
-        } catch (error) {
-          reason = `the spool can't be written: ${(error as Error).message}`;
-        }
-      }
-      this.peakBytes = Math.max(this.peakBytes, this.spoolBytes);
-      if (numBytes > 0) this.wake();
-    } while (numBytes > 0);
-    if (this.isFull || this.memoryBytes <= maxMemoryBytes) return;
-    this.isFull = true;
-    onNotice?.(`episodes are paused until the event log is back: ${reason}`);
-  }
-
-  /** Queues with records in memory that the log does not take now. */
-  private get awayQueues(): readonly PartitionQueue[] {
-    if (this.closing.signal.aborted) return [];
-    return this.queues.filter(
-      (queue, partition) => this.appenders[partition].away !== null && queue.hasMemory,
-    );
   }
 }

@@ -1,4 +1,4 @@
-import { readRoundStarts, type EventLog } from '@retrace/log';
+import { readRoundStarts, readRunStart, type EventLog } from '@retrace/log';
 import type { EpisodeTexts, LostEpisode } from '@retrace/store';
 import type { EpisodeColumns, RunState } from '@retrace/trajectory';
 import type { KnownEvents } from '@retrace/trajectory/codec';
@@ -31,7 +31,7 @@ export class FreshEpisodes implements EpisodeSource {
     private readonly tail: EpisodeTail,
   ) {}
 
-  /** Begins to follow the log where the round under way began, so that a trainer that resumes has it, too. */
+  /** Begins to follow the log before the round under way, so that a trainer that resumes has it, too. */
   static async open(options: FreshEpisodesOptions): Promise<FreshEpisodes> {
     const { log, ends, run, keepsTexts, maxBytes, known } = options;
     const { runId, rounds } = run();
@@ -41,7 +41,8 @@ export class FreshEpisodes implements EpisodeSource {
         numShares: Math.max(1, rounds.maxShares),
         partition,
       });
-      return Math.min(end, ...starts.filter((start) => start !== null));
+      const known = starts.filter((start) => start !== null);
+      return Math.min(end, ...(known.length > 0 ? known : [await readRunStart(log, runId, partition)]));
     });
     const tail = new EpisodeTail({ log, runId, from: await Promise.all(from), keepsTexts, maxBytes, known });
     return new FreshEpisodes(options, tail);

@@ -50,6 +50,41 @@ export function describeAppendAndRead({ open }: ContractContext): void {
       expect(await numRead({ maxBytes: 5 })).toBe(2);
     });
 
+    it('appends in stages, across partitions and streams, with cursors', async () => {
+      const log = await open();
+      const at = (partition: number, ...records: string[]) =>
+        ({ stream: 'trajectories', partition, records: texts(...records) }) as const;
+      await log.append('trajectories', 1, texts('one'));
+      await log.appendInStages(
+        [
+          [at(0, 'zero', 'and more'), at(1, 'next')],
+          [{ stream: 'control', partition: 0, records: texts('last') }],
+        ],
+        [{ group: 'round', stream: 'trajectories', partition: 1, nextOffset: 1 }],
+      );
+      expect(await readAll(log, 0)).toEqual([
+        [0, 'zero'],
+        [1, 'and more'],
+      ]);
+      expect(await readAll(log, 1)).toEqual([
+        [0, 'one'],
+        [1, 'next'],
+      ]);
+      expect((await log.read('control', 0, 1)).map(textOf)).toEqual(['last']);
+      expect(await log.readCursor('round', 'trajectories', 1)).toBe(1);
+    });
+
+    it('appends no stage behind one that fails', async () => {
+      const log = await open();
+      const tooLarge = [new Uint8Array(log.maxRecordBytes + 1)];
+      const stages = [
+        [{ stream: 'trajectories', partition: 0, records: tooLarge }],
+        [{ stream: 'control', partition: 0, records: texts('last') }],
+      ] as const;
+      await expect(log.appendInStages(stages)).rejects.toMatchObject({ code: 'LOG_RECORD_TOO_LARGE' });
+      expect(await log.endOffset('control', 0)).toBe(1);
+    });
+
     it('reads from any offset, and returns nothing after the end', async () => {
       const log = await open();
       await log.append('trajectories', 0, texts('a', 'b', 'c'));

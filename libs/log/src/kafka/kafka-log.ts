@@ -8,7 +8,14 @@ import {
   requirePartition,
   requireRecords,
 } from '../log-arguments.js';
-import type { EventLog, FollowOptions, LogRecord, ReadOptions } from '../event-log.js';
+import type {
+  EventLog,
+  FollowOptions,
+  GroupCursor,
+  LogRecord,
+  PartitionRecords,
+  ReadOptions,
+} from '../event-log.js';
 import type { Stream } from '@retrace/trajectory';
 import { followPartition } from './follow-partition.js';
 import { GroupCursors } from './group-cursors.js';
@@ -82,6 +89,24 @@ export class KafkaLog implements EventLog {
     const { writer } = this.partition(stream, partition);
     requireRecords(records);
     return { firstOffset: await writer.submit(records) };
+  }
+
+  /** One request to each leader a stage; cursors are committed beside the stages. */
+  async appendInStages(
+    stages: readonly (readonly PartitionRecords[])[],
+    cursors: readonly GroupCursor[] = [],
+  ): Promise<void> {
+    const committed = Promise.all(
+      cursors.map(({ group, stream, partition, nextOffset }) =>
+        this.commitCursor(group, stream, partition, nextOffset),
+      ),
+    );
+    committed.catch(() => undefined);
+    for (const stage of stages)
+      await Promise.all(
+        stage.map(({ stream, partition, records }) => this.append(stream, partition, records)),
+      );
+    await committed;
   }
 
   async read(

@@ -1,6 +1,14 @@
 import type { Database } from 'lmdb';
 import { LogError } from '../log-error.js';
-import type { EventLog, FollowOptions, LogRecord, OffsetRange, ReadOptions } from '../event-log.js';
+import type {
+  EventLog,
+  FollowOptions,
+  GroupCursor,
+  LogRecord,
+  OffsetRange,
+  PartitionRecords,
+  ReadOptions,
+} from '../event-log.js';
 import type { Stream } from '@retrace/trajectory';
 import { checkWholeDataFile } from './data-file/check-data-file.js';
 import { Doorbell } from './doorbell.js';
@@ -22,10 +30,8 @@ import { MAX_OFFSET, type LmdbEnvironment, type PartitionStore } from './partiti
 /** Limits the duration of a transaction, during which appends wait. */
 const RELEASES_PER_COMMIT = 5_000;
 
-interface Append {
-  readonly store: PartitionStore;
-  readonly records: readonly Uint8Array[];
-}
+/** Writes within a transaction, and returns what its caller gets. */
+type Write = () => number;
 
 interface LmdbLogParts {
   readonly path: string;
@@ -42,7 +48,7 @@ export class LmdbLog implements EventLog {
   readonly logId: string;
   readonly maxRecordBytes = MAX_RECORD_BYTES;
   readonly maxEventBytes: number;
-  private readonly appends: GroupCommit<Append, number>;
+  private readonly appends: GroupCommit<Write, number>;
   private readonly doorbell: Doorbell;
   private readonly failures: CommitFailures;
   private closed: Promise<void> | null = null;
@@ -67,7 +73,28 @@ export class LmdbLog implements EventLog {
   ): Promise<{ readonly firstOffset: number }> {
     const store = this.store(stream, partition);
     requireRecords(records);
-    return { firstOffset: await this.appends.submit({ store, records }) };
+    return { firstOffset: await this.appends.submit(() => store.append(records)) };
+  }
+
+  /** One transaction. */
+  async appendInStages(
+    stages: readonly (readonly PartitionRecords[])[],
+    cursors: readonly GroupCursor[] = [],
+  ): Promise<void> {
+    const appends = stages.flat().map(({ stream, partition, records }) => {
+      requireRecords(records);
+      return { store: this.store(stream, partition), records };
+    });
+    for (const { stream, partition, nextOffset } of cursors) {
+      this.store(stream, partition);
+      requireOffset('nextOffset', nextOffset, MAX_OFFSET);
+    }
+    await this.appends.submit(() => {
+      for (const { store, records } of appends) store.append(records);
+      for (const { group, stream, partition, nextOffset } of cursors)
+        this.parts.cursors.putSync(cursorKey(group, stream, partition), nextOffset);
+      return 0;
+    });
   }
 
   async read(
@@ -188,13 +215,11 @@ export class LmdbLog implements EventLog {
     await this.parts.environment.close();
   }
 
-  private async commit(group: readonly Append[]): Promise<readonly number[]> {
+  private async commit(group: readonly Write[]): Promise<readonly number[]> {
     try {
       // A write that fails marks the transaction, so that nothing of it is committed. Nested transactions, which the driver rolls back one
       // by one, seldom ended the process when they were merged (lmdb 3.5.6: "Assertion 'i == x' failed in mdb_txn_commit()").
-      const firstOffsets = await this.parts.environment.transaction(() =>
-        group.map(({ store, records }) => store.append(records)),
-      );
+      const firstOffsets = await this.parts.environment.transaction(() => group.map((write) => write()));
       this.doorbell.ring();
       this.failures.succeeded();
       return firstOffsets;
