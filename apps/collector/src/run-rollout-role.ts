@@ -21,6 +21,9 @@ import { TrajectoryWriter } from './writer/trajectory-writer.js';
 /** How long the end of the process waits for an unavailable log. */
 const RELEASE_MS = 5_000;
 
+/** Nobody waits for episodes of a validation before all of them have ended. */
+const VALIDATOR_LINGER_MS = 250;
+
 /** The parts that the work of a role gets. */
 export interface RolloutParts extends Rollouts {
   readonly warnings: WarningLog;
@@ -73,7 +76,9 @@ export async function runRolloutRole(
   const text = await openText(recipe, environment.spec);
   const spool =
     config.spool && spoolDirectory !== null ? { ...config.spool, directory: spoolDirectory } : undefined;
-  const writer = await TrajectoryWriter.open(log, { signal, onNotice, spool, known: shared?.known });
+  const lingerMs = source === 'validator' ? VALIDATOR_LINGER_MS : undefined;
+  const known = shared?.known;
+  const writer = await TrajectoryWriter.open(log, { lingerMs, signal, onNotice, spool, known });
   const parts: RolloutParts = {
     ...{ runId, recipe, control, warnings, writer, text, signal },
     environment: environment.spec,

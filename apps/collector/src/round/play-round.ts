@@ -116,39 +116,35 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Pl
   }).finally(() => {
     for (const slot of slots) slot.close();
   });
-  if (!closer.isComplete) {
-    await writer.flush();
-    return null;
-  }
+  if (closer.isComplete) return close(setting, { ends, closer, metrics, episodes: ended }, round.told);
+  await writer.flush();
+  return null;
+}
+
+interface EndedRound extends PlayedRound {
+  /** Of the trajectories, before the round. */
+  readonly ends: readonly number[];
+  readonly closer: GroupCloser;
+}
+
+/** Appends the events that close a round, and where it began, behind all others of it: in one append where the log takes it at once. */
+async function close(
+  { runId, log, control, writer, cursor }: RoundSetting,
+  { ends, closer, metrics, episodes }: EndedRound,
+  told: Round['told'],
+): Promise<PlayedRound | null> {
   if (!(await writer.decided())) return null;
   metrics.logSeconds = writer.takeWaitedSeconds();
   metrics.spoolBytes = writer.takePeakSpoolBytes();
-  const played = { metrics, episodes: ended };
-  const told = (await round.told?.(played)) ?? [];
-  const isClosed = await close(setting, ends, [
-    { kind: 'GroupsClosed', payload: closer.closings() },
-    ...told,
-  ]);
-  return isClosed ? played : null;
-}
-
-/**
- * Appends what closes a round, and where the round began, behind all its events: in one append where the log takes it at once. Resolves with false where the
- * process is to end before the events are acknowledged.
- *
- * @param ends of the trajectories when the round began
- */
-async function close(
-  { runId, log, control, writer, cursor }: RoundSetting,
-  ends: readonly number[],
-  entries: readonly ControlEntry[],
-): Promise<boolean> {
-  const last = { stream: 'control', partition: 0, records: control.encode(runId, entries) } as const;
+  const played = { metrics, episodes };
+  const closed = { kind: 'GroupsClosed', payload: closer.closings() } as const;
+  const records = control.encode(runId, [closed, ...((await told?.(played)) ?? [])]);
+  const last = { stream: 'control', partition: 0, records } as const;
   const cursors = roundStarts(cursor, ends);
-  if (await control.inTurn(() => writer.appendWith(last, cursors))) return true;
-  if (!(await writer.flush())) return false;
+  if (await control.inTurn(() => writer.appendWith(last, cursors))) return played;
+  if (!(await writer.flush())) return null;
   await control.inTurn(() => log.appendInStages([[last]], cursors));
-  return true;
+  return played;
 }
 
 function recorderOf({ runId, log, spec, engine, model, text }: RoundSetting): SlotContext['recorder'] {

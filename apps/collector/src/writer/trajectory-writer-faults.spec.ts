@@ -117,7 +117,7 @@ describe('TrajectoryWriter on a log that fails', () => {
     },
   );
 
-  /** What ends a round, and where it began. */
+  /** The end of a round, and where it began. */
   const roundEnd = (text: string) => ({
     last: { stream: 'control', partition: 0, records: [Buffer.from(text)] } as const,
     cursors: [{ group: 'round', stream: 'trajectories', partition: 1, nextOffset: 0 }] as const,
