@@ -2,7 +2,7 @@ import type { EnvironmentSpec } from '@retrace/environments';
 import { episodeLimits, playsGreedyBaseline, type Recipe } from '@retrace/config';
 import { countTensors } from '@retrace/compute';
 import type { PolicyPublished, RunState } from '@retrace/trajectory';
-import type { OfferedPolicy } from '@retrace/policy';
+import type { PolicyOffers } from '@retrace/policy';
 import { BlockReports, collectorCursor, type ControlEntry } from '@retrace/log';
 import { maxAnswerCharacters } from './environment/environment-answer.js';
 import { FailureStreak } from './episode/failure-streak.js';
@@ -26,8 +26,8 @@ export interface CollectorOptions extends Rollouts {
   readonly share: Share;
   /** The server that samples; null samples here. */
   readonly endpoint: PolicyEndpoint | null;
-  /** Where the trainer of this process offers each new policy before it publishes it. */
-  readonly offered?: OfferedPolicy;
+  /** Where the trainer offers each new policy before it publishes it. */
+  readonly offered?: PolicyOffers;
   /** Called for every episode that ends, in whichever round. */
   readonly onEpisodeEnded?: RoundSetting['onEpisodeEnded'];
 }
@@ -147,14 +147,15 @@ export class Collector {
     await this.playTrainingRound(round, idleSeconds, { actor, policyVersion, dropped });
   }
 
-  /** Waits until a policy is published; with false where its round is not the next one. */
+  /** Waits until a policy is published; with false where its round is not the next one, or where it is not the one that was offered. */
   private async untilPublished(policyVersion: number, round: number): Promise<boolean> {
     const { control, signal, recipe, share } = this.options;
     while (!signal.aborted && this.currentPolicy().policyVersion < policyVersion && !this.view.ended)
       await control.changed(signal);
     const task = nextTask(this.view, recipe, share);
     const { latest } = this.view.policies;
-    return task.kind === 'rollOut' && task.round === round && latest?.policyVersion === policyVersion;
+    const isSame = latest?.policyVersion === policyVersion && this.policies.has(latest);
+    return task.kind === 'rollOut' && task.round === round && isSame;
   }
 
   private playTrainingRound(round: number, idleSeconds: number, early?: EarlyRound): Promise<void> {

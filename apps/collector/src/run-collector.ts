@@ -1,5 +1,6 @@
 import type { CollectorConfig, Supervised } from '@retrace/process';
 import { join } from 'node:path';
+import { WatchedOffers } from '@retrace/policy';
 import { PolicyEndpoint } from './actors/policy-endpoint.js';
 import { Collector, type CollectorOptions } from './collector.js';
 import { runRolloutRole, type RolloutParts, type SharedParts } from './run-rollout-role.js';
@@ -33,9 +34,14 @@ export async function runCollector(
       });
       const { detail, onEpisodeEnded } = await serveMetrics(config, parts);
       supervised.send({ type: 'ready', detail: `${parts.backendReason}${detail}` });
+      // Collectors that share a run never play early, and a server gets no weights that may be dropped.
+      const isAlone = !shared && !endpoint && share.count === 1;
+      const watched = isAlone ? await WatchedOffers.open(config.checkpoints, runId) : undefined;
+      const offered = shared?.offered ?? watched;
       try {
-        await new Collector({ ...parts, share, endpoint, onEpisodeEnded, offered: shared?.offered }).run();
+        await new Collector({ ...parts, share, endpoint, onEpisodeEnded, offered }).run();
       } finally {
+        watched?.close();
         await endpoint?.close();
       }
     },

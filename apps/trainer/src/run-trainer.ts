@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { matrixProducts, parseRecipe, type Recipe } from '@retrace/config';
 import type { RunRoleConfig, Supervised, TrainerConfig } from '@retrace/process';
 import { readEnvironment } from '@retrace/environment-sources';
-import { checkpointsAt, openPolicyText, type OfferedPolicy, type PolicyText } from '@retrace/policy';
+import {
+  checkpointsAt,
+  openPolicyText,
+  OfferFile,
+  type OfferedPolicy,
+  type PolicyText,
+} from '@retrace/policy';
 import { openBackend, readComputeEnvironment } from '@retrace/compute';
 import {
   RewardScorer,
@@ -80,7 +86,7 @@ export async function runTrainer(
   const { maxPositions } = shape;
   const teacher = await openEndpointTeacher(recipe, { tokenizer, maxPositions, variables, onNotice, signal });
   const trainer = await Trainer.start({
-    ...shared,
+    ...(shared ?? { offerFile: OfferFile.at(config.checkpoints, runId) }),
     ...{ runId, recipe, rewards, teacher, log, control, checkpoints, reader, signal, warnings },
     trainerId: randomUUID(),
     shape,

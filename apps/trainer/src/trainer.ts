@@ -10,7 +10,7 @@
  *       │    │               └── BatchPlanned is appended meanwhile ─────────────────────┘    │
  *       │    └────────────────────────────── next update ─────────────────────────────────────┤
  *       ├─────────────────────────────── PolicyPublished ─────────────────────────────────────┘
- *       │    (a collector of this process plays already, with the policy that it was offered before the commit, and appends from here on)
+ *       │    (a collector plays already, with the policy that it was offered before the commit, and appends from here on)
  *       └──▶ validator ──episodes, PolicyValidated──▶ log
  */
 import { countTensors } from '@retrace/compute';
@@ -22,7 +22,7 @@ import {
   type EventLog,
   type WarningLog,
 } from '@retrace/log';
-import { isUnreadable, type CheckpointFiles, type OfferedPolicy } from '@retrace/policy';
+import { isUnreadable, type CheckpointFiles, type OfferedPolicy, type OfferFile } from '@retrace/policy';
 import type { RewardScorer } from '@retrace/scoring';
 import type { RunState, UpdateApplied } from '@retrace/trajectory';
 import type { KnownEvents } from '@retrace/trajectory/codec';
@@ -39,7 +39,7 @@ import { BatchSource, secondsSince } from './plan/batch-source.js';
 import { describeOrigin, type ReplaySource } from './replay/replayer.js';
 import { isEngineLost, TrainerError } from './trainer-error.js';
 import { computeUpdate } from './update/compute-update.js';
-import type { MetricEntries } from './metric-entries.js';
+import { judgeMetrics, type MetricEntries } from './metric-entries.js';
 import type { EpisodeSource } from './plan/episode-source.js';
 import type { ReadEpisodes } from './plan/read-episodes.js';
 import { episodeFigures } from './monitors/episode-figures.js';
@@ -69,6 +69,8 @@ export interface TrainerOptions {
   readonly checkpoints: CheckpointFiles;
   /** Where a collector of this process gets each new policy, before it is committed. */
   readonly offered?: OfferedPolicy;
+  /** Where a collector of another process does. */
+  readonly offerFile?: OfferFile;
   /** Events that a collector of this process writes. */
   readonly known?: KnownEvents;
   /** Reads the store. Episodes of the run itself are read from it only where the log does not hand them over (`FreshEpisodes`). */
@@ -182,6 +184,7 @@ export class Trainer {
   async close(): Promise<void> {
     await this.fresh.close();
     await this.engine.close();
+    await this.options.offerFile?.remove();
   }
 
   /**
@@ -326,6 +329,7 @@ export class Trainer {
       epoch: this.epoch,
       plan,
       engine: this.engine,
+      offerFile: this.options.offerFile,
       episodes: columns,
       warnings: this.warningsOf(updateNumber, { warnings, alarm, findings }),
       timings,
@@ -371,9 +375,4 @@ function requireOwnRewards({ recipe, rewards }: Pick<TrainerOptions, 'recipe' | 
     'a component of the reward asks a judge or counts visits of states, which only episodes of the run itself have; ' +
       'remove it, or the sources of data that are not "own"',
   );
-}
-
-/** Since the trainer started. */
-function judgeMetrics(usage: RewardScorer['judgeUsage']): MetricEntries {
-  return Object.entries(usage).map(([name, value]) => [`judge/${name}`, value] as const);
 }

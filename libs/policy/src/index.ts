@@ -1,4 +1,9 @@
-export { CheckpointFiles, type FileRef, nameContent } from './checkpoints/checkpoint-files.js';
+export {
+  CheckpointFiles,
+  type FileRef,
+  nameContent,
+  type WrittenFile,
+} from './checkpoints/checkpoint-files.js';
 export { type HeldState, heldStateContent, heldStateOf } from './checkpoints/held-state.js';
 export { SafetensorsFile } from './checkpoints/safetensors-file.js';
 export {
@@ -31,7 +36,9 @@ export {
   policyTokenizerHash,
   startFromCheckpoint,
 } from './hugging-face/policy-checkpoint.js';
+export { OfferFile, WatchedOffers } from './hugging-face/offer-file.js';
 export { OfferedPolicy } from './hugging-face/offered-policy.js';
+export { PolicyOffers } from './hugging-face/policy-offers.js';
 export { PolicySource } from './hugging-face/policy-source.js';
 export {
   loadPolicyText,

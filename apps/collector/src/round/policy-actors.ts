@@ -3,7 +3,7 @@ import {
   Generator,
   PolicySource,
   type CheckpointFiles,
-  type OfferedPolicy,
+  type PolicyOffers,
   type PolicyText,
   type Transformer,
 } from '@retrace/policy';
@@ -22,8 +22,8 @@ export interface PolicyActorsOptions {
   readonly loops: EpisodeLoops;
   /** The server that samples; null samples here. */
   readonly endpoint: PolicyEndpoint | null;
-  /** Policies that a trainer in this process offers. */
-  readonly offered?: OfferedPolicy;
+  /** Policies that the trainer offers before it publishes them. */
+  readonly offered?: PolicyOffers;
   /** The process that acts (default `collector`). */
   readonly source?: 'collector' | 'validator';
   /** Gets a warning when the weights of a policy are missing or damaged. */
@@ -55,6 +55,11 @@ export class PolicyActors {
     return this.policies.version;
   }
 
+  /** Whether a published policy is the one that acts. */
+  has(policy: PolicyPublished): boolean {
+    return this.policies.has(policy);
+  }
+
   async open(policy: PolicyPublished, decoding: Decoding): Promise<Actor> {
     const model = await loadWhenReadable(this.policies, policy, this.options);
     return this.actorOf(policy, model, decoding);
@@ -62,7 +67,7 @@ export class PolicyActors {
 
   /** Makes an offered policy act, before it is published; null where it is not on offer. */
   async openOffered(policyVersion: number, decoding: Decoding): Promise<Actor | null> {
-    const model = this.policies.take(policyVersion);
+    const model = await this.policies.take(policyVersion);
     return model && this.actorOf({ policyVersion, location: '' }, model, decoding);
   }
 

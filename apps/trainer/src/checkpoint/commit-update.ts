@@ -1,5 +1,6 @@
 import type { BatchPlanned, EpisodeColumns, Json } from '@retrace/trajectory';
 import type { ControlEntry, ControlTail } from '@retrace/log';
+import type { OfferFile } from '@retrace/policy';
 import type { UpdateEngine } from '../engine/update-engine.js';
 import type { MetricEntries } from '../metric-entries.js';
 import type { UpdateResult } from '../update/result/update-result.js';
@@ -17,6 +18,8 @@ interface CommitOptions {
   readonly shares: UpdateResult['shares'];
   readonly tokenTrace: UpdateResult['tokenTrace'];
   readonly engine: Pick<UpdateEngine, 'save' | 'modelHash' | 'used' | 'location'>;
+  /** Where a collector of another process gets the weights before they are durable. */
+  readonly offerFile?: OfferFile;
   /** Metrics that a replay must reproduce; recorded with the commit. */
   readonly metrics: MetricEntries;
   /** [E] Rewards that a replay starts from; null where rewards play no part. */
@@ -39,9 +42,11 @@ export async function commitUpdate(options: CommitOptions): Promise<void> {
   const { runId, control, epoch, plan, episodes, engine, metrics } = options;
   const { episodeRewards, groupPriorities, trainerState } = options;
   const started = performance.now();
-  const files = await engine.save();
-  const checkpointSeconds = (performance.now() - started) / 1000;
   const policyVersionOut = plan.policyVersionIn + 1;
+  const files = await engine.save(undefined, (weights) => {
+    void options.offerFile?.announce({ policyVersion: policyVersionOut, weights });
+  });
+  const checkpointSeconds = (performance.now() - started) / 1000;
   const logged = [...metrics, ...options.timings, ['time/checkpoint', checkpointSeconds] as const];
   await control.append(
     runId,

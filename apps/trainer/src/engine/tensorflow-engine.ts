@@ -24,6 +24,7 @@ import {
   type SequenceBatch,
   type TrainingBatch,
   type TransformerConfig,
+  type WrittenFile,
 } from '@retrace/policy';
 import type { CheckpointFile, UsedEngine } from '@retrace/trajectory';
 import { requireStateInFile } from './held-state.js';
@@ -223,8 +224,11 @@ export class TensorflowEngine implements UpdateEngine {
    *
    * @param into by default the files of the run
    */
-  saveWeights(into = this.options.checkpoints): Promise<CheckpointFile> {
-    return into.write(policyCheckpointContent(this.model, this.identity));
+  saveWeights(
+    into = this.options.checkpoints,
+    onWritten?: (weights: WrittenFile) => void,
+  ): Promise<CheckpointFile> {
+    return into.write(policyCheckpointContent(this.model, this.identity), onWritten);
   }
 
   /** Does nothing: what is saved is in files. */
@@ -247,9 +251,12 @@ export class TensorflowEngine implements UpdateEngine {
     return { weights: await this.nameWeights(), optimizer };
   }
 
-  async save(into = this.options.checkpoints): Promise<EngineState> {
+  async save(
+    into = this.options.checkpoints,
+    onWritten?: (weights: WrittenFile) => void,
+  ): Promise<EngineState> {
     const [weights, optimizer] = await Promise.all([
-      this.saveWeights(into),
+      this.saveWeights(into, onWritten),
       into.write(this.optimizer.stateContent(this.movingReference)),
     ]);
     return { weights, optimizer };

@@ -8,6 +8,7 @@ import type {
   OfferedPolicy,
   SequenceBatch,
   TrainingBatch,
+  WrittenFile,
 } from '@retrace/policy';
 import type { UsedEngine } from '@retrace/trajectory';
 
@@ -139,8 +140,12 @@ export interface UpdateEngine {
   /** Offers the current weights to the sampler of this process, as this version; an engine whose weights are elsewhere offers nothing. */
   offerWeights(to: OfferedPolicy, policyVersion: number): void;
 
-  /** Stores weights and optimizer. */
-  save(into?: CheckpointFiles): Promise<EngineState>;
+  /**
+   * Stores weights and optimizer.
+   *
+   * @param onWritten as of `CheckpointFiles.write`, for the weights
+   */
+  save(into?: CheckpointFiles, onWritten?: (weights: WrittenFile) => void): Promise<EngineState>;
 
   /** The name that the current weights would be stored under; nothing is stored. */
   nameWeights(): Promise<FileRef>;

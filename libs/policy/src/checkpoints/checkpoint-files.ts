@@ -14,8 +14,15 @@ export interface FileRef {
   readonly sizeBytes: number;
 }
 
+/** A file whose content is written, but perhaps not durable yet. */
+export interface WrittenFile extends FileRef {
+  /** The temporary name that the file has until it is durable. */
+  readonly name: string;
+}
+
 const SUFFIX = '.safetensors';
 const PARTIAL_SUFFIX = '.partial';
+const PARTIAL_NAME = /^[0-9a-f-]{36}\.partial$/;
 
 /** Bytes that are read at once when a file is verified. */
 const PIECE_BYTES = 4 * 2 ** 20;
@@ -37,15 +44,21 @@ export class CheckpointFiles {
    * Resolves when the content is durable. Content in pieces is held one piece at a time, or 1 MiB of small pieces. Writing
    * a file that exists changes nothing for its readers; a corrupt file is replaced.
    *
+   * @param onWritten called once all of the content is written, for readers that need not wait until it is durable (`openWritten`). Where files
+   *   are elsewhere, it is not called
    * @throws PolicyError `CHECKPOINT_NOT_WRITTEN`, retriable, when the disk refuses, and as the source of the pieces does; the unfinished file is removed
    */
-  async write(content: Uint8Array | AsyncIterable<Uint8Array>): Promise<FileRef> {
-    const partial = join(this.directory, `${randomUUID()}${PARTIAL_SUFFIX}`);
+  async write(
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    onWritten?: (file: WrittenFile) => void,
+  ): Promise<FileRef> {
+    const name = `${randomUUID()}${PARTIAL_SUFFIX}`;
+    const partial = join(this.directory, name);
     const source = content instanceof Uint8Array ? [content] : content;
     try {
       await mkdir(this.directory, { recursive: true });
       await this.removeAbandoned();
-      const ref = await writeSynced(partial, source);
+      const ref = await writeSynced(partial, source, (written) => onWritten?.({ ...written, name }));
       await rename(partial, this.pathOf(ref.sha256));
       await syncDirectory(this.directory);
       return ref;
@@ -101,6 +114,26 @@ export class CheckpointFiles {
   async open(ref: FileRef): Promise<SafetensorsFile> {
     await this.verify(ref);
     return SafetensorsFile.open(this.pathOf(ref.sha256));
+  }
+
+  /**
+   * As `open`, for a file that may not be durable yet.
+   *
+   * @throws PolicyError as `open` does
+   */
+  async openWritten({ name, sha256, sizeBytes }: WrittenFile): Promise<SafetensorsFile> {
+    const ref = { sha256, sizeBytes };
+    if (!PARTIAL_NAME.test(name)) return this.open(ref);
+    const path = join(this.directory, name);
+    try {
+      const file = await open(path, 'r');
+      requireContent(ref, await nameContent(file.createReadStream({ highWaterMark: PIECE_BYTES })));
+      return await SafetensorsFile.open(path);
+    } catch (error) {
+      // It has got its own name since.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      return this.open(ref);
+    }
   }
 
   /**
@@ -182,7 +215,11 @@ export async function nameContent(pieces: Pieces): Promise<FileRef> {
   return { sha256: hash.digest('hex'), sizeBytes };
 }
 
-async function writeSynced(path: string, pieces: Pieces): Promise<FileRef> {
+async function writeSynced(
+  path: string,
+  pieces: Pieces,
+  onWritten: (ref: FileRef) => void,
+): Promise<FileRef> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
   async function* hashed(): AsyncGenerator<Uint8Array> {
@@ -192,8 +229,16 @@ async function writeSynced(path: string, pieces: Pieces): Promise<FileRef> {
       yield piece;
     }
   }
-  await writeFile(path, hashed(), { flag: 'wx', flush: true });
-  return { sha256: hash.digest('hex'), sizeBytes };
+  const file = await open(path, 'wx');
+  try {
+    await writeFile(file, hashed());
+    const ref = { sha256: hash.digest('hex'), sizeBytes };
+    onWritten(ref);
+    await file.sync();
+    return ref;
+  } finally {
+    await file.close();
+  }
 }
 
 /** Joins small neighbours into one piece, because a small model has many tensors and each write takes time. */

@@ -1,18 +1,19 @@
 import type { Transformer } from '../model/transformer.js';
+import { PolicyOffers } from './policy-offers.js';
 
 /**
  * Where the trainer of a process offers its newest policy to the collector of the same process: at once after the last optimizer step, before
- * the policy has a file. Only the newest is kept, and its weights are shared, not copied.
+ * the policy has a file. Its weights are shared, not copied.
  */
-export class OfferedPolicy {
+export class OfferedPolicy extends PolicyOffers {
   private newest: { readonly policyVersion: number; readonly model: Transformer } | null = null;
-  private readonly waiting = new Set<() => void>();
+  readonly sha256 = null;
 
   /** Offers the current weights of `model`, which may change afterwards. */
   offer(policyVersion: number, model: Transformer): void {
     this.withdraw();
     this.newest = { policyVersion, model: model.clone() };
-    for (const wake of this.waiting) wake();
+    this.offered();
   }
 
   /** Withdraws the offer: it will not be published. */
@@ -21,27 +22,14 @@ export class OfferedPolicy {
     this.newest = null;
   }
 
-  /** The version on offer; −1 without one. */
   get version(): number {
     return this.newest?.policyVersion ?? -1;
   }
 
-  /** The model of a version; null where it is not on offer. It belongs to this object. */
-  modelOf(policyVersion: number): Transformer | null {
-    return this.newest?.policyVersion === policyVersion ? this.newest.model : null;
-  }
-
-  /** A signal that aborts at the next offer, or with `signal`. */
-  nextOffer(signal: AbortSignal): AbortSignal {
-    const offered = new AbortController();
-    const wake = (): void => {
-      this.waiting.delete(wake);
-      signal.removeEventListener('abort', wake);
-      offered.abort();
-    };
-    this.waiting.add(wake);
-    signal.addEventListener('abort', wake, { once: true });
-    if (signal.aborted) wake();
-    return offered.signal;
+  take(policyVersion: number, model: Transformer | null): Promise<Transformer | null> {
+    if (this.newest?.policyVersion !== policyVersion) return Promise.resolve(null);
+    if (!model) return Promise.resolve(this.newest.model.clone());
+    model.copyTrained(this.newest.model);
+    return Promise.resolve(model);
   }
 }

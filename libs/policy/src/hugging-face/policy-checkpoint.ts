@@ -20,6 +20,9 @@ export interface BaseModel {
   readonly fingerprint: string;
 }
 
+/** Opens a verified file. */
+type OpensFiles = Pick<CheckpointFiles, 'open'>;
+
 export interface PolicyCheckpointOptions {
   readonly tokenizerHash: string;
   /** Required for a model with adapters. */
@@ -90,7 +93,7 @@ export function policyCheckpointMetadata(
  *
  * @throws PolicyError `CHECKPOINT_CORRUPT` when the adapters were trained on another base, and as `CheckpointFiles.open` and `loadHuggingFaceModel` do; the model's memory is freed first
  */
-export async function openPolicyCheckpoint(checkpoints: CheckpointFiles, ref: FileRef): Promise<Transformer> {
+export async function openPolicyCheckpoint(checkpoints: OpensFiles, ref: FileRef): Promise<Transformer> {
   return useFile(checkpoints, ref, async (file) => {
     const { metadata } = file.header;
     const config = JSON.parse(metadata.config) as TransformerConfig;
@@ -123,7 +126,7 @@ export function policyTokenizerHash(checkpoints: CheckpointFiles, ref: FileRef):
  */
 export async function loadPolicyCheckpoint(
   model: Transformer,
-  checkpoints: CheckpointFiles,
+  checkpoints: OpensFiles,
   ref: FileRef,
 ): Promise<void> {
   await useFile(checkpoints, ref, (file) => model.loadTrainableTensors(file));
@@ -149,7 +152,7 @@ export async function startFromCheckpoint(
 }
 
 async function useFile<T>(
-  checkpoints: CheckpointFiles,
+  checkpoints: OpensFiles,
   ref: FileRef,
   use: (file: SafetensorsFile) => Promise<T>,
 ): Promise<T> {

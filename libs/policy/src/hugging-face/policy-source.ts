@@ -1,47 +1,51 @@
-import type { CheckpointFiles, FileRef } from '../checkpoints/checkpoint-files.js';
+import type { CheckpointFiles } from '../checkpoints/checkpoint-files.js';
 import type { Transformer } from '../model/transformer.js';
-import type { OfferedPolicy } from './offered-policy.js';
 import { loadPolicyCheckpoint, openPolicyCheckpoint } from './policy-checkpoint.js';
-
-/** A policy version and the file of its weights. */
-interface PublishedWeights {
-  readonly policyVersion: number;
-  readonly weights: FileRef;
-}
+import type { PolicyOffers, PublishedWeights } from './policy-offers.js';
 
 /** The current policy's weights on this process's device: one model, swapped in place from version to version. */
 export class PolicySource {
   private model: Transformer | null = null;
   private loadedVersion = -1;
+  /** Hash of the loaded weights; null where they had no file yet. */
+  private loadedSha256: string | null = null;
 
-  /** @param offered policies that the trainer of this process offers; they are taken without a file */
+  /** @param offers policies that are not published yet */
   constructor(
     private readonly checkpoints: CheckpointFiles,
-    private readonly offered?: OfferedPolicy,
+    private readonly offers?: PolicyOffers,
   ) {}
 
   get version(): number {
     return this.loadedVersion;
   }
 
+  /** Whether a published version is the one that is loaded. */
+  has({ policyVersion, weights }: PublishedWeights): boolean {
+    return this.loadedVersion === policyVersion && (this.loadedSha256 ?? weights.sha256) === weights.sha256;
+  }
+
   /** Loads a published version, unless it is loaded already. The same `Transformer` is returned every time. */
   async load(policy: PublishedWeights): Promise<Transformer> {
-    if (this.model && this.loadedVersion === policy.policyVersion) return this.model;
-    const offered = this.take(policy.policyVersion);
+    const { policyVersion, weights } = policy;
+    if (this.model && this.has(policy)) return this.model;
+    const offered = this.offers?.has(policy) ? await this.take(policyVersion) : null;
     if (offered) return offered;
-    if (this.model) await loadPolicyCheckpoint(this.model, this.checkpoints, policy.weights);
-    else this.model = await openPolicyCheckpoint(this.checkpoints, policy.weights);
-    this.loadedVersion = policy.policyVersion;
+    if (this.model) await loadPolicyCheckpoint(this.model, this.checkpoints, weights);
+    else this.model = await openPolicyCheckpoint(this.checkpoints, weights);
+    this.loadedVersion = policyVersion;
+    this.loadedSha256 = weights.sha256;
     return this.model;
   }
 
   /** Takes over an offered version; null where it is not on offer. */
-  take(policyVersion: number): Transformer | null {
-    const offered = this.offered?.modelOf(policyVersion);
+  async take(policyVersion: number): Promise<Transformer | null> {
+    const sha256 = this.offers?.sha256 ?? null;
+    const offered = (await this.offers?.take(policyVersion, this.model)) ?? null;
     if (!offered) return null;
-    if (this.model) this.model.copyTrained(offered);
-    else this.model = offered.clone();
+    this.model = offered;
     this.loadedVersion = policyVersion;
-    return this.model;
+    this.loadedSha256 = sha256;
+    return offered;
   }
 }

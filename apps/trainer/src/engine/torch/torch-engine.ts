@@ -11,6 +11,7 @@ import {
   type ApplyOptions,
   type CheckpointFiles,
   type FileRef,
+  type WrittenFile,
   type LossTerms,
   type SequenceBatch,
   type TokenPasses,
@@ -232,8 +233,10 @@ export class TorchEngine implements UpdateEngine {
     return;
   }
 
-  async save(into = this.checkpoints): Promise<EngineState> {
-    return requireState(await this.written('state', (path) => into.write(createReadStream(path))));
+  async save(into = this.checkpoints, onWritten?: (weights: WrittenFile) => void): Promise<EngineState> {
+    const take = (path: string, isWeights: boolean) =>
+      into.write(createReadStream(path), isWeights ? onWritten : undefined);
+    return requireState(await this.written('state', take));
   }
 
   async nameWeights(): Promise<FileRef> {
@@ -266,15 +269,15 @@ export class TorchEngine implements UpdateEngine {
   /** Has the process write its files, and makes references of them. */
   private async written(
     what: 'weights' | 'state',
-    take: (path: string) => Promise<FileRef>,
+    take: (path: string, isWeights: boolean) => Promise<FileRef>,
   ): Promise<{ readonly weights: FileRef; readonly optimizer?: FileRef }> {
     const directory = await mkdtemp(join(this.exchange, 'save-'));
     try {
       const { metadata } = this.model;
       const saved = await this.connection.repeatable<Saved>('save', { directory, what, metadata });
-      const weights = await take(join(directory, saved.weights.file));
+      const weights = await take(join(directory, saved.weights.file), true);
       if (saved.optimizer === undefined) return { weights };
-      return { weights, optimizer: await take(join(directory, saved.optimizer.file)) };
+      return { weights, optimizer: await take(join(directory, saved.optimizer.file), false) };
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
