@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openBackend } from '@retrace/compute';
 import { resolveRecipe, type Recipe } from '@retrace/config';
-import { CheckpointFiles, OfferedPolicy } from '@retrace/policy';
+import { CheckpointFiles, OfferedPolicy, OfferFile, WatchedOffers } from '@retrace/policy';
 import type { AnyEvent } from '@retrace/trajectory';
 import { KnownEvents } from '@retrace/trajectory/codec';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -60,21 +60,29 @@ async function numEpisodes(run: InProcessRun): Promise<number> {
 }
 
 interface Sharing {
-  readonly shared: { readonly offered: OfferedPolicy; readonly known: CountedEvents };
+  /** For both, where they are in one process; */
+  readonly shared?: { readonly offered: OfferedPolicy; readonly known: CountedEvents };
+  /** for the trainer, and the collector, where they are in two. */
+  readonly offerFile?: OfferFile;
+  readonly watched?: { readonly offered: WatchedOffers; readonly known: CountedEvents };
   /** Called where the files of an update are written, before its commit is appended. */
   readonly beforeCommit?: (updateNumber: number) => Promise<void>;
 }
 
 /** Trainer and collector, each with its view of the log; where the trainer fails, the collector ends, as their process does. */
-async function workTogether(run: InProcessRun, { shared, beforeCommit }: Sharing): Promise<void> {
+async function workTogether(
+  run: InProcessRun,
+  { shared, offerFile, watched, beforeCommit }: Sharing,
+): Promise<void> {
   const failed = new AbortController();
   const spool = { directory: join(directory, 'spool'), maxBytes: 1e8 };
-  const collecting = run.work({ roles: ['collector'], shared, spool, signal: failed.signal });
+  const collecting = run.work({ roles: ['collector'], shared, watched, spool, signal: failed.signal });
   const ofTrainer = await run.openAgain();
   try {
     await ofTrainer.work({
       roles: ['trainer'],
       shared,
+      offerFile,
       onPoint: async (point, updateNumber) => {
         if (point === 'filesWritten') await beforeCommit?.(updateNumber);
       },
@@ -154,4 +162,77 @@ describe('trainer and collector around one log', () => {
     ['beforeCommit', 'played', NUM_EPISODES],
     ['beforeFiles', 'half played', NUM_EPISODES / 4],
   ] as const)(noTrace, { tags: 'release' }, leaveNoTrace);
+});
+
+describe('trainer and collector of two processes on one machine', () => {
+  const open = async () => {
+    const location = { directory: join(directory, 'checkpoints'), storage: null };
+    const checkpoints = new CheckpointFiles(location.directory);
+    const run = await InProcessRun.begin(join(directory, 'run'), recipe, { checkpoints });
+    const { runId } = (await run.folded()).run;
+    const watched = { offered: await WatchedOffers.open(location, runId), known: new CountedEvents() };
+    return { run, watched, offerFile: OfferFile.at(location, runId) };
+  };
+
+  it('end with the weights of two that share nothing, and rounds are played before their policy is published', async () => {
+    const { run, watched, offerFile } = await open();
+    await workTogether(run, {
+      ...{ watched, offerFile },
+      beforeCommit: async (updateNumber) => {
+        if (updateNumber === NUM_UPDATES) return;
+        await untilPlayed(watched.known, (updateNumber + 1) * NUM_EPISODES);
+        expect(await numEpisodes(run)).toBe(updateNumber * NUM_EPISODES);
+      },
+    });
+    expect(await finalWeights(run)).toBe(await undisturbed());
+    watched.offered.close();
+    await run.close();
+  });
+
+  it('drop a round whose policy is published with other weights than were offered, and play it again', async () => {
+    const { run, watched, offerFile } = await open();
+    await workTogether(run, {
+      watched,
+      beforeCommit: async (updateNumber) => {
+        if (updateNumber !== FAILS_AT) return;
+        const { latest } = (await run.folded()).run.policies;
+        if (!latest) throw new Error('no policy is published');
+        const weights = { ...latest.weights, name: '' };
+        await offerFile?.announce({ policyVersion: FAILS_AT, weights });
+        await untilPlayed(watched.known, (FAILS_AT + 1) * NUM_EPISODES);
+      },
+    });
+    expect(watched.known.numEnded).toBe((NUM_UPDATES + 1) * NUM_EPISODES);
+    expect(await numEpisodes(run)).toBe(NUM_UPDATES * NUM_EPISODES);
+    expect(await finalWeights(run)).toBe(await undisturbed());
+    watched.offered.close();
+    await run.close();
+  });
+
+  it('keep a round whose trainer dies before it publishes the policy, and publishes it after its restart', async () => {
+    const { run, watched, offerFile } = await open();
+    const collecting = run.work({ roles: ['collector'], watched });
+    const train = async (beforeCommit?: (updateNumber: number) => Promise<void>) => {
+      const ofTrainer = await run.openAgain();
+      await ofTrainer.work({
+        roles: ['trainer'],
+        offerFile,
+        onPoint: async (point, updateNumber) => {
+          if (point === 'filesWritten') await beforeCommit?.(updateNumber);
+        },
+      });
+    };
+    const dying = train(async (updateNumber) => {
+      if (updateNumber !== FAILS_AT) return;
+      await untilPlayed(watched.known, (FAILS_AT + 1) * NUM_EPISODES);
+      throw new Error('crashed');
+    });
+    await expect(dying).rejects.toThrow('crashed');
+    await train();
+    await collecting;
+    expect(watched.known.numEnded).toBe(NUM_UPDATES * NUM_EPISODES);
+    expect(await finalWeights(run)).toBe(await undisturbed());
+    watched.offered.close();
+    await run.close();
+  });
 });

@@ -14,7 +14,9 @@ import {
   createTokenizer,
   plainPolicyText,
   type OfferedPolicy,
+  type OfferFile,
   type PolicyText,
+  type WatchedOffers,
 } from '@retrace/policy';
 import { RewardScorer } from '@retrace/scoring';
 import {
@@ -71,6 +73,10 @@ interface WorkOptions {
   readonly roles?: readonly RunRole[];
   /** Where trainer and collector are as in one process: each is in a call of its own, with its own view of the log. */
   readonly shared?: { readonly offered: OfferedPolicy; readonly known: KnownEvents };
+  /** Where they are as in two: in a call of the trainer … */
+  readonly offerFile?: OfferFile;
+  /** … and in one of the collector. */
+  readonly watched?: { readonly offered: WatchedOffers; readonly known: KnownEvents };
   /** Where the collector keeps events that the log does not take (default: in memory only). */
   readonly spool?: { readonly directory: string; readonly maxBytes: number };
   /** Ends the work, as a process ends that is asked to. */
@@ -179,13 +185,15 @@ export class InProcessRun {
     onPoint,
     roles = ['trainer', 'collector', 'validator'],
     shared,
+    offerFile,
+    watched,
     spool,
     signal = new AbortController().signal,
   }: WorkOptions = {}): Promise<void> {
     const { recipe, log, control, checkpoints, text, runId } = this;
     const stop = new AbortController();
     const stopped = AbortSignal.any([stop.signal, signal]);
-    const common = { runId, recipe, log, control, checkpoints, ...shared, signal: stopped };
+    const common = { runId, recipe, log, control, checkpoints, offerFile, ...shared, signal: stopped };
     const append = control.append.bind(control);
     control.append = async (ofRun, ...entries) => {
       const points = pointsOf(entries);
@@ -199,10 +207,11 @@ export class InProcessRun {
     };
     const warnings = new WarningLog({ control, runId, show: onWarning });
     const trainer = roles.includes('trainer') ? await this.startTrainer(common, warnings) : null;
-    const writer = await TrajectoryWriter.open(log, { signal: stopped, known: shared?.known, spool });
+    const { known } = shared ?? watched ?? {};
+    const writer = await TrajectoryWriter.open(log, { signal: stopped, known, spool });
     const environment = await openEnvironment(recipe.environment, recipe.tasks);
     const played = {
-      ...{ ...common, writer, warnings, text },
+      ...{ ...common, ...watched, writer, warnings, text },
       environment: environment.spec,
       loops: await openLoop(recipe),
       engine: 'test',
@@ -231,7 +240,7 @@ export class InProcessRun {
   private async startTrainer(
     common: Pick<
       TrainerOptions,
-      'runId' | 'recipe' | 'log' | 'control' | 'checkpoints' | 'signal' | 'offered' | 'known'
+      'runId' | 'recipe' | 'log' | 'control' | 'checkpoints' | 'signal' | 'offered' | 'offerFile' | 'known'
     >,
     warnings: WarningLog,
   ): Promise<Trainer> {

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PolicyError } from '../policy-error.js';
 import { CheckpointFiles, nameContent } from './checkpoint-files.js';
-import type { FileRef } from './checkpoint-files.js';
+import type { FileRef, WrittenFile } from './checkpoint-files.js';
+import { encodeSafetensors } from '../testing/safetensors.js';
 
 const content = Uint8Array.of(1, 2, 3, 250);
 const sha256 = createHash('sha256').update(content).digest('hex');
@@ -47,6 +48,28 @@ describe('CheckpointFiles', () => {
     await expect(files.write(pieces(true))).rejects.toMatchObject({ code: 'NOT_FINITE' });
     expect(await readdir(pathOf(''))).toEqual([`${sha256}.safetensors`]);
     await files.verify({ sha256, sizeBytes: 4 });
+  });
+
+  it('opens a file as soon as it is written, and when it has its own name', async () => {
+    const tensor = encodeSafetensors(new Map([['a', { shape: [1], data: Float32Array.of(1) }]]));
+    let opened: Promise<number> | undefined;
+    const numTensors = async (file: WrittenFile) => {
+      const opening = await files.openWritten(file);
+      await opening.close();
+      return opening.header.entries.size;
+    };
+    let written: WrittenFile | undefined;
+    const ref = await files.write(tensor, (file) => {
+      written = file;
+      opened = numTensors(file);
+    });
+    if (written === undefined) throw new Error('the writer did not say that the file is written');
+    expect(written).toEqual({ ...ref, name: expect.stringMatching(/\.partial$/) as string });
+    expect(await opened).toBe(1);
+    expect(await numTensors(written)).toBe(1);
+    expect(await numTensors({ ...written, name: '../../elsewhere.partial' })).toBe(1);
+    const other = { ...written, sha256: '0'.repeat(64) };
+    await expect(files.openWritten(other)).rejects.toMatchObject({ code: 'CHECKPOINT_MISSING' });
   });
 
   it('names content in pieces without storing it', async () => {

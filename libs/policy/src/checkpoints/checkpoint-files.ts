@@ -130,8 +130,9 @@ export class CheckpointFiles {
       requireContent(ref, await nameContent(file.createReadStream({ highWaterMark: PIECE_BYTES })));
       return await SafetensorsFile.open(path);
     } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT' && code !== 'FILE_MISSING') throw error;
       // It has got its own name since.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       return this.open(ref);
     }
   }
