@@ -1,8 +1,8 @@
 {
   'targets': [{
     # Loaded before TensorFlow is, so it is linked against nothing.
-    'target_name': 'retrace_quiet',
-    'sources': ['quiet.cc'],
+    'target_name': 'retrace_host',
+    'sources': ['host.cc'],
     'cflags_cc': ['-Wall', '-Wextra', '-fvisibility=hidden'],
   }, {
     'target_name': 'retrace_ops',

@@ -77,8 +77,8 @@ export interface Addon {
   /** Path of the binary, which registers itself as the backend of that npm package. */
   readonly path: string;
   readonly packageName: string;
-  /** Path of the addon that keeps standard error quiet meanwhile; without it TensorFlow's greeting is printed. */
-  readonly quietPath?: string;
+  /** Path of the addon that prepares the process; without it TensorFlow's greeting is printed, and a signal may end the process (`native/host.cc`). */
+  readonly hostPath?: string;
 }
 
 /**
@@ -89,7 +89,7 @@ export interface Addon {
  * @throws Error of the dynamic linker
  */
 export async function activateAddon(
-  { path, packageName, quietPath }: Addon,
+  { path, packageName, hostPath }: Addon,
   settings: TensorflowSettings,
 ): Promise<string> {
   const isVerbose = process.env['TF_CPP_MIN_LOG_LEVEL'] !== undefined;
@@ -98,7 +98,10 @@ export async function activateAddon(
   configureTensorflow(settings, process.env);
   restoreRemovedUtilities();
   const load = (): LoadedBinding => require(realpathSync(path)) as LoadedBinding;
-  const binding = quietPath === undefined || isVerbose ? load() : silently(quietPath, load);
+  const host = hostPath === undefined ? null : hostOf(hostPath);
+  // Before TensorFlow starts its threads, which get this thread's mask of signals.
+  host?.keepSignalsOffHeap();
+  const binding = host === null || isVerbose ? load() : host.silently(load);
   addTensorMethods();
   require('@tensorflow/tfjs-node/dist/register_all_kernels.js');
   const { NodeJSKernelBackend: Backend } =
@@ -112,15 +115,19 @@ export async function activateAddon(
 
 type LoadedBinding = TFJSBinding & { readonly TF_Version: string };
 
-/** Loads without the output of TensorFlow's static initialisers, which no variable turns off. */
-function silently<Result>(quietPath: string, load: () => Result): Result {
-  let quiet: { silently(load: () => Result): Result };
+/** `native/host.cc`. */
+interface HostAddon {
+  silently<Result>(load: () => Result): Result;
+  keepSignalsOffHeap(): void;
+}
+
+/** Null where it does not load. */
+function hostOf(path: string): HostAddon | null {
   try {
-    quiet = require(realpathSync(quietPath)) as typeof quiet;
+    return require(realpathSync(path)) as HostAddon;
   } catch {
-    return load();
+    return null;
   }
-  return quiet.silently(load);
 }
 
 /** The binary of an official package that is installed where Node resolves packages from, or null. */

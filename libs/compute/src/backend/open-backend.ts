@@ -139,7 +139,7 @@ async function activateInstalled(
   if (installation === null) throw new Error('it was removed just now');
   const native = variant === 'cpu' ? findNativeOps(installation.directory, processor) : null;
   const packageName = variant === 'cpu' ? '@tensorflow/tfjs-node' : '@tensorflow/tfjs-node-gpu';
-  const addon = { path: installation.bindingPath, packageName, quietPath: native?.quiet };
+  const addon = { path: installation.bindingPath, packageName, hostPath: native?.host };
   const tensorflowVersion = await activateAddon(addon, settings);
   if (native !== null) loadNativeOps(native.ops);
   return tensorflowVersion;

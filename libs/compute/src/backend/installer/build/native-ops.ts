@@ -11,13 +11,13 @@ import type { Processor } from './processor.js';
 import { lastLine, runCommand } from '../run-command.js';
 
 const OPS_FILE = 'retrace_ops.node';
-const QUIET_FILE = 'retrace_quiet.node';
+const HOST_FILE = 'retrace_host.node';
 
 /** Paths of Retrace's own addons. */
 export interface NativeAddons {
   readonly ops: string;
-  /** Exports `silently`, under which TensorFlow itself is loaded. */
-  readonly quiet: string;
+  /** Exports what is done to the process before TensorFlow itself is loaded (`HostAddon`). */
+  readonly host: string;
 }
 
 /**
@@ -28,8 +28,8 @@ export function findNativeOps(installationDirectory: string, processor: Processo
   const sources = findSources();
   if (sources === null) return null;
   const directory = join(installationDirectory, nativeOpsDirectory(sources, processor));
-  const addons = { ops: join(directory, OPS_FILE), quiet: join(directory, QUIET_FILE) };
-  return existsSync(addons.ops) && existsSync(addons.quiet) ? addons : null;
+  const addons = { ops: join(directory, OPS_FILE), host: join(directory, HOST_FILE) };
+  return existsSync(addons.ops) && existsSync(addons.host) ? addons : null;
 }
 
 /**
@@ -61,9 +61,9 @@ export async function compileNativeOps(
     if (compiled.exitCode !== 0) throw failed('Compiling', lastLine(compiled));
     const result = join(build, 'result');
     await mkdir(result);
-    for (const file of [OPS_FILE, QUIET_FILE])
+    for (const file of [OPS_FILE, HOST_FILE])
       await rename(join(build, 'build', 'Release', file), join(result, file));
-    await testOps(installationDirectory, { ops: join(result, OPS_FILE), quiet: join(result, QUIET_FILE) });
+    await testOps(installationDirectory, { ops: join(result, OPS_FILE), host: join(result, HOST_FILE) });
     const target = join(installationDirectory, nativeOpsDirectory(sources, processor));
     await rm(target, { recursive: true, force: true });
     await rename(result, target);
@@ -88,10 +88,10 @@ function nativeOpsDirectory(sources: string, processor: Processor): string {
   return join('lib', `ops-${hash.digest('hex').slice(0, 12)}-${processor}`);
 }
 
-async function testOps(installationDirectory: string, { ops, quiet }: NativeAddons): Promise<void> {
+async function testOps(installationDirectory: string, { ops, host }: NativeAddons): Promise<void> {
   const result = await runCommand(
     process.execPath,
-    ['-e', ACTIVATION, quiet, join(installationDirectory, BINDING_FILE), ops],
+    ['-e', ACTIVATION, host, join(installationDirectory, BINDING_FILE), ops],
     {
       environment: ON_PROCESSOR_ONLY,
       timeoutMs: 120_000,
