@@ -133,8 +133,8 @@ export default {
       comment:
         'It records while Retrace is down, so it opens neither log nor store. The guard against foreign web pages is the rule of all servers, and imports nothing.',
       severity: 'error',
-      from: { path: '^apps/proxy/src/', pathNot: SPEC },
-      to: { path: '^libs/(?!(page-guard|chat)/)' },
+      from: { path: '^apps/gateway/src/(http|proxy)/', pathNot: SPEC },
+      to: { path: '^(libs/(?!(page-guard|chat)/)|apps/gateway/src/serve/)' },
     },
     {
       name: 'libs-never-import-clients',

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { openBackend } from '@retrace/compute';
 import { findLogprobMode, ServiceClient, VllmEngine } from '@retrace/endpoints';
 import { evaluateLogprobs, Generator, Transformer } from '@retrace/policy';
-import { openDirectorySupply, startServer, type PolicySupply, type RunningServer } from '@retrace/serve';
+import {
+  openDirectorySupply,
+  startServer,
+  type PolicySupply,
+  type RunningServer,
+} from '@retrace/gateway/serve';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { QUESTION, TAUGHT_CONFIG, TOOLS, writeTaughtModel } from '../support/taught-model.js';

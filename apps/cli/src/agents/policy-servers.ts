@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { KIND_PATHS } from '@retrace/chat';
 import { PageGuard } from '@retrace/page-guard';
-import { readBody, RequestError, type KeyGuard } from '@retrace/serve';
+import { readBody, RequestError, type KeyGuard } from '@retrace/gateway/serve';
 import { isRefusal } from '../run/refusal.js';
 import { LOOPBACK } from '../roles/role-definitions.js';
 import type { UsedServer } from './open-servers.js';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
-import { ProxyError, startProxy, type LocalTokenizer, type ProxyConfig } from '@retrace/proxy';
+import { ProxyError, startProxy, type LocalTokenizer, type ProxyConfig } from '@retrace/gateway/proxy';
 import type { CommonOptions } from '../../options.js';
 import { listenForStop } from '../../server/stop-requests.js';
 import { createLogStream } from '../../supervisor/log-stream.js';

@@ -8,7 +8,7 @@ import { readChat } from './chat-request.js';
 import { RequestFields, type JsonFields } from './request-fields.js';
 
 /** Ids that transformers made of conversations with Qwen3's template: see the generator beside them. */
-const folder = new URL('../../../../test/golden/chat-templates/', import.meta.url);
+const folder = new URL('../../../../../test/golden/chat-templates/', import.meta.url);
 const lines = readFileSync(new URL('tokens.json', folder), 'utf8').split('\n').slice(1, -2);
 const text = await loadPolicyText(fileURLToPath(new URL('tokenizer', folder)));
 
