@@ -137,6 +137,12 @@ export default {
       to: { path: '^(libs/(?!(page-guard|chat)/)|apps/gateway/src/serve/)' },
     },
     {
+      name: 'gateway-loads-one-entry',
+      severity: 'error',
+      from: { path: '^apps/gateway/src/(http|serve)/' },
+      to: { path: '^apps/gateway/src/proxy/' },
+    },
+    {
       name: 'libs-never-import-clients',
       comment:
         'Importers and protocols read chats with the readers that the client has; its types name what they read.',

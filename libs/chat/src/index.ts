@@ -21,7 +21,7 @@ export {
 } from './json/json-fields.js';
 export { MESSAGES } from './messages/messages.js';
 export { createResponses } from './responses/responses.js';
-export { NEUTRAL_SAMPLING, withNeutralSampling } from './sampling/sampling.js';
+export { DISTRIBUTION_PARAMETERS, NEUTRAL_SAMPLING, withNeutralSampling } from './sampling/sampling.js';
 export {
   hasTokens,
   KIND_PATHS,

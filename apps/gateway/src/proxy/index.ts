@@ -1,8 +1,3 @@
 export { startProxy, type RunningProxy } from './start-proxy.js';
-export {
-  ProxyError,
-  type CallRefusal,
-  type LocalTokenizer,
-  type ProxyConfig,
-  type ProxyErrorCode,
-} from './proxy-config.js';
+export { GatewayError, type GatewayErrorCode } from '../http/gateway-error.js';
+export type { CallRefusal, LocalTokenizer, ProxyConfig } from './proxy-config.js';

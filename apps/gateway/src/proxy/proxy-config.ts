@@ -54,19 +54,3 @@ export interface LocalTokenizer {
 
 /** Opens the tokenizer of a model directory, or of a `tokenizer.json`. Rejects where there is none. */
 export type OpenTokenizer = (path: string) => Promise<LocalTokenizer>;
-
-export type ProxyErrorCode = 'OPTION_INVALID' | 'STATE_DIRECTORY_UNUSABLE' | 'PORT_TAKEN';
-
-/** An error that keeps the proxy from starting. */
-export class ProxyError extends Error {
-  readonly retriable = false;
-
-  constructor(
-    readonly code: ProxyErrorCode,
-    message: string,
-    options: ErrorOptions = {},
-  ) {
-    super(message, options);
-    this.name = 'ProxyError';
-  }
-}

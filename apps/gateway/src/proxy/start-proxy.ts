@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { ApiConnection, Sender, SpoolQueue, type RetraceError } from '@retrace/client';
-import { ProxyError, type OpenTokenizer, type ProxyConfig } from './proxy-config.js';
+import { GatewayError } from '../http/gateway-error.js';
+import type { OpenTokenizer, ProxyConfig } from './proxy-config.js';
 import { CallRecorder } from './record/call-recorder.js';
 import { Journal } from './record/journal.js';
 import { RunNames } from './record/run-names.js';
 import { holdStateDirectory } from './record/state-lock.js';
 import { ProxyMetrics } from './server/proxy-metrics.js';
-import { ProxyServer } from './server/proxy-server.js';
+import { ProxyRoutes } from './server/proxy-routes.js';
 import { addressOf } from './upstream/address.js';
 import { createTokenizerFinder, type GivenTokenizer } from './upstream/find-tokenizer.js';
 import { KindDetector } from './upstream/upstream-kind.js';
@@ -32,7 +33,7 @@ const CLOSE_MS = 5_000;
 /**
  * Starts a proxy that records what passes through it.
  *
- * @throws ProxyError when it can't start; a Retrace or an upstream that can't be reached is no reason
+ * @throws GatewayError when it can't start; a Retrace or an upstream that can't be reached is no reason
  */
 export async function startProxy(
   config: ProxyConfig,
@@ -61,7 +62,8 @@ export async function startProxy(
   const detector = new KindDetector(upstream, { given: config.upstreamKind, findTokenizer });
   detector.start();
   const metrics = new ProxyMetrics(sender, recorder);
-  const server = new ProxyServer({ config, upstream, detector, recorder, runs, metrics, warn }, sender);
+  const parts = { config, upstream, detector, recorder, runs, metrics, warn };
+  const server = new ProxyRoutes(parts, sender).server();
   const sweep = setInterval(
     () => {
       recorder.endIdle(Date.now() - config.idleMs, `no call for ${config.idleMs / 60_000} minutes`);
@@ -94,13 +96,13 @@ export async function startProxy(
 
 const noTokenizer: OpenTokenizer = () => Promise.reject(new Error('no tokenizer can be opened here'));
 
-/** @throws ProxyError `OPTION_INVALID` */
+/** @throws GatewayError `OPTION_INVALID` */
 async function givenTokenizer(path: string | undefined, open: OpenTokenizer): Promise<GivenTokenizer | null> {
   if (path === undefined) return null;
   try {
     return { path, tokenizer: await open(path) };
   } catch (cause) {
-    throw new ProxyError('OPTION_INVALID', `--tokenizer ${path}: ${messageOf(cause)}`, { cause });
+    throw new GatewayError('OPTION_INVALID', `--tokenizer ${path}: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -1,6 +1,6 @@
 import { ServingEngine } from './engine/serving-engine.js';
 import type { ServeConfig } from './serve-config.js';
-import { ServeError } from './serve-error.js';
+import { GatewayError } from '../http/gateway-error.js';
 import { ServeServer } from './server/serve-server.js';
 import type { PolicySupply } from './supply/policy-supply.js';
 
@@ -25,7 +25,7 @@ const DEFAULT_CONTEXT = 4096;
 /**
  * Starts a server of a policy. A compute backend must be open.
  *
- * @throws ServeError
+ * @throws GatewayError
  */
 export async function startServer(
   config: ServeConfig,
@@ -63,7 +63,7 @@ export async function startServer(
 function contextLengthOf({ contextLength }: ServeConfig, { maxTokens, name }: PolicySupply): number {
   if (contextLength === null) return Math.min(maxTokens, DEFAULT_CONTEXT);
   if (contextLength <= maxTokens) return contextLength;
-  throw new ServeError(
+  throw new GatewayError(
     'OPTION_INVALID',
     `The context length is ${contextLength}; "${name}" has contexts of at most ${maxTokens} tokens`,
   );

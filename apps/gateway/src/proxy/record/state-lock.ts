@@ -3,7 +3,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { hash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join, resolve as absolute } from 'node:path';
-import { ProxyError } from '../proxy-config.js';
+import { GatewayError } from '../../http/gateway-error.js';
 
 /** Longest path of a socket on macOS; Linux takes a few more. */
 const MAX_SOCKET_PATH_BYTES = 103;
@@ -13,7 +13,7 @@ const MAX_SOCKET_PATH_BYTES = 103;
  * ends.
  *
  * @returns what gives it back
- * @throws ProxyError `STATE_DIRECTORY_UNUSABLE` when another process holds it, or it can't be made
+ * @throws GatewayError `STATE_DIRECTORY_UNUSABLE` when another process holds it, or it can't be made
  */
 export async function holdStateDirectory(directory: string): Promise<() => Promise<void>> {
   try {
@@ -34,7 +34,7 @@ export async function holdStateDirectory(directory: string): Promise<() => Promi
       });
   } catch (cause) {
     const said = cause instanceof Error ? cause.message : String(cause);
-    throw new ProxyError(
+    throw new GatewayError(
       'STATE_DIRECTORY_UNUSABLE',
       `The state directory ${directory} can't be used: ${said}`,
       { cause },

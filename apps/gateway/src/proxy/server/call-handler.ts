@@ -15,16 +15,16 @@ import { prepareCall, type PreparedCall } from '../asking/prepared-call.js';
 import type { CallPlace } from '../episode/episode-book.js';
 import { promptKeys, type PromptKeys } from '../episode/prompt-keys.js';
 import { nowUs } from '../record/now-us.js';
-import type { Cancellation } from '../upstream/cancellation.js';
+import { onClientGone, sendJson } from '../../http/client-stream.js';
+import { Cancellation } from '../upstream/cancellation.js';
 import { passedHeaders } from '../upstream/headers.js';
 import { KeyMask, withoutKeys } from '../upstream/key-mask.js';
 import type { UpstreamFacts } from '../upstream/upstream-kind.js';
-import { cancelOnClose } from './client-stream.js';
 import { keyFor, upstreamHeaders } from './pass-on.js';
 import type { ProxyParts } from './proxy-parts.js';
 import { relayEvents, relayWhole } from './relay.js';
 import { agentKeys, headerText, readCallHeaders, type CallHeaders } from './request-headers.js';
-import { sendUpstreamError, upstreamErrorBody } from './upstream-error.js';
+import { upstreamErrorBody } from './upstream-error.js';
 
 /** A request of a protocol that is recorded. */
 export interface CallRequest {
@@ -54,7 +54,7 @@ export async function handleCall(parts: ProxyParts, asked: CallRequest): Promise
 
 class HandledCall {
   private readonly headers: CallHeaders;
-  private readonly cancellation: Cancellation;
+  private readonly cancellation = new Cancellation();
   /** The proxy's key, where the call is made with it. */
   private readonly key: string | null;
   private readonly startedAtMs = performance.now();
@@ -71,7 +71,9 @@ class HandledCall {
     private readonly asked: CallRequest,
   ) {
     this.headers = readCallHeaders(asked.request.headers, asked.episode);
-    this.cancellation = cancelOnClose(asked.client);
+    onClientGone(asked.client, () => {
+      this.cancellation.cancel();
+    });
     this.key = keyFor(asked.request, parts.config, this.headers.hasOwnKey);
   }
 
@@ -193,7 +195,7 @@ class HandledCall {
     const { status, body } = upstreamErrorBody(error);
     this.firstByteMs = null;
     await this.record(this.call.read({ status, body: body }));
-    sendUpstreamError(client, status, body);
+    sendJson(client, status, body);
   }
 
   private async record(recorded: RecordedCall): Promise<void> {

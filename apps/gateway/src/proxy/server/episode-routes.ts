@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '@retrace/client';
-import { eventObject, numberOf, textOf } from '@retrace/chat';
+import { errorBody, eventObject, numberOf, textOf, type ErrorBody } from '@retrace/chat';
+import { readBody } from '../../http/read-body.js';
 import type { EpisodeEnding } from '../record/call-recorder.js';
 import type { ProxyParts } from './proxy-parts.js';
-import { readBody } from './read-body.js';
 import { endingOf, headerText, readCallHeaders } from './request-headers.js';
 
 const MAX_BODY_BYTES = 1024 ** 2;
@@ -30,9 +30,11 @@ export async function endEpisode(
     ...(typeof body.success === 'boolean' && { success: body.success }),
   };
   if (recorder.end(run, episode, told)) return answer(client, ACCEPTED, { episode });
-  answer(client, NOT_FOUND, {
-    error: { message: `No open episode "${episode}"`, type: 'not_found', param: null, code: null },
-  });
+  answer(
+    client,
+    NOT_FOUND,
+    errorBody({ message: `No open episode "${episode}"`, type: 'not_found', code: null }),
+  );
 }
 
 /** `POST /e/<id>/reward {name, value, step?, source?, rationale?}`. */
@@ -74,14 +76,17 @@ async function jsonOf(request: IncomingMessage): Promise<JsonObject | null> {
 
 function refuse(client: ServerResponse, param: string, rule: string): void {
   const message = `"${param}" ${rule}`;
-  answer(client, INVALID, { error: { message, type: 'invalid_request_error', param, code: null } });
+  answer(client, INVALID, errorBody({ message, type: 'invalid_request_error', param, code: null }));
 }
 
-function answer(client: ServerResponse, status: number, body: JsonObject): void {
-  const { episode } = body;
+function answer(
+  client: ServerResponse,
+  status: number,
+  body: { readonly episode: string } | ErrorBody,
+): void {
   client.writeHead(status, {
     'content-type': 'application/json',
-    ...(typeof episode === 'string' && { 'x-retrace-episode': headerText(episode) }),
+    ...('episode' in body && { 'x-retrace-episode': headerText(body.episode) }),
   });
   client.end(JSON.stringify(body));
 }

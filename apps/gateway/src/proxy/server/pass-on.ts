@@ -1,12 +1,13 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { modelServer, type ModelServerKind } from '@retrace/chat';
+import { onClientGone, sendJson } from '../../http/client-stream.js';
 import type { ProxyConfig } from '../proxy-config.js';
 import { passedHeaders } from '../upstream/headers.js';
 import { KeyMask, withoutKeys } from '../upstream/key-mask.js';
 import { answerTo } from '../upstream/upstream.js';
 import type { ProxyParts } from './proxy-parts.js';
-import { sendUpstreamError, upstreamErrorBody } from './upstream-error.js';
+import { upstreamErrorBody } from './upstream-error.js';
 
 /** Headers of a request for the upstream: the client's, with the key where one is given (`keyFor`). */
 export function upstreamHeaders(
@@ -67,9 +68,7 @@ export async function passOn(
       ...(mask || encoding === undefined ? [] : ['accept-encoding', [encoding].flat().join(', ')]),
     ],
   });
-  client.once('close', () => {
-    if (!client.writableFinished) sent.destroy();
-  });
+  onClientGone(client, () => sent.destroy());
   try {
     const answered = answerTo(sent);
     if (read) sent.write(read);
@@ -86,7 +85,7 @@ export async function passOn(
       return;
     }
     const { status, body } = upstreamErrorBody(error);
-    sendUpstreamError(client, status, body);
+    sendJson(client, status, body);
   }
 }
 

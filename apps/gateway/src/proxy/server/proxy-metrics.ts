@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Sender } from '@retrace/client';
+import { addGauges } from '../../http/metrics.js';
 import type { CallRecorder } from '../record/call-recorder.js';
 
 const SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25];
@@ -32,7 +33,7 @@ export class ProxyMetrics {
   });
 
   constructor(sender: Sender, recorder: CallRecorder) {
-    const gauges: Readonly<Record<string, readonly [string, () => number]>> = {
+    addGauges(this.registry, 'retrace_proxy', {
       open_episodes: ['Episodes that have not ended', () => recorder.numOpenEpisodes],
       recorded_calls: ['Calls that were recorded since the start', () => recorder.numCalls],
       disk_failures: [
@@ -51,16 +52,6 @@ export class ProxyMetrics {
         () => sender.stats.numBrokenEpisodes,
       ],
       refused_records: ['Records that Retrace refused since the start', () => sender.stats.numRefused],
-    };
-    for (const [name, [help, read]] of Object.entries(gauges)) {
-      new Gauge({
-        name: `retrace_proxy_${name}`,
-        help,
-        registers: [this.registry],
-        collect() {
-          this.set(read());
-        },
-      });
-    }
+    });
   }
 }

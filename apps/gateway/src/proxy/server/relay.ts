@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import {
   eventObject,
+  eventText,
   SseFrames,
   withData,
   type RecordedCall,
@@ -10,10 +11,10 @@ import {
   type StreamReader,
 } from '@retrace/chat';
 import type { JsonObject } from '@retrace/client';
+import { writeTo } from '../../http/client-stream.js';
 import type { PreparedCall } from '../asking/prepared-call.js';
 import type { KeyMask } from '../upstream/key-mask.js';
 import { readAnswer } from '../upstream/read-answer.js';
-import { writeTo } from './client-stream.js';
 
 /** An answer on its way from the upstream to the client. */
 export interface RelayedAnswer {
@@ -115,7 +116,7 @@ class EventRelay {
     await readAnswer(upstream, mask, (chunk) => this.take(chunk));
     const rest = this.frames.finish();
     if (rest) await this.pass([rest], '');
-    for (const { data } of call.hideEvent(null)) await writeTo(client, `data: ${data}\n\n`);
+    for (const { data } of call.hideEvent(null)) await writeTo(client, eventText(data));
     if (!this.isFinished) await this.finish(this.reader.finish(true));
     client.end();
   }
@@ -130,7 +131,7 @@ class EventRelay {
     if (!isTooLarge) return passing;
     this.isUnread = true;
     const held = this.frames.finish()?.raw ?? '';
-    const before = call.hideEvent(null).map(({ data }) => `data: ${data}\n\n`);
+    const before = call.hideEvent(null).map(({ data }) => eventText(data));
     const shown = call.hides ? `${before.join('')}${held}` : '';
     const recorded = this.isFinished
       ? passing

@@ -1,6 +1,4 @@
-import type { ServerResponse } from 'node:http';
 import { errorBody, type ErrorBody } from '@retrace/chat';
-import type { JsonValue } from '@retrace/client';
 import type { PageRefusal } from '@retrace/page-guard';
 
 const BAD_GATEWAY = 502;
@@ -24,10 +22,4 @@ export function pageErrorBody({ code, message }: PageRefusal): ErrorBody & { rea
     type: 'error',
     ...errorBody({ message, type: 'permission_error', code: code.toLowerCase() }),
   };
-}
-
-export function sendUpstreamError(client: ServerResponse, status: number, body: JsonValue): void {
-  const text = JSON.stringify(body);
-  client.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
-  client.end(text);
 }

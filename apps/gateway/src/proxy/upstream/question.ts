@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import type { JsonValue } from '@retrace/client';
-import { isJsonObject } from '@retrace/chat';
+import { eventObject } from '@retrace/chat';
 import { Cancellation } from './cancellation.js';
 import type { Upstream } from './upstream.js';
 
@@ -35,19 +35,10 @@ export async function ask(upstream: Upstream, { path, body, key = null }: Questi
     const request = { method: sent === null ? 'GET' : 'POST', path, headers };
     const response = await upstream.send(request, sent, cancellation);
     const answer = await text(response);
-    return response.statusCode === OK ? objectIn(answer) : {};
+    return response.statusCode === OK ? (eventObject(answer) ?? {}) : {};
   } catch {
     return null;
   } finally {
     clearTimeout(timer);
-  }
-}
-
-function objectIn(answer: string): Told {
-  try {
-    const value = JSON.parse(answer) as JsonValue;
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
   }
 }

@@ -26,7 +26,7 @@ export class Upstream {
   private readonly base: string;
   private readonly agent: HttpAgent;
 
-  /** @throws ProxyError `OPTION_INVALID` when the address is no HTTP address, or has a password in it */
+  /** @throws GatewayError `OPTION_INVALID` when the address is no HTTP address, or has a password in it */
   constructor(
     address: string,
     private readonly timeoutMs: number,

@@ -2,7 +2,7 @@ import { isJsonObject } from '@retrace/chat';
 import type { Dict } from '@retrace/jinja';
 import type { ConversationMessage } from '@retrace/policy';
 import type { PolicySupply } from '../supply/policy-supply.js';
-import { RequestError } from './request-error.js';
+import { RequestError } from '../../http/request-error.js';
 import { RequestFields, type JsonFields } from './request-fields.js';
 import { MAX_LIKELIEST, readSampling, type SamplingFields } from './sampling-fields.js';
 import { readTools, type RequestTools } from './tools.js';

@@ -1,6 +1,6 @@
 import { encodePlain } from '@retrace/policy';
 import type { PolicySupply } from '../supply/policy-supply.js';
-import { RequestError } from './request-error.js';
+import { RequestError } from '../../http/request-error.js';
 import type { RequestFields } from './request-fields.js';
 import { MAX_LIKELIEST, readSampling, type SamplingFields } from './sampling-fields.js';
 

@@ -1,6 +1,6 @@
 import { isJsonObject } from '@retrace/chat';
 import type { Dict, Value } from '@retrace/jinja';
-import { RequestError } from './request-error.js';
+import { RequestError } from '../../http/request-error.js';
 
 export type JsonFields = Readonly<Record<string, unknown>>;
 

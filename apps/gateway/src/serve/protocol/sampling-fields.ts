@@ -1,7 +1,8 @@
 import { createHash, randomInt } from 'node:crypto';
+import { DISTRIBUTION_PARAMETERS } from '@retrace/chat';
 import type { PolicySupply } from '../supply/policy-supply.js';
 import type { AnswerRequest } from '../engine/answer-request.js';
-import { RequestError } from './request-error.js';
+import { RequestError } from '../../http/request-error.js';
 import type { RequestFields } from './request-fields.js';
 
 const MAX_CHOICES = 128;
@@ -137,18 +138,17 @@ function topPOf(fields: RequestFields): number {
 
 /** Fields that change answers are refused, unless they have the value without an effect. */
 function refuseUnsupported(fields: RequestFields): void {
-  for (const penalty of ['presence_penalty', 'frequency_penalty', 'min_p', 'min_tokens', 'length_penalty'])
-    fields.only(penalty, ...(penalty === 'length_penalty' ? [1] : [0]));
-  fields.only('repetition_penalty', 1);
-  fields.only('logit_bias', {});
-  fields.only('use_beam_search', false);
+  const refuse = (...names: readonly (keyof typeof DISTRIBUTION_PARAMETERS)[]) => {
+    for (const name of names) fields.only(name, ...DISTRIBUTION_PARAMETERS[name]);
+  };
+  refuse('presence_penalty', 'frequency_penalty', 'min_p', 'min_tokens');
+  fields.only('length_penalty', 1);
+  refuse('repetition_penalty', 'logit_bias', 'use_beam_search');
   fields.only('best_of', 1);
   fields.only('truncate_prompt_tokens');
   fields.only('allowed_token_ids');
-  fields.only('bad_words', []);
-  fields.only('structured_outputs');
-  for (const name of ['guided_json', 'guided_regex', 'guided_choice', 'guided_grammar']) fields.only(name);
-  fields.only('response_format', { type: 'text' });
+  refuse('bad_words', 'structured_outputs');
+  refuse('guided_json', 'guided_regex', 'guided_choice', 'guided_grammar', 'response_format');
   fields.only('spaces_between_special_tokens', true);
   fields.only('add_special_tokens', false);
   fields.only('store', false);

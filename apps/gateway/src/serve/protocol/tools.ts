@@ -1,5 +1,5 @@
 import { actionFormat, type ActionFormat } from '@retrace/agents';
-import { RequestError } from './request-error.js';
+import { RequestError } from '../../http/request-error.js';
 import { RequestFields, type JsonFields } from './request-fields.js';
 
 /** Tools of a request that the model may call. */

@@ -1,15 +1,14 @@
 import type { ServerResponse } from 'node:http';
-import { once } from 'node:events';
 import { eventText, LogprobsWriter, STREAM_END, type AnswerForm } from '@retrace/chat';
+import { onClientGone, sendJson, writeTo } from '../../http/client-stream.js';
 import type { ServingEngine } from '../engine/serving-engine.js';
 import { AnswerWriter } from '../protocol/answer-writer.js';
 import { ChoiceReader, joinDeltas, type ChoiceDelta } from '../protocol/choice-reader.js';
-import { requestErrorOf } from '../protocol/request-error.js';
 import { answerRequests, type SamplingFields } from '../protocol/sampling-fields.js';
 import type { RequestTools } from '../protocol/tools.js';
 import type { ServeConfig } from '../serve-config.js';
 import type { PolicySupply } from '../supply/policy-supply.js';
-import { abortOnClose, sendJson } from './client-connection.js';
+import { requestErrorOf } from './failed-answer.js';
 
 /** A request that was read and is to be answered. */
 export interface AskedAnswer {
@@ -41,7 +40,11 @@ export async function answerClient(
   const requests = prompts.flatMap((prompt) =>
     answerRequests(prompt, sampling, { supply, contextLength, numLikeliest }),
   );
-  const signal = abortOnClose(client);
+  const gone = new AbortController();
+  onClientGone(client, (reason) => {
+    gone.abort(reason);
+  });
+  const { signal } = gone;
   const stream = engine.generate(requests, signal);
   const promptLogprobs = asked.scoresPrompts ? await engine.score(prompts, signal) : null;
   const { tokenizer } = supply.text;
@@ -94,10 +97,7 @@ interface StreamParts {
 
 async function sendStream(client: ServerResponse, parts: StreamParts): Promise<void> {
   const { stream, readers, writer, supply, signal, streamsUsage } = parts;
-  const send = async (data: string) => {
-    signal.throwIfAborted();
-    if (!client.write(eventText(data))) await once(client, 'drain', { signal });
-  };
+  const send = (data: string) => writeTo(client, eventText(data));
   try {
     for await (const sampled of stream) {
       const chunk = writer.chunk(sampled.answer, readers[sampled.answer].read(sampled));

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isLoopback } from '@retrace/page-guard';
 import { KeyRing, type KeyScope } from '@retrace/process';
-import { RequestError } from '../protocol/request-error.js';
+import { RequestError } from '../../http/request-error.js';
 
 export interface KeyGuardOptions {
   readonly host: string;

@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Histogram, Registry } from 'prom-client';
+import { addGauges } from '../../http/metrics.js';
 import type { ServingEngine } from '../engine/serving-engine.js';
 import type { PolicySupply } from '../supply/policy-supply.js';
 
@@ -21,7 +22,7 @@ export class ServeMetrics {
   });
 
   constructor(engine: ServingEngine, supply: PolicySupply) {
-    const gauges: Readonly<Record<string, readonly [string, () => number]>> = {
+    addGauges(this.registry, 'retrace_serve', {
       running_answers: ['Answers that are being generated', () => engine.numRunning],
       waiting_answers: ['Answers that wait for a slot', () => engine.numWaiting],
       sampled_tokens: ['Tokens that were sampled since the start', () => engine.numSampled],
@@ -31,16 +32,6 @@ export class ServeMetrics {
         'Version of the weights; −1 for a model that no run published',
         () => supply.policyVersion ?? -1,
       ],
-    };
-    for (const [name, [help, read]] of Object.entries(gauges)) {
-      new Gauge({
-        name: `retrace_serve_${name}`,
-        help,
-        registers: [this.registry],
-        collect() {
-          this.set(read());
-        },
-      });
-    }
+    });
   }
 }

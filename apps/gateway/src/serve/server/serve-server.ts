@@ -1,26 +1,26 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CHAT_FORM, COMPLETIONS_FORM, NEUTRAL_SAMPLING } from '@retrace/chat';
-import { PageGuard } from '@retrace/page-guard';
+import type { PageRefusal } from '@retrace/page-guard';
+import { sendJson } from '../../http/client-stream.js';
+import { GatewayServer } from '../../http/gateway-server.js';
+import { sendMetrics } from '../../http/metrics.js';
+import { readWholeBody } from '../../http/read-body.js';
+import { pageError, RequestError } from '../../http/request-error.js';
 import type { ServingEngine } from '../engine/serving-engine.js';
 import { readChat } from '../protocol/chat-request.js';
 import { readCompletions } from '../protocol/completions-request.js';
-import { RequestError, requestErrorOf } from '../protocol/request-error.js';
+import { readJsonBody } from '../protocol/json-body.js';
 import type { RequestFields } from '../protocol/request-fields.js';
 import type { ServeConfig } from '../serve-config.js';
-import { ServeError } from '../serve-error.js';
 import type { PolicySupply } from '../supply/policy-supply.js';
 import { answerClient, type AskedAnswer } from './answer-request.js';
-import { readJsonBody, sendJson } from './client-connection.js';
+import { requestErrorOf } from './failed-answer.js';
 import { KeyGuard } from './key-guard.js';
 import { ServeMetrics } from './serve-metrics.js';
 
-/** Clients keep connections for a while; this server must not close them first. */
-const KEEP_ALIVE_MS = 75_000;
 /** Longest that answers under way may take after a request to stop. */
 const STOP_MS = 5_000;
 const CLIENT_GONE = 499;
-const PROBES: ReadonlySet<string> = new Set(['/health', '/metrics']);
 
 interface ServerParts {
   readonly config: ServeConfig;
@@ -34,60 +34,43 @@ interface ServerParts {
 
 /** The HTTP server of a policy. */
 export class ServeServer {
-  private readonly server: Server;
-  private readonly guard: PageGuard;
+  private readonly server: GatewayServer;
   private readonly keys: KeyGuard;
   private readonly metrics: ServeMetrics;
   private readonly startedAt = Math.floor(Date.now() / 1000);
 
   constructor(private readonly parts: ServerParts) {
-    const { host, allowedHosts } = parts.config;
-    this.guard = new PageGuard({ host, allowedHosts, addedBy: '--allowed-hosts', probes: PROBES });
     this.keys = new KeyGuard({ ...parts.config, onWarning: parts.warn });
     this.metrics = new ServeMetrics(parts.engine, parts.supply);
-    this.server = createServer(
-      { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
-      (request, response) => {
-        // A client that goes away while it is written to must not end this process.
-        response.on('error', () => undefined);
-        void this.handle(request, response);
-      },
-    );
+    this.server = new GatewayServer({
+      ...parts.config,
+      stopMs: STOP_MS,
+      warn: parts.warn,
+      handle: (request, client, refusal) => this.handle(request, client, refusal),
+    });
   }
 
-  /** @returns its address @throws ServeError `PORT_TAKEN` */
+  /** @returns its address @throws GatewayError `PORT_TAKEN` */
   listen(): Promise<string> {
-    const { host, port } = this.parts.config;
-    return new Promise((resolve, reject) => {
-      this.server.once('error', (cause: NodeJS.ErrnoException) => {
-        const said = cause.code === 'EADDRINUSE' ? 'is taken; choose another with --port' : cause.message;
-        reject(new ServeError('PORT_TAKEN', `Port ${port} of ${host} ${said}`, { cause }));
-      });
-      this.server.listen(port, host, () => {
-        const { address, port: chosen, family } = this.server.address() as AddressInfo;
-        resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${chosen}`);
-      });
-    });
+    return this.server.listen();
   }
 
   /** Takes no more requests; answers under way get some time. */
   async close(): Promise<void> {
-    const closed = new Promise((resolve) => this.server.close(resolve));
-    this.server.closeIdleConnections();
-    const timer = setTimeout(() => {
-      this.server.closeAllConnections();
-    }, STOP_MS);
-    await closed;
-    clearTimeout(timer);
+    await this.server.close();
     await this.keys.close();
   }
 
-  private async handle(request: IncomingMessage, client: ServerResponse): Promise<void> {
+  private async handle(
+    request: IncomingMessage,
+    client: ServerResponse,
+    refusal: PageRefusal | null,
+  ): Promise<void> {
     const [path] = (request.url ?? '/').split('?');
     const route = `${request.method} ${path}`;
     const timer = this.metrics.seconds.startTimer();
     try {
-      this.refusePages(request);
+      if (refusal !== null) throw pageError(refusal);
       await this.route(route, request, client);
     } catch (error) {
       this.fail(error, client);
@@ -96,13 +79,6 @@ export class ServeServer {
     timer();
     const status = client.headersSent ? client.statusCode : CLIENT_GONE;
     this.metrics.requests.inc({ path: KNOWN_PATHS.includes(path) ? path : 'other', status });
-  }
-
-  /** @throws RequestError 403 for the request of a foreign web page */
-  private refusePages(request: IncomingMessage): void {
-    const refusal = this.guard.refusalOf(request);
-    if (refusal === null) return;
-    throw new RequestError(refusal.message, { status: 403, code: refusal.code.toLowerCase() });
   }
 
   private async route(route: string, request: IncomingMessage, client: ServerResponse): Promise<void> {
@@ -127,8 +103,7 @@ export class ServeServer {
         });
         return;
       case 'GET /metrics':
-        client.setHeader('content-type', this.metrics.registry.contentType);
-        client.end(await this.metrics.registry.metrics());
+        await sendMetrics(client, this.metrics.registry);
         return;
       case 'GET /v1/models':
         sendJson(client, 200, { object: 'list', data: [this.modelCard()] });
@@ -157,7 +132,7 @@ export class ServeServer {
     read: (fields: RequestFields) => AskedAnswer,
   ): Promise<void> {
     const { maxBodyBytes, takesAnyModel = false } = this.parts.config;
-    const fields = await readJsonBody(request, maxBodyBytes);
+    const fields = readJsonBody(await readWholeBody(request, maxBodyBytes));
     const model = fields.text('model');
     const { name } = this.parts.supply;
     if (model !== null && model !== name && !takesAnyModel) {

@@ -3,7 +3,7 @@ import { readEnvironment } from '@retrace/environment-sources';
 import { ControlTail, type EventLog } from '@retrace/log';
 import { openPolicyText, PolicySource, type CheckpointFiles } from '@retrace/policy';
 import type { PolicyPublished, RunState } from '@retrace/trajectory';
-import { ServeError } from '../serve-error.js';
+import { GatewayError } from '../../http/gateway-error.js';
 import type { PolicySupply } from './policy-supply.js';
 
 interface RunSupplyOptions {
@@ -20,7 +20,7 @@ interface RunSupplyOptions {
 /**
  * Opens a policy version of a run, or the newest, which follows the run as it trains.
  *
- * @throws TrajectoryError `UNKNOWN_RUN`; ServeError `OPTION_INVALID` for a version that the run has not published; PolicyError where its
+ * @throws TrajectoryError `UNKNOWN_RUN`; GatewayError `OPTION_INVALID` for a version that the run has not published; PolicyError where its
  * weights can't be read
  */
 export async function openRunSupply(options: RunSupplyOptions): Promise<PolicySupply> {
@@ -82,7 +82,7 @@ function wantedPolicy({ runId, policies }: RunState, policyVersion: number | nul
     newest === undefined
       ? `run ${runId} has published no policy yet`
       : `policy ${policyVersion} of run ${runId} does not exist; the run has versions 0 … ${newest}`;
-  throw new ServeError('OPTION_INVALID', message);
+  throw new GatewayError('OPTION_INVALID', message);
 }
 
 /** Follows the control stream, and tells of new versions of a run. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { RequestError } from './request-error.js';
 
 /** A request's body: whole, or its beginning where it is larger than the limit; the rest is still to be read. */
 export interface ReadBody {
@@ -30,4 +31,11 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Re
     };
     request.on('data', take).once('end', end).once('error', reject).once('close', leave);
   });
+}
+
+/** Reads a body as a whole. @throws RequestError 413 for more bytes than the limit; as `readBody` */
+export async function readWholeBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const { bytes, isWhole } = await readBody(request, maxBytes);
+  if (isWhole) return bytes;
+  throw new RequestError(`The body has more than ${maxBytes} bytes`, { status: 413, code: 'body_too_large' });
 }

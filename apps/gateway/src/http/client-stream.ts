@@ -1,7 +1,14 @@
 import type { ServerResponse } from 'node:http';
-import { Cancellation } from '../upstream/cancellation.js';
+import type { JsonValue } from '@retrace/client';
 
 const GONE = 'the client went away';
+
+/** Answers with JSON. */
+export function sendJson(client: ServerResponse, status: number, body: object | JsonValue): void {
+  const text = JSON.stringify(body);
+  client.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+  client.end(text);
+}
 
 /** Writes to a client. @returns what to wait for where it reads more slowly than that; it rejects when the client goes away */
 export function writeTo(client: ServerResponse, bytes: Buffer | string): Promise<void> | undefined {
@@ -17,11 +24,9 @@ export function writeTo(client: ServerResponse, bytes: Buffer | string): Promise
   });
 }
 
-/** Is cancelled when the client goes away before it has its answer. */
-export function cancelOnClose(client: ServerResponse): Cancellation {
-  const cancellation = new Cancellation();
+/** Calls back when the client goes away before it has its answer. */
+export function onClientGone(client: ServerResponse, listener: (reason: Error) => void): void {
   client.once('close', () => {
-    if (!client.writableFinished) cancellation.cancel();
+    if (!client.writableFinished) listener(new Error(GONE));
   });
-  return cancellation;
 }

@@ -1,6 +1,5 @@
 import { errorBody, type ErrorBody } from '@retrace/chat';
-import { PolicyError } from '@retrace/policy';
-import { QueueFullError, TooManyAnswersError } from '../engine/serving-engine.js';
+import type { PageRefusal } from '@retrace/page-guard';
 
 interface RequestErrorFields {
   /** Field of the request that is wrong. */
@@ -30,18 +29,9 @@ export class RequestError extends Error {
   }
 }
 
-/** The error that a client gets for any failure. */
-export function requestErrorOf(error: unknown): RequestError {
-  if (error instanceof RequestError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof QueueFullError) return new RequestError(message, { status: 429, code: 'queue_full' });
-  if (error instanceof TooManyAnswersError) return new RequestError(message, { code: 'too_many_answers' });
-  const isAsked =
-    error instanceof PolicyError &&
-    ['INVALID_TOKEN', 'INVALID_REQUEST', 'INVALID_BATCH', 'INVALID_FILE'].includes(error.code);
-  return isAsked
-    ? new RequestError(message, { code: error.code.toLowerCase() })
-    : new RequestError(message, { status: 500, code: 'generation_failed' });
+/** The error of a request of a foreign web page. */
+export function pageError({ code, message }: PageRefusal): RequestError {
+  return new RequestError(message, { status: 403, code: code.toLowerCase() });
 }
 
 function typeOf(status: number): string {
