@@ -1,4 +1,5 @@
 export type { OpenCall, Protocol, RecordedCall, SamplingDefaults, StreamReader } from './calls/protocol.js';
+export { AnswerFault } from './calls/answer-fault.js';
 export { completionCounts, messageCounts } from './calls/usage.js';
 export { errorBody, type ErrorBody } from './calls/error-body.js';
 export {
@@ -36,8 +37,21 @@ export {
   type ModelServerKind,
   type TokenServerKind,
   VERSION_PATH,
+  WEIGHT_SERVER_KINDS,
+  type WeightServerKind,
 } from './servers/model-servers.js';
+export type {
+  GeneratedTokens,
+  GenerationRequest,
+  LikeliestRequest,
+  LogprobMode,
+  ScoreRequest,
+  TokenApi,
+  TokenQuestion,
+  VersionSpan,
+} from './servers/token-api.js';
 export { eventText, objectOfEvent, STREAM_END, type SseEvent } from './sse/sse-event.js';
 export { SseFrames, withData, type SseFrame } from './sse/sse-frames.js';
+export { readTokenIds } from './tokens/answered-tokens.js';
 export { MISSING_LOGPROB } from './tokens/engine-tokens.js';
 export { completionTool, messageTool } from './tools/tool-definitions.js';

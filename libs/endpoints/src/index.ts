@@ -14,18 +14,16 @@ export type { PaceOptions } from './http/pace.js';
 export { ServiceClient, type ServiceOptions, type ServiceRequest } from './http/service-client.js';
 export { findLogprobMode } from './generation/logprob-mode.js';
 export { describeTokenizer, type ServedTokenizer } from './generation/served-tokenizer.js';
-export { VllmEngine } from './generation/vllm-engine.js';
 export { describeVllmModel, type ServedModel } from './generation/vllm-models.js';
 export type {
-  EngineOptions,
   GeneratedTokens,
   GenerationRequest,
   LikeliestRequest,
   LogprobMode,
   ScoreRequest,
-  TokenEngine,
   VersionSpan,
-} from './generation/token-engine.js';
+} from '@retrace/chat';
+export type { EngineOptions, TokenEngine } from './generation/token-engine.js';
 export { openTokenEngine, openWeightDelivery } from './servers/token-servers.js';
 export { VllmAdapters } from './weights/vllm-adapters.js';
 export type { ConfirmedWeights, WeightDelivery, DeliveredWeights } from './weights/weight-delivery.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { startFixtureServer, type FixtureServer } from '../http/fixture-server.fixture.js';
 import { ServiceClient } from '../http/service-client.js';
-import { SglangEngine } from './sglang-engine.js';
+import { openTokenEngine } from '../servers/token-servers.js';
 
 const OPTIONS = { timeoutMs: 5_000, maxRetries: 0 };
 const REQUEST = {
@@ -40,7 +40,7 @@ describe('SGLang, by its source', () => {
   });
 
   it('reads tokens, logprobs and the one version', async () => {
-    const engine = new SglangEngine(await serve(() => metaWith({})), OPTIONS);
+    const engine = openTokenEngine('sglang', await serve(() => metaWith({})), OPTIONS);
     const turn = await engine.generate(REQUEST);
     expect([...turn.tokenIds]).toEqual([11, 2]);
     expect([...turn.logprobs]).toEqual([-0.5, -0.25]);
@@ -58,10 +58,15 @@ describe('SGLang, by its source', () => {
       { version: 'retrace-run-3', start: 0, end: 1 },
       { version: 'retrace-run-4', start: 1, end: 2 },
     ];
-    const engine = new SglangEngine(await serve(() => metaWith({ weight_versions: spans })), OPTIONS);
+    const engine = openTokenEngine(
+      'sglang',
+      await serve(() => metaWith({ weight_versions: spans })),
+      OPTIONS,
+    );
     expect((await engine.generate(REQUEST)).versions).toEqual(spans);
     await server.close();
-    const broken = new SglangEngine(
+    const broken = openTokenEngine(
+      'sglang',
       await serve(() => metaWith({ weight_versions: spans.slice(1) })),
       OPTIONS,
     );
@@ -69,7 +74,7 @@ describe('SGLang, by its source', () => {
   });
 
   it('refuses fewer tokens than the server counted', async () => {
-    const engine = new SglangEngine(await serve(() => metaWith({ completion_tokens: 3 })), OPTIONS);
+    const engine = openTokenEngine('sglang', await serve(() => metaWith({ completion_tokens: 3 })), OPTIONS);
     await expect(engine.generate(REQUEST)).rejects.toMatchObject({
       code: 'MALFORMED_ANSWER',
       message: expect.stringContaining(
@@ -85,7 +90,7 @@ describe('SGLang, by its source', () => {
         [-2.5, 17, null],
       ],
     });
-    const engine = new SglangEngine(await serve(() => scored), OPTIONS);
+    const engine = openTokenEngine('sglang', await serve(() => scored), OPTIONS);
     expect([...(await engine.score({ tokenIds: [1, 17], model: '' }))]).toEqual([Number.NaN, -2.5]);
     expect(server.asked[0].body).toMatchObject({ input_ids: [1, 17], logprob_start_len: 0 });
   });

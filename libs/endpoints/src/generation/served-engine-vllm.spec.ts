@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { startFixtureServer, type FixtureServer, type Reply } from '../http/fixture-server.fixture.js';
 import { ServiceClient } from '../http/service-client.js';
-import { VllmEngine } from './vllm-engine.js';
+import { openTokenEngine } from '../servers/token-servers.js';
 
 /** An answer of vLLM 0.32.0 to a tiny Qwen2, with the fields that are read, and `text`, which does not tell the tokens. */
 const ANSWER = {
@@ -38,14 +38,14 @@ const REQUEST = {
   seed: 9,
 };
 
-describe('VllmEngine', () => {
+describe('The engine of vLLM', () => {
   let server: FixtureServer;
   afterEach(() => server.close());
 
   async function engineOf(reply: Reply) {
     server = await startFixtureServer(() => reply);
     const service = new ServiceClient({ url: server.url, concurrency: 4, firstRetryMs: 1 });
-    return new VllmEngine(service, { timeoutMs: 5_000, maxRetries: 0 });
+    return openTokenEngine('vllm', service, { timeoutMs: 5_000, maxRetries: 0 });
   }
   const answerWith = (change: object, logprobs: object = {}) => {
     const [choice] = ANSWER.choices;
@@ -146,7 +146,9 @@ describe('VllmEngine', () => {
   it('asks again for an answer that has no tokens', async () => {
     server = await startFixtureServer((_, n) => ({ body: n === 0 ? answerWith({ token_ids: [] }) : ANSWER }));
     const service = new ServiceClient({ url: server.url, concurrency: 4, firstRetryMs: 1 });
-    const { tokenIds } = await new VllmEngine(service, { timeoutMs: 5_000, maxRetries: 1 }).generate(REQUEST);
+    const { tokenIds } = await openTokenEngine('vllm', service, { timeoutMs: 5_000, maxRetries: 1 }).generate(
+      REQUEST,
+    );
     expect([...tokenIds]).toEqual([382, 478, 463]);
   });
 });
