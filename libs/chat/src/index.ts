@@ -1,5 +1,6 @@
 export type { OpenCall, Protocol, RecordedCall, SamplingDefaults, StreamReader } from './calls/protocol.js';
 export { AnswerFault } from './calls/answer-fault.js';
+export type { ServerQuestion } from './calls/server-question.js';
 export { completionCounts, messageCounts } from './calls/usage.js';
 export { errorBody, type ErrorBody } from './calls/error-body.js';
 export {
@@ -47,9 +48,18 @@ export type {
   LogprobMode,
   ScoreRequest,
   TokenApi,
-  TokenQuestion,
   VersionSpan,
 } from './servers/token-api.js';
+export { TEXT_APIS, type TextApiKind } from './replies/text-apis.js';
+export type {
+  CalledTool,
+  ChatReply,
+  ChatRequest,
+  ChatTool,
+  ChatUsage,
+  TextApi,
+  TextMessage,
+} from './replies/text-api.js';
 export { eventText, objectOfEvent, STREAM_END, type SseEvent } from './sse/sse-event.js';
 export { SseFrames, withData, type SseFrame } from './sse/sse-frames.js';
 export { readTokenIds } from './tokens/answered-tokens.js';

@@ -1,8 +1,9 @@
 import { AnswerFault } from '../calls/answer-fault.js';
+import type { ServerQuestion } from '../calls/server-question.js';
 import { checkCount, readLogprobs, readTokenIds, tokenList } from '../tokens/answered-tokens.js';
 import { PROMPT_IDS, SAMPLED_IDS } from '../tokens/engine-tokens.js';
 import type { ModelServer } from './model-server.js';
-import type { GeneratedTokens, TokenApi, TokenQuestion, VersionSpan } from './token-api.js';
+import type { GeneratedTokens, TokenApi, VersionSpan } from './token-api.js';
 
 interface Meta {
   readonly finish_reason?: { readonly type?: unknown; readonly matched?: unknown } | null;
@@ -72,7 +73,7 @@ const TOKENS: TokenApi = {
     ),
 };
 
-function ask<Answer>(body: GenerationBody, read: (meta: Meta) => Answer): TokenQuestion<Answer> {
+function ask<Answer>(body: GenerationBody, read: (meta: Meta) => Answer): ServerQuestion<Answer> {
   return {
     body,
     numTokens: body.input_ids.length + body.sampling_params.max_new_tokens,

@@ -1,3 +1,5 @@
+import type { ServerQuestion } from '../calls/server-question.js';
+
 /** Whether logprobs are of the model's distribution (`raw`), or of the one after temperature, top-k and top-p (`processed`). */
 export type LogprobMode = 'raw' | 'processed';
 
@@ -51,15 +53,6 @@ export interface ScoreRequest {
   readonly model: string;
 }
 
-/** A request of a server, and how its answer is read. */
-export interface TokenQuestion<Answer> {
-  readonly body: object;
-  /** Tokens of the prompt and of the longest answer. */
-  readonly numTokens: number;
-  /** @param answer parsed JSON @throws AnswerFault */
-  readonly read: (answer: unknown) => Answer;
-}
-
 /**
  * The requests by which a kind of server samples tokens from tokens, and the answers to them.
  *
@@ -73,7 +66,7 @@ export interface TokenApi {
   readonly program: { readonly name: string; readonly path: string };
   /** Route of all these requests. */
   readonly path: string;
-  generate(request: GenerationRequest): TokenQuestion<GeneratedTokens>;
-  score(request: ScoreRequest): TokenQuestion<Float32Array>;
-  likeliest(request: LikeliestRequest): TokenQuestion<ReadonlyMap<string, number>>;
+  generate(request: GenerationRequest): ServerQuestion<GeneratedTokens>;
+  score(request: ScoreRequest): ServerQuestion<Float32Array>;
+  likeliest(request: LikeliestRequest): ServerQuestion<ReadonlyMap<string, number>>;
 }

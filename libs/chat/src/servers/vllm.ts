@@ -1,8 +1,9 @@
 import { AnswerFault } from '../calls/answer-fault.js';
+import type { ServerQuestion } from '../calls/server-question.js';
 import { checkCount, readLogprobs, readTokenIds, tokenList } from '../tokens/answered-tokens.js';
 import { PROMPT_IDS, SAMPLED_IDS } from '../tokens/engine-tokens.js';
 import type { ModelServer } from './model-server.js';
-import type { GeneratedTokens, TokenApi, TokenQuestion } from './token-api.js';
+import type { GeneratedTokens, TokenApi } from './token-api.js';
 
 interface Choice {
   readonly token_ids?: unknown;
@@ -90,7 +91,7 @@ const TOKENS: TokenApi = {
 function complete<Answer>(
   fields: CompletionFields,
   read: (choice: Choice, usage: Completion['usage']) => Answer,
-): TokenQuestion<Answer> {
+): ServerQuestion<Answer> {
   return {
     body: completionBody(fields),
     numTokens: fields.prompt.length + fields.max_tokens,

@@ -4,7 +4,7 @@ import type {
   LikeliestRequest,
   ScoreRequest,
   TokenApi,
-  TokenQuestion,
+  ServerQuestion,
 } from '@retrace/chat';
 import type { ServiceClient } from '../http/service-client.js';
 import { readAnswer, readJson } from './read-answer.js';
@@ -41,7 +41,7 @@ export class ServedEngine implements TokenEngine {
 
   /** An answer that is malformed is asked for again. */
   private ask<Answer>(
-    { body, numTokens, read }: TokenQuestion<Answer>,
+    { body, numTokens, read }: ServerQuestion<Answer>,
     signal?: AbortSignal,
   ): Promise<Answer> {
     const { timeoutMs, maxRetries, deadlineMs, headers } = this.options;

@@ -1,3 +1,5 @@
+import type { ServerQuestion } from '../calls/server-question.js';
+
 /** A message of a conversation, as text. */
 export interface TextMessage {
   readonly role: 'system' | 'user' | 'assistant';
@@ -53,10 +55,14 @@ export interface ChatUsage {
   readonly reasoningTokens: number | null;
 }
 
-/** A model that answers a conversation with text, and does not say which tokens it sampled. */
-export interface ChatModel {
-  /** @throws EndpointError; the signal's reason once it aborts */
-  reply(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply>;
+/** The requests by which a kind of API answers a conversation with text, and the answers. */
+export interface TextApi {
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly maxTemperature: number;
+  /** Fields for the longest answer, the usual one first: the next one is tried where a server refuses a request and names it. */
+  readonly lengthFields: readonly string[];
+  ask(model: string, request: ChatRequest, lengthField: string): ServerQuestion<ChatReply>;
 }
 
 /** English text has about four characters a token. */

@@ -1,6 +1,6 @@
-import { completionCounts, messageCounts } from '@retrace/chat';
 import { describe, expect, it } from 'vitest';
-import { countedUsage } from './read-fields.js';
+import { completionCounts, messageCounts } from '../calls/usage.js';
+import { countedUsage } from './reply-fields.js';
 
 const NONE = { inputTokens: null, cachedInputTokens: null, outputTokens: null, reasoningTokens: null };
 

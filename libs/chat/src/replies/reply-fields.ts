@@ -1,12 +1,13 @@
-import { countOf, objectOf, type completionCounts, type messageCounts } from '@retrace/chat';
-import { EndpointError } from '../endpoint-error.js';
-import type { ChatUsage } from './chat-model.js';
+import { AnswerFault } from '../calls/answer-fault.js';
+import type { completionCounts, messageCounts } from '../calls/usage.js';
+import { countOf, objectOf } from '../json/json-fields.js';
+import type { ChatUsage } from './text-api.js';
 
-/** @throws EndpointError `MALFORMED_ANSWER` unless it is text */
-export function textOf(value: unknown, field: string): string {
+/** @throws AnswerFault unless it is text */
+export function requireText(value: unknown, field: string): string {
   if (typeof value === 'string') return value;
   const found = JSON.stringify(value)?.slice(0, 80) ?? 'undefined';
-  throw new EndpointError('MALFORMED_ANSWER', `${field} must be text, is ${found}`);
+  throw new AnswerFault(`${field} must be text, is ${found}`);
 }
 
 /** Reads the usage of an answer, where only counts are taken; null where the answer has none. */
