@@ -1,3 +1,11 @@
+export {
+  anthropicMessages,
+  isAnthropicMessage,
+  isReasoningPart,
+  reasoningOf,
+  toolCall,
+} from '@retrace/client/messages';
+export { isJsonObject } from '@retrace/trajectory/json';
 export type { OpenCall, Protocol, RecordedCall, SamplingDefaults, StreamReader } from './calls/protocol.js';
 export { AnswerFault } from './calls/answer-fault.js';
 export type { ServerQuestion } from './calls/server-question.js';
@@ -12,15 +20,7 @@ export {
 export { LogprobsWriter, type LogprobsMode } from './completions/logprobs-writer.js';
 export { CHAT_COMPLETIONS } from './completions/chat-completions.js';
 export { COMPLETIONS, hasSeveralPrompts } from './completions/completions.js';
-export {
-  countOf,
-  eventObject,
-  isJsonObject,
-  numberOf,
-  objectOf,
-  objectsOf,
-  textOf,
-} from './json/json-fields.js';
+export { countOf, eventObject, numberOf, objectOf, objectsOf, textOf } from './json/json-fields.js';
 export { MESSAGES } from './messages/messages.js';
 export { createResponses } from './responses/responses.js';
 export { DISTRIBUTION_PARAMETERS, NEUTRAL_SAMPLING, withNeutralSampling } from './sampling/sampling.js';
@@ -63,5 +63,5 @@ export type {
 export { eventText, objectOfEvent, STREAM_END, type SseEvent } from './sse/sse-event.js';
 export { SseFrames, withData, type SseFrame } from './sse/sse-frames.js';
 export { readTokenIds } from './tokens/answered-tokens.js';
-export { MISSING_LOGPROB } from './tokens/engine-tokens.js';
+export { knownLogprob } from './tokens/engine-tokens.js';
 export { completionTool, messageTool } from './tools/tool-definitions.js';

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@retrace/client';
+import { isJsonObject } from '@retrace/trajectory/json';
 import { messageOf, unreadableMessageField } from './chat-message-fields.js';
 import { ChunksReader } from './chunks-reader.js';
 import { errorInStream, errorOfAnswer, wholenessOf, type EngineAnswer } from '../calls/answer.js';
@@ -13,14 +14,7 @@ import {
   unreadableIds,
   weightVersionOf,
 } from '../tokens/engine-tokens.js';
-import {
-  hasOnlyObjects,
-  isJsonObject,
-  listedObjects,
-  objectOf,
-  objectsOf,
-  textOf,
-} from '../json/json-fields.js';
+import { hasOnlyObjects, listedObjects, objectOf, objectsOf, textOf } from '../json/json-fields.js';
 import type { Protocol, ReadRequest, RecordedCall } from '../calls/protocol.js';
 import { sampledFields } from '../sampling/sampling.js';
 

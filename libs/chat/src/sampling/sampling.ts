@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, Sampling } from '@retrace/client';
-import { isJsonObject, numberOf } from '../json/json-fields.js';
+import { isJsonObject } from '@retrace/trajectory/json';
+import { numberOf } from '../json/json-fields.js';
 import type { RecordedCall, SamplingDefaults } from '../calls/protocol.js';
 
 /** Values that leave the distribution of the model as it is. */
