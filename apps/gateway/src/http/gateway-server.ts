@@ -7,7 +7,8 @@ import { GatewayError } from './gateway-error.js';
 const KEEP_ALIVE_MS = 75_000;
 const PROBES: ReadonlySet<string> = new Set(['/health', '/metrics']);
 
-export interface GatewayServerOptions {
+/** Where a server listens, and to whom. */
+export interface ListenConfig {
   readonly host: string;
   /** 0 = any. */
   readonly port: number;
@@ -15,6 +16,9 @@ export interface GatewayServerOptions {
   readonly allowedHosts: readonly string[];
   /** Name of the option that adds to them, for messages; null where none does; default `--allowed-hosts`. */
   readonly allowedHostsOption?: string | null;
+}
+
+interface GatewayServerOptions extends ListenConfig {
   /** Longest that requests under way may take after a request to stop. */
   readonly stopMs: number;
   readonly warn: (message: string) => void;

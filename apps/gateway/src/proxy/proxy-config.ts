@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonValue } from '@retrace/client';
-import type { ModelServerKind } from '@retrace/chat';
+import type { LogprobMode, ModelServerKind } from '@retrace/chat';
+import type { ListenConfig } from '../http/gateway-server.js';
 
 /** The answer to a request that is refused. */
 export interface CallRefusal {
@@ -8,7 +9,7 @@ export interface CallRefusal {
   readonly body: JsonValue;
 }
 
-export interface ProxyConfig {
+export interface ProxyConfig extends ListenConfig {
   /** Address of the model server, with or without `/v1` at its end. */
   readonly upstream: string;
   /** null: found by asking the server. */
@@ -17,13 +18,6 @@ export interface ProxyConfig {
   readonly upstreamKey: string | null;
   /** Longest silence of the upstream in an answer, after which its call is given up. */
   readonly upstreamTimeoutMs: number;
-  readonly host: string;
-  /** 0 = any. */
-  readonly port: number;
-  /** Further names of this host, and origins whose pages may use the proxy. */
-  readonly allowedHosts: readonly string[];
-  /** Name of the option that adds to them, for messages; null where none does; default `--allowed-hosts`. */
-  readonly allowedHostsOption?: string | null;
   /** Says why a request is refused, before anything of it is passed on or recorded; null for one that is not. Default: none is. */
   readonly refusalOf?: (headers: IncomingHttpHeaders) => Promise<CallRefusal | null>;
   readonly retraceUrl: string;
@@ -37,7 +31,7 @@ export interface ProxyConfig {
   /** A request whose body is larger passes without being recorded. */
   readonly maxBodyBytes: number;
   /** Whether the engine's log-probabilities are after temperature; null: as the engine's defaults are. */
-  readonly logprobMode: 'raw' | 'processed' | null;
+  readonly logprobMode: LogprobMode | null;
   /** Whether vLLM and SGLang are asked for neutral sampling where a request leaves a parameter out, which they would take from files of their model; default false. */
   readonly neutralSampling?: boolean;
   /** Directory of the model, or its `tokenizer.json`, whose tokenizer the upstream has; none: as the upstream tells, if it does. */

@@ -1,11 +1,7 @@
 import type { LogprobsMode } from '@retrace/chat';
+import type { ListenConfig } from '../http/gateway-server.js';
 
-export interface ServeConfig {
-  readonly host: string;
-  /** 0 = any. */
-  readonly port: number;
-  /** Further names of this host, and origins whose pages may use the server. */
-  readonly allowedHosts: readonly string[];
+export interface ServeConfig extends ListenConfig {
   /** Directory of the API keys; null: no key is asked for. */
   readonly keyDirectory: string | null;
   /** Answers that are generated at once. */

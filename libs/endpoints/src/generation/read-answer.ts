@@ -20,3 +20,11 @@ export function readAnswer<Answer>(text: string, read: (answer: unknown) => Answ
     throw new EndpointError(error.code, error.message, { cause: error });
   }
 }
+
+/** One field of an answer that is a JSON object; undefined where it lacks it. @throws EndpointError `MALFORMED_ANSWER` */
+export function readField(text: string, field: string): unknown {
+  const answer = readJson(text);
+  if (typeof answer === 'object' && answer !== null)
+    return (answer as Readonly<Record<string, unknown>>)[field];
+  throw new EndpointError('MALFORMED_ANSWER', `the answer is no object: ${text.slice(0, 80)}`);
+}

@@ -1,8 +1,7 @@
 import { readTokenIds } from '@retrace/chat';
 import { EndpointError } from '../endpoint-error.js';
 import type { ServiceClient } from '../http/service-client.js';
-import { readAnswer } from './read-answer.js';
-import { readField } from './read-field.js';
+import { readAnswer, readField } from './read-answer.js';
 import type { EngineOptions } from './token-engine.js';
 
 /** Not found, not allowed, not implemented. */

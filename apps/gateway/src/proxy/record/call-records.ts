@@ -10,7 +10,7 @@ import {
 import type { Branch } from '../episode/branch.js';
 import { externalIdOf } from '../episode/episode-book.js';
 import { toolsKey, type PromptKeys } from '../episode/prompt-keys.js';
-import type { ModelServerKind, Protocol, RecordedCall } from '@retrace/chat';
+import type { LogprobMode, ModelServerKind, Protocol, RecordedCall } from '@retrace/chat';
 
 /** Fields of a new episode, as the headers of its first call give them. */
 export interface EpisodeHeaders {
@@ -27,7 +27,7 @@ export interface CallFacts {
   /** Hash of the upstream's tokenizer; null = unknown. */
   readonly tokenizerHash: string | null;
   readonly keys: PromptKeys;
-  readonly logprobMode: 'raw' | 'processed' | null;
+  readonly logprobMode: LogprobMode | null;
   readonly firstByteMs: number | null;
   readonly generationMs: number;
   readonly occurredAt: number;

@@ -6,6 +6,7 @@ import {
   hasTokens,
   modelServer,
   withNeutralSampling,
+  type LogprobMode,
   type Protocol,
   type RecordedCall,
   type StreamReader,
@@ -229,7 +230,7 @@ class HandledCall {
     return { ...call, error: { ...call.error, message: withoutKeys(call.error.message, keys) } };
   }
 
-  private logprobMode(): 'raw' | 'processed' | null {
+  private logprobMode(): LogprobMode | null {
     return this.parts.config.logprobMode ?? modelServer(this.facts.kind).tokens?.logprobMode ?? null;
   }
 
