@@ -23,7 +23,7 @@ import {
   playEpisodes,
   TrajectoryWriter,
 } from '@retrace/collector';
-import { ServiceClient, VllmEngine } from '@retrace/endpoints';
+import { openTokenEngine, ServiceClient } from '@retrace/endpoints';
 import { getEnvironment, listEnvironments } from '@retrace/environments';
 import { deriveSeed, Pcg32 } from '@retrace/random';
 import { ControlTail } from '@retrace/log';
@@ -201,7 +201,7 @@ async function playAgainst(url, log, turnsEach) {
   const text = await openPolicyText({ tokenizer: 'word', words: spec.words });
   const service = new ServiceClient({ url, concurrency: NUM_CONCURRENT });
   const actor = new EndpointActor({
-    engine: new VllmEngine(service, { timeoutMs: 30_000, maxRetries: 3 }),
+    engine: openTokenEngine('vllm', service, { timeoutMs: 30_000, maxRetries: 3 }),
     logprobMode: 'processed',
     text,
     maxTokens: 256,

@@ -16,7 +16,7 @@ import { TextDecoderStream } from 'node:stream/web';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { startProxy } from '@retrace/proxy';
+import { startProxy } from '@retrace/gateway/proxy';
 import { FigureTable } from './figure-table.mjs';
 
 const { values } = parseArgs({

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { countTensors, openBackend } from '@retrace/compute';
 import { Generator, loadPolicyText, saveHuggingFaceModel, Transformer } from '@retrace/policy';
-import { openDirectorySupply, startServer } from '@retrace/serve';
+import { openDirectorySupply, startServer } from '@retrace/gateway/serve';
 import { FigureTable } from './figure-table.mjs';
 
 const { values } = parseArgs({

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { parseArgs, promisify } from 'node:util';
-import { ServiceClient, VllmEngine } from '@retrace/endpoints';
+import { openTokenEngine, ServiceClient } from '@retrace/endpoints';
 import { openPolicyText } from '@retrace/policy';
 import { Pcg32 } from '@retrace/random';
 import { pipInstall } from '../test/support/python-client.mjs';
@@ -46,7 +46,7 @@ function makePrompts() {
 /** Tokens a second of Retrace's client. */
 async function measureOurs(url, prompts) {
   const service = new ServiceClient({ url, concurrency: CONCURRENCY });
-  const engine = new VllmEngine(service, { timeoutMs: 120_000, maxRetries: 0 });
+  const engine = openTokenEngine('vllm', service, { timeoutMs: 120_000, maxRetries: 0 });
   const startedAt = performance.now();
   const turns = await Promise.all(
     prompts.map((tokenIds) =>

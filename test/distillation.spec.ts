@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resolveRecipe } from '@retrace/config';
 import { openBackend } from '@retrace/compute';
-import { openRunSupply, startServer } from '@retrace/serve';
+import { openRunSupply, startServer } from '@retrace/gateway/serve';
 import { makeDataDirectory } from './support/cli.mjs';
 import { InProcessRun } from './support/in-process-run.js';
 

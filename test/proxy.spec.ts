@@ -10,7 +10,7 @@ import {
   type ModelRequest,
   type OpenAiServer,
 } from '@retrace/openai-server';
-import { startProxy, type ProxyConfig, type RunningProxy } from '@retrace/proxy';
+import { startProxy, type ProxyConfig, type RunningProxy } from '@retrace/gateway/proxy';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { RecordedRuns } from './support/recorded-run.js';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { uuidV7, type RetraceError, type RunRecord } from '@retrace/client';
-import { startProxy, type RunningProxy } from '@retrace/proxy';
+import { startProxy, type RunningProxy } from '@retrace/gateway/proxy';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { RecordedRuns } from './support/recorded-run.js';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startOpenAiServer, type OpenAiServer } from '@retrace/openai-server';
 import { findFreePort } from '@retrace/process/free-port';
-import type { ProxyConfig } from '@retrace/proxy';
+import type { ProxyConfig } from '@retrace/gateway/proxy';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KillableApi } from '../support/killable-api.js';
 

@@ -15,7 +15,7 @@ import {
   type ModelRequest,
   type OpenAiServer,
 } from '@retrace/openai-server';
-import { startProxy } from '@retrace/proxy';
+import { startProxy } from '@retrace/gateway/proxy';
 import type { Run } from '@retrace/client';
 import { generateText, stepCountIs, streamText, tool } from 'ai';
 import OpenAI from 'openai';

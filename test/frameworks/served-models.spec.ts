@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createOpenAI } from '@ai-sdk/openai';
 import { openBackend } from '@retrace/compute';
-import { openDirectorySupply, startServer, type RunningServer } from '@retrace/serve';
+import { openDirectorySupply, startServer, type RunningServer } from '@retrace/gateway/serve';
 import { generateText, stepCountIs, streamText, tool } from 'ai';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startProxy, type RunningProxy } from '@retrace/proxy';
+import { startProxy, type RunningProxy } from '@retrace/gateway/proxy';
 import type { Run } from '@retrace/client';
 import { loadPolicyText } from '@retrace/policy';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /** A proxy as a process of its own, to be killed: `proxy-child.mjs '<ProxyConfig as JSON>'`. It prints its address. */
-import { startProxy } from '../../apps/proxy/dist/index.js';
+import { startProxy } from '../../apps/gateway/dist/proxy/index.js';
 
 const proxy = await startProxy(JSON.parse(process.argv[2]), {
   warn: (message) => {

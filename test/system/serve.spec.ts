@@ -2,9 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openBackend } from '@retrace/compute';
-import { findLogprobMode, ServiceClient, VllmEngine } from '@retrace/endpoints';
+import { findLogprobMode, openTokenEngine, ServiceClient } from '@retrace/endpoints';
 import { evaluateLogprobs, Generator, Transformer } from '@retrace/policy';
-import { openDirectorySupply, startServer, type PolicySupply, type RunningServer } from '@retrace/serve';
+import {
+  openDirectorySupply,
+  startServer,
+  type PolicySupply,
+  type RunningServer,
+} from '@retrace/gateway/serve';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { QUESTION, TAUGHT_CONFIG, TOOLS, writeTaughtModel } from '../support/taught-model.js';
@@ -183,7 +188,7 @@ describe('tokens of the server', () => {
 
   it('serve our own client of vLLM, which finds raw logprobs by asking, and scores of a prompt', async () => {
     const service = new ServiceClient({ url: server.url, concurrency: 4 });
-    const engine = new VllmEngine(service, { timeoutMs: 10_000, maxRetries: 0 });
+    const engine = openTokenEngine('vllm', service, { timeoutMs: 10_000, maxRetries: 0 });
     expect(await engine.describe()).toBe('vllm test');
     expect(await findLogprobMode(engine, 'tiny', [[5, 9, 40]])).toBe('raw');
     const prompt = [5, 9, 40, 41, 5];

@@ -1,4 +1,14 @@
+export {
+  anthropicMessages,
+  isAnthropicMessage,
+  isReasoningPart,
+  reasoningOf,
+  toolCall,
+} from '@retrace/client/messages';
+export { isJsonObject } from '@retrace/trajectory/json';
 export type { OpenCall, Protocol, RecordedCall, SamplingDefaults, StreamReader } from './calls/protocol.js';
+export { AnswerFault } from './calls/answer-fault.js';
+export type { ServerQuestion } from './calls/server-question.js';
 export { completionCounts, messageCounts } from './calls/usage.js';
 export { errorBody, type ErrorBody } from './calls/error-body.js';
 export {
@@ -10,18 +20,10 @@ export {
 export { LogprobsWriter, type LogprobsMode } from './completions/logprobs-writer.js';
 export { CHAT_COMPLETIONS } from './completions/chat-completions.js';
 export { COMPLETIONS, hasSeveralPrompts } from './completions/completions.js';
-export {
-  countOf,
-  eventObject,
-  isJsonObject,
-  numberOf,
-  objectOf,
-  objectsOf,
-  textOf,
-} from './json/json-fields.js';
+export { countOf, eventObject, numberOf, objectOf, objectsOf, textOf } from './json/json-fields.js';
 export { MESSAGES } from './messages/messages.js';
 export { createResponses } from './responses/responses.js';
-export { NEUTRAL_SAMPLING, withNeutralSampling } from './sampling/sampling.js';
+export { DISTRIBUTION_PARAMETERS, NEUTRAL_SAMPLING, withNeutralSampling } from './sampling/sampling.js';
 export {
   hasTokens,
   KIND_PATHS,
@@ -36,8 +38,30 @@ export {
   type ModelServerKind,
   type TokenServerKind,
   VERSION_PATH,
+  WEIGHT_SERVER_KINDS,
+  type WeightServerKind,
 } from './servers/model-servers.js';
+export type {
+  GeneratedTokens,
+  GenerationRequest,
+  LikeliestRequest,
+  LogprobMode,
+  ScoreRequest,
+  TokenApi,
+  VersionSpan,
+} from './servers/token-api.js';
+export { TEXT_APIS, type TextApiKind } from './replies/text-apis.js';
+export type {
+  CalledTool,
+  ChatReply,
+  ChatRequest,
+  ChatTool,
+  ChatUsage,
+  TextApi,
+  TextMessage,
+} from './replies/text-api.js';
 export { eventText, objectOfEvent, STREAM_END, type SseEvent } from './sse/sse-event.js';
 export { SseFrames, withData, type SseFrame } from './sse/sse-frames.js';
-export { MISSING_LOGPROB } from './tokens/engine-tokens.js';
+export { readTokenIds } from './tokens/answered-tokens.js';
+export { knownLogprob } from './tokens/engine-tokens.js';
 export { completionTool, messageTool } from './tools/tool-definitions.js';

@@ -1,5 +1,5 @@
-import { completionTool, isJsonObject } from '@retrace/chat';
-import type { Json } from '@retrace/trajectory';
+import { completionTool } from '@retrace/chat';
+import { isJsonObject, type Json } from '@retrace/trajectory';
 import type { EpisodeFacts, StoredStep } from './stored-episode.js';
 
 /** Definitions of tools in OpenAI's shape, `{type: 'function', function: {name, description, parameters}}`. */

@@ -1,31 +1,11 @@
-export { AnthropicMessages } from './chat/anthropic-messages.js';
-export type {
-  ChatModel,
-  ChatReply,
-  ChatRequest,
-  ChatTool,
-  CalledTool,
-  ChatUsage,
-  TextMessage,
-} from './chat/chat-model.js';
-export { OpenAiChat } from './chat/openai-chat.js';
+export { ServedChat, type ChatModel } from './chat/served-chat.js';
 export { EndpointError, type EndpointErrorCode } from './endpoint-error.js';
 export type { PaceOptions } from './http/pace.js';
 export { ServiceClient, type ServiceOptions, type ServiceRequest } from './http/service-client.js';
 export { findLogprobMode } from './generation/logprob-mode.js';
 export { describeTokenizer, type ServedTokenizer } from './generation/served-tokenizer.js';
-export { VllmEngine } from './generation/vllm-engine.js';
 export { describeVllmModel, type ServedModel } from './generation/vllm-models.js';
-export type {
-  EngineOptions,
-  GeneratedTokens,
-  GenerationRequest,
-  LikeliestRequest,
-  LogprobMode,
-  ScoreRequest,
-  TokenEngine,
-  VersionSpan,
-} from './generation/token-engine.js';
+export type { EngineOptions, TokenEngine } from './generation/token-engine.js';
 export { openTokenEngine, openWeightDelivery } from './servers/token-servers.js';
 export { VllmAdapters } from './weights/vllm-adapters.js';
 export type { ConfirmedWeights, WeightDelivery, DeliveredWeights } from './weights/weight-delivery.js';

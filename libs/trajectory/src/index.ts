@@ -5,7 +5,7 @@ export type * from './events/dataset-events.js';
 export type * from './events/notebook-events.js';
 export type * from './events/episode-events.js';
 export type * from './events/event.js';
-export { isJsonObject, type Json, type JsonObject } from './events/json.js';
+export { isJsonObject, type Json, type JsonObject } from './json/json.js';
 export type { UpdateTokensTraced, UpdateTraced } from './events/lineage-events.js';
 export type * from './events/validation-events.js';
 export { columnsOfEpisodes, type ColumnsStep, type SealedEpisode } from './batch/columns-of-episodes.js';

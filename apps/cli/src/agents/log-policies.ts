@@ -1,6 +1,6 @@
 import { ControlTail, type EventLog } from '@retrace/log';
 import type { CheckpointFiles } from '@retrace/policy';
-import { openRunSupply, startServer, type RunningServer } from '@retrace/serve';
+import { openRunSupply, startServer, type RunningServer } from '@retrace/gateway/serve';
 import { readVersion } from '../installation.js';
 import { LOOPBACK } from '../roles/role-definitions.js';
 import { namedPolicy, requirePolicy, type NamedPolicy } from './named-policy.js';

@@ -1,4 +1,4 @@
-import type { RunningServer } from '@retrace/serve';
+import type { RunningServer } from '@retrace/gateway/serve';
 
 /** A server that answers until it is given back. */
 export interface UsedServer {

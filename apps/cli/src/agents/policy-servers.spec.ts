@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { KIND_PATHS } from '@retrace/chat';
 import { KeyDirectory, mintKey, type KeyScope } from '@retrace/process';
-import { KeyGuard } from '@retrace/serve';
+import { KeyGuard } from '@retrace/gateway/serve';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CliError } from '../cli-error.js';
 import { PolicyServers } from './policy-servers.js';

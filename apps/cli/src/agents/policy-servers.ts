@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { KIND_PATHS } from '@retrace/chat';
 import { PageGuard } from '@retrace/page-guard';
-import { readBody, RequestError, type KeyGuard } from '@retrace/serve';
+import { pageError, readWholeBody, RequestError, type KeyGuard } from '@retrace/gateway/serve';
 import { isRefusal } from '../run/refusal.js';
 import { LOOPBACK } from '../roles/role-definitions.js';
 import type { UsedServer } from './open-servers.js';
@@ -64,10 +64,9 @@ export class PolicyServers {
     let used: UsedServer | null = null;
     try {
       const refusal = this.guard.refusalOf(request);
-      if (refusal !== null)
-        throw new RequestError(refusal.message, { status: 403, code: refusal.code.toLowerCase() });
+      if (refusal !== null) throw pageError(refusal);
       if (!isKindQuestion(request)) await this.options.keys.check(request.headers);
-      const body = request.method === 'POST' ? await readBody(request, this.options.maxBodyBytes) : null;
+      const body = request.method === 'POST' ? await readWholeBody(request, this.options.maxBodyBytes) : null;
       used = await this.options.policies.use(body === null ? null : modelIn(body));
       await forward({ request, body, client, url: used.url });
     } catch (error) {

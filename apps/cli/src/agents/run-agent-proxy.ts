@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { openBackend } from '@retrace/compute';
 import { openLog } from '@retrace/log';
 import { readVariables, type DataDirectory, type Supervised } from '@retrace/process';
-import { startProxy, type CallRefusal, type ProxyConfig } from '@retrace/proxy';
-import { KeyGuard, RequestError } from '@retrace/serve';
+import { startProxy, type CallRefusal, type ProxyConfig } from '@retrace/gateway/proxy';
+import { KeyGuard, RequestError } from '@retrace/gateway/serve';
 import { CliError } from '../cli-error.js';
 import { isRefusal } from '../run/refusal.js';
 import { upstreamCommand } from '../commands/proxy/command.js';
@@ -31,7 +31,7 @@ interface OpenPoliciesOptions {
  * Records the calls of agents until asked to stop. They are passed on to the model server that `RETRACE_PROXY_UPSTREAM` names, with the other variables of
  * `retrace proxy` about it, or else to the policies of this data directory.
  *
- * @throws CliError `DATA_DIRECTORY_UNUSABLE` where no server runs on the data directory; ProxyError
+ * @throws CliError `DATA_DIRECTORY_UNUSABLE` where no server runs on the data directory; GatewayError
  */
 export async function runAgentProxy(supervised: Supervised): Promise<void> {
   const { RETRACE_DATA_DIR: path, RETRACE_AGENTS_KEY: ownKey = null } = readVariables(commandEnvironment, {
@@ -80,7 +80,7 @@ async function refusalOf(keys: KeyGuard, headers: IncomingHttpHeaders): Promise<
   }
 }
 
-/** The model server of the environment. @throws ProxyError `OPTION_INVALID`; CommanderError for a variable with a wrong value */
+/** The model server of the environment. @throws GatewayError `OPTION_INVALID`; CommanderError for a variable with a wrong value */
 function namedUpstream(): ReturnType<typeof upstreamConfig> {
   const options = upstreamCommand().exitOverride().parse([], { from: 'user' }).opts();
   return upstreamConfig(options, commandEnvironment);

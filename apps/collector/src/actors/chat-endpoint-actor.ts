@@ -1,4 +1,5 @@
-import type { ChatModel, ChatReply, ChatTool, CalledTool } from '@retrace/endpoints';
+import type { CalledTool, ChatReply, ChatTool } from '@retrace/chat';
+import type { ChatModel } from '@retrace/endpoints';
 import { encodePlain, type PolicyText } from '@retrace/policy';
 import type { Json, SamplingParameters } from '@retrace/trajectory';
 import { concatTokens } from '../turn/concat-tokens.js';

@@ -1,4 +1,5 @@
-import type { GeneratedTokens, GenerationRequest, TokenEngine } from '@retrace/endpoints';
+import type { GeneratedTokens, GenerationRequest } from '@retrace/chat';
+import type { TokenEngine } from '@retrace/endpoints';
 import { getEnvironment } from '@retrace/environments';
 import { buildWordTokenizer, plainPolicyText } from '@retrace/policy';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-import type { GeneratedTokens, LogprobMode, TokenEngine } from '@retrace/endpoints';
+import type { GeneratedTokens, LogprobMode } from '@retrace/chat';
+import type { TokenEngine } from '@retrace/endpoints';
 import type { PolicyText } from '@retrace/policy';
 import type { SamplingParameters } from '@retrace/trajectory';
 import { messageOf } from '../environment/guarded-environment.js';

@@ -1,11 +1,6 @@
 import type { ContextRecipe } from '@retrace/config';
-import {
-  AnthropicMessages,
-  OpenAiChat,
-  ServiceClient,
-  type ChatTool,
-  type PaceOptions,
-} from '@retrace/endpoints';
+import { modelServer, TEXT_APIS, type ChatTool, type TextApiKind } from '@retrace/chat';
+import { ServedChat, ServiceClient, type PaceOptions } from '@retrace/endpoints';
 import { openPolicyText, type PolicyText } from '@retrace/policy';
 import { CollectorError } from '../collector-error.js';
 import { ChatEndpointActor } from './chat-endpoint-actor.js';
@@ -17,7 +12,7 @@ const CONCURRENCY = 16;
 
 export interface ChatEndpointOptions {
   /** `openai`: any server of OpenAI's chat completions. `anthropic`: of Anthropic's messages. */
-  readonly kind: 'openai' | 'anthropic';
+  readonly kind: TextApiKind;
   /** As the SDKs take it: `https://api.openai.com/v1`, `http://127.0.0.1:8000/v1`, `https://api.anthropic.com`. */
   readonly url: string;
   /** Name of the model on the server. */
@@ -68,10 +63,10 @@ export async function openChatEndpoint(options: ChatEndpointOptions): Promise<Ch
   const { temperature = 1, topP = 1, greedy = false, maxNewTokens = MAX_NEW_TOKENS } = options;
   requireSampling(options, temperature, topP);
   const service = new ServiceClient({ url, concurrency, isPatient: true, pace: options.pace });
-  const Model = kind === 'openai' ? OpenAiChat : AnthropicMessages;
   const text = await openPolicyText({ tokenizer: 'byte', words: null, directory: undefined });
   const actor = new ChatEndpointActor({
-    model: new Model(service, model, {
+    model: new ServedChat(TEXT_APIS[kind], service, {
+      model,
       timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
       maxRetries: options.maxRetries ?? MAX_RETRIES,
       deadlineMs: options.deadlineMs,
@@ -92,7 +87,7 @@ function requireSampling(
   temperature: number,
   topP: number,
 ): void {
-  const maxTemperature = kind === 'anthropic' ? 1 : 2;
+  const { maxTemperature } = TEXT_APIS[kind];
   if (!(temperature >= 0 && temperature <= maxTemperature)) {
     const rule = `must be from 0 to ${maxTemperature} where kind is "${kind}"`;
     throw new CollectorError('INVALID_SETTING', `temperature: got ${temperature}, ${rule}`);
@@ -109,5 +104,6 @@ function keyHeaders({ kind, apiKeyVariable, variables }: ChatEndpointOptions): R
     const rule = 'is not set in the environment';
     throw new CollectorError('INVALID_SETTING', `apiKeyVariable: ${apiKeyVariable} ${rule}`);
   }
-  return kind === 'openai' ? { authorization: `Bearer ${key}` } : { 'x-api-key': key };
+  const { keyHeader } = modelServer(kind);
+  return keyHeader === undefined ? { authorization: `Bearer ${key}` } : { [keyHeader]: key };
 }

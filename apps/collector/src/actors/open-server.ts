@@ -1,11 +1,10 @@
-import type { TokenServerKind } from '@retrace/chat';
+import type { LogprobMode, WeightServerKind } from '@retrace/chat';
 import { hasAdapters, type EndpointRecipe, type PolicyRecipe, type Recipe } from '@retrace/config';
 import {
   openTokenEngine,
   openWeightDelivery,
   ServiceClient,
   type EngineOptions,
-  type LogprobMode,
   type TokenEngine,
   type WeightDelivery,
 } from '@retrace/endpoints';
@@ -58,7 +57,7 @@ async function openTinker({ recipe }: ServerOptions): Promise<OpenedServer> {
 }
 
 async function openService(
-  kind: TokenServerKind,
+  kind: WeightServerKind,
   { recipe, endpoint, policy, variables, warn }: ServerOptions,
 ): Promise<OpenedServer> {
   const port = endpoint.command === undefined ? 0 : await findFreePort();

@@ -1,4 +1,5 @@
-import type { GeneratedTokens, GenerationRequest, TokenEngine } from '@retrace/endpoints';
+import type { GeneratedTokens, GenerationRequest } from '@retrace/chat';
+import type { TokenEngine } from '@retrace/endpoints';
 import { describe, expect, it } from 'vitest';
 import { PausableEngine } from './pausable-engine.js';
 

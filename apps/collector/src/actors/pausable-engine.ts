@@ -1,10 +1,5 @@
-import type {
-  GeneratedTokens,
-  GenerationRequest,
-  LikeliestRequest,
-  ScoreRequest,
-  TokenEngine,
-} from '@retrace/endpoints';
+import type { GeneratedTokens, GenerationRequest, LikeliestRequest, ScoreRequest } from '@retrace/chat';
+import type { TokenEngine } from '@retrace/endpoints';
 
 /** An engine whose server may change its weights between turns: while it is paused, turns under way end and no other begins. */
 export class PausableEngine implements TokenEngine {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { MAX_LOGPROB_DIFFERENCE, type Recipe } from '@retrace/config';
-import { findLogprobMode, type LogprobMode, type TokenEngine } from '@retrace/endpoints';
+import type { LogprobMode } from '@retrace/chat';
+import { findLogprobMode, type TokenEngine } from '@retrace/endpoints';
 import type { WarningLog } from '@retrace/log';
 import type { PolicyText, Transformer } from '@retrace/policy';
 import type { SamplingParameters } from '@retrace/trajectory';

@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { engineOf, type Recipe } from '@retrace/config';
+import type { GeneratedTokens, GenerationRequest, ScoreRequest } from '@retrace/chat';
 import {
   EndpointError,
   type ConfirmedWeights,
   type DeliveredWeights,
-  type GeneratedTokens,
-  type GenerationRequest,
-  type ScoreRequest,
   type TokenEngine,
   type WeightDelivery,
 } from '@retrace/endpoints';

@@ -1,12 +1,11 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { GeneratedTokens, GenerationRequest } from '@retrace/chat';
 import {
   EndpointError,
   type ConfirmedWeights,
   type DeliveredWeights,
-  type GeneratedTokens,
-  type GenerationRequest,
   type TokenEngine,
   type WeightDelivery,
 } from '@retrace/endpoints';

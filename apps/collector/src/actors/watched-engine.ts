@@ -1,12 +1,5 @@
-import {
-  EndpointError,
-  type GeneratedTokens,
-  type GenerationRequest,
-  type LikeliestRequest,
-  type ScoreRequest,
-  type TokenEngine,
-  type WeightDelivery,
-} from '@retrace/endpoints';
+import type { GeneratedTokens, GenerationRequest, LikeliestRequest, ScoreRequest } from '@retrace/chat';
+import { EndpointError, type TokenEngine, type WeightDelivery } from '@retrace/endpoints';
 import type { PausableEngine } from './pausable-engine.js';
 import type { ServedPolicies } from './served-policies.js';
 

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { ContextRecipe } from '@retrace/config';
-import { describeVllmModel, findLogprobMode, ServiceClient, VllmEngine } from '@retrace/endpoints';
+import { describeVllmModel, findLogprobMode, openTokenEngine, ServiceClient } from '@retrace/endpoints';
 import { openPolicyText } from '@retrace/policy';
 import { EndpointActor } from '../actors/endpoint-actor.js';
 import { probes } from '../actors/policy-endpoint.js';
@@ -38,7 +38,7 @@ export async function openTokenServer(
   const context: ContextRecipe = recipe?.context ?? { window: 'history', tokenizer: 'model', maxNewTokens };
   const setting = recipe ?? { context, collection: {} };
   const loops = await openLoop(setting);
-  const engine = new VllmEngine(service, options);
+  const engine = openTokenEngine('vllm', service, options);
   const { temperature = 1, topK = 0, topP = 1, greedy = false } = sampling;
   return {
     actor: new EndpointActor({

@@ -1,5 +1,6 @@
 import type { ActionFormat, ActionFormatOptions } from '../action-format.js';
-import { callValues, exactCall, isObject, looseCall } from '../tools/call-fields.js';
+import { isJsonObject } from '@retrace/trajectory/json';
+import { callValues, exactCall, looseCall } from '../tools/call-fields.js';
 import { jsonPart, readJson, repairJson } from '../tools/read-json.js';
 import { ACT, Toolbox } from '../tools/toolbox.js';
 import { turnOfCalls } from './tool-turns.js';
@@ -53,7 +54,7 @@ export function jsonCallFormat(
 }
 
 function thoughtIn(value: unknown): string | null {
-  return isObject(value) && typeof value.thought === 'string' ? value.thought.trim() : null;
+  return isJsonObject(value) && typeof value.thought === 'string' ? value.thought.trim() : null;
 }
 
 /** Words before the JSON, without the fence of a block of code. */

@@ -1,6 +1,7 @@
 import type { ActionFormat, ActionFormatOptions, ParsedTurn } from '../action-format.js';
 import { TagReader } from '../tags/block.js';
-import { isObject, type WrittenCall } from '../tools/call-fields.js';
+import { isJsonObject } from '@retrace/trajectory/json';
+import type { WrittenCall } from '../tools/call-fields.js';
 import { readJson, repairJson } from '../tools/read-json.js';
 import { ACT, Toolbox } from '../tools/toolbox.js';
 import { soleAction } from './sole-action.js';
@@ -81,6 +82,6 @@ function callIn(content: string, strict: boolean): WrittenCall | null {
 /** Parameters that are not JSON are the argument `query`. */
 function parametersIn(text: string, strict: boolean): Readonly<Record<string, unknown>> | null {
   const read = strict ? readJson(text) : repairJson(text);
-  if ('value' in read && isObject(read.value)) return read.value;
+  if ('value' in read && isJsonObject(read.value)) return read.value;
   return strict ? null : { query: text };
 }

@@ -1,20 +1,16 @@
+import { isJsonObject } from '@retrace/trajectory/json';
+
 /** A call as an agent wrote it, before its tool's schema is looked at. */
 export interface WrittenCall {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Reads `{ [nameKey]: text, arguments: object }` without other keys than `thought`; null otherwise. */
 export function exactCall(value: unknown, nameKey: string): WrittenCall | null {
-  if (!isObject(value)) return null;
+  if (!isJsonObject(value)) return null;
   const { [nameKey]: name, arguments: values, thought: _, ...rest } = value;
-  const isCall = typeof name === 'string' && isObject(values) && Object.keys(rest).length === 0;
+  const isCall = typeof name === 'string' && isJsonObject(values) && Object.keys(rest).length === 0;
   return isCall ? { name, arguments: values } : null;
 }
 
@@ -23,18 +19,18 @@ export function exactCall(value: unknown, nameKey: string): WrittenCall | null {
  * or as JSON in a text, also inside `function` as OpenAI's API has it; null otherwise.
  */
 export function looseCall(value: unknown): WrittenCall | null {
-  if (!isObject(value)) return null;
-  if (isObject(value.function)) return looseCall(value.function);
+  if (!isJsonObject(value)) return null;
+  if (isJsonObject(value.function)) return looseCall(value.function);
   const name = value.name ?? value.function_name ?? value.tool;
   const given = value.arguments ?? value.parameters ?? value.args ?? {};
   const values = typeof given === 'string' ? objectIn(given) : given;
-  return typeof name === 'string' && isObject(values) ? { name: name.trim(), arguments: values } : null;
+  return typeof name === 'string' && isJsonObject(values) ? { name: name.trim(), arguments: values } : null;
 }
 
 /** The calls of a value: itself, a list, or a message with `tool_calls`. */
 export function callValues(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
-  return isObject(value) && Array.isArray(value.tool_calls) ? value.tool_calls : [value];
+  return isJsonObject(value) && Array.isArray(value.tool_calls) ? value.tool_calls : [value];
 }
 
 function objectIn(text: string): unknown {

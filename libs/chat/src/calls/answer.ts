@@ -1,5 +1,6 @@
 import type { JsonObject } from '@retrace/client';
-import { isJsonObject, textOf } from '../json/json-fields.js';
+import { isJsonObject } from '@retrace/trajectory/json';
+import { textOf } from '../json/json-fields.js';
 import type { RecordedCall } from './protocol.js';
 
 /** An answer as its server told it, complete or cut off. */

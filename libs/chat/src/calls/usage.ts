@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, TokenUsage } from '@retrace/client';
-import { isJsonObject, numberOf, objectOf } from '../json/json-fields.js';
+import { isJsonObject } from '@retrace/trajectory/json';
+import { numberOf, objectOf } from '../json/json-fields.js';
 
 /** Token counts of an answer, as its server told them; null = not told. */
 type ToldUsage = Required<Omit<TokenUsage, 'costUsd'>>;

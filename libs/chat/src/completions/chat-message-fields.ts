@@ -7,7 +7,8 @@ import {
   reasoningOf,
   toolCall,
 } from '@retrace/client/messages';
-import { hasOnlyObjects, isJsonObject, objectOf, objectsOf, textOf } from '../json/json-fields.js';
+import { isJsonObject } from '@retrace/trajectory/json';
+import { hasOnlyObjects, objectOf, objectsOf, textOf } from '../json/json-fields.js';
 
 /** The field of a message of chat completions, or of a delta of one, that is not as the protocol or any known server has it; undefined where there is none. */
 export function unreadableMessageField(message: JsonObject): string | undefined {

@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from '@retrace/client';
 import { REASONING_FIELDS } from '@retrace/client/messages';
+import { isJsonObject } from '@retrace/trajectory/json';
 import { unreadableMessageField } from './chat-message-fields.js';
 import { logprobsOf, sampledIdsOf, unreadableIds } from '../tokens/engine-tokens.js';
-import { isJsonObject, objectOf, objectsOf, textOf } from '../json/json-fields.js';
+import { objectOf, objectsOf, textOf } from '../json/json-fields.js';
 import { ToolCallsDraft } from './tool-calls-draft.js';
 
 /** Fields of a message that a stream brings in pieces: texts, or lists of parts. */

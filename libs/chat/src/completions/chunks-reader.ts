@@ -1,9 +1,10 @@
 import type { JsonObject } from '@retrace/client';
+import { isJsonObject } from '@retrace/trajectory/json';
 import { ChoiceDraft } from './choice-draft.js';
 import type { EngineAnswer } from '../calls/answer.js';
 import { promptIdsOf, unreadableIds } from '../tokens/engine-tokens.js';
 import { EventsReader } from '../calls/events-reader.js';
-import { hasOnlyObjects, isJsonObject, numberOf, objectsOf } from '../json/json-fields.js';
+import { hasOnlyObjects, numberOf, objectsOf } from '../json/json-fields.js';
 import type { RecordedCall } from '../calls/protocol.js';
 
 const SUCCESS = 200;

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@retrace/client';
+import { isJsonObject } from '@retrace/trajectory/json';
 
 type Json = JsonValue | undefined;
 
@@ -40,10 +41,6 @@ export function numberOf(value: Json): number | null {
 /** A whole number, at least 0; null for everything else. */
 export function countOf(value: Json): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
-}
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The data of an event as an object; null for data of another kind, such as `[DONE]`. */

@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '@retrace/client';
+import { isJsonObject } from '@retrace/trajectory/json';
 import type { EngineAnswer } from '../calls/answer.js';
 import { EventsReader } from '../calls/events-reader.js';
-import { isJsonObject, numberOf, objectOf, textOf } from '../json/json-fields.js';
+import { numberOf, objectOf, textOf } from '../json/json-fields.js';
 import type { RecordedCall } from '../calls/protocol.js';
 
 /** A block that grows. */

@@ -1,14 +1,8 @@
 import type { ChatMessage, JsonObject } from '@retrace/client';
 import { chatMessage, messagesOfItems, outputOfItems, type ResponsesItem } from '@retrace/client/messages';
+import { isJsonObject } from '@retrace/trajectory/json';
 import { errorOfAnswer, wholenessOf, type EngineAnswer } from '../calls/answer.js';
-import {
-  isJsonObject,
-  leadingObjects,
-  listedObjects,
-  objectOf,
-  objectsOf,
-  textOf,
-} from '../json/json-fields.js';
+import { leadingObjects, listedObjects, objectOf, objectsOf, textOf } from '../json/json-fields.js';
 import type { Protocol, RecordedCall, SamplingDefaults } from '../calls/protocol.js';
 import { responseUsage } from '../calls/usage.js';
 import { ResponseMemory } from './response-memory.js';

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, Sampling } from '@retrace/client';
-import { isJsonObject, numberOf } from '../json/json-fields.js';
+import { isJsonObject } from '@retrace/trajectory/json';
+import { numberOf } from '../json/json-fields.js';
 import type { RecordedCall, SamplingDefaults } from '../calls/protocol.js';
 
 /** Values that leave the distribution of the model as it is. */
@@ -70,40 +71,45 @@ function samplingOf(body: JsonObject): Sampling | null {
   };
 }
 
-type IsOff = (value: JsonValue) => boolean;
-
-const isZero: IsOff = (value) => value === 0;
-const isEmpty: IsOff = (value) =>
-  Array.isArray(value) ? value.length === 0 : isJsonObject(value) && Object.keys(value).length === 0;
-const never: IsOff = () => false;
-
-/** Parameters that change the distribution which tokens are sampled from, and that `Sampling` has no field for. */
-const OTHER_PARAMETERS: Readonly<Record<string, IsOff>> = {
-  min_p: isZero,
-  min_tokens: isZero,
-  presence_penalty: isZero,
-  frequency_penalty: isZero,
-  repetition_penalty: (value) => value === 1,
-  logit_bias: isEmpty,
-  bad_words: isEmpty,
-  allowed_token_ids: isEmpty,
-  use_beam_search: (value) => value === false,
-  response_format: (value) => isJsonObject(value) && value.type === 'text',
-  tool_choice: (value) => value === 'auto' || value === 'none',
-  structured_outputs: never,
-  guided_json: never,
-  guided_regex: never,
-  guided_choice: never,
-  guided_grammar: never,
-  regex: never,
-  ebnf: never,
-  json_schema: never,
-};
+/**
+ * Parameters that change the distribution which tokens are sampled from, and that `Sampling` has no field for, each with the values that leave it as it is;
+ * none: any value changes it.
+ */
+export const DISTRIBUTION_PARAMETERS = {
+  min_p: [0],
+  min_tokens: [0],
+  presence_penalty: [0],
+  frequency_penalty: [0],
+  repetition_penalty: [1],
+  logit_bias: [{}],
+  bad_words: [[]],
+  allowed_token_ids: [[]],
+  use_beam_search: [false],
+  response_format: [{ type: 'text' }],
+  tool_choice: ['auto', 'none'],
+  structured_outputs: [],
+  guided_json: [],
+  guided_regex: [],
+  guided_choice: [],
+  guided_grammar: [],
+  regex: [],
+  ebnf: [],
+  json_schema: [],
+} as const satisfies Readonly<Record<string, readonly JsonValue[]>>;
 
 /** Parameters that make the log-probabilities differ from the distribution that was sampled from. */
 function otherParameters(body: JsonObject): readonly string[] {
-  return Object.entries(OTHER_PARAMETERS).flatMap(([name, isOff]) => {
+  return Object.entries<readonly JsonValue[]>(DISTRIBUTION_PARAMETERS).flatMap(([name, neutral]) => {
     const value = body[name];
-    return value === undefined || value === null || isOff(value) ? [] : [name];
+    return isMissing(value) || neutral.some((each) => isLike(value, each)) ? [] : [name];
   });
+}
+
+/** Whether a value has no effect as the neutral one has none: an object may have more fields than that, and an empty list is an empty object. */
+function isLike(value: JsonValue | undefined, neutral: JsonValue): boolean {
+  if (typeof neutral !== 'object' || neutral === null) return value === neutral;
+  if (typeof value !== 'object' || value === null) return false;
+  const fields = Object.entries(neutral);
+  if (fields.length === 0) return Object.keys(value).length === 0;
+  return isJsonObject(value) && fields.every(([name, field]) => value[name] === field);
 }

@@ -1,4 +1,5 @@
 import type { Protocol } from '../calls/protocol.js';
+import type { LogprobMode, TokenApi } from './token-api.js';
 
 /** A program that serves models, as far as programs differ in what can be asked of them. */
 export interface ModelServer {
@@ -27,16 +28,20 @@ type FlaggedApi = Extract<Protocol['name'], 'chat-completions' | 'completions'>;
 
 /** Token ids and log-probabilities that a server gives when it is asked for them. */
 export interface ServedTokens {
+  /** How it samples and scores tokens from tokens. */
+  readonly api: TokenApi;
   /** Fields of a request that ask for token ids with `true`, each with the fields of an answer that it brings: the proxy hides them where it asked. */
   readonly idFlags: Readonly<Record<FlaggedApi, Readonly<Record<string, readonly string[]>>>>;
   /** Whether responses of OpenAI's API have them, which `enable_response_messages` asks for. */
   readonly areInResponses: boolean;
   /** Whether log-probabilities are before temperature (`raw`) or after it, unless it was started otherwise. */
-  readonly logprobMode: 'raw' | 'processed';
+  readonly logprobMode: LogprobMode;
   /** Most texts that may end a turn; null: any number. */
   readonly maxStopStrings: number | null;
   /** Whether it serves several models, each under a name that requests give. */
   readonly servesByName: boolean;
+  /** Whether a running one takes other weights, which its entry in the table of `libs/endpoints/src/weights` delivers. */
+  readonly takesWeights: boolean;
   /** Whether it takes LoRA adapters beside its model. */
   readonly takesAdapters: boolean;
 }

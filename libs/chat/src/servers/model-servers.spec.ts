@@ -13,7 +13,7 @@ const MODEL = { model_path: '/models/m' };
 
 describe('The kind of a model server', () => {
   it('is told by a field of one of its routes, with the answer that has it', () => {
-    expect(KIND_PATHS).toEqual(['/version', '/get_model_info']);
+    expect(KIND_PATHS).toEqual(expect.arrayContaining(['/version', '/get_model_info']));
     expect(kindByAnswers(new Map([['/version', VERSION]]))).toEqual({ kind: 'vllm', sign: VERSION });
     const both = new Map<string, object>([
       ['/version', VERSION],
@@ -32,9 +32,11 @@ describe('The kind of a model server', () => {
   });
 
   it('that gives tokens takes its sampling from its model, and says of which distribution its log-probabilities are', () => {
-    expect(TOKEN_SERVER_KINDS).toEqual(['vllm', 'sglang']);
-    expect(TOKEN_SERVER_KINDS.map(knownDefaults)).toEqual([{}, {}]);
-    expect(TOKEN_SERVER_KINDS.map((kind) => tokenServer(kind).logprobMode)).toEqual(['raw', 'processed']);
+    for (const kind of TOKEN_SERVER_KINDS) expect(knownDefaults(kind)).toEqual({});
+    expect([tokenServer('vllm').logprobMode, tokenServer('sglang').logprobMode]).toEqual([
+      'raw',
+      'processed',
+    ]);
     expect(knownDefaults('other')).toEqual({ top_p: 1, top_k: -1, min_p: 0, repetition_penalty: 1 });
   });
 });

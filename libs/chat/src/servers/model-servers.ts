@@ -25,12 +25,19 @@ export type TokenServerKind = {
   [Kind in ModelServerKind]: (typeof MODEL_SERVERS)[Kind]['tokens'] extends null ? never : Kind;
 }[ModelServerKind];
 
-/** Kinds that take LoRA adapters beside their model. */
-export type AdapterServerKind = {
-  [Kind in TokenServerKind]: (typeof MODEL_SERVERS)[Kind]['tokens']['takesAdapters'] extends true
+/** Kinds that take new weights while they run, so that a policy that trains can be sampled there. */
+export type WeightServerKind = {
+  [Kind in TokenServerKind]: (typeof MODEL_SERVERS)[Kind]['tokens']['takesWeights'] extends true
     ? Kind
     : never;
 }[TokenServerKind];
+
+/** Kinds that take LoRA adapters beside their model. */
+export type AdapterServerKind = {
+  [Kind in WeightServerKind]: (typeof MODEL_SERVERS)[Kind]['tokens']['takesAdapters'] extends true
+    ? Kind
+    : never;
+}[WeightServerKind];
 
 export const MODEL_SERVER_KINDS = Object.keys(MODEL_SERVERS) as readonly ModelServerKind[];
 
@@ -73,6 +80,10 @@ export function hasTokens(kind: ModelServerKind): kind is TokenServerKind {
 }
 
 export const TOKEN_SERVER_KINDS: readonly TokenServerKind[] = MODEL_SERVER_KINDS.filter(hasTokens);
+
+export const WEIGHT_SERVER_KINDS: readonly WeightServerKind[] = TOKEN_SERVER_KINDS.filter(
+  (kind): kind is WeightServerKind => tokenServer(kind).takesWeights,
+);
 
 /** The facts of a kind that gives tokens. */
 export function tokenServer(kind: TokenServerKind): ServedTokens {

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, TokenUsage } from '@retrace/client';
-import { isJsonObject, numberOf, objectsOf } from '../json/json-fields.js';
+import { isJsonObject } from '@retrace/trajectory/json';
+import { objectsOf } from '../json/json-fields.js';
 import type { PromptAndSampledTokens } from '../calls/protocol.js';
 
 /** vLLM writes this for a log-probability that it does not have. */
@@ -28,9 +29,9 @@ export function sampledIdsOf(choice: JsonObject): readonly number[] | null {
 export function logprobsOf({ logprobs }: JsonObject): readonly (number | null)[] | null {
   if (!isJsonObject(logprobs)) return null;
   if (Array.isArray(logprobs.content))
-    return objectsOf(logprobs.content).map(({ logprob }) => known(logprob));
+    return objectsOf(logprobs.content).map(({ logprob }) => knownLogprob(logprob));
   if (Array.isArray(logprobs.token_logprobs))
-    return (logprobs.token_logprobs as readonly JsonValue[]).map(known);
+    return (logprobs.token_logprobs as readonly JsonValue[]).map(knownLogprob);
   return null;
 }
 
@@ -79,9 +80,9 @@ export function weightVersionOf({ metadata }: JsonObject): string | null {
   return typeof version === 'string' ? version : null;
 }
 
-function known(value: JsonValue | undefined): number | null {
-  const logprob = numberOf(value);
-  return logprob === null || logprob <= MISSING_LOGPROB ? null : logprob;
+/** A log-probability; null where there is none, or vLLM's number in place of one. */
+export function knownLogprob(value: unknown): number | null {
+  return typeof value === 'number' && value > MISSING_LOGPROB ? value : null;
 }
 
 /** A list of token ids; null for anything else. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@retrace/client';
-import { isJsonObject } from '../json/json-fields.js';
+import { isJsonObject } from '@retrace/trajectory/json';
 
 /**
  * Reads the definition of a tool, of OpenAI's chat or Responses API, of Anthropic, or a bare function, in the shape of chat completions:

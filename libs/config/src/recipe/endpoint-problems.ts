@@ -1,4 +1,4 @@
-import { TOKEN_SERVER_KINDS, tokenServer } from '@retrace/chat';
+import { WEIGHT_SERVER_KINDS, tokenServer } from '@retrace/chat';
 import { agentSettings } from './agent-problems.js';
 import type { EndpointRecipe } from './endpoint-recipe.js';
 import { hasAdapters } from './model-recipe.js';
@@ -48,7 +48,7 @@ export function endpointProblems(recipe: Recipe): string[] {
     );
   }
   if ((!takesAdapters || command !== undefined) && hasAdapters(policy)) {
-    const kinds = TOKEN_SERVER_KINDS.filter((each) => !tokenServer(each).takesAdapters);
+    const kinds = WEIGHT_SERVER_KINDS.filter((each) => !tokenServer(each).takesAdapters);
     problems.push(
       `policy.lora: must be absent where collection.endpoint.kind is ${kinds.map((each) => `"${each}"`).join(' or ')}, or command starts the server: it gets all weights`,
     );

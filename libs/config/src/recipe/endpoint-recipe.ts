@@ -1,4 +1,4 @@
-import { TOKEN_SERVER_KINDS, type TokenServerKind } from '@retrace/chat';
+import { WEIGHT_SERVER_KINDS, type WeightServerKind } from '@retrace/chat';
 import { IsIn, IsOptional } from '@retrace/validation';
 import { IsLine, IsList, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 
@@ -8,7 +8,7 @@ export const MAX_LOGPROB_DIFFERENCE = 2e-3;
 /** A server that samples the policy's turns in place of the collector, and gets each new policy version from it. */
 export class EndpointRecipe {
   /** Kind of server. `vllm` gets the adapters of `policy.lora`, or without them all weights, `sglang` all weights. `tinker` is the server of the run's engine "tinker", which has the weights. */
-  @IsIn([...TOKEN_SERVER_KINDS, 'tinker']) readonly kind!: TokenServerKind | 'tinker';
+  @IsIn([...WEIGHT_SERVER_KINDS, 'tinker']) readonly kind!: WeightServerKind | 'tinker';
   /** Address of a server that runs, without a path: `http://127.0.0.1:8000`. */
   @IsOptional() @IsLine({ maxLength: 2000 }) readonly url?: string;
   /**

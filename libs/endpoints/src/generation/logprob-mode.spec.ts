@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findLogprobMode } from './logprob-mode.js';
-import type { LikeliestRequest, LogprobMode, TokenEngine } from './token-engine.js';
+import type { LikeliestRequest, LogprobMode } from '@retrace/chat';
+import type { TokenEngine } from './token-engine.js';
 
 /** log softmax(logits / T) */
 function logSoftmax(logits: readonly number[], temperature: number): number[] {

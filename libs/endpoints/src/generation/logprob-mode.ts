@@ -1,5 +1,6 @@
+import type { LogprobMode } from '@retrace/chat';
 import { EndpointError } from '../endpoint-error.js';
-import type { LogprobMode, TokenEngine } from './token-engine.js';
+import type { TokenEngine } from './token-engine.js';
 
 /** Far from 1, so that both distributions differ clearly. */
 const PROBE_TEMPERATURE = 0.5;

@@ -1,4 +1,4 @@
-import { MISSING_LOGPROB } from '@retrace/chat';
+import { AnswerFault } from '@retrace/chat';
 import { EndpointError } from '../endpoint-error.js';
 
 /** @throws EndpointError `MALFORMED_ANSWER` */
@@ -10,42 +10,21 @@ export function readJson(text: string): unknown {
   }
 }
 
-/** @throws EndpointError `MALFORMED_ANSWER` unless they are token ids, at least one */
-export function readTokenIds(value: unknown, field: string): Int32Array {
-  const isToken = (id: unknown): id is number =>
-    Number.isInteger(id) && (id as number) >= 0 && (id as number) < 2 ** 31;
-  if (Array.isArray(value) && value.length > 0 && value.every(isToken)) return Int32Array.from(value);
-  throw malformed(field, 'must be token ids, at least one');
-}
-
-/**
- * Reads logprobs: null and −9999 are missing (NaN), and what rounding put above 0 is 0.
- *
- * @throws EndpointError `MALFORMED_ANSWER` unless there is one for each token
- */
-export function readLogprobs(
-  value: unknown,
-  { field, length }: { readonly field: string; readonly length: number },
-): Float32Array {
-  if (!Array.isArray(value) || value.length !== length) {
-    const found = Array.isArray(value) ? `${value.length} values` : 'none';
-    throw malformed(field, `must have one for each of ${length} tokens, has ${found}`);
+/** Reads an answer that is JSON. @throws EndpointError `MALFORMED_ANSWER`, also for what `read` throws as AnswerFault */
+export function readAnswer<Answer>(text: string, read: (answer: unknown) => Answer): Answer {
+  const answer = readJson(text);
+  try {
+    return read(answer);
+  } catch (error) {
+    if (!(error instanceof AnswerFault)) throw error;
+    throw new EndpointError(error.code, error.message, { cause: error });
   }
-  return Float32Array.from(value as unknown[], (logprob) => {
-    if (logprob === null || logprob === MISSING_LOGPROB) return Number.NaN;
-    if (typeof logprob !== 'number' || Number.isNaN(logprob)) {
-      throw malformed(field, `must be numbers, has ${JSON.stringify(logprob)}`);
-    }
-    return Math.min(0, logprob);
-  });
 }
 
-/** @throws EndpointError `MALFORMED_ANSWER` where the server counted other tokens than it told; a server that counts none is believed */
-export function checkCount(numTokens: number, counted: unknown, field: string): void {
-  if (typeof counted !== 'number' || counted === numTokens) return;
-  throw malformed(field, `says ${counted} tokens, the answer has ${numTokens}`);
-}
-
-function malformed(field: string, rule: string): EndpointError {
-  return new EndpointError('MALFORMED_ANSWER', `${field} ${rule}`);
+/** One field of an answer that is a JSON object; undefined where it lacks it. @throws EndpointError `MALFORMED_ANSWER` */
+export function readField(text: string, field: string): unknown {
+  const answer = readJson(text);
+  if (typeof answer === 'object' && answer !== null)
+    return (answer as Readonly<Record<string, unknown>>)[field];
+  throw new EndpointError('MALFORMED_ANSWER', `the answer is no object: ${text.slice(0, 80)}`);
 }

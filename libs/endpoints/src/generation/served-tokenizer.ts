@@ -1,7 +1,7 @@
+import { readTokenIds } from '@retrace/chat';
 import { EndpointError } from '../endpoint-error.js';
 import type { ServiceClient } from '../http/service-client.js';
-import { readField } from './read-field.js';
-import { readTokenIds } from './read-answer.js';
+import { readAnswer, readField } from './read-answer.js';
 import type { EngineOptions } from './token-engine.js';
 
 /** Not found, not allowed, not implemented. */
@@ -38,7 +38,7 @@ export async function describeTokenizer(
     service.request({
       ...{ ...options, path: '/tokenize', signal },
       body: { model, prompt: text, add_special_tokens: false },
-      read: (answer) => readTokenIds(readField(answer, 'tokens'), 'tokens'),
+      read: (answer) => readAnswer(answer, () => readTokenIds(readField(answer, 'tokens'), 'tokens')),
     }),
   );
   return { hash: null, tokenIds };

@@ -1,6 +1,6 @@
 import { EndpointError } from '../endpoint-error.js';
 import type { ServiceClient } from '../http/service-client.js';
-import { readField } from './read-field.js';
+import { readField } from './read-answer.js';
 import type { EngineOptions } from './token-engine.js';
 
 interface ListedModel {

@@ -1,30 +1,28 @@
-import type { AdapterServerKind, TokenServerKind } from '@retrace/chat';
-import { SglangEngine } from '../generation/sglang-engine.js';
+import {
+  tokenServer,
+  type AdapterServerKind,
+  type TokenServerKind,
+  type WeightServerKind,
+} from '@retrace/chat';
+import { ServedEngine } from '../generation/served-engine.js';
 import type { EngineOptions, TokenEngine } from '../generation/token-engine.js';
-import { VllmEngine } from '../generation/vllm-engine.js';
 import type { ServiceClient } from '../http/service-client.js';
 import { SglangWeights } from '../weights/sglang-weights.js';
 import { VllmAdapters } from '../weights/vllm-adapters.js';
 import { VllmWeightUpdate } from '../weights/vllm-weight-update.js';
 import type { WeightDelivery } from '../weights/weight-delivery.js';
 
-type Opened<Client> = new (service: ServiceClient, options: EngineOptions) => Client;
+type Delivery = new (service: ServiceClient, options: EngineOptions) => WeightDelivery;
 
-/** Clients of one kind of server. */
-interface TokenServerClients<AdapterDelivery> {
-  readonly Engine: Opened<TokenEngine>;
-  readonly ModelDelivery: Opened<WeightDelivery>;
-  /** Delivers LoRA adapters; null where the kind takes none (`takesAdapters`). */
-  readonly AdapterDelivery: AdapterDelivery;
-}
-
-const CLIENTS: {
-  readonly [Kind in TokenServerKind]: TokenServerClients<
-    Kind extends AdapterServerKind ? Opened<WeightDelivery> : null
-  >;
+/** Deliveries to servers of each kind that takes weights: of whole models, and of LoRA adapters where the kind takes those (`takesAdapters`). */
+const DELIVERIES: {
+  readonly [Kind in WeightServerKind]: {
+    readonly model: Delivery;
+    readonly adapter: Kind extends AdapterServerKind ? Delivery : null;
+  };
 } = {
-  vllm: { Engine: VllmEngine, ModelDelivery: VllmWeightUpdate, AdapterDelivery: VllmAdapters },
-  sglang: { Engine: SglangEngine, ModelDelivery: SglangWeights, AdapterDelivery: null },
+  vllm: { model: VllmWeightUpdate, adapter: VllmAdapters },
+  sglang: { model: SglangWeights, adapter: null },
 };
 
 /** Opens the engine of a server, which samples and scores. */
@@ -33,7 +31,7 @@ export function openTokenEngine(
   service: ServiceClient,
   options: EngineOptions,
 ): TokenEngine {
-  return new CLIENTS[kind].Engine(service, options);
+  return new ServedEngine(tokenServer(kind).api, service, options);
 }
 
 interface DeliveredPolicy extends EngineOptions {
@@ -43,11 +41,11 @@ interface DeliveredPolicy extends EngineOptions {
 
 /** Opens the way by which a server that runs gets new weights. */
 export function openWeightDelivery(
-  kind: TokenServerKind,
+  kind: WeightServerKind,
   service: ServiceClient,
   { hasAdapters, ...options }: DeliveredPolicy,
 ): WeightDelivery {
-  const { AdapterDelivery, ModelDelivery } = CLIENTS[kind];
-  const Delivery = (hasAdapters ? AdapterDelivery : null) ?? ModelDelivery;
-  return new Delivery(service, options);
+  const { adapter, model } = DELIVERIES[kind];
+  const Opened = (hasAdapters ? adapter : null) ?? model;
+  return new Opened(service, options);
 }

@@ -2,7 +2,7 @@ import { EndpointError } from '../endpoint-error.js';
 import type { EngineOptions } from '../generation/token-engine.js';
 import type { ServiceClient } from '../http/service-client.js';
 import { requireVersion } from './confirm-version.js';
-import { readField } from '../generation/read-field.js';
+import { readField } from '../generation/read-answer.js';
 import type { ConfirmedWeights, WeightDelivery, DeliveredWeights } from './weight-delivery.js';
 import { whilePaused } from './while-paused.js';
 

@@ -1,5 +1,5 @@
 import { isJsonObject } from '@retrace/trajectory';
-import { anthropicMessages, isAnthropicMessage } from '@retrace/client/messages';
+import { anthropicMessages, isAnthropicMessage } from '@retrace/chat';
 import type { WireMessage } from '@retrace/recording';
 import { writeJson } from '@retrace/rows';
 import type { Fields } from '../fields.js';

@@ -1,3 +1,4 @@
+import { toolCall } from '@retrace/chat';
 import { writeJson } from '@retrace/rows';
 import { isJsonObject, type Json } from '@retrace/trajectory';
 import { asFields, asList, asText, isMissing, json } from '../fields.js';
@@ -18,7 +19,7 @@ export function chatMessage(value: unknown, name: string): WireMessage {
     tool_calls: isMissing(calls)
       ? undefined
       : asList(calls, `${name}.tool_calls`).map((call, index) =>
-          toolCall(call, `${name}.tool_calls[${index}]`),
+          readToolCall(call, `${name}.tool_calls[${index}]`),
         ),
     tool_call_id: optionalText(fields.tool_call_id),
     reasoning_content: reasoning,
@@ -46,7 +47,7 @@ function contentWithout(
 }
 
 /** Reads a tool call in OpenAI's shape; arguments that were parsed already become a text again. */
-export function toolCall(value: unknown, name: string): WireToolCall {
+function readToolCall(value: unknown, name: string): WireToolCall {
   const fields = asFields(value, name);
   const called = asFields(fields.function, `${name}.function`);
   return newToolCall({
@@ -63,8 +64,7 @@ export function newToolCall(call: {
   readonly given: unknown;
 }): WireToolCall {
   const { id, name, given } = call;
-  const text = typeof given === 'string' ? given : writeJson(given ?? {});
-  return { id, type: 'function', function: { name, arguments: text } };
+  return toolCall(id, name, typeof given === 'string' ? given : writeJson(given ?? {}));
 }
 
 function optionalText(value: unknown): string | undefined {

@@ -1,4 +1,5 @@
-import { isJsonObject } from '@retrace/trajectory';
+import { completionCounts, isJsonObject, objectOf } from '@retrace/chat';
+import { statedSampling } from '../conversation/stated-sampling.js';
 import { asFields, type Fields, known, looseNumber, looseText } from '../fields.js';
 import { episodeName, type ImportFormat } from '../format.js';
 import { looseMessages } from '../spans/loose-messages.js';
@@ -6,8 +7,7 @@ import { toolDefinitionsOf } from '../spans/offered-tools.js';
 import { traceRecords } from '../spans/trace-records.js';
 import type { CallTokens, ModelCall, TraceNode, TraceReward } from '../spans/trace-node.js';
 import { timeOfSeconds } from '../time.js';
-import { logprobColumn } from '../tokens/token-context.js';
-import type { WireStep } from '@retrace/recording';
+import { contentLogprobs } from '../tokens/token-context.js';
 import { attemptKey } from './agent-lightning.js';
 
 const HTTP_ERROR = 400;
@@ -87,6 +87,7 @@ function rewardOf(data: Fields, id: string): TraceReward[] {
 
 function callOf(data: Fields): ModelCall {
   const request = isJsonObject(data.request) ? data.request : {};
+  const asked: Fields = { ...request, ...objectOf(data.adjusted_params) };
   const response = hasFailed(data) || !isJsonObject(data.response) ? {} : data.response;
   const [choice]: unknown[] = Array.isArray(response.choices) ? response.choices : [];
   const output = isJsonObject(choice) ? looseMessages(choice.message ?? choice.text, 'assistant') : [];
@@ -94,39 +95,22 @@ function callOf(data: Fields): ModelCall {
   return {
     input: looseMessages(request.messages ?? request.prompt, 'user'),
     output: output.at(0) ?? null,
-    usage: usage === null ? null : usageOf(usage),
+    usage:
+      usage === null
+        ? null
+        : { ...completionCounts(usage, (count) => looseNumber(count) ?? null), costUsd: null },
     model: looseText(response.model) ?? looseText(data.model) ?? '',
     engine: '',
-    sampling: samplingOf({ ...request, ...(isJsonObject(data.adjusted_params) ? data.adjusted_params : {}) }),
+    sampling: statedSampling({
+      temperature: asked.temperature,
+      topK: asked.top_k,
+      topP: asked.top_p,
+      maxNewTokens: asked.max_completion_tokens ?? asked.max_tokens,
+    }),
     tools: toolDefinitionsOf(request.tools),
     tokens: isJsonObject(choice) ? tokensOf(response, choice, looseNumber(data.model_version)) : null,
     responseId: looseText(response.id) ?? '',
   };
-}
-
-function usageOf(usage: Fields): ModelCall['usage'] {
-  const details = (name: string): Fields => {
-    const value = usage[name];
-    return isJsonObject(value) ? value : {};
-  };
-  return {
-    inputTokens: looseNumber(usage.prompt_tokens) ?? null,
-    cachedInputTokens: looseNumber(details('prompt_tokens_details').cached_tokens) ?? null,
-    outputTokens: looseNumber(usage.completion_tokens) ?? null,
-    reasoningTokens: looseNumber(details('completion_tokens_details').reasoning_tokens) ?? null,
-    costUsd: null,
-  };
-}
-
-function samplingOf(request: Fields): WireStep['sampling'] | null {
-  const temperature = looseNumber(request.temperature);
-  if (temperature === undefined) return null;
-  return known({
-    temperature,
-    topK: looseNumber(request.top_k),
-    topP: looseNumber(request.top_p),
-    maxNewTokens: looseNumber(request.max_completion_tokens ?? request.max_tokens),
-  });
 }
 
 /** vLLM puts the prompt's ids beside the choices and the completion's into each; SGLang puts both into the choice. */
@@ -134,15 +118,7 @@ function tokensOf(response: Fields, choice: Fields, version: number | undefined)
   const prompt = idsOf(response.prompt_token_ids ?? choice.prompt_token_ids);
   const completion = idsOf(choice.token_ids ?? choice.response_token_ids);
   if (prompt === null || completion === null) return null;
-  const content: unknown = isJsonObject(choice.logprobs) ? choice.logprobs.content : null;
-  const logprobs =
-    Array.isArray(content) && content.length === completion.length
-      ? logprobColumn(
-          content.map((item) => (isJsonObject(item) ? item.logprob : null)),
-          'logprobs',
-          completion.length,
-        )
-      : null;
+  const logprobs = contentLogprobs(objectOf(choice.logprobs).content, completion.length);
   return { prompt, completion, logprobs, version: version ?? null };
 }
 

@@ -1,6 +1,7 @@
 import { isJsonObject } from '@retrace/trajectory';
 import { writeJson } from '@retrace/rows';
 import { newToolCall } from '../conversation/chat-message.js';
+import { statedSampling } from '../conversation/stated-sampling.js';
 import { type Fields, isMissing, known, looseJson, looseNumber, looseText } from '../fields.js';
 import { episodeName, type ImportFormat } from '../format.js';
 import { groupedBy } from '../rows/grouped-by.js';
@@ -174,13 +175,11 @@ function toolsOf(row: Fields): ModelCall['tools'] {
 
 function samplingOf(value: unknown): WireStep['sampling'] | null {
   if (!isJsonObject(value)) return null;
-  const temperature = looseNumber(value.temperature);
-  if (temperature === undefined) return null;
-  return known({
-    temperature,
-    topK: looseNumber(value.top_k ?? value.topK),
-    topP: looseNumber(value.top_p ?? value.topP),
-    maxNewTokens: looseNumber(value.max_tokens ?? value.maxTokens),
+  return statedSampling({
+    temperature: value.temperature,
+    topK: value.top_k ?? value.topK,
+    topP: value.top_p ?? value.topP,
+    maxNewTokens: value.max_tokens ?? value.maxTokens,
   });
 }
 

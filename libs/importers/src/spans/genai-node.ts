@@ -1,7 +1,8 @@
 import { isJsonObject } from '@retrace/trajectory';
 import { writeJson } from '@retrace/rows';
-import { known, looseJson, looseNumber, looseText } from '../fields.js';
-import { logprobColumn } from '../tokens/token-context.js';
+import { statedSampling } from '../conversation/stated-sampling.js';
+import { looseJson, looseNumber, looseText } from '../fields.js';
+import { contentLogprobs } from '../tokens/token-context.js';
 import type { WireMessage, WireStep, WireUsage } from '@retrace/recording';
 import { genAiMessages } from './genai-messages.js';
 import {
@@ -176,10 +177,8 @@ function samplingOf(attributes: Attributes): WireStep['sampling'] | null {
   };
   const request = (name: string) =>
     firstNumber(attributes, `gen_ai.request.${name}`) ?? looseNumber(parameters[name]);
-  const temperature = request('temperature') ?? firstNumber(attributes, 'ai.settings.temperature');
-  if (temperature === null) return null;
-  return known({
-    temperature,
+  return statedSampling({
+    temperature: request('temperature') ?? firstNumber(attributes, 'ai.settings.temperature'),
     topK: request('top_k'),
     topP: request('top_p'),
     maxNewTokens: request('max_tokens') ?? request('max_completion_tokens'),
@@ -193,18 +192,8 @@ function tokensOf(attributes: Attributes): CallTokens | null {
     idsOf(attributes['response_token_ids'] ?? attributes['llm.hosted_vllm.response_token_ids']) ??
     idsOf(firstChoice(attributes['llm.hosted_vllm.choices'])?.token_ids);
   if (prompt === null || completion === null) return null;
-  return { prompt, completion, logprobs: logprobsOf(attributes, completion.length), version: null };
-}
-
-/** Logprobs where there is one for each token, else null. */
-function logprobsOf(attributes: Attributes, numTokens: number): CallTokens['logprobs'] {
-  const content = looseJson(attributes['logprobs.content']);
-  if (!Array.isArray(content) || content.length !== numTokens) return null;
-  return logprobColumn(
-    content.map((item) => (isJsonObject(item) ? item.logprob : null)),
-    'logprobs.content',
-    numTokens,
-  );
+  const logprobs = contentLogprobs(looseJson(attributes['logprobs.content']), completion.length);
+  return { prompt, completion, logprobs, version: null };
 }
 
 /** Ids in a list, a list in a list, or either as text. */

@@ -1,9 +1,7 @@
+import { isJsonObject, knownLogprob } from '@retrace/chat';
 import { asList } from '../fields.js';
 import { RowFault } from '../skip.js';
 import type { WireTokens } from '@retrace/recording';
-
-/** vLLM's number for a logprob that it does not have. */
-const MISSING_LOGPROB = -9999;
 
 /** A call of a model, in tokens. */
 export interface TokenCall extends CompletionTokens {
@@ -79,7 +77,15 @@ export function logprobColumn(
   if (list.length !== numTokens) {
     throw new RowFault('WRONG_TYPE', `"${name}" has ${list.length} values for ${numTokens} tokens`);
   }
-  return list.map((item) =>
-    typeof item === 'number' && Number.isFinite(item) && item <= 0 && item > MISSING_LOGPROB ? item : null,
-  );
+  return list.map((item) => {
+    const logprob = knownLogprob(item);
+    return logprob !== null && logprob <= 0 ? logprob : null;
+  });
+}
+
+/** Reads the logprobs of chat completions, `[{logprob}]`; null where there is not one for each token. */
+export function contentLogprobs(content: unknown, numTokens: number): readonly (number | null)[] | null {
+  if (!Array.isArray(content) || content.length !== numTokens) return null;
+  const logprobs = content.map((item) => (isJsonObject(item) ? item.logprob : null));
+  return logprobColumn(logprobs, 'logprobs.content', numTokens);
 }

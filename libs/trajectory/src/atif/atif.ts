@@ -1,5 +1,5 @@
 import type { EndReason, SamplingParameters } from '../events/episode-events.js';
-import type { Json } from '../events/json.js';
+import type { Json } from '../json/json.js';
 
 /**
  * The Agent Trajectory Interchange Format of Harbor (RFC 0001), versions 1.0 to 1.8. Field names are those of the format. It has no

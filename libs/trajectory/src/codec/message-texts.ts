@@ -1,5 +1,5 @@
 import type { AnyEvent, EventKind } from '../events/event.js';
-import type { Json } from '../events/json.js';
+import type { Json } from '../json/json.js';
 import { textsOfMessages } from '../messages/message-text.js';
 
 /** Fields of a step that its record lacks where they follow from its messages, so that a text is stored once; null stands for them. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { SCHEMA_VERSIONS } from '../events/event-kinds.js';
 import type { SamplingParameters, StepRecorded, Usage } from '../events/episode-events.js';
-import type { Json } from '../events/json.js';
+import type { Json } from '../json/json.js';
 import { ofTokenColumns, TOKEN_COLUMNS, type TokenColumnName } from '../events/token-columns.js';
 import { uuidFromBytes } from '../ids/uuid.js';
 import { textsOfMessages } from '../messages/message-text.js';

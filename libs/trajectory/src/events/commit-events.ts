@@ -1,4 +1,4 @@
-import type { Json } from './json.js';
+import type { Json } from '../json/json.js';
 
 export interface CheckpointFile {
   /** SHA-256, hex; the file's name in the checkpoint store. `''`, of 0 bytes: a trainer outside of Retrace has not named it. */

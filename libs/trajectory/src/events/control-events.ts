@@ -1,7 +1,7 @@
 import type { PolicyPublished, TrainerClaimed, UpdateApplied } from './commit-events.js';
 import type { DatasetCreated, DatasetEpisodesListed } from './dataset-events.js';
 import type { Split } from './episode-events.js';
-import type { Json } from './json.js';
+import type { Json } from '../json/json.js';
 import type { LineagePayloads } from './lineage-events.js';
 import type { NotebookDeleted, NotebookSaved } from './notebook-events.js';
 import type { PolicyValidated } from './validation-events.js';

@@ -1,4 +1,4 @@
-import type { Json } from './json.js';
+import type { Json } from '../json/json.js';
 import type { StepTokenColumns } from './token-columns.js';
 
 /** Payloads of stream `trajectories` (partitioned by episode). */

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../events/json.js';
+import { isJsonObject, type Json } from '../json/json.js';
 
 /**
  * The text of chat messages, each as `role: text`, a line each. Records of steps lack texts that these functions give, so what they give

@@ -1,6 +1,6 @@
 import { episodeIdFor } from '../ids/ids.js';
 import type { StepRecorded } from '../events/episode-events.js';
-import type { Json } from '../events/json.js';
+import type { Json } from '../json/json.js';
 import type { EventKind, PayloadOf } from '../events/event.js';
 
 const RUN_ID = '01936d00-0000-7000-8000-00000000b001';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../events/json.js';
+import { isJsonObject } from '../json/json.js';
 import { json, listOf, nonEmptyText, nullable, objectOf, text, type Rule } from './rules.js';
 
 /** Longer data URLs are refused: an image belongs beside the log, and is named by its address. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
-import { ProxyError, startProxy, type LocalTokenizer, type ProxyConfig } from '@retrace/proxy';
+import { GatewayError, startProxy, type LocalTokenizer, type ProxyConfig } from '@retrace/gateway/proxy';
 import type { CommonOptions } from '../../options.js';
 import { listenForStop } from '../../server/stop-requests.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
@@ -61,12 +61,12 @@ type UpstreamConfig = Pick<
   | 'tokenizer'
 >;
 
-/** @throws ProxyError `OPTION_INVALID` when a variable for a key is named that is not set */
+/** @throws GatewayError `OPTION_INVALID` when a variable for a key is named that is not set */
 export function upstreamConfig(options: UpstreamOptions, environment: NodeJS.ProcessEnv): UpstreamConfig {
   const { upstreamKeyEnv } = options;
   const upstreamKey = upstreamKeyEnv === undefined ? null : (environment[upstreamKeyEnv] ?? '');
   if (upstreamKey === '') {
-    throw new ProxyError('OPTION_INVALID', `--upstream-key-env: the variable ${upstreamKeyEnv} is not set`);
+    throw new GatewayError('OPTION_INVALID', `--upstream-key-env: the variable ${upstreamKeyEnv} is not set`);
   }
   return {
     upstream: options.upstream,
@@ -79,7 +79,7 @@ export function upstreamConfig(options: UpstreamOptions, environment: NodeJS.Pro
   };
 }
 
-/** @throws ProxyError `OPTION_INVALID` */
+/** @throws GatewayError `OPTION_INVALID` */
 function proxyConfig(options: ProxyOptions, environment: NodeJS.ProcessEnv): ProxyConfig {
   return {
     ...upstreamConfig(options, environment),

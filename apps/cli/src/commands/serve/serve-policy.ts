@@ -4,7 +4,7 @@ import type { LogprobsMode } from '@retrace/chat';
 import { openBackend } from '@retrace/compute';
 import { openLog } from '@retrace/log';
 import type { BackendChoice } from '@retrace/process';
-import { openDirectorySupply, openRunSupply, startServer, type PolicySupply } from '@retrace/serve';
+import { openDirectorySupply, openRunSupply, startServer, type PolicySupply } from '@retrace/gateway/serve';
 import { CliError } from '../../cli-error.js';
 import { CREATED_BY, readVersion } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';

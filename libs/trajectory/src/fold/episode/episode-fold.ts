@@ -7,7 +7,7 @@ import type {
   EpisodeStarted,
   RewardAssigned,
 } from '../../events/episode-events.js';
-import type { Json } from '../../events/json.js';
+import type { Json } from '../../json/json.js';
 import type { AnyEvent } from '../../events/event.js';
 import { episodeTotals, stepTotals, type EpisodeTotals, type StepTotals } from './episode-totals.js';
 

@@ -1,0 +1,92 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { JsonObject } from '@retrace/client';
+import { errorBody, eventObject, numberOf, textOf, type ErrorBody } from '@retrace/chat';
+import { readBody } from '../../http/read-body.js';
+import type { EpisodeEnding } from '../record/call-recorder.js';
+import type { ProxyParts } from './proxy-parts.js';
+import { endingOf, headerText, readCallHeaders } from './request-headers.js';
+
+const MAX_BODY_BYTES = 1024 ** 2;
+const ACCEPTED = 202;
+const INVALID = 400;
+const NOT_FOUND = 404;
+
+/** `POST /e/<id>/end {reason?, success?, detail?}`. */
+export async function endEpisode(
+  { recorder, runs, config }: ProxyParts,
+  request: IncomingMessage,
+  client: ServerResponse,
+  episode: string,
+): Promise<void> {
+  const body = await jsonOf(request);
+  if (body === null) return refuse(client, 'body', 'must be a JSON object, or empty');
+  const ending = endingOf(textOf(body.reason) ?? 'terminated');
+  if (!ending) return refuse(client, 'reason', 'must be terminated, truncated or abandoned');
+  const run = runs.idOf(readCallHeaders(request.headers, null).run ?? config.run);
+  const detail = textOf(body.detail);
+  const told: EpisodeEnding = {
+    ...ending,
+    ...(detail !== null && { detail }),
+    ...(typeof body.success === 'boolean' && { success: body.success }),
+  };
+  if (recorder.end(run, episode, told)) return answer(client, ACCEPTED, { episode });
+  answer(
+    client,
+    NOT_FOUND,
+    errorBody({ message: `No open episode "${episode}"`, type: 'not_found', code: null }),
+  );
+}
+
+/** `POST /e/<id>/reward {name, value, step?, source?, rationale?}`. */
+export async function rewardEpisode(
+  { recorder, runs, config }: ProxyParts,
+  request: IncomingMessage,
+  client: ServerResponse,
+  episode: string,
+): Promise<void> {
+  const body = await jsonOf(request);
+  if (body === null) return refuse(client, 'body', 'must be a JSON object');
+  const name = textOf(body.name);
+  if (name === null || name === '') return refuse(client, 'name', 'must be a text that is not empty');
+  const value = numberOf(body.value);
+  if (value === null && body.value !== null)
+    return refuse(client, 'value', 'must be a number, or null to take it back');
+  const step = numberOf(body.step);
+  if (body.step !== undefined && body.step !== null && (step === null || !Number.isInteger(step) || step < 0))
+    return refuse(client, 'step', 'must be a whole number of at least 0');
+  const source = textOf(body.source);
+  const rationale = textOf(body.rationale);
+  const run = runs.idOf(readCallHeaders(request.headers, null).run ?? config.run);
+  const rewarded = recorder.reward(run, episode, {
+    name,
+    value,
+    ...(step !== null && { step }),
+    ...(source !== null && { source }),
+    ...(rationale !== null && { rationale }),
+  });
+  answer(client, ACCEPTED, { episode: rewarded });
+}
+
+/** @returns {} for an empty body, null for anything but an object */
+async function jsonOf(request: IncomingMessage): Promise<JsonObject | null> {
+  const { bytes, isWhole } = await readBody(request, MAX_BODY_BYTES);
+  if (!isWhole) return null;
+  return bytes.length === 0 ? {} : eventObject(bytes.toString());
+}
+
+function refuse(client: ServerResponse, param: string, rule: string): void {
+  const message = `"${param}" ${rule}`;
+  answer(client, INVALID, errorBody({ message, type: 'invalid_request_error', param, code: null }));
+}
+
+function answer(
+  client: ServerResponse,
+  status: number,
+  body: { readonly episode: string } | ErrorBody,
+): void {
+  client.writeHead(status, {
+    'content-type': 'application/json',
+    ...('episode' in body && { 'x-retrace-episode': headerText(body.episode) }),
+  });
+  client.end(JSON.stringify(body));
+}

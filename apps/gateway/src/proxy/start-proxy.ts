@@ -1,0 +1,129 @@
+import { join } from 'node:path';
+import { ApiConnection, Sender, SpoolQueue, type RetraceError } from '@retrace/client';
+import { GatewayError } from '../http/gateway-error.js';
+import type { OpenTokenizer, ProxyConfig } from './proxy-config.js';
+import { CallRecorder } from './record/call-recorder.js';
+import { Journal } from './record/journal.js';
+import { RunNames } from './record/run-names.js';
+import { holdStateDirectory } from './record/state-lock.js';
+import { ProxyMetrics } from './server/proxy-metrics.js';
+import { ProxyRoutes } from './server/proxy-routes.js';
+import { addressOf } from './upstream/address.js';
+import { createTokenizerFinder, type GivenTokenizer } from './upstream/find-tokenizer.js';
+import { KindDetector } from './upstream/upstream-kind.js';
+import { Upstream } from './upstream/upstream.js';
+
+/** A proxy that runs. */
+export interface RunningProxy {
+  /** Address for agents, without `/v1`. */
+  readonly url: string;
+  /** Waits for calls under way, sends what waits for a moment, and ends. What was not sent is sent by the next process. */
+  close(): Promise<void>;
+}
+
+interface ProxyHooks {
+  readonly warn: (message: string) => void;
+  /** None: tokenizers are known only as far as servers tell. */
+  readonly openTokenizer?: OpenTokenizer;
+}
+
+const SWEEP_MS = 15_000;
+const CLOSE_MS = 5_000;
+
+/**
+ * Starts a proxy that records what passes through it.
+ *
+ * @throws GatewayError when it can't start; a Retrace or an upstream that can't be reached is no reason
+ */
+export async function startProxy(
+  config: ProxyConfig,
+  { warn, openTokenizer: open = noTokenizer }: ProxyHooks,
+): Promise<RunningProxy> {
+  const upstream = new Upstream(config.upstream, config.upstreamTimeoutMs);
+  const connection = connectionOf(config);
+  const given = await givenTokenizer(config.tokenizer, open);
+  const giveBack = await holdStateDirectory(config.stateDirectory);
+  const once = warnOnce(warn);
+  const onError = ({ code, message }: RetraceError) => {
+    once(code, `Retrace: ${message}`);
+  };
+  const spool = new SpoolQueue({ directory: join(config.stateDirectory, 'spool') }, onError);
+  const sender = new Sender(spool, connection, { onError });
+  const { journal, lines } = await Journal.open(config.stateDirectory, (error) => {
+    once('JOURNAL', `The journal can't be written: ${messageOf(error)}`);
+  });
+  const runs = await RunNames.open(config.stateDirectory, sender);
+  const recorder = new CallRecorder({ sender, spool, journal });
+  runs.idOf(config.run);
+  recorder.restore(lines);
+  void recorder.compact();
+  sender.start();
+  const findTokenizer = createTokenizerFinder({ upstream, key: config.upstreamKey, given, open, warn });
+  const detector = new KindDetector(upstream, { given: config.upstreamKind, findTokenizer });
+  detector.start();
+  const metrics = new ProxyMetrics(sender, recorder);
+  const parts = { config, upstream, detector, recorder, runs, metrics, warn };
+  const server = new ProxyRoutes(parts, sender).server();
+  const sweep = setInterval(
+    () => {
+      recorder.endIdle(Date.now() - config.idleMs, `no call for ${config.idleMs / 60_000} minutes`);
+    },
+    Math.min(SWEEP_MS, config.idleMs),
+  );
+  sweep.unref();
+  const close = async () => {
+    clearInterval(sweep);
+    upstream.close();
+    await recorder.compact();
+    await journal.close();
+    await sender.close(CLOSE_MS);
+    await giveBack();
+  };
+  try {
+    const url = await server.listen();
+    return {
+      url,
+      close: async () => {
+        await server.close();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const noTokenizer: OpenTokenizer = () => Promise.reject(new Error('no tokenizer can be opened here'));
+
+/** @throws GatewayError `OPTION_INVALID` */
+async function givenTokenizer(path: string | undefined, open: OpenTokenizer): Promise<GivenTokenizer | null> {
+  if (path === undefined) return null;
+  try {
+    return { path, tokenizer: await open(path) };
+  } catch (cause) {
+    throw new GatewayError('OPTION_INVALID', `--tokenizer ${path}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function connectionOf({ retraceUrl, retraceKey }: ProxyConfig): ApiConnection {
+  const url = addressOf('--retrace', retraceUrl, {
+    example: 'http://127.0.0.1:8787',
+    keyOption: '--retrace-key-env',
+  });
+  return new ApiConnection({ url: url.href, ...(retraceKey !== null && { apiKey: retraceKey }) });
+}
+
+/** Warns of the first error of each kind, so that a server that is unavailable does not fill the terminal. */
+function warnOnce(warn: (message: string) => void): (kind: string, message: string) => void {
+  const warned = new Set<string>();
+  return (kind, message) => {
+    if (warned.has(kind)) return;
+    warned.add(kind);
+    warn(`${message} (further errors of this kind are only counted)`);
+  };
+}
