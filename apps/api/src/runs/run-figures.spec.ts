@@ -18,14 +18,12 @@ const SECOND_US = 1_000_000;
 
 /** A store of which a test knows how long queries take, and what happens after one. */
 class WatchedStore extends StoreService {
-  numQueries = 0;
   queryMs = 0;
   nowMs = 0;
   afterQuery: (() => Promise<void>) | null = null;
 
   override async queryRows<Row>(sql: string, params: Readonly<Record<string, unknown>>): Promise<Row[]> {
     const rows = await super.queryRows<Row>(sql, params);
-    this.numQueries++;
     this.nowMs += this.queryMs;
     const { afterQuery } = this;
     this.afterQuery = null;
