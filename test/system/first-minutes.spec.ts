@@ -57,6 +57,25 @@ describe('the first minutes of "retrace up"', () => {
       body: JSON.stringify({ max_tokens: 1, ...body }),
     });
 
+  it.each(['/api/runs', '/api/runs?sort=metric&metric=rollout/success', '/api/alarms'])(
+    '%s asks the store nothing, once it was answered and nothing has changed since',
+    async (path) => {
+      const numQueries = async () => {
+        const metrics = await (await fetch(`${url}/metrics`)).text();
+        return Number(/^retrace_store_queries_total (\d+)$/m.exec(metrics)?.[1]);
+      };
+      await getJson(path);
+      expect(await numQueries()).toBeGreaterThan(0);
+      // The run has ended in the log; until the store has its last records, they are read for each answer.
+      const numForAnswer = async () => {
+        const before = await numQueries();
+        expect((await getJson<{ items?: unknown[] }>(path)).items).toBeInstanceOf(Array);
+        return (await numQueries()) - before;
+      };
+      await expect.poll(numForAnswer, { timeout: 60_000 }).toBe(0);
+    },
+  );
+
   it.skipIf(noBrowser !== '')(
     `the list of runs and the overview of a run load at most 200 kB, and tooltips once they are needed${noBrowser}`,
     async () => {

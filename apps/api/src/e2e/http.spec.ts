@@ -415,6 +415,7 @@ describe('health and measurements', () => {
     expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
     const text = await response.text();
     expect(text).toMatch(/^retrace_store_ready 1$/m);
+    expect(text).toMatch(/^retrace_store_queries_total [1-9]/m);
     expect(text).toMatch(/^retrace_sink_rows_total\{stream="control",partition="0"\} [1-9]/m);
     expect(text).toMatch(
       /^retrace_http_request_duration_seconds_count\{method="GET",route="\/api\/health",status="200"\} [1-9]/m,

@@ -352,7 +352,8 @@ it('list of runs: shows the figures of a run that logged something since the lis
     controlEvent(run, 'MetricsLogged', { source: 'trainer', step: 2, names, values }),
   ]);
   await fixture.storeHasCaughtUp();
-  expect(await find()).toMatchObject({
+  // The figures of a run that trains may be late.
+  await expect.poll(find, { timeout: 10_000 }).toMatchObject({
     latest: { 'validation/success': 0.875, 'train/loss': 2 },
     successCurve: [1],
     progress: { updateNumber: 2 },

@@ -39,7 +39,7 @@ export class EpisodeListService {
 
   async list(runId: string, query: EpisodesQuery): Promise<Page<EpisodeListItem>> {
     const [after] = query.cursor ? decodeCursor(query.cursor, ['string']) : [orderOf(query).start];
-    if (!(await this.starts.hadStarted(runId))) return { items: [], nextCursor: null };
+    if (!(await this.starts.has(runId))) return { items: [], nextCursor: null };
     if (query.groupId !== undefined || query.update !== undefined) return this.listNamed(runId, query, after);
     if (hasFilter(query)) return this.search(runId, query, after);
     return toPage(await this.readNext(runId, query, { after, wanted: query.limit + 1 }), query.limit);

@@ -5,6 +5,7 @@ import { newRunId } from '@retrace/trajectory';
 import { controlEvent, episodeEvents, sampleStep } from '@retrace/trajectory/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Page } from '../paging/page.js';
+import { ControlChanges } from '../store/control-changes.js';
 import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
 import { configOver } from '../testing/store-config.js';
@@ -101,7 +102,7 @@ it.each([{ limit: 100 }, { limit: 100, groupId: GROUP_ID }, { limit: 1 }])(
 
 /** Ordinals of all episodes of a list, page by page. */
 async function ordinalsOf(asked: Partial<EpisodesQuery>): Promise<number[]> {
-  const list = new EpisodeListService(store, new RunStarts(store));
+  const list = new EpisodeListService(store, new RunStarts(store, new ControlChanges(null, store)));
   const ordinals: number[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
     const query = { ...new EpisodesQuery(), ...asked, sort: 'oldest' as const, cursor };

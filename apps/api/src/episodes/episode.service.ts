@@ -42,19 +42,23 @@ const GET_EPISODE = `
 const GET_NUM_STEPS = `
   SELECT num_steps FROM stored_episodes WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`;
 
-// The first step is always returned, however many tokens it has.
+// The first step is always returned, however many tokens it has. The store finds the rows of steps by their number, so only those of the answer are read.
 const GET_STEPS = `
-  SELECT ${STEP_COLUMNS}, last_step
+  SELECT ${STEP_COLUMNS}
   FROM (
     SELECT ${STEP_COLUMNS},
-      max(step) OVER () AS last_step,
       sum(length(token_ids)) OVER (ORDER BY step ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS num_tokens_to_here
     FROM stored_steps
-    WHERE run_id = {runId:String} AND episode_id = {episodeId:String} AND step >= {fromStep:UInt32}
+    WHERE run_id = {runId:String} AND episode_id = {episodeId:String}
+      AND step >= {fromStep:UInt32} AND step < {fromStep:UInt32} + {maxSteps:UInt32}
   )
   WHERE num_tokens_to_here <= {maxTokens:UInt64} OR step = {fromStep:UInt32}
-  ORDER BY step
-  LIMIT {maxSteps:UInt32}`;
+  ORDER BY step`;
+
+const GET_STEP_RANGE = `
+  SELECT minOrNull(step) AS first_step, maxOrNull(step) AS last_step
+  FROM stored_steps
+  WHERE run_id = {runId:String} AND episode_id = {episodeId:String} AND step >= {fromStep:UInt32}`;
 
 // A search for the id in the manifests' text: many times faster than opening them, and an id is in a plan only as a member.
 const GET_UPDATES = `
@@ -80,6 +84,12 @@ const GET_SUMS = `
   SELECT sum(cost_usd) AS cost_usd, toUInt32(countIf(${IS_POORER})) AS num_poorer_steps
   FROM stored_steps
   WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`;
+
+/** The stored steps of an episode from one on; null where there is none. */
+interface StepRange {
+  readonly firstStep: number | null;
+  readonly lastStep: number | null;
+}
 
 /** Steps of an episode from one on, as many as fit an answer. */
 interface StepsRead {
@@ -144,11 +154,14 @@ export class EpisodeService {
 
   private async readSteps(key: EpisodeParams, { fromStep, maxSteps }: EpisodeQuery): Promise<StepsRead> {
     const params = { ...key, fromStep, maxSteps, maxTokens: MAX_TOKENS };
-    const rows = await this.store.queryRows<StepRow & { lastStep: number }>(GET_STEPS, params);
-    return {
-      rows: rows.map(({ lastStep: _, ...row }) => row),
-      lastStep: rows.at(-1)?.lastStep ?? -1,
-    };
+    const [rows, [{ firstStep, lastStep }]] = await Promise.all([
+      this.store.queryRows<StepRow>(GET_STEPS, params),
+      this.store.queryRows<StepRange>(GET_STEP_RANGE, params),
+    ]);
+    // An episode may lack so many steps that the next one is further away.
+    if (rows.length === 0 && firstStep !== null && firstStep > fromStep)
+      return this.readSteps(key, { fromStep: firstStep, maxSteps });
+    return { rows, lastStep: lastStep ?? -1 };
   }
 
   private withTexts(steps: readonly StepRow[]): Promise<StepDetail[]> {

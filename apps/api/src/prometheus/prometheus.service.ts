@@ -31,7 +31,7 @@ export class PrometheusService {
     traces: TracesService,
   ) {
     collectDefaultMetrics({ register: this.registry });
-    this.gaugeStore(store);
+    this.measureStore(store);
     this.gaugeConnections(live);
     this.gaugeSink();
     this.countSink();
@@ -115,13 +115,22 @@ export class PrometheusService {
     });
   }
 
-  private gaugeStore(store: StoreService): void {
+  private measureStore(store: StoreService): void {
     new Gauge({
       name: 'retrace_store_ready',
       help: '1 once the store has answered and has its schema',
       registers: [this.registry],
       collect() {
         this.set(store.current.phase === 'ready' ? 1 : 0);
+      },
+    });
+    new Counter({
+      name: 'retrace_store_queries_total',
+      help: 'Queries that the store was asked for answers of this process; answers from what it keeps ask none',
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        this.inc(store.numQueries);
       },
     });
   }

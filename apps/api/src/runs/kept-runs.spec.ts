@@ -7,6 +7,7 @@ import { controlEvent } from '@retrace/trajectory/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ControlChanges } from '../store/control-changes.js';
+import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
 import { configOver } from '../testing/store-config.js';
 import { WarningsService } from '../warnings/warnings.service.js';
@@ -15,6 +16,8 @@ import { RunFactsReader } from './run-facts.js';
 
 const METRIC = 'rollout/success';
 const NUM_RUNS = 3;
+/** Longer than any answer takes. */
+const PATIENCE_MS = 100_000;
 
 let fixture: StoreFixture;
 let store: WatchedStore;
@@ -40,19 +43,21 @@ class WatchedStore extends StoreService {
 
 /** The readers of a process that follows the log, or of one that keeps nothing and so asks the store each time. */
 function readers(log: EventLog | null) {
-  const changes = new ControlChanges(log, store);
+  const changes = new ControlChanges(log, store, PATIENCE_MS);
   const facts = new RunFactsReader(store, changes);
   const activity = new RunActivityReader(store, changes);
-  return { facts, activity, warnings: new WarningsService(store, facts, changes) };
+  const starts = new RunStarts(store, changes);
+  return { facts, activity, starts, warnings: new WarningsService(store, facts, changes) };
 }
 
-async function answersOf({ facts, activity, warnings }: ReturnType<typeof readers>) {
+async function answersOf({ facts, activity, starts, warnings }: ReturnType<typeof readers>) {
   const factsOf = new Map(await facts.all());
   const runIds = [...factsOf.keys()].sort();
   const activityOf = await activity.read(runIds);
   return {
     factsOf,
     details: await Promise.all(runIds.map((runId) => facts.detailsOf(runId))),
+    started: await Promise.all(runIds.map((runId) => starts.has(runId))),
     activities: runIds.map(activityOf),
     times: new Map(await activity.lastActivityTimes()),
     newest: new Map(await activity.newestValues(METRIC)),
@@ -180,6 +185,22 @@ it('kept runs: questions without new events, also after a deletion, do not ask t
   await happen({ run: 0, kind: 'delete', value: 0, isStored: true }, runId);
   expect(await numAsked()).toBeGreaterThan(0);
   expect(await numAsked()).toBe(0);
+});
+
+it('kept runs: the time of the newest event follows from the log, and that a run has started is asked once', async () => {
+  const { runId } = await storedRun();
+  const { activity, starts } = readers(fixture.log);
+  const timeOf = async () => (await activity.lastActivityTimes()).get(runId);
+  const before = await timeOf();
+  expect(await starts.has(runId)).toBe(true);
+  await happen({ run: 0, kind: 'metrics', value: 1, isStored: false }, runId);
+  store.asked.length = 0;
+  expect(await timeOf()).toBe(before);
+  await catchUp(fixture.log, fixture.client);
+  const after = await timeOf();
+  expect([await starts.has(runId), store.asked]).toEqual([true, []]);
+  expect(after).not.toBe(before);
+  expect(after).toBe((await readers(null).activity.lastActivityTimes()).get(runId));
 });
 
 it('kept runs: one that is deleted is gone before its rows are', async () => {

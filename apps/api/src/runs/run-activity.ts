@@ -5,7 +5,7 @@ import { ControlChanges } from '../store/control-changes.js';
 import { KeptOfAllRuns } from '../store/kept-of-all-runs.js';
 import { KeptOfAskedRuns } from '../store/kept-of-asked-runs.js';
 import { isKeptRun } from '../store/kept-run.js';
-import { isoTime } from '../store/store-time.js';
+import { isoTime, isoTimeOfUs } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 
 /** The progress of a run. */
@@ -102,11 +102,18 @@ const MOST_METRICS = 8;
 
 type Figures = Omit<RunActivity, 'lastActivityAt'>;
 
-const FIGURE_KINDS: ReadonlySet<string> = new Set<ControlEventKind>([
-  ...(['MetricsLogged', 'PolicyPublished', 'TrainerClaimed'] as const),
+/** A run that trains has these several times a second. */
+const FREQUENT_KINDS: ReadonlySet<string> = new Set<ControlEventKind>(['MetricsLogged', 'PolicyPublished']);
+/** The figures of a run that has ended are its last. */
+const FIGURE_KINDS: ReadonlySet<string> = new Set<string>([
+  ...FREQUENT_KINDS,
+  ...(['TrainerClaimed', 'RunEnded'] as const),
 ]);
 
-/** Reads the progress of runs. It follows from their control events, so the progress of now is kept until a run has new ones. */
+/**
+ * Reads the progress of runs. It follows from their control events, so the progress of now is kept until a run has new ones. Where the store takes long, the
+ * figures of a run that trains may be some seconds old.
+ */
 @Injectable()
 export class RunActivityReader {
   private readonly lastActivities: KeptOfAllRuns<string>;
@@ -121,6 +128,10 @@ export class RunActivityReader {
     this.lastActivities = new KeptOfAllRuns({
       changes,
       dependsOn: ({ runId, kind }) => runId !== '' && kind !== 'RunAnnotated',
+      after: (before, { occurredAtUs }) => {
+        const time = isoTimeOfUs(occurredAtUs);
+        return time > before ? time : before;
+      },
       read: async (runIds) => {
         const times = await this.readOfEach<string>(lastActivityOf, { runIds });
         return new Map(Array.from(times, ([runId, time]) => [runId, isoTime(time)]));
@@ -129,6 +140,7 @@ export class RunActivityReader {
     this.figures = new KeptOfAskedRuns({
       ...{ changes, maxSize: MOST_FIGURES, sizeOf: () => 1 },
       dependsOn: ({ kind }) => FIGURE_KINDS.has(kind),
+      mayBeLate: ({ kind }) => FREQUENT_KINDS.has(kind),
       read: (runIds) => this.readFigures(runIds),
     });
   }
@@ -156,6 +168,7 @@ export class RunActivityReader {
       new KeptOfAllRuns<number>({
         changes: this.changes,
         dependsOn: ({ kind }) => kind === 'MetricsLogged',
+        mayBeLate: true,
         read: (runIds) => this.readOfEach<number>(newestFiguresOf, { runIds, metric }),
       });
     this.newest.set(metric, kept);

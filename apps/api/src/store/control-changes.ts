@@ -11,6 +11,8 @@ export interface ControlChange {
   /** Empty for a record of no run. */
   readonly runId: string;
   readonly kind: string;
+  /** Microseconds since the Unix epoch. */
+  readonly occurredAtUs: number;
 }
 
 /** Whether a control record may change what is kept of its run. */
@@ -28,6 +30,7 @@ export interface ControlLook {
 const MOST_READ = 2_000;
 const MOST_REMEMBERED = 10_000;
 const LOOK_WITHIN_MS = 1_000;
+const PATIENCE_MS = 40;
 
 /**
  * Tells which runs have new control records, by the log: what is kept of a run follows from its control events, so it is read from the store
@@ -46,10 +49,14 @@ export class ControlChanges {
   /** The last that was known; null before the first look. */
   private storedOffset: number | null = null;
 
-  /** @param log null: nothing is kept */
+  /**
+   * @param log null: nothing is kept
+   * @param patienceMs how long a question waits for values that may be late
+   */
   constructor(
     private readonly log: EventLog | null,
     private readonly store: Pick<StoreService, 'now'>,
+    readonly patienceMs: number = PATIENCE_MS,
   ) {}
 
   /**
@@ -130,8 +137,8 @@ export class ControlChanges {
       const records = await log.read('control', 0, next, { maxRecords: endOffset - next });
       if (records.length === 0) break;
       for (const { offset, bytes } of records) {
-        const { runId, kind } = peekEnvelope(bytes) ?? NO_ENVELOPE;
-        this.remembered.push({ offset, runId, kind });
+        const { runId, kind, occurredAtUs } = peekEnvelope(bytes) ?? NO_ENVELOPE;
+        this.remembered.push({ offset, runId, kind, occurredAtUs });
       }
       next = records[records.length - 1].offset + 1;
     }
@@ -143,7 +150,7 @@ export class ControlChanges {
 }
 
 /** A damaged record is a dead letter of no run. */
-const NO_ENVELOPE = { runId: '', kind: '' };
+const NO_ENVELOPE = { runId: '', kind: '', occurredAtUs: 0 };
 
 /** The result if it comes in time; else null, after `onLate`. */
 async function withinMs<Result>(

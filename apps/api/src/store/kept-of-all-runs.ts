@@ -1,6 +1,13 @@
 import { Logger } from '@nestjs/common';
 import { asksAboutNow } from './asked-moment.js';
-import { changedRuns, type ControlChanges, type ControlLook, type DependsOn } from './control-changes.js';
+import {
+  changedRuns,
+  type ControlChange,
+  type ControlChanges,
+  type ControlLook,
+  type DependsOn,
+} from './control-changes.js';
+import { Patience } from './patience.js';
 import { SharedAnswer } from './shared-answer.js';
 
 interface KeptOfAllRunsOptions<Value> {
@@ -8,12 +15,21 @@ interface KeptOfAllRunsOptions<Value> {
   readonly dependsOn: DependsOn;
   /** Reads the values of these runs from the store, or of all runs (null); deleted runs (`isKeptRun`) and those without a value are left out. */
   readonly read: (runIds: readonly string[] | null) => Promise<ReadonlyMap<string, Value>>;
+  /**
+   * The value after a control record that the store has, where it follows from the one before; without this, the run is read again. A record that
+   * the store refused as a dead letter counts too, until all values are read again.
+   */
+  readonly after?: (before: Value, change: ControlChange) => Value;
+  /** Whether a question may be answered late: with the values of before, while new ones are being read (default: no). */
+  readonly mayBeLate?: boolean;
 }
 
 interface Kept<Value> {
   readonly values: Map<string, Value>;
   /** The values say all that the control records before it do. */
   settledOffset: number;
+  /** When it was known that they do, by `performance.now()`. */
+  settledAtMs: number;
   /** By `performance.now()`. */
   readonly readAtMs: number;
   /** Age at which all values are read again, beside the questions; from twice the age on, questions wait for it. */
@@ -52,7 +68,11 @@ export class KeptOfAllRuns<Value> {
 
   /** @param runIds that are asked about, for a store of which nothing can be kept; null: all */
   private async share(runIds: readonly string[] | null = null): Promise<ReadonlyMap<string, Value>> {
-    return (await this.answers.ask()) ?? this.options.read(runIds);
+    const { changes, mayBeLate = false } = this.options;
+    const answer = this.answers.ask();
+    const { kept } = this;
+    const before = mayBeLate && kept !== null ? { value: kept.values, askedAtMs: kept.settledAtMs } : null;
+    return (await new Patience(changes.patienceMs).wait(answer, before)) ?? this.options.read(runIds);
   }
 
   /** Null where nothing can be kept. */
@@ -63,10 +83,11 @@ export class KeptOfAllRuns<Value> {
     const isKnown = kept !== null && kept.settledOffset <= look.storedOffset;
     const changes = isKnown ? look.since(kept.settledOffset) : null;
     if (kept === null || changes === null) return this.readAll(look);
-    const ageMs = performance.now() - kept.readAtMs;
+    const nowMs = performance.now();
+    const ageMs = nowMs - kept.readAtMs;
     if (ageMs > 2 * kept.keptForMs) return this.readAll(look);
     if (ageMs > kept.keptForMs) void this.readAllAgain(look);
-    const changed = changedRuns(changes, this.options.dependsOn);
+    const changed = this.settle(kept.values, changes, look.storedOffset);
     if (changed.size > 0) {
       const values = await this.options.read([...changed]);
       // All values were read meanwhile, some of them before these.
@@ -78,7 +99,25 @@ export class KeptOfAllRuns<Value> {
       }
     }
     kept.settledOffset = look.storedOffset;
+    kept.settledAtMs = nowMs;
     return kept.values;
+  }
+
+  /** Applies records to the values, and returns the runs that have to be read. */
+  private settle(
+    values: Map<string, Value>,
+    changes: readonly ControlChange[],
+    storedOffset: number,
+  ): ReadonlySet<string> {
+    const { dependsOn, after } = this.options;
+    if (after === undefined) return changedRuns(changes, dependsOn);
+    const unknown: ControlChange[] = [];
+    for (const change of changes.filter(({ offset }) => offset < storedOffset)) {
+      const value = values.get(change.runId);
+      if (value === undefined || change.kind === 'RunDeleted') unknown.push(change);
+      else if (dependsOn(change)) values.set(change.runId, after(value, change));
+    }
+    return changedRuns(unknown, dependsOn);
   }
 
   private async readAll({ storedOffset }: ControlLook): Promise<ReadonlyMap<string, Value>> {
@@ -89,7 +128,7 @@ export class KeptOfAllRuns<Value> {
       Math.max(KEPT_TIMES * (readAtMs - startedMs), KEPT_AT_LEAST_MS),
       KEPT_AT_MOST_MS,
     );
-    this.kept = { values, settledOffset: storedOffset, readAtMs, keptForMs };
+    this.kept = { values, settledOffset: storedOffset, settledAtMs: startedMs, readAtMs, keptForMs };
     this.retryAtMs = 0;
     return values;
   }

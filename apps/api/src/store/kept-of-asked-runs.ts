@@ -1,10 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { asksAboutNow } from './asked-moment.js';
-import { changedRuns, type ControlChanges, type DependsOn } from './control-changes.js';
+import { changedRuns, type ControlChange, type ControlChanges, type DependsOn } from './control-changes.js';
+import { Patience, type ReadValue } from './patience.js';
 
 interface KeptOfAskedRunsOptions<Value> {
   readonly changes: ControlChanges;
   readonly dependsOn: DependsOn;
+  /** Of these changes a question may be answered late: with the value of before, while the new one is being read (default: of none). */
+  readonly mayBeLate?: DependsOn;
   /** Reads the values of these runs from the store; runs without a value are left out. */
   readonly read: (runIds: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
   /** Bound on the sizes of all kept values together. */
@@ -13,12 +16,22 @@ interface KeptOfAskedRunsOptions<Value> {
   readonly sizeOf: (value: Value) => number;
 }
 
+/** The value of a run: the one that is being read, or was read last. */
+interface Kept<Value> {
+  reading: Promise<Value | undefined>;
+  isPending: boolean;
+  /** Whether there was a change after `reading` began. */
+  isOutdated: boolean;
+  /** The newest value that was read. */
+  before: ReadValue<Value | undefined> | null;
+}
+
 /** A store may be mended without a record in the log (a rebuild, dead letters taken again). */
 const KEPT_AT_MOST_MS = 60_000;
 
 /** As `KeptOfAllRuns`, for values that are too large or too slow to read to be kept of every run: those of the runs that were asked about last. */
 export class KeptOfAskedRuns<Value> {
-  private readonly kept: LRUCache<string, Promise<Value | undefined>>;
+  private readonly kept: LRUCache<string, Kept<Value>>;
   private settledOffset = 0;
 
   constructor(private readonly options: KeptOfAskedRunsOptions<Value>) {
@@ -27,49 +40,70 @@ export class KeptOfAskedRuns<Value> {
 
   /** Values of those of the runs that have one. */
   async of(runIds: readonly string[]): Promise<ReadonlyMap<string, Value>> {
-    const { changes, read, dependsOn } = this.options;
+    const { changes, read } = this.options;
     const look = runIds.length > 0 && asksAboutNow() ? await changes.look() : null;
     if (look === null) return runIds.length === 0 ? new Map() : read(runIds);
     const isKnown = this.settledOffset <= look.storedOffset;
     const records = isKnown ? look.since(this.settledOffset) : null;
     if (records === null) this.kept.clear();
-    else for (const runId of changedRuns(records, dependsOn)) this.kept.delete(runId);
+    else this.outdate(records);
     // Nothing was awaited since the look: another question sees both of these, or neither.
     this.settledOffset = look.storedOffset;
     const found = new Map<string, Value>();
-    for (const [runId, reading] of this.readingsOf(runIds)) {
-      const value = await reading;
+    const patience = new Patience(changes.patienceMs);
+    for (const [runId, { reading, before }] of this.keptOf(runIds)) {
+      const value = await patience.wait(reading, before);
       if (value !== undefined) found.set(runId, value);
     }
     return found;
   }
 
-  /** Reads in one question what is not kept. */
-  private readingsOf(runIds: readonly string[]): ReadonlyMap<string, Promise<Value | undefined>> {
-    const readings = new Map<string, Promise<Value | undefined>>();
+  private outdate(records: readonly ControlChange[]): void {
+    const { dependsOn, mayBeLate = () => false } = this.options;
+    const late = records.filter((change) => change.kind !== 'RunDeleted' && mayBeLate(change));
+    for (const runId of changedRuns(late, dependsOn)) {
+      const kept = this.kept.peek(runId);
+      if (kept !== undefined) kept.isOutdated = true;
+    }
+    const others = records.filter((change) => !late.includes(change));
+    for (const runId of changedRuns(others, dependsOn)) this.kept.delete(runId);
+  }
+
+  /** Reads in one question what is not kept. A value that is being read is not read a second time, since what is new in it may be late. */
+  private keptOf(runIds: readonly string[]): ReadonlyMap<string, Kept<Value>> {
+    const found = new Map<string, Kept<Value>>();
     for (const runId of runIds) {
       const kept = this.kept.get(runId);
-      if (kept !== undefined) readings.set(runId, kept);
+      if (kept !== undefined && (kept.isPending || !kept.isOutdated)) found.set(runId, kept);
     }
-    const missing = runIds.filter((runId) => !readings.has(runId));
-    if (missing.length === 0) return readings;
+    const missing = runIds.filter((runId) => !found.has(runId));
+    if (missing.length === 0) return found;
+    const askedAtMs = performance.now();
     const values = this.options.read(missing);
     for (const runId of missing) {
-      const reading = values.then((read) => read.get(runId));
-      this.kept.set(runId, reading, { size: 1 });
-      readings.set(runId, reading);
-      void this.settle(runId, reading);
+      const kept = {
+        reading: values.then((read) => read.get(runId)),
+        ...{ isPending: true, isOutdated: false, before: this.kept.peek(runId)?.before ?? null },
+      };
+      this.kept.set(runId, kept, { size: 1 });
+      found.set(runId, kept);
+      void this.settle(runId, { kept, askedAtMs });
     }
-    return readings;
+    return found;
   }
 
   /** Once the value of a kept reading is known, its size counts; a failure is not kept. */
-  private async settle(runId: string, reading: Promise<Value | undefined>): Promise<void> {
-    const isKept = () => this.kept.peek(runId) === reading;
+  private async settle(
+    runId: string,
+    { kept, askedAtMs }: { readonly kept: Kept<Value>; readonly askedAtMs: number },
+  ): Promise<void> {
+    const isKept = () => this.kept.peek(runId) === kept;
     try {
-      const value = await reading;
+      const value = await kept.reading;
+      kept.isPending = false;
+      kept.before = { value, askedAtMs };
       if (value === undefined || !isKept()) return;
-      this.kept.set(runId, reading, { size: this.options.sizeOf(value), noUpdateTTL: true });
+      this.kept.set(runId, kept, { size: this.options.sizeOf(value), noUpdateTTL: true });
     } catch {
       if (isKept()) this.kept.delete(runId);
     }

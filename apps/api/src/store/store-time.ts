@@ -6,3 +6,9 @@ export function isoTime(storeTime: string): string {
 export function isoTimeOrNull(storeTime: string | null): string | null {
   return storeTime === null ? null : isoTime(storeTime);
 }
+
+/** ISO 8601, to the microsecond, of microseconds since the Unix epoch. */
+export function isoTimeOfUs(timeUs: number): string {
+  const micros = `${timeUs % 1000}`.padStart(3, '0');
+  return new Date(Math.floor(timeUs / 1000)).toISOString().replace('Z', `${micros}Z`);
+}

@@ -21,6 +21,7 @@ export class StoreService implements OnApplicationShutdown {
   private readonly client: StoreClient;
   private readonly stopping = new AbortController();
   private state: StoreState = { phase: 'starting', detail: 'waiting for the store to answer' };
+  private numAsked = 0;
 
   constructor(private readonly config: ApiConfig) {
     this.client = this.createClient(QUERY_TIMEOUT_MS);
@@ -28,6 +29,11 @@ export class StoreService implements OnApplicationShutdown {
 
   get current(): StoreState {
     return this.state;
+  }
+
+  /** Queries of the API's own answers so far; those of separate clients are not counted. */
+  get numQueries(): number {
+    return this.numAsked;
   }
 
   /** A separate client, for work that must not delay the API's queries; the caller closes it. */
@@ -89,7 +95,13 @@ export class StoreService implements OnApplicationShutdown {
   /** Whatever moment the request asks about. @throws ProblemError `STORE_STARTING` */
   get now(): Pick<StoreClient, 'queryRows' | 'layout'> {
     this.requireReady();
-    return this.client;
+    return {
+      layout: this.client.layout,
+      queryRows: (sql, options) => {
+        this.numAsked++;
+        return this.client.queryRows(sql, options);
+      },
+    };
   }
 
   /** Whether the store answers now. */

@@ -66,7 +66,7 @@ export class WarningsService {
     private readonly runs: RunFactsReader,
     changes: ControlChanges,
   ) {
-    this.alarms = new KeptOfAllRuns({
+    this.alarms = new KeptOfAllRuns<readonly AlarmRow[]>({
       changes,
       dependsOn: ({ kind }) => KINDS.has(kind),
       read: (runIds) => this.readAlarms(runIds),
