@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../problems/problem.js';
 import { shown } from '../problems/violations.js';
 import { askedMoment } from '../store/asked-moment.js';
+import { isoTimeOfUs } from '../store/store-time.js';
 import { ID_OR_PART, type ShortIds } from './short-ids.js';
 
 interface AsOfOptions {
@@ -39,7 +40,7 @@ export function registerAsOf(server: FastifyInstance, options: AsOfOptions): voi
     }
     request.query = query;
     moments.find(asOf).then((timeUs) => {
-      void reply.header(TIME_HEADER, isoTimeOf(timeUs));
+      void reply.header(TIME_HEADER, isoTimeOfUs(timeUs));
       askedMoment.run(timeUs, next);
     }, next);
   });
@@ -83,10 +84,4 @@ function invalid(value: unknown, rule: string): ProblemError {
   return new ProblemError('INVALID_REQUEST', `asOf ${rule}`, [
     { field: 'asOf', value: typeof value === 'string' ? value : shown(value), rule },
   ]);
-}
-
-/** To the microsecond. */
-function isoTimeOf(timeUs: number): string {
-  const micros = `${timeUs % 1000}`.padStart(3, '0');
-  return new Date(Math.floor(timeUs / 1000)).toISOString().replace('Z', `${micros}Z`);
 }

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ControlChanges } from '../store/control-changes.js';
 import { StoreService } from '../store/store.service.js';
 import { configOver } from '../testing/store-config.js';
-import { WarningsService } from '../warnings/warnings.service.js';
+import { AlarmListService } from '../warnings/alarm-list.service.js';
 import { RunActivityReader } from './run-activity.js';
 import { RunFactsReader } from './run-facts.js';
 
@@ -43,10 +43,10 @@ function readers(log: EventLog | null) {
   const changes = new ControlChanges(log, store);
   const facts = new RunFactsReader(store, changes);
   const activity = new RunActivityReader(store, changes);
-  return { facts, activity, warnings: new WarningsService(store, facts, changes) };
+  return { facts, activity, alarms: new AlarmListService(store, facts, changes) };
 }
 
-async function answersOf({ facts, activity, warnings }: ReturnType<typeof readers>) {
+async function answersOf({ facts, activity, alarms }: ReturnType<typeof readers>) {
   const factsOf = new Map(await facts.all());
   const runIds = [...factsOf.keys()].sort();
   const activityOf = await activity.read(runIds);
@@ -56,7 +56,8 @@ async function answersOf({ facts, activity, warnings }: ReturnType<typeof reader
     activities: runIds.map(activityOf),
     times: new Map(await activity.lastActivityTimes()),
     newest: new Map(await activity.newestValues(METRIC)),
-    alarms: await warnings.listAlarms({ limit: 500 }),
+    alarms: await alarms.list({ limit: 500 }),
+    silences: await alarms.listSilences({ limit: 500 }),
   };
 }
 
@@ -65,6 +66,7 @@ const deed = fc.record({
   run: fc.nat(NUM_RUNS - 1),
   kind: fc.constantFrom(
     ...(['start', 'start', 'metrics', 'metrics', 'annotate', 'end', 'alarm', 'delete', 'again'] as const),
+    ...(['acknowledge', 'silence', 'silence all'] as const),
     ...(['claim', 'baselines', 'policy', 'forget'] as const),
   ),
   value: fc.integer({ min: -3, max: 3 }),
@@ -97,6 +99,14 @@ function eventOf({ kind, value }: Deed, runId: string): AnyEvent | null {
   if (kind === 'forget') return controlEvent(ids, 'EpisodesDeleted') as AnyEvent;
   if (kind === 'end')
     return controlEvent(ids, 'RunEnded', { reason: value > 0 ? 'failed' : 'stopped' }) as AnyEvent;
+  const { rule } = alarm;
+  if (kind === 'acknowledge')
+    return controlEvent(ids, 'AlarmAcknowledged', { rule, message: '', note: `${value}` }) as AnyEvent;
+  if (kind === 'silence' || kind === 'silence all') {
+    const untilUs = (Date.now() + 3_600_000 * value) * 1000;
+    const ofRuns = kind === 'silence' ? ids : { ...ids, runId: '' };
+    return controlEvent(ofRuns, 'AlarmSilenced', { rule, untilUs }) as AnyEvent;
+  }
   return kind === 'alarm' ? (controlEvent(ids, 'WarningRaised', alarm) as AnyEvent) : null;
 }
 
@@ -124,6 +134,9 @@ const EACH_KIND: readonly Deed[] = (
     ['metrics', true],
     ['baselines', false],
     ['alarm', true],
+    ['acknowledge', false],
+    ['silence', true],
+    ['silence all', false],
     ['annotate', false],
     ['forget', true],
     ['again', true],

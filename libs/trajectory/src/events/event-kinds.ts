@@ -26,6 +26,8 @@ const CONTROL_VERSIONS: Readonly<Record<ControlEventKind, number>> = {
   MetricsLogged: 1,
   BaselinesMeasured: 1,
   WarningRaised: 2,
+  AlarmAcknowledged: 1,
+  AlarmSilenced: 1,
   RunAnnotated: 1,
   RetentionApplied: 1,
   RunDeleted: 1,
