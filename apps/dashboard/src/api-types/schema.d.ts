@@ -2934,6 +2934,12 @@ export interface components {
             /** @enum {string} */
             reason: "finished" | "stopped" | "failed";
         };
+        LiveRunAnnotated: {
+            /** @description Time of the event, milliseconds since the Unix epoch */
+            time: number;
+            /** @enum {string} */
+            state: "annotated";
+        };
         StartRunRequest: {
             /** @description A lower-case UUID, best a UUIDv7, which makes the request idempotent. Default: a new one */
             id?: string;
@@ -3598,6 +3604,7 @@ export type LiveUpdateApplied = components['schemas']['LiveUpdateApplied'];
 export type LiveWarning = components['schemas']['LiveWarning'];
 export type LiveRunStarted = components['schemas']['LiveRunStarted'];
 export type LiveRunEnded = components['schemas']['LiveRunEnded'];
+export type LiveRunAnnotated = components['schemas']['LiveRunAnnotated'];
 export type StartRunRequest = components['schemas']['StartRunRequest'];
 export type EndRunRequest = components['schemas']['EndRunRequest'];
 export type AnnotateRunRequest = components['schemas']['AnnotateRunRequest'];
@@ -3724,7 +3731,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["LiveMetrics"] | components["schemas"]["LivePolicy"] | components["schemas"]["LiveUpdatePlanned"] | components["schemas"]["LiveUpdateApplied"] | components["schemas"]["LiveWarning"] | components["schemas"]["LiveRunStarted"] | components["schemas"]["LiveRunEnded"];
+                    "text/event-stream": components["schemas"]["LiveMetrics"] | components["schemas"]["LivePolicy"] | components["schemas"]["LiveUpdatePlanned"] | components["schemas"]["LiveUpdateApplied"] | components["schemas"]["LiveWarning"] | components["schemas"]["LiveRunStarted"] | components["schemas"]["LiveRunEnded"] | components["schemas"]["LiveRunAnnotated"];
                 };
             };
             /** @description An error */
