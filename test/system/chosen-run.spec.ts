@@ -147,6 +147,7 @@ describe('every command that chooses a run', () => {
 
   it('acknowledges and silences alarms of one', async () => {
     const [first, second] = runIds;
+    await run('runs', 'annotate', second, '--no-archive');
     const log = await openLmdbLog({ path: join(directory.path, 'log'), createdBy: 'test' });
     const control = new ControlTail(log);
     for (const runId of [first, second]) {

@@ -16,7 +16,7 @@ export { buildTokenBatch, type TokenBatch } from './batch/token-batch.js';
 export { ContentBytes } from './checksum/content-bytes.js';
 export { contentChecksum, type StableField, stableFields } from './checksum/content-checksum.js';
 export { copyBytes } from './checksum/copy-bytes.js';
-export { EVENT_KINDS, isEpisodeEventKind, SCHEMA_VERSIONS } from './events/event-kinds.js';
+export { EVENT_KINDS, isEpisodeEventKind, REMARK_KINDS, SCHEMA_VERSIONS } from './events/event-kinds.js';
 export {
   ofTokenColumns,
   type StepTokenColumns,

@@ -47,6 +47,13 @@ export const SCHEMA_VERSIONS: Readonly<Record<EventKind, number>> = {
   ...CONTROL_VERSIONS,
 };
 
+/** Kinds by which people say something of a run, whenever that is: they are no activity of it. */
+export const REMARK_KINDS: readonly ControlEventKind[] = [
+  'RunAnnotated',
+  'AlarmAcknowledged',
+  'AlarmSilenced',
+];
+
 export const EVENT_KINDS = Object.keys(SCHEMA_VERSIONS) as readonly EventKind[];
 
 export function isEventKind(kind: unknown): kind is EventKind {

@@ -26,7 +26,6 @@ export async function acknowledge(
   const open = await withStore({ dataDir }, async (session) => {
     const { log } = session;
     const runId = run === undefined ? null : await findRunId(log, run);
-    await session.catchUp();
     const isOpen = (alarm: AlarmItem) => alarm.rule === rule && alarm.acknowledgement === null;
     const alarms = (await readAlarms(session, { dataDir, runId })).filter(isOpen);
     const { ControlTail } = await import('@retrace/log');

@@ -34,8 +34,12 @@ interface WantedAlarms {
   readonly runId: string | null;
 }
 
-/** Reads the alarms of one run, or of all that are not archived. */
-export function readAlarms(session: StoreSession, { dataDir, runId }: WantedAlarms): Promise<AlarmItem[]> {
+/** Reads the alarms that the log has now of one run, or of all; archived runs have none. */
+export async function readAlarms(
+  session: StoreSession,
+  { dataDir, runId }: WantedAlarms,
+): Promise<AlarmItem[]> {
+  await session.catchUp();
   return withApiReader(session, dataDir, async (api) => {
     const alarms: AlarmItem[] = [];
     let cursor: string | null = null;
