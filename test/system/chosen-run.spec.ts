@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCli } from '@retrace/cli';
+import type { AlarmItem } from '@retrace/api';
+import { ControlTail, WarningLog } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { decodeEvent } from '@retrace/trajectory/codec';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -143,6 +145,43 @@ describe('every command that chooses a run', () => {
     ]);
   });
 
+  it('acknowledges and silences alarms of one', async () => {
+    const [first, second] = runIds;
+    await run('runs', 'annotate', second, '--no-archive');
+    const log = await openLmdbLog({ path: join(directory.path, 'log'), createdBy: 'test' });
+    const control = new ControlTail(log);
+    for (const runId of [first, second]) {
+      const warnings = new WarningLog({ control, runId });
+      warnings.raise({ source: 'trainer', severity: 'alarm', rule: 'entropyCollapse', message: 'low' });
+      await warnings.flush();
+    }
+    control.close();
+    await log.close();
+    const part = second.slice(-8);
+    const said = await run('alarms', 'ack', 'entropyCollapse', '--run', part, '--note', 'known');
+    expect(said.stdout).toBe('acknowledged entropyCollapse of bandit-ppo\n');
+    const again = await run('alarms', 'ack', 'entropyCollapse', '--run', part);
+    expect(again.stderr).toContain(`no open alarm entropyCollapse of run ${part}`);
+    const silence = ['alarms', 'silence', 'entropyCollapse', '--reason', 'a test'];
+    expect((await run(...silence, '--until', '91d')).stderr).toContain('at most 90 days from now');
+    expect((await run(...silence, '--until', '1h')).stdout).toMatch(/^silenced entropyCollapse until 2/);
+    const listed = async () => {
+      const alarms = JSON.parse((await run('alarms', '--json')).stdout) as AlarmItem[];
+      return alarms.map(({ runId, acknowledgement, silence: held }) => [
+        ...[runId, acknowledgement?.note, held?.note],
+      ]);
+    };
+    expect(new Set(await listed())).toEqual(
+      new Set([
+        [first, undefined, 'a test'],
+        [second, 'known', 'a test'],
+      ]),
+    );
+    await run('alarms', 'unsilence', 'entropyCollapse');
+    expect((await listed()).map(([, , note]) => note)).toEqual([undefined, undefined]);
+    expect((await run('alarms', '--run', part)).stdout).toContain('by retrace alarms ack: known');
+  });
+
   it('has a row above for each file that takes a run', () => {
     const commands = join(root, 'apps/cli/src/commands');
     const files = readdirSync(commands, { recursive: true, encoding: 'utf8' }).filter((file) =>
@@ -151,6 +190,8 @@ describe('every command that chooses a run', () => {
       ),
     );
     const named = COMMANDS.map(([name]) => `${name.split(' ')[0]}/command.ts`);
-    expect(files.filter((file) => ![...named, ...NOT_HERE, 'runs/command.ts'].includes(file))).toEqual([]);
+    expect(
+      files.filter((file) => ![...named, ...NOT_HERE, 'runs/command.ts', 'alarms/command.ts'].includes(file)),
+    ).toEqual([]);
   });
 });

@@ -216,6 +216,40 @@ describe('a run whose collector and trainer work at the same time', () => {
       await panel.waitFor();
     });
 
+    it('acknowledges an alarm and silences its rule, until that is ended, and shows the state of then', async () => {
+      const { page } = browser;
+      const run = page.url();
+      await page.getByRole('link', { name: 'Alarms' }).click();
+      const alarms = page.getByRole('region', { name: 'Alarms' });
+      await alarms.getByText('Open', { exact: true }).waitFor();
+      await alarms.getByRole('button', { name: 'Acknowledge alarm of memory-bandit-grpo' }).click();
+      const acknowledge = page.getByRole('dialog', { name: 'Acknowledge alarm' });
+      await acknowledge.getByLabel('Note').fill('a test');
+      await acknowledge.getByRole('button', { name: 'Acknowledge' }).click();
+      await alarms.getByText('by dashboard: a test').waitFor();
+      const beforeSilence = new Date().toISOString();
+      // The button that opened the dialog is gone.
+      await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Silence …');
+      await page.keyboard.press('Enter');
+      const silence = page.getByRole('dialog', { name: 'Silence alarm' });
+      await silence.getByLabel('For how long').selectOption('1 day');
+      await silence.getByLabel('Where').selectOption('in all runs');
+      await silence.getByLabel('Reason').fill('a longer test');
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await silence.getByRole('button', { name: 'Silence' }).click();
+      await alarms.getByText('Silenced', { exact: true }).waitFor();
+      const silences = page.getByRole('region', { name: 'Silenced rules' });
+      await silences.getByRole('cell', { name: 'a longer test' }).waitFor();
+      expect(await browser.accessibilityFaults()).toEqual([]);
+      await alarms.getByRole('button', { name: 'End silence of alarm in all runs' }).click();
+      await silences.waitFor({ state: 'detached' });
+      await alarms.getByText('Silenced', { exact: true }).waitFor({ state: 'detached' });
+      await page.goto(`${url}/alarms?asOf=${beforeSilence}`);
+      await alarms.getByText('Acknowledged', { exact: true }).waitFor();
+      expect(await alarms.getByRole('button').count()).toBe(0);
+      await page.goto(run);
+    });
+
     it('shows each step of an episode with its tokens, their policy versions and its reward', async () => {
       const { page } = browser;
       await page.getByRole('link', { name: 'Episodes' }).click();

@@ -30,7 +30,7 @@ import { PrometheusService } from './prometheus/prometheus.service.js';
 import { PageQuery } from './paging/page.js';
 import { RunsQuery } from './runs/runs-query.dto.js';
 import { RunsService } from './runs/runs.service.js';
-import { WarningsService } from './warnings/warnings.service.js';
+import { AlarmListService } from './warnings/alarm-list.service.js';
 import { SinkService } from './sink/sink.service.js';
 import { StoreService } from './store/store.service.js';
 
@@ -145,7 +145,7 @@ async function connectStore(app: NestFastifyApplication): Promise<void> {
 async function fillKept(app: NestFastifyApplication): Promise<void> {
   const readings = [
     app.get(RunsService).list(new RunsQuery()),
-    app.get(WarningsService).listAlarms(new PageQuery()),
+    app.get(AlarmListService).list(new PageQuery()),
   ];
   await Promise.allSettled(readings);
 }

@@ -1,4 +1,5 @@
 export type CliErrorCode =
+  | 'ALARM_UNKNOWN'
   | 'BACKEND_UNAVAILABLE'
   | 'BACKEND_UNKNOWN'
   | 'CHECK_FAILED'

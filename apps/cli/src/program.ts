@@ -23,6 +23,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandUnknownOpts>>> = {
   rebuild: async () => (await import('./commands/rebuild/command.js')).rebuildCommand(),
   deadletters: async () => (await import('./commands/deadletters/command.js')).deadlettersCommand(),
   runs: async () => (await import('./commands/runs/command.js')).runsCommand(),
+  alarms: async () => (await import('./commands/alarms/command.js')).alarmsCommand(),
   delete: async () => (await import('./commands/delete/command.js')).deleteCommand(),
   retain: async () => (await import('./commands/retain/command.js')).retainCommand(),
   compact: async () => (await import('./commands/compact/command.js')).compactCommand(),

@@ -1,5 +1,12 @@
 export { requireRequest } from './wire/check-wire.js';
 export { parseRecords, RECORD_MEDIA_TYPES, type RecordMediaType } from './body/parse-records.js';
+export {
+  ACKNOWLEDGE_ALARM_REQUEST,
+  type AcknowledgeAlarmRequest,
+  SILENCE_ALARMS_REQUEST,
+  type SilenceAlarmsRequest,
+} from './alarms/alarm-requests.js';
+export { silenceEnd } from './alarms/silence-end.js';
 export { episodeIdOf } from './convert/episode-id.js';
 export { type AppendedBatch, Recorder } from './recorder.js';
 export type { AcknowledgedNotebook } from './notebooks/notebook-recorder.js';

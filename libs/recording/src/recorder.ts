@@ -3,6 +3,7 @@ import { partitionOf } from '@retrace/log';
 import type { StoreClient } from '@retrace/store';
 import { type AnyEvent, describeProblem, nowUs } from '@retrace/trajectory';
 import { type BatchPlan, planBatch } from './batch-plan.js';
+import { AlarmRecorder } from './alarms/alarm-recorder.js';
 import { episodeIdOf } from './convert/episode-id.js';
 import type { EpisodeProgress } from './episode/episode-progress.js';
 import { PlaceRefusal } from './episode/place-refusal.js';
@@ -46,6 +47,7 @@ interface RecorderParts {
   readonly runs: RunBook;
   readonly updates: UpdateRecorder;
   readonly notebooks: NotebookRecorder;
+  readonly alarms: AlarmRecorder;
   readonly watch: ControlWatch;
   readonly options: RecorderOptions;
 }
@@ -98,7 +100,8 @@ export class Recorder {
     };
     const updates = new UpdateRecorder({ log, client, runs, redact, untilEpisodesStored, nowUs: clock });
     const notebooks = new NotebookRecorder({ log, client, runs, redact, nowUs: clock });
-    return new Recorder({ log, client, lanes, runs, updates, notebooks, watch, options });
+    const alarms = new AlarmRecorder({ log, client, runs, redact, nowUs: clock });
+    return new Recorder({ log, client, lanes, runs, updates, notebooks, alarms, watch, options });
   }
 
   /**
@@ -144,10 +147,7 @@ export class Recorder {
   async annotateRun(runId: string, request: unknown): Promise<void> {
     const checked = this.redact(requireRequest<AnnotateRunRequest>(ANNOTATE_RUN_REQUEST, request));
     await this.parts.runs.annotate(runId, checked, this.nowUs());
-    // It is in the log, so that a store that is behind is no failure.
-    await this.parts.runs.untilStored().catch((error: unknown) => {
-      if (!(error instanceof RecordingError) || error.code !== 'STORE_BEHIND') throw error;
-    });
+    await this.parts.runs.untilShown();
   }
 
   /** Records what trainers outside of Retrace made of the episodes. */
@@ -158,6 +158,11 @@ export class Recorder {
   /** Writes notebooks of SQL and text. */
   get notebooks(): NotebookRecorder {
     return this.parts.notebooks;
+  }
+
+  /** Acknowledges and silences alarms. */
+  get alarms(): AlarmRecorder {
+    return this.parts.alarms;
   }
 
   /** @throws RecordingError `RUN_UNKNOWN`, `RUN_NOT_RECORDED`, `LOG_UNAVAILABLE`, `STORE_BEHIND` */

@@ -31,6 +31,8 @@ export type RecordingErrorCode =
   /** Another update or policy has the place of this one, or its id. */
   | 'UPDATE_CONFLICT'
   | 'NOTEBOOK_UNKNOWN'
+  /** No process has raised the alarm. */
+  | 'ALARM_UNKNOWN'
   /** The notebook has a newer revision than the one that was changed. */
   | 'NOTEBOOK_CONFLICT'
   /** Another process records updates of the run; sending the request again is safe, of an update with its id. */

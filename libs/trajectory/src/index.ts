@@ -8,6 +8,7 @@ export type * from './events/event.js';
 export { isJsonObject, type Json, type JsonObject } from './json/json.js';
 export type { UpdateTokensTraced, UpdateTraced } from './events/lineage-events.js';
 export type * from './events/validation-events.js';
+export * from './events/warning-events.js';
 export { columnsOfEpisodes, type ColumnsStep, type SealedEpisode } from './batch/columns-of-episodes.js';
 export { episodeDigests } from './batch/episode-digests.js';
 export { END_REASONS, type EpisodeColumns } from './batch/episode-columns.js';
@@ -15,7 +16,7 @@ export { buildTokenBatch, type TokenBatch } from './batch/token-batch.js';
 export { ContentBytes } from './checksum/content-bytes.js';
 export { contentChecksum, type StableField, stableFields } from './checksum/content-checksum.js';
 export { copyBytes } from './checksum/copy-bytes.js';
-export { EVENT_KINDS, isEpisodeEventKind, SCHEMA_VERSIONS } from './events/event-kinds.js';
+export { EVENT_KINDS, isEpisodeEventKind, REMARK_KINDS, SCHEMA_VERSIONS } from './events/event-kinds.js';
 export {
   ofTokenColumns,
   type StepTokenColumns,
@@ -25,6 +26,14 @@ export {
 } from './events/token-columns.js';
 export { newControlEvent, newEpisodeEvent } from './ids/new-event.js';
 export { nowUs } from './events/now-us.js';
+export { type Alarm, ALARM_KINDS, alarmOf, RUN_FAILED } from './fold/alarms/alarm.js';
+export {
+  type AlarmAcknowledgement,
+  ALARM_HOLDS_US,
+  type AlarmIdentity,
+  alarmKey,
+  AlarmOccurrences,
+} from './fold/alarms/alarm-occurrences.js';
 export { type ClosedGroup, closeTogether } from './fold/control/closed-group.js';
 export { ControlFold } from './fold/control/control-fold.js';
 export {

@@ -11,10 +11,15 @@ import { controlEvent } from '@retrace/trajectory/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AlarmDelivery } from './alarm-delivery.js';
 import { alertmanagerReceiver, webhookReceiver } from './alarm-receiver.js';
+import { type AlarmStanding, UNHANDLED } from './alarm-standing.js';
 import { DeliveredPosition } from './delivered-position.js';
 
 const RAISED_AT_US = Date.UTC(2026, 10, 29, 12) * 1000;
 const RETRY_MS = 5;
+const SILENCE = {
+  ...{ runId: '', rule: 'entropyCollapse', note: 'a test', source: 'ben' },
+  ...{ silencedAtUs: RAISED_AT_US, untilUs: RAISED_AT_US + 3_600_000_000 },
+};
 
 let directory: string;
 let log: EventLog;
@@ -24,13 +29,14 @@ let url: string;
 let statuses: number[];
 let received: unknown[];
 let warnings: string[];
+let standing: AlarmStanding;
 const runId = newRunId();
 const running: AlarmDelivery[] = [];
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'retrace-alarms-'));
   log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'test', numTrajectoryPartitions: 1 });
-  [statuses, received, warnings] = [[], [], []];
+  [statuses, received, warnings, standing] = [[], [], [], UNHANDLED];
   server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
@@ -60,7 +66,7 @@ async function deliver(receiver = webhookReceiver(url)): Promise<AlarmDelivery> 
   const delivery = new AlarmDelivery({
     ...{ log, receiver, retryMs: RETRY_MS },
     position: positionOf(log.logId),
-    contextOf: () => Promise.resolve({ runName: 'lake', page: `http://page/runs/${runId}` }),
+    contextOf: () => Promise.resolve({ ...standing, runName: 'lake', page: `http://page/runs/${runId}` }),
     warn: (message) => warnings.push(message),
   });
   await delivery.start();
@@ -195,6 +201,38 @@ describe('AlarmDelivery', () => {
     // However late it is sent, it is not over when it arrives.
     const [[{ endsAt }]] = received as { endsAt: string }[][];
     expect(Date.parse(endsAt)).toBeGreaterThan(Date.now());
+  });
+
+  it('sends a webhook no alarm that is acknowledged or silenced, and goes on with the next', async () => {
+    await deliver();
+    standing = { ...UNHANDLED, acknowledgement: { note: '', source: 'ann', acknowledgedAtUs: RAISED_AT_US } };
+    await raise('acknowledged');
+    await expect.poll(() => positionOf(log.logId).read()).toBe(await log.endOffset('control', 0));
+    standing = { ...UNHANDLED, silence: SILENCE };
+    await raise('silenced');
+    await expect.poll(() => positionOf(log.logId).read()).toBe(await log.endOffset('control', 0));
+    standing = UNHANDLED;
+    await raise('heard');
+    await expect.poll(() => textsOf(received)).toEqual([':rotating_light: entropyCollapse: heard']);
+  });
+
+  it('tells Alertmanager of every alarm, with annotations of what people did about it', async () => {
+    await deliver(alertmanagerReceiver(url));
+    const acknowledgement = { note: 'known', source: 'ann', acknowledgedAtUs: RAISED_AT_US };
+    standing = { acknowledgement, silence: SILENCE };
+    await raise('low');
+    await expect
+      .poll(() => received)
+      .toMatchObject([
+        [
+          {
+            annotations: {
+              ...{ summary: 'low', acknowledged_by: 'ann', acknowledgement: 'known' },
+              ...{ silenced_by: 'ben', silenced_until: '2026-11-29T13:00:00.000Z', silence: 'a test' },
+            },
+          },
+        ],
+      ]);
   });
 
   it('sends an event once that is in the log twice, and goes on where the position can not be written', async () => {

@@ -1,17 +1,22 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import type { EventLog, LogRecord } from '@retrace/log';
+import { type Alarm, ALARM_KINDS, alarmOf } from '@retrace/trajectory';
 import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
 import { LRUCache } from 'lru-cache';
-import { ALARM_KINDS, alarmOf, type Alarm } from './alarm.js';
-import type { AlarmContext, AlarmReceiver } from './alarm-receiver.js';
+import { nameOfRule, type AlarmContext, type AlarmReceiver } from './alarm-receiver.js';
 import type { DeliveredPosition } from './delivered-position.js';
 import { postJson } from './post-json.js';
+
+/** An alarm with the offset of its record in the control stream. */
+export interface LoggedAlarm extends Alarm {
+  readonly offset: number;
+}
 
 export interface AlarmDeliveryParts {
   readonly log: EventLog;
   readonly receiver: AlarmReceiver;
   readonly position: DeliveredPosition;
-  readonly contextOf: (alarm: Alarm, signal: AbortSignal) => Promise<AlarmContext>;
+  readonly contextOf: (alarm: LoggedAlarm, signal: AbortSignal) => Promise<AlarmContext>;
   readonly warn: (message: string) => void;
   /** Between the first two tries (default 1 s); twice as long each time, at most five minutes. */
   readonly retryMs?: number;
@@ -79,7 +84,7 @@ export class AlarmDelivery {
     const { position } = this.parts;
     for (const { offset, bytes } of records) {
       const alarm = this.newAlarmOf(bytes);
-      if (alarm !== null && !(await this.deliver(alarm))) return;
+      if (alarm !== null && !(await this.deliver({ ...alarm, offset }))) return;
       this.nextOffset = offset + 1;
       if (alarm === null && performance.now() - this.writtenAtMs < POSITION_INTERVAL_MS) continue;
       position.write(this.nextOffset);
@@ -99,27 +104,29 @@ export class AlarmDelivery {
     return alarm;
   }
 
-  /** Resolves with true once the receiver took the alarm or refused it for good, with false when this stops. */
-  private async deliver(alarm: Alarm): Promise<boolean> {
+  /** Resolves with true once the receiver took the alarm, refused it for good or is not to get it, with false when this stops. */
+  private async deliver(alarm: LoggedAlarm): Promise<boolean> {
     const { receiver, contextOf, warn } = this.parts;
     const { signal } = this.stopping;
+    const name = nameOfRule(alarm.rule);
     for (
       let pauseMs = this.parts.retryMs ?? FIRST_RETRY_MS;
       ;
       pauseMs = Math.min(2 * pauseMs, MAX_RETRY_MS)
     ) {
       const body = receiver.body(alarm, await contextOf(alarm, signal), Date.now());
+      if (body === null) return !signal.aborted;
       const { outcome, reason } = await postJson(receiver.url, body, signal);
       if (outcome === 'taken') return true;
       if (signal.aborted) return false;
       if (outcome === 'refused') {
         warn(
-          `the ${receiver.name} refused the alarm "${alarm.name}" (${reason}), which is not sent again; check its address`,
+          `the ${receiver.name} refused the alarm "${name}" (${reason}), which is not sent again; check its address`,
         );
         return true;
       }
       warn(
-        `the alarm "${alarm.name}" did not reach the ${receiver.name} (${reason}); next try in ${pauseMs / 1000} s`,
+        `the alarm "${name}" did not reach the ${receiver.name} (${reason}); next try in ${pauseMs / 1000} s`,
       );
       await this.pause(pauseMs);
     }

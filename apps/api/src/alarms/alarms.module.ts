@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
+import { IngestModule } from '../ingest/ingest.module.js';
+import { AlarmsController } from './alarms.controller.js';
 import { AlarmsService } from './alarms.service.js';
 
-@Module({ providers: [AlarmsService] })
+@Module({ imports: [IngestModule], controllers: [AlarmsController], providers: [AlarmsService] })
 export class AlarmsModule {}

@@ -85,6 +85,7 @@ beforeAll(async () => {
     await score('environment');
     await fixture.patch(`/api/runs/${agents}`, { notes: 'the best' });
     await run.warn({ message: 'slow' });
+    await fixture.post('/api/alarms/silences', { rule: 'missingRewards', until: '1h', note: 'known' });
     await run.unfinishedEpisode();
     const dataset = controlEvent({ logId: fixture.log.logId, runId: '' }, 'DatasetCreated', { name: 'set' });
     await appendEvents(fixture.log, [{ ...dataset, occurredAtUs: nowUs() }]);

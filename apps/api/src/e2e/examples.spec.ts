@@ -127,9 +127,12 @@ describe('the examples of the OpenAPI document', () => {
     const sent = Object.entries(EXAMPLES).filter(([, { request }]) => request !== undefined);
     const statuses = await Promise.all(
       sent
-        // There are no keys here, batches, replays and what-ifs need a process of the trainer, the queue and questions to a policy a supervisor, updates episodes that have ended, and a save a notebook.
+        // There are no keys here, batches, replays and what-ifs need a process of the trainer, the queue and questions to a policy a supervisor, updates episodes that have ended, a save a notebook, and an acknowledgement an alarm.
         .filter(
-          ([name]) => !/\/(session|batches|replays|what-ifs|queue|answers|training|updates)|^PUT/.test(name),
+          ([name]) =>
+            !/\/(session|batches|replays|what-ifs|queue|answers|training|updates|acknowledgements)|^PUT/.test(
+              name,
+            ),
         )
         .map(async ([name, { request }]) => {
           const send = name.startsWith('PATCH ') ? 'patch' : 'post';

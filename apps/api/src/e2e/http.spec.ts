@@ -432,6 +432,8 @@ describe('health and measurements', () => {
     expect(Object.keys(document.paths).sort()).toEqual([
       '/api/agents',
       '/api/alarms',
+      '/api/alarms/acknowledgements',
+      '/api/alarms/silences',
       '/api/datasets',
       '/api/datasets/{name}',
       '/api/datasets/{name}/episodes',

@@ -109,6 +109,15 @@ describe('a key', () => {
     ['GET', () => '/api/notebooks', 'read'],
   ];
 
+  it('gives its name to what it does about alarms', async () => {
+    const { key, stored } = await makeKey(['ingest', 'read']);
+    const body = { rule: 'runFailed', until: '1h', note: 'a test', source: 'somebody else' };
+    const headers = { ...bearer(key), 'content-type': 'application/json' };
+    const path = `${fixture.api.url}/api/alarms/silences`;
+    expect((await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })).status).toBe(200);
+    expect(await (await fetch(path, { headers })).json()).toMatchObject({ items: [{ source: stored.name }] });
+  });
+
   it.each(['ingest', 'read', 'sql', 'admin'] as const)(
     'with scope %s may do that and nothing else',
     async (scope) => {

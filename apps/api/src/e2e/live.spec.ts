@@ -131,6 +131,13 @@ describe('the live stream', () => {
     });
   });
 
+  it('sends that a run was annotated', async () => {
+    const listener = await listen();
+    await fixture.patch(`/api/runs/${run.runId}`, { notes: 'the best' });
+    const { data } = await listener.heard('run', ({ data: { state } }) => state === 'annotated');
+    expect(data).toEqual({ state: 'annotated', time: expect.any(Number) as number });
+  });
+
   it('sends a client only the events of its run', async () => {
     const another = new RunRecorder(fixture.log);
     await another.start();

@@ -17,7 +17,8 @@ import type { DistributionList, UpdateInput } from '../updates/update-inputs.dto
 import type { UpdateLineage } from '../updates/update-lineage.dto.js';
 import type { TrainedTokenColumns } from '../updates/trained-tokens.dto.js';
 import type { Update } from '../updates/updates.dto.js';
-import type { AlarmItem, RunWarning } from '../warnings/warnings.dto.js';
+import type { AlarmItem } from '../warnings/alarms.dto.js';
+import type { RunWarning } from '../warnings/warnings.dto.js';
 
 const NUM_ROUNDS = 12;
 

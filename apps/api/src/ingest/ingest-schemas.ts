@@ -1,4 +1,5 @@
 import {
+  ACKNOWLEDGE_ALARM_REQUEST,
   ANNOTATE_RUN_REQUEST,
   CREATE_NOTEBOOK_REQUEST,
   END_RUN_REQUEST,
@@ -7,6 +8,7 @@ import {
   RECORD_UPDATE_REQUEST,
   SAVE_NOTEBOOK_REQUEST,
   type Schema,
+  SILENCE_ALARMS_REQUEST,
   START_RUN_REQUEST,
   type WireType,
 } from '@retrace/recording';
@@ -22,7 +24,7 @@ const NAMES: Readonly<Record<WireType, string>> = {
 
 const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** Requests about a run or a notebook as a whole. */
+/** Requests about a run or a notebook as a whole, or about alarms. */
 const REQUESTS = {
   StartRunRequest: START_RUN_REQUEST,
   EndRunRequest: END_RUN_REQUEST,
@@ -31,6 +33,8 @@ const REQUESTS = {
   PublishPolicyRequest: PUBLISH_POLICY_REQUEST,
   CreateNotebookRequest: CREATE_NOTEBOOK_REQUEST,
   SaveNotebookRequest: SAVE_NOTEBOOK_REQUEST,
+  AcknowledgeAlarmRequest: ACKNOWLEDGE_ALARM_REQUEST,
+  SilenceAlarmsRequest: SILENCE_ALARMS_REQUEST,
 };
 
 /** A reference to the schema of a request. */

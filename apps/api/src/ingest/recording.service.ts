@@ -96,6 +96,18 @@ export class RecordingService implements OnModuleDestroy {
     return (await this.open()).notebooks.delete(notebookId, revision, 'caller');
   }
 
+  /** Acknowledges an alarm; returns its run. @throws RecordingError as `AlarmRecorder.acknowledge` */
+  async acknowledgeAlarm(request: unknown): Promise<string> {
+    this.store.requireReady();
+    return (await this.open()).alarms.acknowledge(request);
+  }
+
+  /** Silences alarms; returns until when, in microseconds since the Unix epoch. @throws RecordingError as `AlarmRecorder.silence` */
+  async silenceAlarms(request: unknown): Promise<number> {
+    this.store.requireReady();
+    return (await this.open()).alarms.silence(request);
+  }
+
   /** @param body a `RecordsBody`, which the server makes of every body that the route takes */
   async append(runId: string, body: unknown): Promise<AppendedBatch> {
     if (!(body instanceof RecordsBody)) throw new ProblemError('MALFORMED_BODY', 'The request has no body');

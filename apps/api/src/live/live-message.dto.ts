@@ -88,6 +88,12 @@ export class LiveRunEnded extends LiveData {
   readonly reason!: (typeof RUN_END_REASONS)[number];
 }
 
+/** Data of a message `run` when its tags, notes, star or archive change. */
+export class LiveRunAnnotated extends LiveData {
+  @ApiProperty({ type: String, enum: ['annotated'] })
+  readonly state!: 'annotated';
+}
+
 /** The data of every kind of message, for the OpenAPI document. */
 export const LIVE_DATA = [
   LiveMetrics,
@@ -97,4 +103,5 @@ export const LIVE_DATA = [
   LiveWarning,
   LiveRunStarted,
   LiveRunEnded,
+  LiveRunAnnotated,
 ] as const;

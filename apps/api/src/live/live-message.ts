@@ -2,6 +2,7 @@ import type { AnyEvent } from '@retrace/trajectory';
 import type {
   LiveMetrics,
   LivePolicy,
+  LiveRunAnnotated,
   LiveRunEnded,
   LiveRunStarted,
   LiveUpdateApplied,
@@ -14,7 +15,7 @@ type LiveContent =
   | { readonly kind: 'policy'; readonly data: LivePolicy }
   | { readonly kind: 'update'; readonly data: LiveUpdatePlanned | LiveUpdateApplied }
   | { readonly kind: 'warning'; readonly data: LiveWarning }
-  | { readonly kind: 'run'; readonly data: LiveRunStarted | LiveRunEnded };
+  | { readonly kind: 'run'; readonly data: LiveRunStarted | LiveRunEnded | LiveRunAnnotated };
 
 /** A message to the clients of the live stream. */
 export type LiveMessage = LiveContent & {
@@ -56,6 +57,8 @@ function contentOf(event: AnyEvent, time: number): LiveContent | null {
       return { kind: 'run', data: { state: 'started', name: event.payload.name, time } };
     case 'RunEnded':
       return { kind: 'run', data: { state: 'ended', reason: event.payload.reason, time } };
+    case 'RunAnnotated':
+      return { kind: 'run', data: { state: 'annotated', time } };
     default:
       return null;
   }

@@ -32,7 +32,7 @@ describe('the OpenAPI document', () => {
         item as Readonly<Record<string, { readonly responses: Readonly<Record<string, Node>> }>>,
       ).map(([method, { responses }]) => ({ name: `${method} ${path}`, responses })),
     );
-    expect(operations).toHaveLength(68);
+    expect(operations).toHaveLength(71);
     for (const { name, responses } of operations) {
       const isCreating = /^post \/api\/(notebooks|runs(\/\{runId\}\/(updates|policies))?)$/.test(name);
       const statuses = isCreating ? ['200', '201', 'default'] : ['200', 'default'];

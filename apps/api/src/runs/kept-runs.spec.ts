@@ -10,7 +10,7 @@ import { ControlChanges } from '../store/control-changes.js';
 import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
 import { configOver } from '../testing/store-config.js';
-import { WarningsService } from '../warnings/warnings.service.js';
+import { AlarmListService } from '../warnings/alarm-list.service.js';
 import { RunActivityReader } from './run-activity.js';
 import { RunFactsReader } from './run-facts.js';
 
@@ -47,10 +47,10 @@ function readers(log: EventLog | null) {
   const facts = new RunFactsReader(store, changes);
   const activity = new RunActivityReader(store, changes);
   const starts = new RunStarts(store, changes);
-  return { facts, activity, starts, warnings: new WarningsService(store, facts, changes) };
+  return { facts, activity, starts, alarms: new AlarmListService(store, facts, changes) };
 }
 
-async function answersOf({ facts, activity, starts, warnings }: ReturnType<typeof readers>) {
+async function answersOf({ facts, activity, starts, alarms }: ReturnType<typeof readers>) {
   const factsOf = new Map(await facts.all());
   const runIds = [...factsOf.keys()].sort();
   const activityOf = await activity.read(runIds);
@@ -61,7 +61,8 @@ async function answersOf({ facts, activity, starts, warnings }: ReturnType<typeo
     activities: runIds.map(activityOf),
     times: new Map(await activity.lastActivityTimes()),
     newest: new Map(await activity.newestValues(METRIC)),
-    alarms: await warnings.listAlarms({ limit: 500 }),
+    alarms: await alarms.list({ limit: 500 }),
+    silences: await alarms.listSilences({ limit: 500 }),
   };
 }
 
@@ -70,6 +71,7 @@ const deed = fc.record({
   run: fc.nat(NUM_RUNS - 1),
   kind: fc.constantFrom(
     ...(['start', 'start', 'metrics', 'metrics', 'annotate', 'end', 'alarm', 'delete', 'again'] as const),
+    ...(['acknowledge', 'silence', 'silence all'] as const),
     ...(['claim', 'baselines', 'policy', 'forget'] as const),
   ),
   value: fc.integer({ min: -3, max: 3 }),
@@ -102,6 +104,14 @@ function eventOf({ kind, value }: Deed, runId: string): AnyEvent | null {
   if (kind === 'forget') return controlEvent(ids, 'EpisodesDeleted') as AnyEvent;
   if (kind === 'end')
     return controlEvent(ids, 'RunEnded', { reason: value > 0 ? 'failed' : 'stopped' }) as AnyEvent;
+  const { rule } = alarm;
+  if (kind === 'acknowledge')
+    return controlEvent(ids, 'AlarmAcknowledged', { rule, message: '', note: `${value}` }) as AnyEvent;
+  if (kind === 'silence' || kind === 'silence all') {
+    const untilUs = (Date.now() + 3_600_000 * value) * 1000;
+    const ofRuns = kind === 'silence' ? ids : { ...ids, runId: '' };
+    return controlEvent(ofRuns, 'AlarmSilenced', { rule, untilUs }) as AnyEvent;
+  }
   return kind === 'alarm' ? (controlEvent(ids, 'WarningRaised', alarm) as AnyEvent) : null;
 }
 
@@ -129,6 +139,9 @@ const EACH_KIND: readonly Deed[] = (
     ['metrics', true],
     ['baselines', false],
     ['alarm', true],
+    ['acknowledge', false],
+    ['silence', true],
+    ['silence all', false],
     ['annotate', false],
     ['forget', true],
     ['again', true],

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { ControlEventKind } from '@retrace/trajectory';
+import { type ControlEventKind, REMARK_KINDS } from '@retrace/trajectory';
 import { ControlChanges } from '../store/control-changes.js';
 import { KeptOfAllRuns } from '../store/kept-of-all-runs.js';
 import { KeptOfAskedRuns } from '../store/kept-of-asked-runs.js';
@@ -34,10 +34,13 @@ const NO_ACTIVITY: RunActivity = {
 const TIMED_UPDATES = 20;
 const MAX_CURVE_POINTS = 60;
 
+const REMARKS: ReadonlySet<string> = new Set(REMARK_KINDS);
+const REMARKS_IN_SQL = REMARK_KINDS.map((kind) => `'${kind}'`).join(', ');
+
 const lastActivityOf = (ofRuns: string): string => `
   SELECT run_id, max(occurred_at) AS value
   FROM events
-  WHERE episode_id = '' AND kind != 'RunAnnotated' AND run_id != '' ${ofRuns}
+  WHERE episode_id = '' AND kind NOT IN (${REMARKS_IN_SQL}) AND run_id != '' ${ofRuns}
     AND ${isKeptRun(ofRuns)}
   GROUP BY run_id`;
 
@@ -127,7 +130,7 @@ export class RunActivityReader {
   ) {
     this.lastActivities = new KeptOfAllRuns({
       changes,
-      dependsOn: ({ runId, kind }) => runId !== '' && kind !== 'RunAnnotated',
+      dependsOn: ({ runId, kind }) => runId !== '' && !REMARKS.has(kind),
       after: (before, { occurredAtUs }) => {
         const time = isoTimeOfUs(occurredAtUs);
         return time > before ? time : before;

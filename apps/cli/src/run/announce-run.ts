@@ -1,5 +1,6 @@
 import type { Recipe } from '@retrace/config';
 import type { BegunRun } from '@retrace/runs/begin';
+import { counted } from '../terminal/counted.js';
 
 /** Says which run begins or goes on, and where its tasks come from files how many updates their epochs are. */
 export function announceRun({
@@ -11,13 +12,12 @@ export function announceRun({
   const from = source ? `, from policy ${source.policyVersion} of run ${source.runId}` : '';
   const start = `${isResumed ? 'resuming' : 'started'} ${name}, run ${runId}${from}${teacherOf(distillation)}`;
   if (data) {
-    const updates = numUpdates.toLocaleString('en');
-    return `${start}: ${updates} updates on ${data.sources.map(({ from }) => from).join(' + ')}`;
+    return `${start}: ${counted(numUpdates, 'update')} on ${data.sources.map(({ from }) => from).join(' + ')}`;
   }
   if (!tasks?.contents) return start;
-  const rows = `${tasks.contents.numTrain.toLocaleString('en')} training tasks`;
-  const length = epochs === undefined ? rows : `${epochs} epochs of ${rows}`;
-  return `${start}: ${numUpdates.toLocaleString('en')} updates, ${length}`;
+  const rows = counted(tasks.contents.numTrain, 'training task');
+  const length = epochs === undefined ? rows : `${counted(epochs, 'epoch')} of ${rows}`;
+  return `${start}: ${counted(numUpdates, 'update')}, ${length}`;
 }
 
 function teacherOf(distillation: Recipe['distillation']): string {

@@ -1,4 +1,5 @@
 import type { EpisodesDeletion } from '@retrace/runs/delete';
+import { counted } from '../terminal/counted.js';
 
 /** Says in a sentence what a deletion did. */
 export function describeEpisodesDeletion({
@@ -8,11 +9,11 @@ export function describeEpisodesDeletion({
   numReleased,
   isDryRun,
 }: EpisodesDeletion): string {
-  const count = `${numEpisodes.toLocaleString('en')} episodes of run ${runId}`;
+  const count = `${counted(numEpisodes, 'episode')} of run ${runId}`;
   if (isDryRun) return `would delete ${count}`;
   if (numEpisodes === 0) return `deleted ${count}: nothing to delete`;
-  const rows = `${numRows.toLocaleString('en')} rows`;
+  const rows = counted(numRows, 'row');
   return numReleased === null
     ? `deleted ${count}: ${rows}; a log on Kafka keeps their records, unread, until the topic's retention drops them`
-    : `deleted ${count}: ${rows}, ${numReleased.toLocaleString('en')} log records; "retrace compact" removes what the files still have in free room`;
+    : `deleted ${count}: ${rows}, ${counted(numReleased, 'log record')}; "retrace compact" removes what the files still have in free room`;
 }

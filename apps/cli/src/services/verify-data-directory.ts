@@ -5,6 +5,7 @@ import { verifyStore, type VerifyReport } from '@retrace/store';
 import { renderTable } from '../terminal/table.js';
 import type { StoreSession } from './connection.js';
 import { checkpointsOf } from './checkpoints.js';
+import { counted } from '../terminal/counted.js';
 
 interface CheckpointFault {
   readonly code: 'CHECKPOINT_UNREADABLE';
@@ -90,11 +91,11 @@ async function neededCheckpoints(
 
 function summarize(report: VerifyReport, numFaults: number): string {
   const counts = [
-    `${report.numRecords.toLocaleString('en')} records`,
-    `${report.numEpisodes.toLocaleString('en')} episodes (${report.numSealedEpisodes.toLocaleString('en')} sealed)`,
-    `${report.numDeadLetters} dead letters`,
-    `${report.numConflicts} conflicts`,
-    numFaults === 0 ? 'no faults' : `${numFaults} faults`,
+    counted(report.numRecords, 'record'),
+    `${counted(report.numEpisodes, 'episode')} (${report.numSealedEpisodes.toLocaleString('en')} sealed)`,
+    counted(report.numDeadLetters, 'dead letter'),
+    counted(report.numConflicts, 'conflict'),
+    numFaults === 0 ? 'no faults' : counted(numFaults, 'fault'),
   ];
   return counts.join(', ');
 }

@@ -600,10 +600,31 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the alarms of all runs that are not archived, the newest first */
-        get: operations["AlarmsController_list"];
+        /** Lists the alarms of all runs that are not archived, the newest first, and what people did about them */
+        get: operations["AlarmListController_list"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alarms/silences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the silences that hold, those that end last first */
+        get: operations["AlarmListController_listSilences"];
+        put?: never;
+        /**
+         * Silences the alarms of a rule in one run or in all, or ends their silence
+         * @description Such alarms are listed and sent to no webhook. In place of a silence of the same rule and run. Answers once the store shows it.
+         */
+        post: operations["AlarmsController_silence"];
         delete?: never;
         options?: never;
         head?: never;
@@ -621,6 +642,26 @@ export interface paths {
         get: operations["WarningsController_list"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alarms/acknowledgements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledges an alarm
+         * @description Its newest occurrence is sent to no webhook any more, and stays in the list. After a day of quiet, or once its run has ended and goes on, the alarm is another occurrence. Answers once the store shows it.
+         */
+        post: operations["AlarmsController_acknowledge"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2105,6 +2146,33 @@ export interface components {
             /** Format: date-time */
             publishedAt: string;
         };
+        AlarmAcknowledgementBody: {
+            /** @description What is known of the alarm, or done about it; may be empty */
+            note: string;
+            /** @description Who acknowledged it */
+            source: string;
+            /** Format: date-time */
+            acknowledgedAt: string;
+        };
+        AlarmSilenceItem: {
+            /** @description Empty: of all runs, and of processes that belong to no run */
+            runId: string;
+            /** @description Empty in all runs */
+            runName: string;
+            /** @description Name of the monitor, or `runFailed`; empty for all alarms without a rule */
+            rule: string;
+            /** @description Why */
+            note: string;
+            /** @description Who silenced it */
+            source: string;
+            /** Format: date-time */
+            silencedAt: string;
+            /**
+             * Format: date-time
+             * @description It holds before this moment
+             */
+            until: string;
+        };
         AlarmItem: {
             /** @description Empty for a process of no run */
             runId: string;
@@ -2131,6 +2199,10 @@ export interface components {
             firstRaisedAt: string;
             /** Format: date-time */
             lastRaisedAt: string;
+            /** @description Of its newest occurrence; null where nobody has acknowledged that */
+            acknowledgement: components["schemas"]["AlarmAcknowledgementBody"] | null;
+            /** @description Of the silences that hold for it, the one that ends last; null for none */
+            silence: components["schemas"]["AlarmSilenceItem"] | null;
         };
         RunWarning: {
             /**
@@ -2156,6 +2228,17 @@ export interface components {
             episodeIds: string[];
             /** Format: date-time */
             raisedAt: string;
+        };
+        AcknowledgedAlarm: {
+            /** @description Empty for a process of no run */
+            runId: string;
+        };
+        SilencedAlarms: {
+            /**
+             * Format: date-time
+             * @description When the silence ends; now, where it was ended
+             */
+            until: string;
         };
         SamplingBlock: {
             /**
@@ -2851,6 +2934,12 @@ export interface components {
             /** @enum {string} */
             reason: "finished" | "stopped" | "failed";
         };
+        LiveRunAnnotated: {
+            /** @description Time of the event, milliseconds since the Unix epoch */
+            time: number;
+            /** @enum {string} */
+            state: "annotated";
+        };
         StartRunRequest: {
             /** @description A lower-case UUID, best a UUIDv7, which makes the request idempotent. Default: a new one */
             id?: string;
@@ -3056,6 +3145,44 @@ export interface components {
             }[];
             /**
              * @description Who or what writes
+             * @default caller
+             */
+            source?: string;
+        };
+        AcknowledgeAlarmRequest: {
+            /** @description Run of the alarm; left out for a process of no run */
+            runId?: string;
+            /**
+             * @description Process that raised it: `source` in the list of alarms
+             * @enum {string}
+             */
+            alarmSource: "trainer" | "collector" | "validator" | "sink" | "api" | "store" | "system";
+            /**
+             * @description As in the list of alarms
+             * @default
+             */
+            rule?: string;
+            /** @description As in the list of alarms; needed where the alarm has no rule, and without effect elsewhere */
+            message?: string;
+            /** @description What is known of it, or done about it */
+            note?: string;
+            /**
+             * @description Who acknowledges; with a key, its name is taken
+             * @default caller
+             */
+            source?: string;
+        };
+        SilenceAlarmsRequest: {
+            /** @description Only in this run; left out for all runs */
+            runId?: string;
+            /** @description Name of the monitor, or `runFailed`; empty for all alarms without a rule */
+            rule: string;
+            /** @description A time, ISO 8601 with a zone, or how long from now: `30m`, `1h`, `7d`; at most 90 days. `now` ends a silence */
+            until: string;
+            /** @description Why, in words; needed unless a silence ends */
+            note?: string;
+            /**
+             * @description Who silences; with a key, its name is taken
              * @default caller
              */
             source?: string;
@@ -3411,8 +3538,12 @@ export type ReplayedOptimizerStep = components['schemas']['ReplayedOptimizerStep
 export type ReplayResultDto = components['schemas']['ReplayResultDto'];
 export type Replay = components['schemas']['Replay'];
 export type Policy = components['schemas']['Policy'];
+export type AlarmAcknowledgementBody = components['schemas']['AlarmAcknowledgementBody'];
+export type AlarmSilenceItem = components['schemas']['AlarmSilenceItem'];
 export type AlarmItem = components['schemas']['AlarmItem'];
 export type RunWarning = components['schemas']['RunWarning'];
+export type AcknowledgedAlarm = components['schemas']['AcknowledgedAlarm'];
+export type SilencedAlarms = components['schemas']['SilencedAlarms'];
 export type SamplingBlock = components['schemas']['SamplingBlock'];
 export type ValidationPass = components['schemas']['ValidationPass'];
 export type ValidationFigures = components['schemas']['ValidationFigures'];
@@ -3473,6 +3604,7 @@ export type LiveUpdateApplied = components['schemas']['LiveUpdateApplied'];
 export type LiveWarning = components['schemas']['LiveWarning'];
 export type LiveRunStarted = components['schemas']['LiveRunStarted'];
 export type LiveRunEnded = components['schemas']['LiveRunEnded'];
+export type LiveRunAnnotated = components['schemas']['LiveRunAnnotated'];
 export type StartRunRequest = components['schemas']['StartRunRequest'];
 export type EndRunRequest = components['schemas']['EndRunRequest'];
 export type AnnotateRunRequest = components['schemas']['AnnotateRunRequest'];
@@ -3480,6 +3612,8 @@ export type RecordUpdateRequest = components['schemas']['RecordUpdateRequest'];
 export type PublishPolicyRequest = components['schemas']['PublishPolicyRequest'];
 export type CreateNotebookRequest = components['schemas']['CreateNotebookRequest'];
 export type SaveNotebookRequest = components['schemas']['SaveNotebookRequest'];
+export type AcknowledgeAlarmRequest = components['schemas']['AcknowledgeAlarmRequest'];
+export type SilenceAlarmsRequest = components['schemas']['SilenceAlarmsRequest'];
 export type EpisodeRecord = components['schemas']['EpisodeRecord'];
 export type StepRecord = components['schemas']['StepRecord'];
 export type EndRecord = components['schemas']['EndRecord'];
@@ -3597,7 +3731,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["LiveMetrics"] | components["schemas"]["LivePolicy"] | components["schemas"]["LiveUpdatePlanned"] | components["schemas"]["LiveUpdateApplied"] | components["schemas"]["LiveWarning"] | components["schemas"]["LiveRunStarted"] | components["schemas"]["LiveRunEnded"];
+                    "text/event-stream": components["schemas"]["LiveMetrics"] | components["schemas"]["LivePolicy"] | components["schemas"]["LiveUpdatePlanned"] | components["schemas"]["LiveUpdateApplied"] | components["schemas"]["LiveWarning"] | components["schemas"]["LiveRunStarted"] | components["schemas"]["LiveRunEnded"] | components["schemas"]["LiveRunAnnotated"];
                 };
             };
             /** @description An error */
@@ -5120,7 +5254,7 @@ export interface operations {
             };
         };
     };
-    AlarmsController_list: {
+    AlarmListController_list: {
         parameters: {
             query?: {
                 /** @description Maximum number of items */
@@ -5146,6 +5280,77 @@ export interface operations {
                         /** @description null on the last page */
                         nextCursor: string | null;
                     };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    AlarmListController_listSilences: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+                /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
+                asOf?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AlarmSilenceItem"][];
+                        /** @description null on the last page */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    AlarmsController_silence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SilenceAlarmsRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilencedAlarms"];
                 };
             };
             /** @description An error */
@@ -5188,6 +5393,38 @@ export interface operations {
                         /** @description null on the last page */
                         nextCursor: string | null;
                     };
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    AlarmsController_acknowledge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcknowledgeAlarmRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcknowledgedAlarm"];
                 };
             };
             /** @description An error */

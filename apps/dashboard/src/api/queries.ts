@@ -109,6 +109,7 @@ export const keys = {
   datasets: ['datasets'] as const,
   plays: ['plays'] as const,
   alarms: ['alarms'] as const,
+  silences: ['alarms', 'silences'] as const,
   notebooks: ['notebooks'] as const,
 };
 
@@ -221,18 +222,6 @@ export function useWarnings(runId: string, { limit, refetchMs }: Omit<PageReques
     },
     placeholderData: keepPreviousData,
     refetchInterval: unlessRefused(refetchMs),
-  });
-}
-
-/** The alarms of all runs but archived ones, those that were raised last first. */
-export function useAlarms() {
-  return useInfiniteQuery({
-    queryKey: keys.alarms,
-    queryFn: ({ signal, pageParam: cursor }) =>
-      dataOf(api.GET('/api/alarms', { params: { query: { limit: RUNS_PAGE_SIZE, cursor } }, signal })),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.nextCursor,
-    refetchInterval: unlessRefused(10_000),
   });
 }
 

@@ -1,10 +1,22 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { ColumnHeader } from './column-header';
+import { lazyPart, NotLoaded } from './lazy-part';
 import styles from './table.module.css';
 import { useTableModel, type TableColumn, type TableModelProps } from './table-model';
 
 // Few tables are so long.
-const VirtualRows = lazy(async () => ({ default: (await import('./virtual-rows')).VirtualRows }));
+const VirtualRows = lazyPart(
+  async () => (await import('./virtual-rows')).VirtualRows,
+  ({ numColumns }) => (
+    <tbody>
+      <tr>
+        <td colSpan={numColumns}>
+          <NotLoaded />
+        </td>
+      </tr>
+    </tbody>
+  ),
+);
 
 /** Longer tables have only the rows in the page that are in view; the search of the browser finds no others. */
 export const MAX_WHOLE_ROWS = 1_000;

@@ -1,6 +1,4 @@
-import { shortId } from '../format/ids';
-import { Link } from './link';
-import table from './table.module.css';
+import { IdLink } from './id-link';
 
 interface GroupLinkProps {
   readonly groupId: string;
@@ -14,13 +12,12 @@ interface GroupLinkProps {
 export function GroupLink({ groupId, member, runId }: GroupLinkProps) {
   const run = runId === undefined ? '..' : `/runs/${runId}`;
   return (
-    <Link
-      className={`${table.link} mono`}
+    <IdLink
+      id={groupId}
       to={`${run}/episodes?groupId=${encodeURIComponent(groupId)}`}
       title={`Show only group ${groupId}`}
     >
-      {shortId(groupId)}
       {member !== undefined && `·${member}`}
-    </Link>
+    </IdLink>
   );
 }

@@ -5,7 +5,7 @@ import page from './page.module.css';
 /** A part of a page whose code is loaded when the part is first shown. Where that fails, as after an upgrade of the server, the part says so, or shows `instead`, and the page stays. */
 export function lazyPart<Props>(
   load: () => Promise<ComponentType<Props>>,
-  instead: () => ReactNode = NotLoaded,
+  instead: (props: Props) => ReactNode = NotLoaded,
 ) {
   return lazy<ComponentType<Props>>(async () => {
     try {
@@ -16,7 +16,8 @@ export function lazyPart<Props>(
   });
 }
 
-function NotLoaded() {
+/** Says that a part is missing, with a button that loads the page again. */
+export function NotLoaded() {
   return (
     <span role="alert" className={page.subtle}>
       This could not be loaded; the server may have a newer version.{' '}

@@ -1,10 +1,8 @@
 import type { EpisodeDetail } from '../api-types/schema';
 import { DataTable } from '../components/data-table';
-import { Link } from '../components/link';
+import { IdLink } from '../components/id-link';
 import { numberColumn } from '../components/table-columns';
 import type { TableColumn } from '../components/table-model';
-import table from '../components/table.module.css';
-import { shortId } from '../format/ids';
 import { formatCount, formatNumber, formatPercent } from '../format/numbers';
 import styles from './episode.module.css';
 
@@ -72,9 +70,7 @@ function ForkLink({ fork: { runId, episodeId, action, return: total } }: { reado
   const title = `${action ?? 'no action yet'}: return ${formatNumber(total)}`;
   return (
     <>
-      <Link className={`${table.link} mono`} to={`/runs/${runId}/episodes/${episodeId}`} title={title}>
-        {shortId(episodeId)}
-      </Link>{' '}
+      <IdLink id={episodeId} to={`/runs/${runId}/episodes/${episodeId}`} title={title} />{' '}
     </>
   );
 }

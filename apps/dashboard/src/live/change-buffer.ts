@@ -4,11 +4,16 @@ import type { MetricSeries, RunDetail } from '../api-types/schema';
 import { mergeMetricPoints, type MetricPoint } from './merge-metrics';
 
 const FLUSH_MS = 400;
-/** The stream reads the log; the store has the figures and episodes of a validation a moment later, longer where the machine is busy. */
-const VALIDATION_VISIBLE_MS = [0, 1_000, 3_000, 8_000];
+/** The stream reads the log; the store has the same a moment later, longer where the machine is busy. */
+const STORED_AFTER_MS = [0, 1_000, 3_000, 8_000];
 
 /** Data of a run that changed and has to be fetched again; `reset` means all of it. */
 type StaleData = 'update' | 'run' | 'warning' | 'reset';
+
+interface RefetchOptions {
+  /** Only the query with this key, and not those below it. */
+  readonly exact?: boolean;
+}
 
 /** Collects changes of a run and applies them to the query cache every 400 ms, so that a burst renders once. */
 export class ChangeBuffer {
@@ -16,7 +21,7 @@ export class ChangeBuffer {
   private policyVersion: number | null = null;
   private readonly stale = new Set<StaleData>();
   private flushTimer: ReturnType<typeof setTimeout> | undefined;
-  private readonly validationTimers = new Set<ReturnType<typeof setTimeout>>();
+  private readonly storedTimers = new Set<ReturnType<typeof setTimeout>>();
 
   constructor(
     private readonly queryClient: QueryClient,
@@ -40,7 +45,7 @@ export class ChangeBuffer {
 
   close(): void {
     clearTimeout(this.flushTimer);
-    for (const timer of this.validationTimers) clearTimeout(timer);
+    for (const timer of this.storedTimers) clearTimeout(timer);
   }
 
   private flushSoon(): void {
@@ -60,10 +65,11 @@ export class ChangeBuffer {
     if (points.length > 0) this.mergePoints(points);
     if (points.length > 0 || policyVersion !== null) this.patchRun(policyVersion);
     if (points.some(({ source }) => source === 'collector')) this.refetch(keys.episodes(this.runId));
-    if (points.some(({ source }) => source === 'evaluation')) this.refetchValidations();
+    if (points.some(({ source }) => source === 'evaluation'))
+      this.refetchOnceStored(keys.validations(this.runId));
     if (stale.has('update')) this.refetch(keys.updates(this.runId));
     if (stale.has('warning')) this.refetch(keys.warnings(this.runId));
-    if (stale.has('run')) this.refetch(keys.run(this.runId), { exact: true });
+    if (stale.has('run')) this.refetchOnceStored(keys.run(this.runId), { exact: true });
     if (stale.has('reset')) this.refetch(keys.run(this.runId));
   }
 
@@ -90,17 +96,17 @@ export class ChangeBuffer {
     );
   }
 
-  private refetchValidations(): void {
-    for (const delayMs of VALIDATION_VISIBLE_MS) {
+  private refetchOnceStored(queryKey: readonly unknown[], options: RefetchOptions = {}): void {
+    for (const delayMs of STORED_AFTER_MS) {
       const timer = setTimeout(() => {
-        this.validationTimers.delete(timer);
-        this.refetch(keys.validations(this.runId));
+        this.storedTimers.delete(timer);
+        this.refetch(queryKey, options);
       }, delayMs);
-      this.validationTimers.add(timer);
+      this.storedTimers.add(timer);
     }
   }
 
-  private refetch(queryKey: readonly unknown[], options: { readonly exact?: boolean } = {}): void {
+  private refetch(queryKey: readonly unknown[], options: RefetchOptions = {}): void {
     void this.queryClient.invalidateQueries({ queryKey, exact: options.exact ?? false });
   }
 }

@@ -1,5 +1,5 @@
-import { useAlarms } from '../api/queries';
-import type { AlarmItem } from '../api-types/schema';
+import { useAlarms, useSilences } from '../api/alarm-queries';
+import type { AlarmItem, AlarmSilenceItem } from '../api-types/schema';
 import { Badge } from '../components/badge';
 import controls from '../components/controls.module.css';
 import { DataTable } from '../components/data-table';
@@ -10,11 +10,15 @@ import table from '../components/table.module.css';
 import { useTitle } from '../components/use-title';
 import { formatCount } from '../format/numbers';
 import { formatMoment } from '../format/times';
+import { useShownMoment } from '../as-of/shown-moment';
+import { AlarmState, EndSilence } from '../warnings/alarm-state';
+import { nameOfRule } from '../warnings/rule-name';
 import styles from './alarms-page.module.css';
 import page from '../components/page.module.css';
 
 const COLUMNS: readonly TableColumn<AlarmItem>[] = [
-  { label: 'Alarm', cell: ({ rule }) => <Badge tone="bad">{rule === '' ? 'alarm' : rule}</Badge> },
+  { label: 'Alarm', cell: ({ rule }) => <Badge tone="bad">{nameOfRule(rule)}</Badge> },
+  { label: 'State', cell: (alarm) => <AlarmState alarm={alarm} /> },
   {
     label: 'Run',
     cell: ({ runId, runName }) =>
@@ -60,7 +64,39 @@ export function AlarmsPage() {
           </button>
         </p>
       )}
+      <Silences />
     </>
+  );
+}
+
+const SILENCE_COLUMNS: readonly TableColumn<AlarmSilenceItem>[] = [
+  { label: 'Rule', cell: ({ rule }) => nameOfRule(rule) },
+  { label: 'Run', cell: ({ runId, runName }) => (runId === '' ? 'all runs' : runName) },
+  { label: 'Until', cell: ({ until }) => formatMoment(until) },
+  { label: 'Reason', cell: ({ note }) => <span className={styles.message}>{note}</span> },
+  { label: 'By', isMuted: true, cell: ({ source }) => source },
+];
+
+const WITH_END: readonly TableColumn<AlarmSilenceItem>[] = [
+  ...SILENCE_COLUMNS,
+  { label: 'End', cell: (silence) => <EndSilence silence={silence} /> },
+];
+
+/** Silences that hold, also of rules without an alarm; nothing while there is none. */
+function Silences() {
+  const { data: silences = [] } = useSilences();
+  const isOfNow = useShownMoment() === null;
+  if (silences.length === 0) return null;
+  return (
+    <section className={styles.silences} aria-label="Silences">
+      <h2>Silences</h2>
+      <DataTable
+        label="Silenced rules"
+        columns={isOfNow ? WITH_END : SILENCE_COLUMNS}
+        rows={silences}
+        keyOf={({ runId, rule }) => `${runId} ${rule}`}
+      />
+    </section>
   );
 }
 

@@ -3,10 +3,10 @@ import { useOpenPage } from '../as-of/shown-moment';
 import { useStartOptions, useStartRun } from '../api/queue-queries';
 import type { RunDetail } from '../api-types/schema';
 import controls from '../components/controls.module.css';
+import styles from '../components/form.module.css';
 import { ModalDialog } from '../components/modal-dialog';
 import { labelOf } from '../metrics/seed-groups';
 import { forkFields, policyOf, readStart, versionOf, type StartFields } from './read-start';
-import styles from './queue.module.css';
 
 const EMPTY: StartFields = {
   ...{ recipe: 'frozen-lake-ppo', algorithm: '', numUpdates: '', seed: '', initFrom: '', overrides: '' },

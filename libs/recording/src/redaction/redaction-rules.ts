@@ -42,7 +42,7 @@ export const FREE_FIELDS: ReadonlySet<string> = new Set([
   ...['name', 'environment', 'agent', 'groupId', 'externalId', 'tags', 'metadata', 'task'],
   ...['observation', 'action', 'parsedAction', 'anchor', 'info', 'messages', 'rewards', 'untrainable'],
   ...['engine', 'model', 'detail', 'finalObservation', 'source', 'rationale'],
-  ...['location', 'batch', 'notes', 'title', 'cells'],
+  ...['location', 'batch', 'notes', 'note', 'title', 'cells'],
 ]);
 
 /** Fields that identify something: a hash in place of the hidden text keeps different values different. */

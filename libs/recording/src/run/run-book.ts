@@ -208,6 +208,15 @@ export class RunBook {
     throw new RecordingError('STORE_BEHIND', message, { retriable: true });
   }
 
+  /** As `untilStored`, of what has been appended: it is in the log, so that a store that is behind is no failure. @throws RecordingError `LOG_UNAVAILABLE` */
+  async untilShown(): Promise<void> {
+    try {
+      await this.untilStored();
+    } catch (error) {
+      if (!(error instanceof RecordingError) || error.code !== 'STORE_BEHIND') throw error;
+    }
+  }
+
   /** Waits for an answer of the log. @throws RecordingError `LOG_UNAVAILABLE` */
   fromLog<T>(answer: Promise<T>): Promise<T> {
     const { appendTimeoutMs } = this.options;

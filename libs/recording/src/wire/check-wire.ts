@@ -35,7 +35,7 @@ export function checkRecord(value: unknown, index: number): WireRecord {
   throw invalid(faultOf(check.errors, value, index));
 }
 
-/** Checks a request about a run by its schema. @throws RecordingError `INVALID_RECORDS` */
+/** Checks a request by its schema. @throws RecordingError `INVALID_RECORDS` */
 export function requireRequest<T>(schema: Schema, value: unknown): T {
   const check = checkOf<T>(schema);
   if (check(value)) return value;

@@ -17,7 +17,7 @@ export class StoredPosition {
 
   constructor(
     private readonly log: EventLog,
-    private readonly client: StoreClient,
+    private readonly client: Pick<StoreClient, 'queryRows' | 'layout'>,
     { stream, partition }: Pick<StreamPartition, 'stream' | 'partition'>,
   ) {
     this.position = { logId: log.logId, stream, partition };

@@ -1,4 +1,6 @@
 import type {
+  AlarmAcknowledged,
+  AlarmSilenced,
   BaselinesMeasured,
   BatchPlanned,
   CollectorClaimed,
@@ -221,6 +223,10 @@ export const controlEventFields: ControlFields = {
   BaselinesMeasured: inColumnsAndJson<BaselinesMeasured>({}),
 
   WarningRaised: inColumnsAndJson<WarningRaised>({ source: text('source') }),
+
+  AlarmAcknowledged: inColumnsAndJson<AlarmAcknowledged>({}),
+
+  AlarmSilenced: inColumnsAndJson<AlarmSilenced>({}),
 
   RetentionApplied: inColumnsAndJson<RetentionApplied>({}),
 

@@ -627,6 +627,8 @@ describe('views', () => {
       'validations',
       'metrics',
       'warnings',
+      'alarm_acknowledgements',
+      'alarm_silences',
       'datasets',
       'dataset_episodes',
       'forks',

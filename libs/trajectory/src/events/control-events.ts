@@ -5,6 +5,7 @@ import type { Json } from '../json/json.js';
 import type { LineagePayloads } from './lineage-events.js';
 import type { NotebookDeleted, NotebookSaved } from './notebook-events.js';
 import type { PolicyValidated } from './validation-events.js';
+import type { AlarmAcknowledged, AlarmSilenced, WarningRaised } from './warning-events.js';
 
 /** Payloads of stream `control` (one partition): runs, groups, batches, updates, policies, data sets and notebooks. */
 export interface ControlPayloads extends LineagePayloads {
@@ -23,6 +24,8 @@ export interface ControlPayloads extends LineagePayloads {
   MetricsLogged: MetricsLogged;
   BaselinesMeasured: BaselinesMeasured;
   WarningRaised: WarningRaised;
+  AlarmAcknowledged: AlarmAcknowledged;
+  AlarmSilenced: AlarmSilenced;
   RunAnnotated: RunAnnotated;
   RetentionApplied: RetentionApplied;
   RunDeleted: RunDeleted;
@@ -202,25 +205,6 @@ export interface MetricsLogged {
   readonly names: readonly string[];
   /** NaN = not available; never written as 0. */
   readonly values: Float64Array;
-}
-
-/** Something that a person should know and that did not end the process. It changes no state of a run. */
-export interface WarningRaised {
-  /** Who warns; `system` is the supervisor. */
-  readonly source: 'trainer' | 'collector' | 'validator' | 'sink' | 'api' | 'store' | 'system';
-  /** `alarm`: the run does not do what it is for, as when an update trained on nothing. */
-  readonly severity: 'warning' | 'alarm';
-  /** Update (trainer) or round (collector) that it belongs to; null where it belongs to none. */
-  readonly step: number | null;
-  readonly message: string;
-  /** How often its process has said this so far, this time included. Not every repetition is an event. */
-  readonly numTimes: number;
-  /** Name of the monitor whose rule is broken; `''` for other warnings. Since version 2. */
-  readonly rule: string;
-  /** A step to take next; `''` where there is none. Since version 2. */
-  readonly advice: string;
-  /** Episodes to look at first; empty where no single episode is concerned. Since version 2. */
-  readonly episodeIds: readonly string[];
 }
 
 /**

@@ -26,6 +26,8 @@ const CONTROL_VERSIONS: Readonly<Record<ControlEventKind, number>> = {
   MetricsLogged: 1,
   BaselinesMeasured: 1,
   WarningRaised: 2,
+  AlarmAcknowledged: 1,
+  AlarmSilenced: 1,
   RunAnnotated: 1,
   RetentionApplied: 1,
   RunDeleted: 1,
@@ -44,6 +46,13 @@ export const SCHEMA_VERSIONS: Readonly<Record<EventKind, number>> = {
   ...EPISODE_VERSIONS,
   ...CONTROL_VERSIONS,
 };
+
+/** Kinds by which people say something of a run, whenever that is: they are no activity of it. */
+export const REMARK_KINDS: readonly ControlEventKind[] = [
+  'RunAnnotated',
+  'AlarmAcknowledged',
+  'AlarmSilenced',
+];
 
 export const EVENT_KINDS = Object.keys(SCHEMA_VERSIONS) as readonly EventKind[];
 

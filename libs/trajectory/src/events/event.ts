@@ -22,7 +22,7 @@ export interface Envelope<K extends EventKind = EventKind> {
   readonly schemaVersion: number;
   /** Identity of the log that holds the event, from its `LogOpened`. A recreated log is another log. */
   readonly logId: string;
-  /** UUID of the run; `''` for events that belong to no run (`LogOpened`, `RetentionApplied` by age, a sink's `WarningRaised`, data sets, notebooks). */
+  /** UUID of the run; `''` for events that belong to no run (`LogOpened`, `RetentionApplied` by age, a sink's `WarningRaised`, `AlarmSilenced` in all runs, data sets, notebooks). */
   readonly runId: string;
   /** UUID of the episode; `''` for control events. */
   readonly episodeId: string;

@@ -16,6 +16,7 @@ const natural = fc.maxSafeNat();
 const uuid = fc.uuid();
 const flag = fc.boolean();
 const split = fc.constantFrom('train', 'validation', 'test');
+const warningSource = fc.constantFrom('trainer', 'collector', 'validator', 'sink', 'api', 'store', 'system');
 const sha256 = fc.stringMatching(/^[0-9a-f]{64}$/);
 
 const file = fc.oneof(
@@ -478,7 +479,7 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
   }).map(({ metrics, ...others }) => ({ ...others, ...metrics })),
   BaselinesMeasured: record({ baselines }),
   WarningRaised: record({
-    source: fc.constantFrom('trainer', 'collector', 'validator', 'sink', 'api', 'store', 'system'),
+    source: warningSource,
     severity: fc.constantFrom('warning', 'alarm'),
     step: fc.option(natural),
     message: nonEmptyText,
@@ -487,6 +488,14 @@ const PAYLOADS: { readonly [K in EventKind]: fc.Arbitrary<PayloadOf<K>> } = {
     advice: text,
     episodeIds: fc.array(uuid, { maxLength: 4 }),
   }),
+  AlarmAcknowledged: record({
+    rule: text,
+    alarmSource: warningSource,
+    message: nonEmptyText,
+    note: text,
+    source: text,
+  }).map((payload) => ({ ...payload, message: payload.rule === '' ? payload.message : '' })),
+  AlarmSilenced: record({ rule: text, untilUs: natural, note: text, source: text }),
   RetentionApplied: record({ scope: json, detail: text }),
   RunDeleted: record({
     controlEnd: natural,

@@ -318,6 +318,19 @@ export const SAMPLE_PAYLOADS: { readonly [K in EventKind]: PayloadOf<K> } = {
     detail: 'older than 30 days',
   },
   RunDeleted: { controlEnd: 120, trajectoryEnds: [4_294_967_311, 0], forced: false, detail: 'by request' },
+  AlarmAcknowledged: {
+    rule: '',
+    alarmSource: 'trainer',
+    message: 'nothing was trained: 0 of 64 episodes have a reward',
+    note: 'the judge was down',
+    source: 'ann',
+  },
+  AlarmSilenced: {
+    rule: 'missingRewards',
+    untilUs: SAMPLE_IDS.occurredAtUs + 3_600_000_000,
+    note: 'the judge is being replaced',
+    source: 'ann',
+  },
   RunAnnotated: {
     tags: ['good'],
     notes: 'the first that learned',

@@ -1,5 +1,6 @@
 import type { CheckpointFile } from '../events/commit-events.js';
 import type { Baseline, ControlPayloads, GroupsClosed } from '../events/control-events.js';
+import { WARNING_SOURCES } from '../events/warning-events.js';
 import { DATASET_CHECKS, DATASET_RULES } from './dataset-rules.js';
 import { LINEAGE_CHECKS, LINEAGE_RULES, usedEngine } from './lineage-rules.js';
 import { findGroupProblem, findOffsetsProblem } from './group-rules.js';
@@ -42,6 +43,8 @@ const file: Rule = (value, field) => {
   const isUnnamed = (value as Partial<CheckpointFile> | null | undefined)?.sha256 === '';
   return (isUnnamed ? unnamedFile : namedFile)(value, field);
 };
+
+const warningSource = oneOf(...WARNING_SOURCES);
 
 /** A rule for each field of each control event. */
 export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
@@ -162,7 +165,7 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
   },
   BaselinesMeasured: { baselines: listOf(baseline) },
   WarningRaised: {
-    source: oneOf('trainer', 'collector', 'validator', 'sink', 'api', 'store', 'system'),
+    source: warningSource,
     severity: oneOf('warning', 'alarm'),
     step: nullable(integerAtLeast(0)),
     message: nonEmptyText,
@@ -171,6 +174,8 @@ export const CONTROL_RULES: PayloadRules<ControlPayloads> = {
     advice: text,
     episodeIds: listOf(uuid),
   },
+  AlarmAcknowledged: { rule: text, alarmSource: warningSource, message: text, note: text, source: text },
+  AlarmSilenced: { rule: text, untilUs: integerAtLeast(0), note: text, source: text },
   RetentionApplied: { scope: json, detail: text },
   RunDeleted: {
     controlEnd: integerAtLeast(0),
@@ -226,6 +231,12 @@ export const CONTROL_CHECKS: Checks<ControlPayloads> = {
       : findDuplicate({ groupIds }),
 
   BatchPlanned: ({ payload }) => findManifestProblem(payload) ?? findPlanProblem(payload),
+
+  AlarmAcknowledged: ({ payload: { rule, message } }) => {
+    if ((rule === '') === (message !== '')) return null;
+    const must = rule === '' ? 'must be non-empty text without a rule' : "must be '' where there is a rule";
+    return { field: 'payload.message', value: message, rule: must };
+  },
 
   EpisodesDeleted: ({ payload: { episodeIds } }) =>
     episodeIds.length === 0

@@ -27,6 +27,8 @@ const RUNLESS_KINDS: ReadonlySet<EventKind> = new Set<EventKind>([
   'LogOpened',
   'RetentionApplied',
   'WarningRaised',
+  'AlarmAcknowledged',
+  'AlarmSilenced',
   'DatasetEpisodesListed',
   'DatasetCreated',
   'NotebookSaved',

@@ -2,6 +2,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Json } from '@retrace/trajectory';
 import type { Examples } from './example.js';
 import { AGENTS_EXAMPLES } from './agents.js';
+import { ALARM_EXAMPLES } from './alarms.js';
 import { EPISODES_EXAMPLES } from './episodes.js';
 import { NOTEBOOK_EXAMPLES } from './notebooks.js';
 import { QUEUE_EXAMPLES } from './queue.js';
@@ -22,6 +23,7 @@ export const EXAMPLES: Examples = {
   ...QUEUE_EXAMPLES,
   ...AGENTS_EXAMPLES,
   ...NOTEBOOK_EXAMPLES,
+  ...ALARM_EXAMPLES,
   ...SERVER_EXAMPLES,
   ...RECORDING_EXAMPLES,
 };

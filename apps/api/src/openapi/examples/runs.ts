@@ -148,26 +148,6 @@ export const RUNS_EXAMPLES: Examples = {
       ],
     },
   },
-  'GET /api/alarms': {
-    response: {
-      items: [
-        {
-          runId: '01a21e00-8784-7a0c-9f40-73f68bc3586f',
-          runName: 'frozen-lake-ppo',
-          source: 'trainer',
-          rule: 'trainedOnNothing',
-          message: 'update 3 learned from nothing: every advantage is 0',
-          step: 3,
-          advice: 'look at the rewards of these episodes',
-          episodeIds: ['01a21e00-8784-8000-800b-fe8667fbbde5'],
-          numTimes: 2,
-          firstRaisedAt: '2026-11-27T17:15:04.120000Z',
-          lastRaisedAt: '2026-11-27T17:15:09.526000Z',
-        },
-      ],
-      nextCursor: null,
-    },
-  },
   'GET /api/runs/{runId}/warnings': {
     response: {
       items: [

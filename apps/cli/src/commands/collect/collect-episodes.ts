@@ -19,6 +19,7 @@ import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
 import { checkpointsOf } from '../../services/checkpoints.js';
+import { counted } from '../../terminal/counted.js';
 
 interface CollectOptions extends CommonOptions {
   readonly environment: string;
@@ -51,7 +52,7 @@ export async function collect({ dataDir, json, ...options }: CollectOptions): Pr
     return;
   }
   console.log(
-    `collected ${result.numEpisodes} episodes as run ${result.runId}: ` +
+    `collected ${counted(result.numEpisodes, 'episode')} as run ${result.runId}: ` +
       `success ${formatFigure(result.success)}, mean return ${formatFigure(result.meanReturn)}`,
   );
 }

@@ -7,6 +7,7 @@ import { withHeldStore, withOwnSession } from '../../services/own-store.js';
 import { readServices } from '../../services/services.js';
 import { errorsOnly } from '../../supervisor/log-stream.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
+import { counted } from '../../terminal/counted.js';
 
 /** Rewrites the log's file without deleted records and free room, drops replaced parts of the store, and prints what that freed. */
 export async function compact({ dataDir, json }: CommonOptions): Promise<void> {
@@ -42,7 +43,7 @@ export async function compact({ dataDir, json }: CommonOptions): Promise<void> {
   const { numRecords, numDeleted, bytesBefore, bytesAfter } = report;
   const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
   console.log(
-    `compacted the log from ${megabytes(bytesBefore)} to ${megabytes(bytesAfter)}: ${numRecords.toLocaleString('en')} records, ` +
+    `compacted the log from ${megabytes(bytesBefore)} to ${megabytes(bytesAfter)}: ${counted(numRecords, 'record')}, ` +
       `${numDeleted.toLocaleString('en')} deleted ones left out; the store has no replaced parts`,
   );
 }

@@ -18,6 +18,7 @@ import { runQuery } from '../../queries/run-query.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
+import { counted } from '../../terminal/counted.js';
 
 interface CreateOptions extends CommonOptions {
   readonly sql: string;
@@ -78,8 +79,11 @@ async function positionOf(log: EventLog): Promise<DatasetManifest['log']> {
 
 function printManifest(manifest: DatasetManifest, path: string): void {
   const { name, numEpisodes, splits, skipped, numDuplicates, contamination, contentHash } = manifest;
-  console.log(`data set ${name}: ${count(numEpisodes)} episodes, content hash ${contentHash.slice(0, 12)}`);
-  for (const { split, numRows, file } of splits) console.log(`  ${split}: ${count(numRows)} rows in ${file}`);
+  console.log(
+    `data set ${name}: ${counted(numEpisodes, 'episode')}, content hash ${contentHash.slice(0, 12)}`,
+  );
+  for (const { split, numRows, file } of splits)
+    console.log(`  ${split}: ${counted(numRows, 'row')} in ${file}`);
   for (const { reason, count: times } of skipped) console.log(`  left out: ${count(times)} × ${reason}`);
   if (numDuplicates > 0) {
     const what = manifest.droppedDuplicates ? 'dropped' : 'kept (--drop-duplicates drops them)';
@@ -87,7 +91,7 @@ function printManifest(manifest: DatasetManifest, path: string): void {
   }
   for (const { split, comparedWith, numRows, ...shared } of contamination.splits) {
     console.log(
-      `  of ${count(numRows)} rows in ${split}, ${comparedWith} shares the task of ${count(shared.numRowsWithSharedTask)}, ` +
+      `  of ${counted(numRows, 'row')} in ${split}, ${comparedWith} shares the task of ${count(shared.numRowsWithSharedTask)}, ` +
         `a state of ${count(shared.numRowsWithSharedAnchor)}, ${contamination.nGramWords} words in a row of ${count(shared.numRowsWithSharedNGram)}`,
     );
   }

@@ -3,8 +3,8 @@ import { CliError } from '../../cli-error.js';
 import { installation, readVersion } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
 import { findRunId } from '../../run/find-run.js';
+import { withApiReader } from '../../services/api-reader.js';
 import type { StoreSession } from '../../services/connection.js';
-import { readServices } from '../../services/services.js';
 import { withStore } from '../../services/store-session.js';
 import { inScript, readSavedRun, RUN_MARKER } from './saved-run.js';
 
@@ -68,21 +68,11 @@ async function writeWhole(path: string, text: string): Promise<void> {
 }
 
 async function read(session: StoreSession, { dataDir, run, episodes }: ExportPageOptions, maxBytes: number) {
-  const { log, directory, storeUrl } = session;
-  const runId = await findRunId(log, run);
+  const runId = await findRunId(session.log, run);
   await session.catchUp();
-  const { openApiReader } = await import('@retrace/api');
-  const { user: username, password } = directory.credentials();
-  const cluster = readServices(dataDir)?.storeCluster ?? null;
-  const api = await openApiReader({
-    store: { url: storeUrl, username, password, cluster },
-    tokenizerDirectory: directory.tokenizers,
-  });
-  try {
+  return withApiReader(session, dataDir, async (api) => {
     const saved = await readSavedRun(api, { runId, numEpisodes: episodes, maxBytes });
     // Last, as the store goes on meanwhile: what is in the page was there by then.
     return { ...saved, savedAt: new Date().toISOString(), version: readVersion() };
-  } finally {
-    await api.close();
-  }
+  });
 }

@@ -7,6 +7,7 @@ import { findRunId } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { checkpointsOf } from '../../services/checkpoints.js';
+import { counted } from '../../terminal/counted.js';
 
 interface ExportOptions extends CommonOptions {
   readonly run: string;
@@ -31,7 +32,7 @@ export async function exportRunToFile({
   }
   const { runId, numEvents, numCheckpointFiles, numDeadLetters, rowHash } = report;
   console.log(
-    `run ${runId}: ${numEvents.toLocaleString('en')} events and ${numCheckpointFiles} checkpoint files in ${path}` +
+    `run ${runId}: ${counted(numEvents, 'event')} and ${counted(numCheckpointFiles, 'checkpoint file')} in ${path}` +
       (rowHash === null ? '' : `, row hash ${rowHash}`) +
       (numDeadLetters === 0 ? '' : `; left out ${numDeadLetters} records that are not valid events`),
   );

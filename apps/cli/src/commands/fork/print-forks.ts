@@ -1,10 +1,13 @@
 import { renderTable } from '../../terminal/table.js';
 import type { ForkReport, StepValueRow } from './read-fork-report.js';
+import { counted } from '../../terminal/counted.js';
 
 /** Prints the value of the step and of its actions, and how each differs from what happened. */
 export function printForks({ runId, parent, forks, values, contextDifference }: ForkReport): void {
   const { returnFromStep, success, step, episodeId, action } = parent;
-  console.log(`forked step ${step} of episode ${episodeId}: ${forks.length} episodes as run ${runId}`);
+  console.log(
+    `forked step ${step} of episode ${episodeId}: ${counted(forks.length, 'episode')} as run ${runId}`,
+  );
   if (contextDifference !== null)
     console.log(`the context is not the one that the episode had: ${contextDifference}`);
   const outcome = success === null ? '' : success ? ', a success' : ', no success';

@@ -6,6 +6,7 @@ import type { CommonOptions } from '../../options.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { checkpointsOf } from '../../services/checkpoints.js';
+import { counted } from '../../terminal/counted.js';
 
 /**
  * Imports the run of a file and prints how much came out of it.
@@ -18,7 +19,7 @@ export async function importRunFromFile(path: string, { dataDir, json }: CommonO
   if (json === true) console.log(JSON.stringify(report));
   else {
     console.log(
-      `run ${runId}: imported ${numEvents.toLocaleString('en')} events and ${numCheckpointFiles} checkpoint files, ` +
+      `run ${runId}: imported ${counted(numEvents, 'event')} and ${counted(numCheckpointFiles, 'checkpoint file')}, ` +
         `row hash ${rowHash ?? 'unknown'}${isIdentical === true ? ', identical to the exported rows' : ''}`,
     );
   }

@@ -33,6 +33,8 @@ export const TOOLS: readonly Tool[] = [
   reading('get_totals', `${RUN}/totals`),
   reading('get_metrics', `${RUN}/metrics`),
   reading('list_warnings', `${RUN}/warnings`),
+  reading('list_alarms', '/api/alarms'),
+  reading('list_silences', '/api/alarms/silences'),
   reading('list_validations', `${RUN}/validations`),
   reading('list_policies', `${RUN}/policies`),
   reading('compare_recipes', `${RUN}/recipe-differences/{otherRunId}`),

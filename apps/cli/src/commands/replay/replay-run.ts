@@ -7,6 +7,7 @@ import { withStore } from '../../services/store-session.js';
 import { renderTable } from '../../terminal/table.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
 import { openReplaySource } from './replay-source.js';
+import { counted } from '../../terminal/counted.js';
 
 interface ReplayRunOptions extends CommonOptions {
   readonly run: string;
@@ -38,7 +39,9 @@ export async function replayWholeRun({ dataDir, json, ...request }: ReplayRunOpt
   const { numUpdates, numRecorded, numPolicies, differing } = report;
   if (json === true) console.log(JSON.stringify(report, null, 2));
   else {
-    console.log(`${numUpdates} of ${numRecorded} updates made again; ${numPolicies} policies compared`);
+    console.log(
+      `${numUpdates} of ${counted(numRecorded, 'update')} made again; ${counted(numPolicies, 'policy', 'policies')} compared`,
+    );
     if (differing.length === 0) console.log('weights: bit-identical');
     else {
       const rows = differing.map((policy) => [

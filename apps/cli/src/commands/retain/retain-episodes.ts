@@ -5,6 +5,7 @@ import { describeEpisodesDeletion } from '../../run/describe-deletion.js';
 import { findRun } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
+import { counted } from '../../terminal/counted.js';
 
 interface RetainEpisodesOptions extends CommonOptions {
   readonly run: string;
@@ -49,8 +50,8 @@ export async function retainEpisodesOfRun(options: RetainEpisodesOptions): Promi
     return;
   }
   if (report.numKept > 0) {
-    const count = report.numKept.toLocaleString('en');
-    console.log(`kept: ${count} episodes that updates were trained on; --force deletes them, too`);
+    const kept = counted(report.numKept, 'episode');
+    console.log(`kept: ${kept} that updates were trained on; --force deletes them, too`);
   }
   console.log(describeEpisodesDeletion(report));
 }

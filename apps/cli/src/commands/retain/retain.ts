@@ -1,12 +1,14 @@
 import { deleteRun } from '@retrace/runs/delete';
 import { StoreError } from '@retrace/store';
 import { ControlTail, readControlState } from '@retrace/log';
+import { REMARK_KINDS } from '@retrace/trajectory';
 import type { CommonOptions } from '../../options.js';
 import { isRefusal } from '../../run/refusal.js';
 import { checkpointsOf } from '../../services/checkpoints.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { renderRecords } from '../../terminal/table.js';
+import { counted } from '../../terminal/counted.js';
 
 interface RetainOptions extends CommonOptions {
   /** Milliseconds. */
@@ -48,7 +50,7 @@ export async function retain({ dataDir, json, olderThan, dryRun, force }: Retain
   }
   if (report.deleted.length > 0) console.log(renderRecords(report.deleted));
   for (const { reason } of report.kept) console.log(`kept: ${reason}`);
-  console.log(`${report.dryRun ? 'would delete' : 'deleted'} ${report.deleted.length} runs`);
+  console.log(`${report.dryRun ? 'would delete' : 'deleted'} ${counted(report.deleted.length, 'run')}`);
 }
 
 /** Deletes old runs, newest first, so that a run goes before the runs that it depends on. A run that a younger one depends on stays. */
@@ -97,10 +99,10 @@ interface LastEvent {
 function readLastEvents({ client }: StoreSession, beforeMs: number): Promise<LastEvent[]> {
   return client.queryRows<LastEvent>(
     `SELECT run_id AS runId, toString(max(occurred_at)) AS lastEventAt
-     FROM events WHERE run_id != '' AND kind NOT IN ('RunDeleted', 'EpisodesDeleted', 'RunAnnotated')
+     FROM events WHERE run_id != '' AND kind NOT IN {noActivity:Array(String)}
      GROUP BY run_id
      HAVING toUnixTimestamp64Micro(max(occurred_at)) < {beforeUs:Int64}
      ORDER BY run_id DESC`,
-    { params: { beforeUs: beforeMs * 1000 } },
+    { params: { beforeUs: beforeMs * 1000, noActivity: ['RunDeleted', 'EpisodesDeleted', ...REMARK_KINDS] } },
   );
 }

@@ -3,6 +3,7 @@ import type { CommonOptions } from '../../options.js';
 import { findRunId } from '../../run/find-run.js';
 import { checkpointsOf } from '../../services/checkpoints.js';
 import { withStore } from '../../services/store-session.js';
+import { counted } from '../../terminal/counted.js';
 
 interface DeleteOptions extends CommonOptions {
   readonly force?: true;
@@ -20,10 +21,10 @@ export async function deleteOne(run: string, { dataDir, json, force }: DeleteOpt
     return;
   }
   const { runId, numRows, numReleased, numCheckpointFiles } = report;
-  const removed = `${numRows.toLocaleString('en')} rows, ${numCheckpointFiles} checkpoint files`;
+  const removed = `${counted(numRows, 'row')}, ${counted(numCheckpointFiles, 'checkpoint file')}`;
   console.log(
     numReleased === null
       ? `deleted run ${runId}: ${removed}; a log on Kafka keeps its records until the topic drops them`
-      : `deleted run ${runId}: ${removed}, ${numReleased.toLocaleString('en')} log records`,
+      : `deleted run ${runId}: ${removed}, ${counted(numReleased, 'log record')}`,
   );
 }

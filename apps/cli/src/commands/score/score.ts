@@ -21,6 +21,7 @@ import type { StoreSession } from '../../services/connection.js';
 import { commandEnvironment } from '../../data-directory/environment.js';
 import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
+import { counted } from '../../terminal/counted.js';
 
 const PROGRESS_EVERY_MS = 1000;
 
@@ -147,7 +148,7 @@ function progressPrinter(): (progress: ScoreProgress) => void {
     if (numWritten === lastWritten || performance.now() < nextAt) return;
     lastWritten = numWritten;
     nextAt = performance.now() + PROGRESS_EVERY_MS;
-    console.error(`${format(numSeen)} episodes seen, ${format(numWritten)} scores written`);
+    console.error(`${counted(numSeen, 'episode')} seen, ${counted(numWritten, 'score')} written`);
   };
 }
 
@@ -155,7 +156,9 @@ function printScores(report: JudgedScoreReport): void {
   const { rewardVersion, name, numScored, numKept, numWithoutTotal, numIncomplete, reasons, judge } = report;
   console.log(`run ${report.runId} (${report.runName})`);
   console.log(`reward version ${rewardVersion} (${name})`);
-  console.log(`scored ${format(numScored)} episodes; ${format(numKept)} were scored already`);
+  console.log(
+    `scored ${counted(numScored, 'episode')}; ${format(numKept)} ${numKept === 1 ? 'was' : 'were'} scored already`,
+  );
   if (numWithoutTotal > 0) console.log(`${format(numWithoutTotal)} without a total:`);
   for (const { reason, count } of reasons) console.log(`  ${format(count)} × ${reason}`);
   if (numIncomplete > 0) {

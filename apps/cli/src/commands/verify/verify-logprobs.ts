@@ -17,6 +17,7 @@ import { checkpointsOf } from '../../services/checkpoints.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { renderTable } from '../../terminal/table.js';
+import { counted } from '../../terminal/counted.js';
 
 interface VerifyLogprobsOptions extends CommonOptions {
   readonly run: string;
@@ -130,7 +131,7 @@ function describe({ numBeyond, numTokens, bound, worst: [worst], ...gap }: Logpr
 function printReport(report: LogprobReport): void {
   const { numTokens, numEpisodes, byPolicy, worst, bound } = report;
   console.log(
-    `run ${report.runId}: ${numTokens} tokens of ${numEpisodes} episodes, under ${byPolicy.length} policies`,
+    `run ${report.runId}: ${counted(numTokens, 'token')} of ${counted(numEpisodes, 'episode')}, under ${counted(byPolicy.length, 'policy', 'policies')}`,
   );
   console.log(
     renderTable(
