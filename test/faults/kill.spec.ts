@@ -79,7 +79,7 @@ describe('a run that is killed or stopped, and started again', () => {
         { target: 'trainer', afterUpdate: 2, delayMs: 420 },
         { target: 'store', afterUpdate: 3, delayMs: 60 },
         { target: 'sink', afterUpdate: 4, delayMs: 250 },
-        { target: 'supervisor', afterUpdate: 5, delayMs: 340 },
+        { target: 'supervisor', afterUpdate: 5, delayMs: 20 },
         { target: 'stop', afterUpdate: 6, delayMs: 0 },
       ];
       const dataDir = directories.make();
