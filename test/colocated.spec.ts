@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openBackend } from '@retrace/compute';
 import { resolveRecipe, type Recipe } from '@retrace/config';
+import { faultyLog, type Fault } from '@retrace/log/testing';
 import { CheckpointFiles, OfferedPolicy, OfferFile, WatchedOffers } from '@retrace/policy';
 import type { AnyEvent } from '@retrace/trajectory';
 import { KnownEvents } from '@retrace/trajectory/codec';
@@ -170,7 +171,9 @@ describe('trainer and collector of two processes on one machine', () => {
     const checkpoints = new CheckpointFiles(location.directory);
     const run = await InProcessRun.begin(join(directory, 'run'), recipe, { checkpoints });
     const { runId } = (await run.folded()).run;
-    const watched = { offered: await WatchedOffers.open(location, runId), known: new CountedEvents() };
+    const offered = await WatchedOffers.open(location, runId);
+    if (!offered) throw new Error('the directory is not watched');
+    const watched = { offered, known: new CountedEvents() };
     return { run, watched, offerFile: OfferFile.at(location, runId) };
   };
 
@@ -184,6 +187,20 @@ describe('trainer and collector of two processes on one machine', () => {
         expect(await numEpisodes(run)).toBe(updateNumber * NUM_EPISODES);
       },
     });
+    expect(await finalWeights(run)).toBe(await undisturbed());
+    watched.offered.close();
+    await run.close();
+  });
+
+  it('bring a round into the log although the log does not say that its end is there', async () => {
+    const { run, watched, offerFile } = await open();
+    const faults: Fault[] = ['lostAnswer', 'refused'];
+    const collector = await run.openAgain((log) => faultyLog(log, () => faults.pop() ?? 'none'));
+    const collecting = collector.work({ roles: ['collector'], watched });
+    await run.work({ roles: ['trainer'], offerFile });
+    await collecting;
+    expect(faults).toEqual([]);
+    expect(await numEpisodes(run)).toBe(NUM_UPDATES * NUM_EPISODES);
     expect(await finalWeights(run)).toBe(await undisturbed());
     watched.offered.close();
     await run.close();

@@ -140,9 +140,14 @@ export class InProcessRun {
     return new InProcessRun(recipe, log, control, checkpoints, text, runId);
   }
 
-  /** Opens this run as another process does, with its own view of the log, which closes with this one. */
-  openAgain(): Promise<InProcessRun> {
-    const { recipe, log, checkpoints, runId } = this;
+  /**
+   * Opens this run as another process does, with its own view of the log, which closes with this one.
+   *
+   * @param through what the log is seen through, as one that fails
+   */
+  openAgain(through: (log: EventLog) => EventLog = (log) => log): Promise<InProcessRun> {
+    const { recipe, checkpoints, runId } = this;
+    const log = through(this.log);
     return InProcessRun.open({ recipe, log, checkpoints, control: new ControlTail(log), runId });
   }
 

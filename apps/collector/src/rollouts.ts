@@ -41,6 +41,9 @@ export async function playInOrder(
   try {
     // Spooled records must be in the log before the episodes are read.
     if (!(await writer.flush())) return;
+    // Figures of rounds begin here.
+    writer.takeWaitedSeconds();
+    writer.takePeakSpoolBytes();
     const ends = await trajectoryEnds(log);
     await control.catchUp();
     const occurredAtUs = nowUs();

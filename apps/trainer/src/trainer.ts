@@ -14,7 +14,7 @@
  *       └──▶ validator ──episodes, PolicyValidated──▶ log
  */
 import { countTensors } from '@retrace/compute';
-import { dataSources, type Recipe } from '@retrace/config';
+import { dataSources, needsCollector, type Recipe } from '@retrace/config';
 import {
   trajectoryEnds,
   type ControlEntry,
@@ -139,6 +139,7 @@ export class Trainer {
       const { maxFreshBytes: maxBytes, known } = options;
       const fresh = await FreshEpisodes.open({
         ...{ log, ends, run, keepsTexts, stored: reader, maxBytes, known, signal },
+        isCollected: needsCollector(recipe),
       });
       const batches = new BatchSource({ ...options, reader: fresh, sampler, epoch });
       const trainer = new Trainer(options, engine, fresh, batches, epoch);

@@ -75,7 +75,7 @@ export interface EventLog {
     partition: number,
     records: readonly Uint8Array[],
   ): Promise<{ readonly firstOffset: number }>;
-  /** @param cursors are committed too, in the same transaction where there is one */
+  /** @param cursors are committed too: in the same transaction where there is one, else perhaps a little later; where that fails, nobody is told */
   appendInStages(
     stages: readonly (readonly PartitionRecords[])[],
     cursors?: readonly GroupCursor[],

@@ -48,10 +48,12 @@ export class TrajectoryWriter {
       this.drop();
     },
   });
-  private readonly awayAfterMs: number;
+  private readonly timing: AppendTiming;
   /** Whether the caller of `decided` appends what was held. */
   private isAwaited = false;
   private waitedSeconds = 0;
+  /** When nothing waits for the log any longer; null before the signal has aborted. */
+  private drainedAtMs: number | null = null;
 
   private constructor(
     private readonly log: EventLog,
@@ -60,7 +62,7 @@ export class TrajectoryWriter {
   ) {
     const { awayAfterMs = 5_000, appendDeadlineMs = 150_000, retryAfterMs = 50 } = options;
     const timing = { awayAfterMs, appendDeadlineMs, retryAfterMs };
-    this.awayAfterMs = awayAfterMs;
+    this.timing = timing;
     const partitions = Array.from({ length: log.numPartitions('trajectories') }, (_, partition) => partition);
     this.queues = partitions.map((partition) => new PartitionQueue(spools?.files[partition] ?? null));
     this.appenders = this.queues.map(
@@ -191,20 +193,29 @@ export class TrajectoryWriter {
       .map((queue, partition) => ({ stream: 'trajectories', partition, records: queue.inMemory() }) as const)
       .filter(({ records }) => records.length > 0);
     const stages = written.length > 0 ? [written, [last]] : [[last]];
-    if (!(await this.settled(log.appendInStages(stages, cursors)))) return false;
+    const appenders = written.map(({ partition }) => this.appenders[partition]);
+    if (!(await this.settled(log.appendInStages(stages, cursors), appenders))) return false;
     await Promise.all(written.map(({ partition, records }) => queues[partition].acknowledge(records.length)));
+    this.overflow.noticeAway();
     return true;
   }
 
-  /** Whether an append landed; false where that is unknown: it failed, but may be retried, or takes long. */
-  private async settled(append: Promise<void>): Promise<boolean> {
+  /** Whether an append for these partitions landed; false where that is unknown: it failed, but may be retried, or does not settle. */
+  private async settled(append: Promise<void>, appenders: readonly PartitionAppender[]): Promise<boolean> {
+    const { awayAfterMs, appendDeadlineMs } = this.timing;
     let state: 'under way' | 'landed' | 'unknown' = 'under way';
     let failure: Error | null = null;
     const settle = (to: typeof state): void => {
       state = to;
+      for (const appender of appenders) appender.away = null;
       this.wake();
     };
-    const late = setTimeout(settle, this.awayAfterMs, 'unknown');
+    const late = (): void => {
+      for (const appender of appenders)
+        appender.away = `the append that ends a round has taken more than ${awayAfterMs} ms`;
+      this.changed();
+    };
+    const timers = [setTimeout(late, awayAfterMs), setTimeout(settle, appendDeadlineMs, 'unknown')];
     append.then(
       () => {
         settle('landed');
@@ -215,7 +226,7 @@ export class TrajectoryWriter {
       },
     );
     await this.waitWhile(() => state === 'under way');
-    clearTimeout(late);
+    timers.forEach(clearTimeout);
     if (failure) throw failure;
     return (state as string) === 'landed';
   }
@@ -272,10 +283,11 @@ export class TrajectoryWriter {
     let expired = false;
     let timer: NodeJS.Timeout | undefined;
     const expire = (): void => {
+      this.drainedAtMs ??= performance.now() + drainMs;
       timer = setTimeout(() => {
         expired = true;
         this.wake();
-      }, drainMs);
+      }, this.drainedAtMs - performance.now());
     };
     if (signal?.aborted) expire();
     else signal?.addEventListener('abort', expire, { once: true });

@@ -50,7 +50,15 @@ export function freshEpisodesContract(open: () => Promise<LogAndStore>): void {
     const { log, client } = opened;
     const reader = new TrajectoryReader(client);
     return FreshEpisodes.open({
-      ...{ log, ends, signal, keepsTexts: true, stored: reader, run: await runOf(log, runId) },
+      ...{
+        log,
+        ends,
+        signal,
+        isCollected: true,
+        keepsTexts: true,
+        stored: reader,
+        run: await runOf(log, runId),
+      },
       ...options,
     });
   }

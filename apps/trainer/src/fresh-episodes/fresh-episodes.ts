@@ -12,6 +12,8 @@ export interface FreshEpisodesOptions {
   readonly ends: readonly number[];
   /** The run as the control stream told it then, and as it goes on. */
   readonly run: () => RunState;
+  /** Whether collectors play for the run; one on stored episodes has none of its own. */
+  readonly isCollected: boolean;
   readonly keepsTexts: boolean;
   /** Has what the log no longer hands over: other runs, earlier rounds, episodes that were removed from memory. */
   readonly stored: EpisodeSource;
@@ -33,7 +35,7 @@ export class FreshEpisodes implements EpisodeSource {
 
   /** Begins to follow the log before the round under way, so that a trainer that resumes has it, too. */
   static async open(options: FreshEpisodesOptions): Promise<FreshEpisodes> {
-    const { log, ends, run, keepsTexts, maxBytes, known } = options;
+    const { log, ends, run, isCollected, keepsTexts, maxBytes, known } = options;
     const { runId, rounds } = run();
     const from = ends.map(async (end, partition) => {
       const starts = await readRoundStarts(log, {
@@ -41,8 +43,10 @@ export class FreshEpisodes implements EpisodeSource {
         numShares: Math.max(1, rounds.maxShares),
         partition,
       });
-      const known = starts.filter((start) => start !== null);
-      return Math.min(end, ...(known.length > 0 ? known : [await readRunStart(log, runId, partition)]));
+      if (!isCollected) return end;
+      const runStart = await readRunStart(log, runId, partition);
+      const least = Math.min(end, ...starts.map((start) => start ?? runStart));
+      return Math.max(least, await log.startOffset('trajectories', partition));
     });
     const tail = new EpisodeTail({ log, runId, from: await Promise.all(from), keepsTexts, maxBytes, known });
     return new FreshEpisodes(options, tail);

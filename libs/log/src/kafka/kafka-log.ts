@@ -106,7 +106,7 @@ export class KafkaLog implements EventLog {
       await Promise.all(
         stage.map(({ stream, partition, records }) => this.append(stream, partition, records)),
       );
-    await committed;
+    if (stages.length === 0) await committed;
   }
 
   async read(

@@ -1,6 +1,6 @@
 import { openBackend } from '@retrace/compute';
 import { temporaryDirectory } from '@retrace/compute/testing';
-import { rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CheckpointFiles, type WrittenFile } from '../checkpoints/checkpoint-files.js';
@@ -22,12 +22,17 @@ describe('an offer to another process', () => {
   beforeEach(async () => {
     directory = await temporaryDirectory();
     files = new CheckpointFiles(directory);
-    offers = await WatchedOffers.open({ directory, storage: null }, RUN);
+    offers = await watch(RUN);
   });
   afterEach(() => {
     offers.close();
   });
 
+  const watch = async (runId: string) => {
+    const watched = await WatchedOffers.open({ directory, storage: null }, runId);
+    if (!watched) throw new Error('the directory is not watched');
+    return watched;
+  };
   const announce = async (policyVersion: number, weights: WrittenFile) => {
     const offered = new Promise<void>((resolve) => {
       offers.nextOffer(new AbortController().signal).addEventListener('abort', () => {
@@ -70,20 +75,41 @@ describe('an offer to another process', () => {
     expect(offers.version).toBe(-1);
   });
 
+  it('is none where it makes no sense, and one that can not be read ends nobody', async () => {
+    const path = join(directory, 'offers', `${RUN}.json`);
+    await writeFile(path, JSON.stringify({ policyVersion: 2 }));
+    expect((await watch(RUN)).version).toBe(-1);
+    const name = '00000000-0000-0000-0000-000000000000.partial';
+    await mkdir(join(directory, name));
+    await announce(3, { sha256: '0'.repeat(64), sizeBytes: 1, name });
+    expect(await offers.take(3, null)).toBeNull();
+  });
+
+  it('gives one signal until the next offer', async () => {
+    const { signal } = new AbortController();
+    const first = offers.nextOffer(signal);
+    expect(offers.nextOffer(signal)).toBe(first);
+    await announce(3, await written(Transformer.initialize(TINY_CONFIG, 1)));
+    expect(first.aborted).toBe(true);
+    expect(offers.nextOffer(signal).aborted).toBe(false);
+    expect(offers.nextOffer(AbortSignal.abort()).aborted).toBe(true);
+  });
+
   it('waits for a collector that comes later, until the trainer ends', async () => {
     const weights = await written(Transformer.initialize(TINY_CONFIG, 1));
     const location = { directory, storage: null };
     await announce(3, weights);
-    const later = await WatchedOffers.open(location, RUN);
+    const later = await watch(RUN);
     expect(later.version).toBe(3);
-    expect((await WatchedOffers.open(location, 'other')).version).toBe(-1);
+    expect((await watch('other')).version).toBe(-1);
     await OfferFile.at(location, RUN)?.remove();
-    expect((await WatchedOffers.open(location, RUN)).version).toBe(-1);
+    expect((await watch(RUN)).version).toBe(-1);
     later.close();
   });
 
   it('is not made where files are in object storage, or where the disk refuses', async () => {
     expect(OfferFile.at({ directory, storage: bucket }, RUN)).toBeUndefined();
+    expect(await WatchedOffers.open({ directory, storage: bucket }, RUN)).toBeUndefined();
     const refused = OfferFile.at({ directory: join(directory, 'gone'), storage: null }, RUN);
     await rm(directory, { recursive: true });
     await refused?.announce({ policyVersion: 1, weights: { sha256: '', sizeBytes: 0, name: '' } });

@@ -1,10 +1,10 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { CheckpointFiles, WrittenFile } from '../checkpoints/checkpoint-files.js';
 import { checkpointsAt, type CheckpointLocation } from '../checkpoints/remote/checkpoints-at.js';
 import type { Transformer } from '../model/transformer.js';
-import { PolicyError } from '../policy-error.js';
 import { loadPolicyCheckpoint, openPolicyCheckpoint } from './policy-checkpoint.js';
 import { PolicyOffers } from './policy-offers.js';
 
@@ -51,7 +51,7 @@ export class OfferFile {
   }
 }
 
-/** The policies that a trainer of another process on this machine offers, by its `OfferFile`. Where its directory can't be watched, or the checkpoint files are not on this machine, nothing is on offer. */
+/** The policies that a trainer of another process on this machine offers, by its `OfferFile`. An offer that can't be used is none. */
 export class WatchedOffers extends PolicyOffers {
   private newest: Offer | null = null;
   private watcher: FSWatcher | null = null;
@@ -63,9 +63,15 @@ export class WatchedOffers extends PolicyOffers {
     super();
   }
 
-  static async open(location: CheckpointLocation, runId: string): Promise<WatchedOffers> {
+  /** Undefined where the directory can't be watched, or the checkpoint files are not on this machine. */
+  static async open(location: CheckpointLocation, runId: string): Promise<WatchedOffers | undefined> {
+    if (location.storage !== null) return undefined;
     const offers = new WatchedOffers(checkpointsAt(location), fileNameOf(runId));
-    if (location.storage === null) await offers.watch(offersDirectory(location)).catch(() => undefined);
+    try {
+      await offers.watch(offersDirectory(location));
+    } catch {
+      return undefined;
+    }
     return offers;
   }
 
@@ -86,9 +92,8 @@ export class WatchedOffers extends PolicyOffers {
       if (!model) return await openPolicyCheckpoint(files, weights);
       await loadPolicyCheckpoint(model, files, weights);
       return model;
-    } catch (error) {
-      if (!(error instanceof PolicyError)) throw error;
-      // Of a trainer that died, or removed since.
+    } catch {
+      // Of a trainer that died, or removed since: the published file is read in its place, and its fault is told.
       if (this.newest === newest) this.newest = null;
       return null;
     }
@@ -112,12 +117,23 @@ export class WatchedOffers extends PolicyOffers {
 
   private async read(path: string): Promise<void> {
     try {
-      const offer = JSON.parse(await readFile(path, 'utf8')) as Offer;
-      if (offer.policyVersion === this.version && offer.weights.sha256 === this.sha256) return;
+      const offer: unknown = JSON.parse(await readFile(path, 'utf8'));
+      if (!isOffer(offer) || isDeepStrictEqual(offer, this.newest)) return;
       this.newest = offer;
       this.offered();
     } catch {
       // Nothing is on offer yet, or no longer.
     }
   }
+}
+
+function isOffer(value: unknown): value is Offer {
+  const { policyVersion, weights } = (value ?? {}) as Partial<Offer>;
+  const { sha256, sizeBytes, name } = weights ?? {};
+  return (
+    Number.isSafeInteger(policyVersion) &&
+    Number.isSafeInteger(sizeBytes) &&
+    typeof sha256 === 'string' &&
+    typeof name === 'string'
+  );
 }

@@ -12,7 +12,10 @@ export interface PublishedWeights {
  * open, and by then it may be another one, as where the trainer was restarted with other settings.
  */
 export abstract class PolicyOffers {
-  private readonly waiting = new Set<() => void>();
+  private readonly waiting = new Map<
+    AbortSignal,
+    { readonly signal: AbortSignal; readonly wake: () => void }
+  >();
 
   /** The version on offer; −1 without one. */
   abstract get version(): number;
@@ -28,21 +31,23 @@ export abstract class PolicyOffers {
     return this.version === policyVersion && (this.sha256 ?? weights.sha256) === weights.sha256;
   }
 
-  /** A signal that aborts at the next offer, or with `signal`. */
+  /** A signal that aborts at the next offer, or with `signal`: the same one until then. */
   nextOffer(signal: AbortSignal): AbortSignal {
-    const offered = new AbortController();
+    const waiting = this.waiting.get(signal);
+    if (waiting) return waiting.signal;
+    const next = new AbortController();
     const wake = (): void => {
-      this.waiting.delete(wake);
+      this.waiting.delete(signal);
       signal.removeEventListener('abort', wake);
-      offered.abort();
+      next.abort();
     };
-    this.waiting.add(wake);
+    this.waiting.set(signal, { signal: next.signal, wake });
     signal.addEventListener('abort', wake, { once: true });
     if (signal.aborted) wake();
-    return offered.signal;
+    return next.signal;
   }
 
   protected offered(): void {
-    for (const wake of this.waiting) wake();
+    for (const { wake } of this.waiting.values()) wake();
   }
 }

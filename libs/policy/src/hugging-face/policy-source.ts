@@ -41,6 +41,8 @@ export class PolicySource {
   /** Takes over an offered version; null where it is not on offer. */
   async take(policyVersion: number): Promise<Transformer | null> {
     const sha256 = this.offers?.sha256 ?? null;
+    // An offer that fails half-way has changed some of the weights.
+    this.loadedVersion = -1;
     const offered = (await this.offers?.take(policyVersion, this.model)) ?? null;
     if (!offered) return null;
     this.model = offered;
