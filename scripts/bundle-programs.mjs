@@ -87,7 +87,7 @@ export async function withdrawBundle(cli) {
 /** @returns {Promise<readonly string[]>} the files that it is made of */
 async function bundleProgram(cli, path, directory) {
   const { rolldown } = await import('rolldown');
-  const { PACKAGES_OF_MODULES } = await import('@retrace/modules');
+  const { PACKAGES_OF_MODULES } = await import('@retrace/process/modules');
   const arriving = `${directory}.part`;
   const bundle = await rolldown({
     cwd: cli,

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { TensorboardFile, tensorboardPath } from '@retrace/metrics';
+import { TensorboardFile, tensorboardPath } from '@retrace/process/metrics';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pythonWith } from './python-package.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resolvePlainRecipe, resolveRecipe, type Recipe } from '@retrace/config';
 import { openBackend } from '@retrace/compute';
-import { ratioDifference } from '@retrace/sampling';
+import { ratioDifference } from '@retrace/algorithms/sampling';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { InProcessRun } from '../support/in-process-run.js';
 

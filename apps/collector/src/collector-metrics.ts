@@ -1,5 +1,5 @@
 import type { ControlTail } from '@retrace/log';
-import { MetricsServer, RunRegistry, type MetricsAddress } from '@retrace/metrics/prometheus';
+import { MetricsServer, RunRegistry, type MetricsAddress } from '@retrace/process/prometheus';
 import type { EndedEpisode } from './episode/episode-recorder.js';
 
 interface CollectorMetricsOptions {

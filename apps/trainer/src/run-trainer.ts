@@ -139,7 +139,7 @@ async function loadRewards(
 /** Serves the metrics of this process until it ends, where the configuration says so; returns what tells the address. */
 async function serveMetrics({ runId, metricsAddress }: RunRoleConfig, control: ControlTail): Promise<string> {
   if (metricsAddress === null) return '';
-  const { MetricsServer, RunRegistry } = await import('@retrace/metrics/prometheus');
+  const { MetricsServer, RunRegistry } = await import('@retrace/process/prometheus');
   const { registry } = new RunRegistry({
     runId,
     role: 'trainer',

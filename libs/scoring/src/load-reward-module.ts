@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { importModule, type ModuleFault } from '@retrace/modules';
+import { importModule, type ModuleFault } from '@retrace/process/modules';
 import {
   componentFault,
   type ComponentConfig,

@@ -1,5 +1,5 @@
 import type { EventLog } from '@retrace/log';
-import type { MetricWriter } from '@retrace/metrics';
+import type { MetricWriter } from '@retrace/process/metrics';
 
 /** Options of the commands that train: where metrics go beside the log. */
 export interface MetricsOptions {
@@ -37,7 +37,7 @@ export async function startMetricsExport(
   const { runId, metricsFile, tensorboard, onNotice } = request;
   if (metricsFile === undefined && tensorboard === undefined) return { end: () => Promise.resolve() };
   const { exportMetrics, JsonLinesMetricsFile, TensorboardFile, tensorboardPath } =
-    await import('@retrace/metrics');
+    await import('@retrace/process/metrics');
   const writers: MetricWriter[] = [];
   if (metricsFile !== undefined) writers.push(await JsonLinesMetricsFile.open(metricsFile, runId));
   if (tensorboard !== undefined)

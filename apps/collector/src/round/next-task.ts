@@ -1,5 +1,5 @@
 import { collectsForTraining, validationPlateau, type Recipe } from '@retrace/config';
-import { insertBlock } from '@retrace/sampling';
+import { insertBlock } from '@retrace/algorithms/sampling';
 import type { RunState, SamplingBlocked } from '@retrace/trajectory';
 import { quotaOf } from './own-quota.js';
 import { isShared, placesLeft, type Share } from './round-share.js';

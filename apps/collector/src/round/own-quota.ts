@@ -1,5 +1,5 @@
 import { dataSources, type Recipe } from '@retrace/config';
-import { divideByShare } from '@retrace/sampling';
+import { divideByShare } from '@retrace/algorithms/sampling';
 
 /** The groups of a training round. */
 export interface RoundQuota {

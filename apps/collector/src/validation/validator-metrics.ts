@@ -1,6 +1,6 @@
 import type { Recipe } from '@retrace/config';
 import type { ControlTail } from '@retrace/log';
-import { MetricsServer, RunRegistry, type MetricsAddress } from '@retrace/metrics/prometheus';
+import { MetricsServer, RunRegistry, type MetricsAddress } from '@retrace/process/prometheus';
 import { numWaitingVersions } from './next-validation.js';
 import type { ValidatedPolicy } from './validator.js';
 

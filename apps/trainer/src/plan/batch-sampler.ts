@@ -1,6 +1,6 @@
 import { dataSources, type Recipe } from '@retrace/config';
 import { deriveSeed, Pcg32 } from '@retrace/random';
-import { divideByShare, sampleBlock } from '@retrace/sampling';
+import { divideByShare, sampleBlock } from '@retrace/algorithms/sampling';
 import type { SamplingFacts, SamplingQuery } from '@retrace/store';
 import type { GroupState, RunState, SamplingBlocked } from '@retrace/trajectory';
 import type { DrawnGroup } from './drawn-group.js';

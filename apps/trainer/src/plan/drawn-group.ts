@@ -1,4 +1,4 @@
-import type { WeightedDraw } from '@retrace/sampling';
+import type { WeightedDraw } from '@retrace/algorithms/sampling';
 
 /** How a group came to be drawn by its weight. */
 export interface DrawChance {

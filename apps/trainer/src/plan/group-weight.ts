@@ -1,5 +1,5 @@
 import type { SamplerRecipe } from '@retrace/config';
-import { curriculumWeight, priorityWeight } from '@retrace/sampling';
+import { curriculumWeight, priorityWeight } from '@retrace/algorithms/sampling';
 import type { SuccessCounts } from './stored-groups.js';
 
 const DEFAULT_PRIORITY_EXPONENT = 0.6;

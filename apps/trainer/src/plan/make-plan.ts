@@ -1,6 +1,6 @@
 import { recipeHash, type Recipe, type SamplerRecipe } from '@retrace/config';
 import { deriveSeed } from '@retrace/random';
-import { drawImportanceWeights, inclusionProbabilities } from '@retrace/sampling';
+import { drawImportanceWeights, inclusionProbabilities } from '@retrace/algorithms/sampling';
 import { newControlEventId, OWN_GROUPS_ONLY, type BatchPlanned, type Json } from '@retrace/trajectory';
 import type { DrawnGroup } from './drawn-group.js';
 

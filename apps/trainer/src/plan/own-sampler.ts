@@ -1,5 +1,5 @@
 import type { SamplerRecipe } from '@retrace/config';
-import { drawByWeight, SumTree } from '@retrace/sampling';
+import { drawByWeight, SumTree } from '@retrace/algorithms/sampling';
 import type { GroupState } from '@retrace/trajectory';
 import { chanceOf, type DrawnGroup } from './drawn-group.js';
 import { groupWeight } from './group-weight.js';

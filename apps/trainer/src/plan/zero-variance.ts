@@ -1,5 +1,5 @@
 import type { Recipe } from '@retrace/config';
-import { groupsOfEqualReturns } from '@retrace/sampling';
+import { groupsOfEqualReturns } from '@retrace/algorithms/sampling';
 import type { RewardScorer } from '@retrace/scoring';
 import { readBatch } from '../update/read-batch.js';
 import type { ReadEpisodes } from './read-episodes.js';

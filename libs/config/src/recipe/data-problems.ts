@@ -1,5 +1,5 @@
 import { getAdvantageEstimator } from '@retrace/algorithms';
-import { leastRatioRoom } from '@retrace/sampling';
+import { leastRatioRoom } from '@retrace/algorithms/sampling';
 import { proximalPolicy } from './algorithm-problems.js';
 import type { DataOrigin, DataSourceRecipe } from './data-recipe.js';
 import type { TeacherRecipe } from './distillation-recipe.js';

@@ -1,5 +1,5 @@
 import { specFault, type EnvironmentSpec } from '@retrace/environments';
-import { importModule } from '@retrace/modules';
+import { importModule } from '@retrace/process/modules';
 import { EnvironmentSourceError } from '../errors.js';
 
 const EXAMPLE =

@@ -1,5 +1,5 @@
 import { customFormat, type ActionFormat } from '@retrace/agents';
-import { importModule } from '@retrace/modules';
+import { importModule } from '@retrace/process/modules';
 import { CollectorError } from '../../collector-error.js';
 
 /**

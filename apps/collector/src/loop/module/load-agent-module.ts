@@ -1,5 +1,5 @@
 import type { CustomAgentSpec } from '@retrace/agents';
-import { importModule } from '@retrace/modules';
+import { importModule } from '@retrace/process/modules';
 import { CollectorError } from '../../collector-error.js';
 
 const EXAMPLE = 'must be export default { name, begin }, or a function of options that returns that';
