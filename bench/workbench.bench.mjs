@@ -1,8 +1,8 @@
 /**
  * Measures how fast the API answers for the page: its lists, filters, charts and an episode of 100,000 tokens, over 1,000 runs with 2 million steps and 50 million tokens,
- * while another run trains; and whether its memory grows with the requests of pages that stay open, of which it asks 1,440.
+ * while another run trains; and whether its memory grows while two pages stay open, the list of runs and the run that trains, of which it asks all that they ask in some hours.
  *
- *   npm run bench -- workbench [-- --runs 1000 --steps 2000000 --rounds 100 --requests 1440]
+ *   npm run bench -- workbench [-- --runs 1000 --steps 2000000 --rounds 100 --hours 2]
  *
  * `--steps` says how many steps are written first, which takes most of the time: 300,000 of them, with 200 runs, took a minute on two busy cores.
  * The script fails when an answer comes other than with 200. Its bars (150 ms at the 99th percentile, 500 ms for the episode) are for a machine that does nothing else.
@@ -21,17 +21,15 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '1000' },
     steps: { type: 'string', default: '2000000' },
     rounds: { type: 'string', default: '100' },
-    requests: { type: 'string', default: '1440' },
+    hours: { type: 'string', default: '2' },
   },
 });
 const numRounds = Number(values.rounds);
-const numRequests = Number(values.requests);
+const numHours = Number(values.hours);
 const START_WITHIN_MS = 600_000;
 const PAUSE_MS = 20;
 const MOST_MS = 150;
 const MOST_EPISODE_MS = 500;
-/** After so many the API keeps what it keeps on purpose. */
-const FIRST_REQUESTS = 300;
 const MOST_GROWTH_MIB = 32;
 /** As the page asks for later pieces of an episode. */
 const STEPS_OF_LATER_PIECE = 200;
@@ -49,7 +47,7 @@ try {
   table.save(
     'Lists, filters, charts and the pieces of an episode are asked for one after the other, as a page asks, with 20 ms between two requests, over HTTP, JSON read. ' +
       'Totals of a run that were read are answered again for 20 times as long as that took, ten seconds at most, so most of those measured are kept ones; the 99th percentile is of one that was read. ' +
-      `The memory is that of the API’s process after ${FIRST_REQUESTS} requests, which fill what it keeps on purpose, and after ${numRequests} more; nothing is extrapolated to a day.`,
+      'The memory is that of the API’s process after all requests that two open pages send in an hour, which fill what it keeps on purpose, and after the other hours’; the requests follow each other without a pause, in their order.',
   );
 } finally {
   directory.remove();
@@ -112,7 +110,7 @@ async function measure(url, session, { largestRunId, longEpisodeId }, table) {
   }
   table.add('episode of 100,000 tokens, p50', percentile(episodeMs, 0.5), 'ms');
   table.add('episode of 100,000 tokens, p99', percentile(episodeMs, 0.99), 'ms', { most: MOST_EPISODE_MS });
-  await measureMemory(url, session, Object.values(addresses), table);
+  await measureMemory(url, session, table);
 }
 
 /** As the page reads it: piece by piece. */
@@ -126,18 +124,40 @@ async function readEpisode(url, run, episodeId) {
     ));
 }
 
-async function measureMemory(url, session, addresses, table) {
+/** How often an open page asks, in milliseconds: its list of runs, and the run that trains while its live stream is open. */
+function polls(trainingRunId) {
+  const run = `/api/runs/${trainingRunId}`;
+  return {
+    '/api/health': 2_000,
+    '/api/runs?limit=50': 4_000,
+    '/api/alarms?limit=50': 10_000,
+    '/api/runs?limit=50&sort=metric&metric=rollout%2Fsuccess&order=descending': 15_000,
+    [run]: 30_000,
+    [`${run}/totals`]: 30_000,
+    [`${run}/metrics?maxPoints=400`]: 30_000,
+    [`${run}/warnings?limit=20`]: 30_000,
+    [`${run}/episodes?limit=50`]: 30_000,
+  };
+}
+
+async function measureMemory(url, session, table) {
   const { api } = session.roles();
-  const ask = async (numAsked) => {
-    for (let n = 0; n < numAsked; n++) await getJson(url, addresses[n % addresses.length]);
+  const [training] = (await getJson(url, '/api/runs?limit=1')).items;
+  const ofAnHour = Object.entries(polls(training.runId))
+    .flatMap(([address, everyMs]) =>
+      Array.from({ length: 3_600_000 / everyMs }, (_, n) => ({ address, atMs: n * everyMs })),
+    )
+    .toSorted((a, b) => a.atMs - b.atMs);
+  const ask = async () => {
+    for (const { address } of ofAnHour) await getJson(url, address);
     return anonymousMiB(api);
   };
-  const before = await ask(FIRST_REQUESTS);
-  const after = await ask(numRequests);
-  table.add('memory of the API before the further requests', before, 'MiB');
-  table.add(`memory of the API after ${numRequests} further requests: growth`, after - before, 'MiB', {
-    most: MOST_GROWTH_MIB,
-  });
+  const first = await ask();
+  let last = first;
+  for (let hour = 1; hour < numHours; hour++) last = await ask();
+  table.add('requests of two open pages in an hour', ofAnHour.length, '');
+  table.add('memory of the API after an hour of open pages', first, 'MiB');
+  table.add(`growth after ${numHours} hours`, last - first, 'MiB', { most: MOST_GROWTH_MIB });
 }
 
 async function getJson(url, path) {
