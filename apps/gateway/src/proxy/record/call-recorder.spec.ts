@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, open, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { RecordedCall } from '@retrace/chat';
 import { ApiConnection, Sender, SpoolQueue, type ChatMessage, type SpoolOptions } from '@retrace/client';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { CallPlace } from '../episode/episode-book.js';
 import { promptKeys } from '../episode/prompt-keys.js';
 import { CallRecorder } from './call-recorder.js';
@@ -189,4 +189,29 @@ it('abandons an episode without room for a call, with the calls that were made u
     ['episode', undefined, false],
     ['step', 0, false],
   ]);
+});
+
+it('knows after a restart of a call that the disk refused, once it has taken a later record', async () => {
+  const recording = await Recording.open();
+  await recording.recordAll(['a']);
+  const handle = await open(join(directory, 'any'), 'w');
+  const prototype = Object.getPrototypeOf(handle) as typeof handle;
+  await handle.close();
+  const failing = vi.spyOn(prototype, 'write').mockRejectedValue(new Error('no space left on device'));
+  const prompt = promptAfter(['a']);
+  await recording.record(recording.place(prompt), prompt, 'b');
+  expect(recording.recorder.diskFailures.journal).toBe('no space left on device');
+  failing.mockRestore();
+  recording.recorder.reward(RUN, 'agent', { name: 'score', value: 1 });
+  await recording.close();
+  expect(taken.map(({ type, step }) => [type, step])).toEqual([
+    ['episode', undefined],
+    ['step', 0],
+    ['step', 1],
+    ['reward', undefined],
+  ]);
+  const next = await Recording.open();
+  const placement = next.place(promptAfter(['a', 'b']));
+  expect([placement.branch.episode, placement.step]).toEqual(['agent', 2]);
+  await next.close();
 });

@@ -47,7 +47,7 @@ interface ChangeRecords {
 
 type RecordEntry = Extract<OutboxEntry, { kind: 'record' }>;
 
-/** The journal is written again beyond this size. */
+/** The journal is written again beyond this size, and at the next record after one that the disk refused. */
 const MAX_JOURNAL_BYTES = 8 * 1024 ** 2;
 
 /**
@@ -233,7 +233,7 @@ export class CallRecorder {
       this.numJournaling -= entries.length;
       this.send(entries, lines, change);
     });
-    if (journal.sizeBytes > MAX_JOURNAL_BYTES && !this.isCompacting) {
+    if ((journal.sizeBytes > MAX_JOURNAL_BYTES || journal.lacksLines) && !this.isCompacting) {
       this.isCompacting = true;
       void this.compact().finally(() => {
         this.isCompacting = false;

@@ -33,6 +33,8 @@ export class Journal {
   sizeBytes = 0;
   /** Why the last line could not be written; null when it was. */
   failure: string | null = null;
+  /** Whether a line was left out, so that the next process would miss its events, until the file is written again. */
+  lacksLines = false;
   private waiting: WaitingLine[] = [];
   private tail: Promise<void> = Promise.resolve();
   private isQueued = false;
@@ -112,6 +114,7 @@ export class Journal {
     } catch (error) {
       await this.file.truncate(this.sizeBytes).catch(() => undefined);
       this.failure = error instanceof Error ? error.message : String(error);
+      this.lacksLines = true;
       this.onError(error);
     }
     for (const { onWritten } of lines) onWritten();
@@ -131,6 +134,7 @@ export class Journal {
       throw error;
     }
     this.sizeBytes = Buffer.byteLength(text);
+    this.lacksLines = false;
     for (const { onWritten } of lines) onWritten();
     await file.close();
   }
