@@ -30,6 +30,14 @@ interface GatewayServerOptions extends ListenConfig {
   ) => Promise<void>;
 }
 
+/** A server that listens. */
+export interface RunningGateway {
+  /** Its address, without a path. */
+  readonly url: string;
+  /** Waits a moment for requests under way, and ends. */
+  close(): Promise<void>;
+}
+
 /** Listens for the requests of clients, and waits for those under way when it stops. */
 export class GatewayServer {
   private readonly server: Server;
@@ -51,8 +59,23 @@ export class GatewayServer {
     );
   }
 
-  /** @returns its address @throws GatewayError `PORT_TAKEN` */
-  listen(): Promise<string> {
+  /**
+   * Listens.
+   *
+   * @param closeParts closes what answers are made of: after the server, or at once where it can't listen
+   * @throws GatewayError `PORT_TAKEN`
+   */
+  async listen(closeParts: () => Promise<void>): Promise<RunningGateway> {
+    try {
+      const url = await this.bind();
+      return { url, close: () => this.close().then(closeParts) };
+    } catch (error) {
+      await closeParts();
+      throw error;
+    }
+  }
+
+  private bind(): Promise<string> {
     const { host, port } = this.options;
     return new Promise((resolve, reject) => {
       this.server.once('error', (cause: NodeJS.ErrnoException) => {
@@ -67,7 +90,7 @@ export class GatewayServer {
   }
 
   /** Takes no more requests; those under way get some time. */
-  async close(): Promise<void> {
+  private async close(): Promise<void> {
     const closed = new Promise((resolve) => this.server.close(resolve));
     this.server.closeIdleConnections();
     const timer = setTimeout(() => {

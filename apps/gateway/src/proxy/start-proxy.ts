@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { ApiConnection, Sender, SpoolQueue, type RetraceError } from '@retrace/client';
 import { GatewayError } from '../http/gateway-error.js';
+import type { RunningGateway } from '../http/gateway-server.js';
 import type { OpenTokenizer, ProxyConfig } from './proxy-config.js';
 import { CallRecorder } from './record/call-recorder.js';
 import { Journal } from './record/journal.js';
@@ -13,13 +14,11 @@ import { createTokenizerFinder, type GivenTokenizer } from './upstream/find-toke
 import { KindDetector } from './upstream/upstream-kind.js';
 import { Upstream } from './upstream/upstream.js';
 
-/** A proxy that runs. */
-export interface RunningProxy {
-  /** Address for agents, without `/v1`. */
-  readonly url: string;
-  /** Waits for calls under way, sends what waits for a moment, and ends. What was not sent is sent by the next process. */
-  close(): Promise<void>;
-}
+/**
+ * A proxy that runs. Its `url` is the address for agents, without `/v1`; `close` also sends what waits for a moment, and the next process
+ * what was not sent.
+ */
+export type RunningProxy = RunningGateway;
 
 interface ProxyHooks {
   readonly warn: (message: string) => void;
@@ -63,7 +62,6 @@ export async function startProxy(
   detector.start();
   const metrics = new ProxyMetrics(sender, recorder);
   const parts = { config, upstream, detector, recorder, runs, metrics, warn };
-  const server = new ProxyRoutes(parts, sender).server();
   const sweep = setInterval(
     () => {
       recorder.endIdle(Date.now() - config.idleMs, `no call for ${config.idleMs / 60_000} minutes`);
@@ -71,27 +69,14 @@ export async function startProxy(
     Math.min(SWEEP_MS, config.idleMs),
   );
   sweep.unref();
-  const close = async () => {
+  return new ProxyRoutes(parts, sender).server().listen(async () => {
     clearInterval(sweep);
     upstream.close();
     await recorder.compact();
     await journal.close();
     await sender.close(CLOSE_MS);
     await giveBack();
-  };
-  try {
-    const url = await server.listen();
-    return {
-      url,
-      close: async () => {
-        await server.close();
-        await close();
-      },
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  });
 }
 
 const noTokenizer: OpenTokenizer = () => Promise.reject(new Error('no tokenizer can be opened here'));

@@ -1,16 +1,13 @@
 import { ServingEngine } from './engine/serving-engine.js';
 import type { ServeConfig } from './serve-config.js';
 import { GatewayError } from '../http/gateway-error.js';
+import type { RunningGateway } from '../http/gateway-server.js';
 import { ServeServer } from './server/serve-server.js';
 import type { PolicySupply } from './supply/policy-supply.js';
 
-/** A server that runs. */
-export interface RunningServer {
-  /** Address without `/v1`. */
-  readonly url: string;
+/** A server that runs; `close` closes the supply, too. */
+export interface RunningServer extends RunningGateway {
   readonly contextLength: number;
-  /** Lets answers under way end for a moment, and ends. The supply is closed too. */
-  close(): Promise<void>;
 }
 
 interface ServeHooks {
@@ -40,24 +37,11 @@ export async function startServer(
     warn,
   );
   const server = new ServeServer({ config, supply, engine, contextLength, version, warn });
-  const close = async () => {
+  const running = await server.listen(async () => {
     await engine.close();
     await supply.close();
-  };
-  try {
-    const url = await server.listen();
-    return {
-      url,
-      contextLength,
-      close: async () => {
-        await server.close();
-        await close();
-      },
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  });
+  return { ...running, contextLength };
 }
 
 function contextLengthOf({ contextLength }: ServeConfig, { maxTokens, name }: PolicySupply): number {

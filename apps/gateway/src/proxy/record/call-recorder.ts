@@ -3,6 +3,7 @@ import {
   type EndReason,
   type EndRecord,
   type OutboxEntry,
+  type OutboxLine,
   type RewardRecord,
   type RunRecord,
   type Sender,
@@ -33,19 +34,34 @@ interface RecorderParts {
   readonly journal: Journal;
 }
 
+/** The records of a change of the book. */
+interface ChangeRecords {
+  readonly run: string;
+  /** The episode that they belong to; a reward goes to Retrace also where its episode was abandoned. */
+  readonly branch?: Branch;
+  /** Null where nothing of a record can be stored. */
+  readonly records: readonly (RecordEntry | null)[];
+  /** Whether they are those of a call, without which the rest of the episode can't be stored. */
+  readonly isCall?: boolean;
+}
+
 type RecordEntry = Extract<OutboxEntry, { kind: 'record' }>;
 
-/** The journal is written again beyond this size. */
+/** The journal is written again beyond this size, and at the next record after one that the disk refused. */
 const MAX_JOURNAL_BYTES = 8 * 1024 ** 2;
 
 /**
- * Records calls as steps of episodes: the book says where a call belongs, the journal keeps it, the sender brings it to Retrace. Nothing
- * here waits for Retrace or fails on it.
+ * Records calls as steps of episodes: the book says where a call belongs, the journal keeps it, then the sender brings it to Retrace.
+ * Nothing here waits for Retrace or fails on it.
  */
 export class CallRecorder {
   private readonly book = new EpisodeBook();
   /** Ends of episodes that were asked for during a call of theirs. */
   private readonly endings = new Map<Branch, EpisodeEnding>();
+  /** Episodes that were abandoned as a record of them found no room; calls of them may have been under way. */
+  private readonly lost = new WeakSet<Branch>();
+  /** Records that the sender has not yet, as the journal is writing them. */
+  private numJournaling = 0;
   private isCompacting = false;
   numCalls = 0;
   /** Calls that belong to an episode of which a record was dropped. */
@@ -65,30 +81,34 @@ export class CallRecorder {
     return this.book.numOpen;
   }
 
+  /** Records that Retrace has not acknowledged yet. */
+  get numPending(): number {
+    return this.numJournaling + this.parts.sender.stats.numPending;
+  }
+
   /** Why the journal and the spool could not be written last; null for what was. */
   get diskFailures(): { readonly journal: string | null; readonly spool: string | null } {
     const { journal, spool } = this.parts;
     return { journal: journal.failure, spool: spool.failure };
   }
 
-  /** Finds the place of a call; `record` or `release` must follow. @param name of the episode; null = found by the prompt */
+  /** Finds the place of a call; `record` must follow. @param name of the episode; null = found by the prompt */
   place(run: string, name: string | null, keys: PromptKeys): CallPlace {
     return this.book.place(run, name, keys, Date.now());
   }
 
-  /** Gives up the place of a call that is not recorded. */
-  release(placement: CallPlace): void {
-    this.book.release(placement);
-    void this.endAfterCall(placement.branch);
-  }
-
-  /** Records a call. Resolves once it is on the disk; it goes to Retrace later. */
+  /** Records a call. Resolves once it is in the journal; it goes to Retrace later. */
   record(
     placement: CallPlace,
     call: RecordedCall,
     { headers, ...facts }: CallFacts & { readonly headers: EpisodeHeaders },
   ): Promise<void> {
     const { branch } = placement;
+    if (this.lost.has(branch)) {
+      this.endings.delete(branch);
+      this.countLost(1);
+      return Promise.resolve();
+    }
     const { run } = branch;
     const isNew = branch.numSteps === 0;
     const parts = stepParts(branch, call, facts);
@@ -115,7 +135,7 @@ export class CallRecorder {
     this.book.apply(event);
     this.book.release(placement);
     this.numCalls++;
-    const written = this.write([event], run, [episode, step]);
+    const written = this.write([event], { run, branch, records: [episode, step], isCall: true });
     const ended = this.endAfterCall(branch);
     return ended ? Promise.all([written, ended]).then(() => undefined) : written;
   }
@@ -164,7 +184,7 @@ export class CallRecorder {
       occurredAt: nowUs(),
       ...reward,
     };
-    void this.write([], run, [this.storable(run, record)]);
+    void this.write([], { run, records: [this.storable(run, record)] });
     return episode;
   }
 
@@ -195,7 +215,7 @@ export class CallRecorder {
     const record: EndRecord = { type: 'end', episode, numSteps, occurredAt: nowUs(), ...ending };
     const event: BookEvent = { type: 'end', run, episode };
     this.book.apply(event);
-    return this.write([event], run, [this.storable(run, record)]);
+    return this.write([event], { run, branch, records: [this.storable(run, record)] });
   }
 
   /** A record as it is stored; null where nothing of it can be. */
@@ -203,19 +223,17 @@ export class CallRecorder {
     return this.parts.sender.storable({ kind: 'record', run, content }) as RecordEntry | null;
   }
 
-  private write(
-    events: readonly BookEvent[],
-    run: string,
-    records: readonly (RecordEntry | null)[],
-  ): Promise<void> {
-    const { journal, sender } = this.parts;
-    const entries = records.filter((record) => record !== null);
+  /** Writes a change into the journal, and gives its records to the sender once it is there; resolves then. */
+  private write(events: readonly BookEvent[], change: ChangeRecords): Promise<void> {
+    const { journal } = this.parts;
+    const entries = change.records.filter((record) => record !== null);
     const lines = entries.map(outboxLine);
-    const written = journal.append({ events, entries: lines });
-    const areTaken = entries.map((entry, i) => sender.enqueueLine(entry, lines[i])).every(Boolean);
-    const step = events.find(({ type }) => type === 'step') as StepAdded | undefined;
-    if (!areTaken && step) this.lose(run, step.head.episode);
-    if (journal.sizeBytes > MAX_JOURNAL_BYTES && !this.isCompacting) {
+    this.numJournaling += entries.length;
+    const written = journal.append({ events, entries: lines }, () => {
+      this.numJournaling -= entries.length;
+      this.send(entries, lines, change);
+    });
+    if ((journal.sizeBytes > MAX_JOURNAL_BYTES || journal.lacksLines) && !this.isCompacting) {
       this.isCompacting = true;
       void this.compact().finally(() => {
         this.isCompacting = false;
@@ -224,19 +242,41 @@ export class CallRecorder {
     return written;
   }
 
+  /** Sends records that are in the journal, unless an earlier one of their episode found no room. */
+  private send(
+    entries: readonly RecordEntry[],
+    lines: readonly OutboxLine[],
+    { branch, isCall = false }: ChangeRecords,
+  ): void {
+    if (branch && this.lost.has(branch)) {
+      if (isCall) this.countLost(entries.length);
+      return;
+    }
+    const { sender } = this.parts;
+    const areTaken = entries.map((entry, i) => sender.enqueueLine(entry, lines[i])).every(Boolean);
+    if (areTaken || !branch || !isCall) return;
+    this.numLost++;
+    this.lose(branch);
+  }
+
   /**
    * Abandons an episode whose records found no room: those after them could not be stored. The sender keeps its end until there is room.
    * Its next call begins another one.
    */
-  private lose(run: string, episode: string): void {
-    this.numLost++;
+  private lose(branch: Branch): void {
+    const { run, episode } = branch;
+    this.lost.add(branch);
     const event: BookEvent = { type: 'end', run, episode };
     this.book.apply(event);
     const detail = 'a call of it found no room in the spool of the proxy';
     const content: EndRecord = { type: 'end', episode, endReason: 'abandoned', detail, occurredAt: nowUs() };
-    const entry: OutboxEntry = { kind: 'record', run, content };
-    void this.parts.journal.append({ events: [event], entries: [outboxLine(entry)] });
-    this.parts.sender.enqueue(entry);
+    void this.write([event], { run, records: [{ kind: 'record', run, content }] });
+  }
+
+  /** Counts a call of an episode that was abandoned while the call was under way. */
+  private countLost(numRecords: number): void {
+    this.numLost++;
+    for (let i = 0; i < numRecords; i++) this.parts.sender.countDropped();
   }
 }
 

@@ -1,4 +1,5 @@
-import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { outboxLine, type OutboxEntry } from '@retrace/client';
@@ -30,16 +31,18 @@ const newLine = (episode: string): NewLine => ({
   events: [ended(episode)],
   entries: [outboxLine(entry(episode))],
 });
+const append = (journal: Journal, episode: string) => journal.append(newLine(episode), () => undefined);
+const fileText = () => readFileSync(join(directory, 'journal.ndjson'), 'utf8');
 
 it('gives the lines that were written to the next process, without a torn one', async () => {
   const { journal, lines } = await open();
   expect(lines).toEqual([]);
-  await Promise.all([journal.append(newLine('a')), journal.append(newLine('b'))]);
+  await Promise.all([append(journal, 'a'), append(journal, 'b')]);
   await journal.close();
   await appendFile(join(directory, 'journal.ndjson'), '{"events":[{"type":"en');
   const next = await open();
   expect(next.lines).toEqual([line('a'), line('b')]);
-  await next.journal.append(newLine('c'));
+  await append(next.journal, 'c');
   await next.journal.close();
   const last = await open();
   expect(last.lines).toEqual([line('a'), line('b'), line('c')]);
@@ -48,7 +51,7 @@ it('gives the lines that were written to the next process, without a torn one', 
 
 it('keeps the entries of lines that come while it is written again, and their events by the snapshot only', async () => {
   const { journal } = await open();
-  await journal.append(newLine('old'));
+  await append(journal, 'old');
   const events: BookEvent[] = [ended('old')];
   let spooled: (() => void) | null = null;
   const replaced = journal.replace(
@@ -59,15 +62,72 @@ it('keeps the entries of lines that come while it is written again, and their ev
       }),
   );
   await expect.poll(() => spooled).not.toBeNull();
-  const appended = journal.append(newLine('meanwhile'));
+  const appended = append(journal, 'meanwhile');
   events.push(ended('meanwhile'));
   spooled!();
   await Promise.all([replaced, appended]);
-  await journal.append(newLine('after'));
+  await append(journal, 'after');
   await journal.close();
   const { lines, journal: next } = await open();
   expect(lines.flatMap((each) => each.events)).toEqual([ended('old'), ended('meanwhile'), ended('after')]);
   expect(lines.flatMap((each) => each.entries)).toEqual([entry('meanwhile'), entry('after')]);
   expect(next.sizeBytes).toBe((await readFile(join(directory, 'journal.ndjson'))).length);
   await next.close();
+});
+
+it('says that a line is written once the file has it, in the order of the lines, also while the file is written again', async () => {
+  const { journal } = await open();
+  const written: [string, boolean][] = [];
+  const say = (episode: string) =>
+    journal.append(newLine(episode), () => {
+      written.push([episode, fileText().includes(outboxLine(entry(episode)).json)]);
+    });
+  const appended: Promise<void>[] = [];
+  const replaced = journal.replace(
+    () => [],
+    () => {
+      appended.push(say('while the file is about to be written again'));
+      return Promise.resolve();
+    },
+  );
+  await Promise.all([say('before'), replaced]);
+  await Promise.all(appended);
+  await Promise.all(['after', 'last'].map(say));
+  await journal.close();
+  expect(written).toEqual([
+    ['before', true],
+    ['while the file is about to be written again', true],
+    ['after', true],
+    ['last', true],
+  ]);
+});
+
+it('keeps the events of lines that wait where the file can not be written again', async () => {
+  const { journal } = await open();
+  await append(journal, 'old');
+  await mkdir(join(directory, 'journal.ndjson.new'));
+  const appended: Promise<void>[] = [];
+  await journal.replace(
+    () => [],
+    () => {
+      appended.push(append(journal, 'meanwhile'));
+      return Promise.resolve();
+    },
+  );
+  await Promise.all(appended);
+  await journal.close();
+  expect(errors.splice(0)).toMatchObject([{ code: 'EISDIR' }]);
+  const { lines, journal: next } = await open();
+  expect(lines).toEqual([line('old'), line('meanwhile')]);
+  await next.close();
+});
+
+it('reports a line that the disk refuses, and goes on with what follows from it', async () => {
+  const { journal } = await open();
+  await journal.close();
+  const goneOn: string[] = [];
+  await journal.append(newLine('refused'), () => goneOn.push('refused'));
+  expect(goneOn).toEqual(['refused']);
+  expect(journal.failure).toMatch(/closed/);
+  expect(errors.splice(0)).toHaveLength(1);
 });

@@ -15,6 +15,10 @@ export interface NewLine {
   readonly entries: readonly OutboxLine[];
 }
 
+interface WaitingLine extends NewLine {
+  readonly onWritten: () => void;
+}
+
 const FILE = 'journal.ndjson';
 
 /**
@@ -22,13 +26,16 @@ const FILE = 'journal.ndjson';
  * so that a call that was answered is neither lost nor recorded twice when this process is killed: the next one applies the events and
  * gives the entries to the spool again, of which the server takes each once.
  *
- * Lines are written one after the other, those that wait together. A line that could not be written is reported and left out.
+ * Lines are written one after the other, those that wait together. A line that could not be written is reported and left out. What
+ * follows from a line, such as sending its entries, happens in the order of the lines, and never before the line is in the file.
  */
 export class Journal {
   sizeBytes = 0;
   /** Why the last line could not be written; null when it was. */
   failure: string | null = null;
-  private waiting: NewLine[] = [];
+  /** Whether a line was left out, so that the next process would miss its events, until the file is written again. */
+  lacksLines = false;
+  private waiting: WaitingLine[] = [];
   private tail: Promise<void> = Promise.resolve();
   private isQueued = false;
 
@@ -56,20 +63,30 @@ export class Journal {
     return { journal, lines: whole.split('\n').flatMap(parseLine) };
   }
 
-  /** Resolves once the line is in the file, or could not be written. */
-  append(line: NewLine): Promise<void> {
-    this.waiting.push(line);
-    if (!this.isQueued) {
+  /**
+   * Resolves once the line is in the file, or could not be written.
+   *
+   * @param onWritten is called then, after that of every earlier line
+   */
+  append(line: NewLine, onWritten: () => void): Promise<void> {
+    return new Promise((resolve) => {
+      this.waiting.push({
+        ...line,
+        onWritten: () => {
+          onWritten();
+          resolve();
+        },
+      });
+      if (this.isQueued) return;
       this.isQueued = true;
       this.tail = this.tail.then(() => this.writeOut());
-    }
-    return this.tail;
+    });
   }
 
   /**
    * Writes the file again with the events of a snapshot in place of all lines so far.
    *
-   * @param spooled resolves once all entries so far are kept elsewhere, as the file will lack them
+   * @param spooled resolves once the entries of the lines that are in the file are kept elsewhere, as the file will lack them
    */
   replace(snapshot: () => readonly BookEvent[], spooled: () => Promise<void>): Promise<void> {
     this.tail = this.tail
@@ -87,8 +104,9 @@ export class Journal {
 
   private async writeOut(): Promise<void> {
     this.isQueued = false;
-    if (this.waiting.length === 0) return;
-    const bytes = Buffer.from(this.waiting.splice(0).map(textOf).join(''));
+    const lines = this.takeWaiting();
+    if (lines.length === 0) return;
+    const bytes = Buffer.from(lines.map(textOf).join(''));
     try {
       for (let at = 0; at < bytes.length;) at += (await this.file.write(bytes, at)).bytesWritten;
       this.sizeBytes += bytes.length;
@@ -96,28 +114,48 @@ export class Journal {
     } catch (error) {
       await this.file.truncate(this.sizeBytes).catch(() => undefined);
       this.failure = error instanceof Error ? error.message : String(error);
+      this.lacksLines = true;
       this.onError(error);
     }
+    for (const { onWritten } of lines) onWritten();
   }
 
   private async writeAgain(snapshot: () => readonly BookEvent[]): Promise<void> {
     const path = join(this.directory, FILE);
-    // The snapshot has the events of lines that wait; their entries are written after it.
-    this.waiting = this.waiting.map(({ entries }) => ({ events: [], entries }));
-    const text = snapshot()
-      .map((event) => `${JSON.stringify({ events: [event], entries: [] })}\n`)
-      .join('');
-    const next = await open(`${path}.new`, 'w', 0o600);
+    // The snapshot has the events of lines that wait, so the file gets their entries with it.
+    const lines = this.takeWaiting();
+    const kept = snapshot().map((event) => textOf({ events: [event], entries: [] }));
+    const text = [...kept, ...lines.map(({ entries }) => textOf({ events: [], entries }))].join('');
+    const { file } = this;
     try {
-      await next.appendFile(text);
-      await rename(`${path}.new`, path);
+      this.file = await newFile(path, text);
     } catch (error) {
-      await next.close();
+      this.waiting = [...lines, ...this.waiting];
       throw error;
     }
-    await this.file.close();
-    this.file = next;
     this.sizeBytes = Buffer.byteLength(text);
+    this.lacksLines = false;
+    for (const { onWritten } of lines) onWritten();
+    await file.close();
+  }
+
+  private takeWaiting(): readonly WaitingLine[] {
+    const lines = this.waiting;
+    this.waiting = [];
+    return lines;
+  }
+}
+
+/** Puts a new file in the place of one, in one step. @returns the new one, to be written on */
+async function newFile(path: string, text: string): Promise<FileHandle> {
+  const file = await open(`${path}.new`, 'w', 0o600);
+  try {
+    await file.appendFile(text);
+    await rename(`${path}.new`, path);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
   }
 }
 

@@ -41,7 +41,7 @@ export class ProxyMetrics {
         () => Object.values(recorder.diskFailures).filter((failure) => failure !== null).length,
       ],
       lost_calls: ['Calls that found no room in the spool since the start', () => recorder.numLost],
-      pending_records: ['Records that wait to be sent to Retrace', () => sender.stats.numPending],
+      pending_records: ['Records that wait to be sent to Retrace', () => recorder.numPending],
       acknowledged_records: ['Records that Retrace has since the start', () => sender.stats.numAcknowledged],
       poorer_episodes: [
         'Episodes of which a record is stored without a part that Retrace does not take, since the start',

@@ -91,8 +91,9 @@ export class ProxyRoutes {
   private health(client: ServerResponse): void {
     const { detector, config, recorder } = this.parts;
     const { stats } = this.sender;
-    const { numPending, numAcknowledged, numRefused, numDropped } = stats;
-    const { journal, spool } = recorder.diskFailures;
+    const { numAcknowledged, numRefused, numDropped } = stats;
+    const { numPending, diskFailures } = recorder;
+    const { journal, spool } = diskFailures;
     client.setHeader('content-type', 'application/json');
     client.end(
       JSON.stringify({

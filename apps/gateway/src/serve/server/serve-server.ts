@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CHAT_FORM, COMPLETIONS_FORM, NEUTRAL_SAMPLING } from '@retrace/chat';
 import type { PageRefusal } from '@retrace/page-guard';
 import { sendJson } from '../../http/client-stream.js';
-import { GatewayServer } from '../../http/gateway-server.js';
+import { GatewayServer, type RunningGateway } from '../../http/gateway-server.js';
 import { sendMetrics } from '../../http/metrics.js';
 import { readWholeBody } from '../../http/read-body.js';
 import { pageError, RequestError } from '../../http/request-error.js';
@@ -50,15 +50,9 @@ export class ServeServer {
     });
   }
 
-  /** @returns its address @throws GatewayError `PORT_TAKEN` */
-  listen(): Promise<string> {
-    return this.server.listen();
-  }
-
-  /** Takes no more requests; answers under way get some time. */
-  async close(): Promise<void> {
-    await this.server.close();
-    await this.keys.close();
+  /** Listens, as `GatewayServer` does. */
+  listen(closeParts: () => Promise<void>): Promise<RunningGateway> {
+    return this.server.listen(() => this.keys.close().then(closeParts));
   }
 
   private async handle(
