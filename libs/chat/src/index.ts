@@ -9,7 +9,7 @@ export { isJsonObject } from '@retrace/trajectory/json';
 export type { OpenCall, Protocol, RecordedCall, SamplingDefaults, StreamReader } from './calls/protocol.js';
 export { AnswerFault } from './calls/answer-fault.js';
 export type { ServerQuestion } from './calls/server-question.js';
-export { completionCounts, messageCounts } from './calls/usage.js';
+export { completionCounts } from './calls/usage.js';
 export { errorBody, type ErrorBody } from './calls/error-body.js';
 export {
   CHAT_FORM,
@@ -20,7 +20,7 @@ export {
 export { LogprobsWriter, type LogprobsMode } from './completions/logprobs-writer.js';
 export { CHAT_COMPLETIONS } from './completions/chat-completions.js';
 export { COMPLETIONS, hasSeveralPrompts } from './completions/completions.js';
-export { countOf, eventObject, numberOf, objectOf, objectsOf, textOf } from './json/json-fields.js';
+export { countOf, parsedObject, numberOf, objectOf, objectsOf, textOf } from './json/json-fields.js';
 export { MESSAGES } from './messages/messages.js';
 export { createResponses } from './responses/responses.js';
 export { DISTRIBUTION_PARAMETERS, NEUTRAL_SAMPLING, withNeutralSampling } from './sampling/sampling.js';
@@ -48,20 +48,11 @@ export type {
   LogprobMode,
   ScoreRequest,
   TokenApi,
-  VersionSpan,
 } from './servers/token-api.js';
 export { TEXT_APIS, type TextApiKind } from './replies/text-apis.js';
-export type {
-  CalledTool,
-  ChatReply,
-  ChatRequest,
-  ChatTool,
-  ChatUsage,
-  TextApi,
-  TextMessage,
-} from './replies/text-api.js';
+export type { CalledTool, ChatReply, ChatRequest, ChatTool, TextApi } from './replies/text-api.js';
 export { eventText, objectOfEvent, STREAM_END, type SseEvent } from './sse/sse-event.js';
 export { SseFrames, withData, type SseFrame } from './sse/sse-frames.js';
 export { readTokenIds } from './tokens/answered-tokens.js';
 export { knownLogprob } from './tokens/engine-tokens.js';
-export { completionTool, messageTool } from './tools/tool-definitions.js';
+export { completionTool } from './tools/tool-definitions.js';

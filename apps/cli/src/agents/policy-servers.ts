@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { KIND_PATHS } from '@retrace/chat';
 import { PageGuard } from '@retrace/page-guard';
-import { pageError, readWholeBody, RequestError, type KeyGuard } from '@retrace/gateway/serve';
+import { pageError, readWholeBody, RequestError, sendError, type KeyGuard } from '@retrace/gateway/serve';
 import { isRefusal } from '../run/refusal.js';
 import { LOOPBACK } from '../roles/role-definitions.js';
 import type { UsedServer } from './open-servers.js';
@@ -121,12 +121,4 @@ function requestErrorOf(error: unknown): RequestError {
   return isRefusal(error)
     ? new RequestError(message, { status: 404, param: 'model', code: 'model_not_found' })
     : new RequestError(message, { status: UNAVAILABLE, code: 'policy_unavailable' });
-}
-
-/** Answers in the form of OpenAI's API. */
-function sendError(client: ServerResponse, { status, body }: RequestError): void {
-  // What is left of a body that is too large is not read.
-  const ends = status === 413 ? { connection: 'close' } : {};
-  client.writeHead(status, { 'content-type': 'application/json', ...ends });
-  client.end(JSON.stringify(body));
 }

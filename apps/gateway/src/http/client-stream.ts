@@ -1,14 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { JsonValue } from '@retrace/client';
 
 const GONE = 'the client went away';
-
-/** Answers with JSON. */
-export function sendJson(client: ServerResponse, status: number, body: object | JsonValue): void {
-  const text = JSON.stringify(body);
-  client.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
-  client.end(text);
-}
 
 /** Writes to a client. @returns what to wait for where it reads more slowly than that; it rejects when the client goes away */
 export function writeTo(client: ServerResponse, bytes: Buffer | string): Promise<void> | undefined {
@@ -24,9 +16,11 @@ export function writeTo(client: ServerResponse, bytes: Buffer | string): Promise
   });
 }
 
-/** Calls back when the client goes away before it has its answer. */
+/** Calls back when the client goes away before it has its answer; at once where it has gone already. */
 export function onClientGone(client: ServerResponse, listener: (reason: Error) => void): void {
-  client.once('close', () => {
+  const tell = () => {
     if (!client.writableFinished) listener(new Error(GONE));
-  });
+  };
+  if (client.destroyed) tell();
+  else client.once('close', tell);
 }

@@ -1,4 +1,4 @@
-export type GatewayErrorCode = 'OPTION_INVALID' | 'STATE_DIRECTORY_UNUSABLE' | 'PORT_TAKEN';
+type GatewayErrorCode = 'OPTION_INVALID' | 'STATE_DIRECTORY_UNUSABLE' | 'PORT_TAKEN';
 
 /** An error that keeps a server from starting. */
 export class GatewayError extends Error {

@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { PageGuard, type PageRefusal } from '@retrace/page-guard';
 import { GatewayError } from './gateway-error.js';
+import { RequestError } from './request-error.js';
+import { sendError } from './send-answer.js';
 
 /** Clients keep connections for a while; a server must not close them first. */
 const KEEP_ALIVE_MS = 75_000;
@@ -22,7 +24,10 @@ interface GatewayServerOptions extends ListenConfig {
   /** Longest that requests under way may take after a request to stop. */
   readonly stopMs: number;
   readonly warn: (message: string) => void;
-  /** @param refusal for the request of a foreign web page, which gets nothing but this */
+  /**
+   * @param refusal for the request of a foreign web page, which gets nothing but this
+   * @throws RequestError which the client gets for an answer
+   */
   readonly handle: (
     request: IncomingMessage,
     client: ServerResponse,
@@ -105,6 +110,10 @@ export class GatewayServer {
     try {
       await this.options.handle(request, client, this.guard.refusalOf(request));
     } catch (error) {
+      if (error instanceof RequestError && !client.headersSent) {
+        sendError(client, error);
+        return;
+      }
       this.options.warn(`A request failed: ${error instanceof Error ? error.message : String(error)}`);
       client.destroy();
     }

@@ -7,9 +7,16 @@ export interface ReadBody {
   readonly isWhole: boolean;
 }
 
-/** @throws Error when the client goes away before its body has come */
+/** @throws Error when the client goes away before its body has come, or has gone before this was called */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<ReadBody> {
   return new Promise((resolve, reject) => {
+    const leave = () => {
+      reject(new Error('the client went away before its request was whole'));
+    };
+    if (request.destroyed) {
+      leave();
+      return;
+    }
     const chunks: Buffer[] = [];
     let size = 0;
     const finish = (isWhole: boolean) => {
@@ -25,9 +32,6 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Re
     };
     const end = () => {
       finish(true);
-    };
-    const leave = () => {
-      reject(new Error('the client went away before its request was whole'));
     };
     request.on('data', take).once('end', end).once('error', reject).once('close', leave);
   });

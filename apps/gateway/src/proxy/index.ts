@@ -1,3 +1,3 @@
 export { startProxy, type RunningProxy } from './start-proxy.js';
-export { GatewayError, type GatewayErrorCode } from '../http/gateway-error.js';
+export { GatewayError } from '../http/gateway-error.js';
 export type { CallRefusal, LocalTokenizer, ProxyConfig } from './proxy-config.js';

@@ -1,7 +1,7 @@
-export { GatewayError, type GatewayErrorCode } from '../http/gateway-error.js';
+export { GatewayError } from '../http/gateway-error.js';
 export { readWholeBody } from '../http/read-body.js';
+export { sendError } from '../http/send-answer.js';
 export { pageError, RequestError } from '../http/request-error.js';
-export type { ServeConfig } from './serve-config.js';
 export { startServer, type RunningServer } from './start-server.js';
 export { openDirectorySupply } from './supply/directory-supply.js';
 export { openRunSupply } from './supply/run-supply.js';

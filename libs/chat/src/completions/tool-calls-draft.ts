@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@retrace/client';
-import { eventObject, numberOf, objectOf, textOf } from '../json/json-fields.js';
+import { parsedObject, numberOf, objectOf, textOf } from '../json/json-fields.js';
 
 /** A tool call that grows. */
 interface CallDraft {
@@ -82,7 +82,7 @@ function beginsAfter(before: CallDraft, { id, name, given }: CallPiece): boolean
 
 /** Whether the arguments came in one piece, after which no more can come. */
 function isWhole({ pieces, value }: CallDraft): boolean {
-  return value !== null || (pieces.length === 1 && eventObject(pieces[0]) !== null);
+  return value !== null || (pieces.length === 1 && parsedObject(pieces[0]) !== null);
 }
 
 /** Reads a call of a function, or of a custom tool, whose arguments are any text. */

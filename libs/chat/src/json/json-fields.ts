@@ -43,10 +43,10 @@ export function countOf(value: Json): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
 }
 
-/** The data of an event as an object; null for data of another kind, such as `[DONE]`. */
-export function eventObject(data: string): JsonObject | null {
+/** The object that a text of JSON holds, be it a body or the data of an event; null for any other text, such as `[DONE]`. */
+export function parsedObject(text: string): JsonObject | null {
   try {
-    const value = JSON.parse(data) as JsonValue;
+    const value = JSON.parse(text) as JsonValue;
     return isJsonObject(value) ? value : null;
   } catch {
     return null;

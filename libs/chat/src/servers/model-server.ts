@@ -40,7 +40,7 @@ export interface ServedTokens {
   readonly maxStopStrings: number | null;
   /** Whether it serves several models, each under a name that requests give. */
   readonly servesByName: boolean;
-  /** Whether a running one takes other weights, which its entry in the table of `libs/endpoints/src/weights` delivers. */
+  /** Whether a running one takes other weights, which its entry in `DELIVERIES` of `libs/endpoints/src/servers/token-servers.ts` delivers. */
   readonly takesWeights: boolean;
   /** Whether it takes LoRA adapters beside its model. */
   readonly takesAdapters: boolean;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@retrace/client';
-import { eventObject } from '../json/json-fields.js';
+import { parsedObject } from '../json/json-fields.js';
 
 /** One server-sent event; the lines of its data are joined by newlines. */
 export interface SseEvent {
@@ -13,7 +13,7 @@ const objects = new WeakMap<SseEvent, JsonObject | null>();
 export function objectOfEvent(event: SseEvent): JsonObject | null {
   const known = objects.get(event);
   if (known !== undefined) return known;
-  const object = eventObject(event.data);
+  const object = parsedObject(event.data);
   objects.set(event, object);
   return object;
 }

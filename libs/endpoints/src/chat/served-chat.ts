@@ -20,7 +20,7 @@ const INVALID = 400;
 /** A model behind one of the APIs that answer with text. */
 export class ServedChat implements ChatModel {
   /** Place among the fields of the API for the longest answer: the one that the server took last. */
-  private numRefused = 0;
+  private lengthFieldIndex = 0;
 
   constructor(
     private readonly api: TextApi,
@@ -30,13 +30,13 @@ export class ServedChat implements ChatModel {
 
   async reply(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply> {
     const { lengthFields } = this.api;
-    const at = this.numRefused;
+    const at = this.lengthFieldIndex;
     try {
       return await this.ask(request, lengthFields[at], signal);
     } catch (error) {
       const next = lengthFields.at(at + 1);
       if (next === undefined || !wants(error, next)) throw error;
-      this.numRefused = at + 1;
+      this.lengthFieldIndex = at + 1;
       return this.ask(request, next, signal);
     }
   }

@@ -1,4 +1,4 @@
-import { eventObject, isJsonObject, objectOfEvent, objectsOf, type SseEvent } from '@retrace/chat';
+import { parsedObject, isJsonObject, objectOfEvent, objectsOf, type SseEvent } from '@retrace/chat';
 import type { JsonObject } from '@retrace/client';
 import { withoutAdded, type HiddenFields } from './token-fields.js';
 
@@ -43,5 +43,5 @@ export class EventHider {
 
 function withFingerprint(event: SseEvent, { system_fingerprint }: JsonObject): SseEvent {
   if (system_fingerprint === undefined) return event;
-  return { ...event, data: JSON.stringify({ ...eventObject(event.data), system_fingerprint }) };
+  return { ...event, data: JSON.stringify({ ...parsedObject(event.data), system_fingerprint }) };
 }

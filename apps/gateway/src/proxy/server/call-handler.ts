@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
-  eventObject,
+  parsedObject,
   hasSeveralPrompts,
   hasTokens,
   modelServer,
@@ -16,7 +16,8 @@ import { prepareCall, type PreparedCall } from '../asking/prepared-call.js';
 import type { CallPlace } from '../episode/episode-book.js';
 import { promptKeys, type PromptKeys } from '../episode/prompt-keys.js';
 import { nowUs } from '../record/now-us.js';
-import { onClientGone, sendJson } from '../../http/client-stream.js';
+import { onClientGone } from '../../http/client-stream.js';
+import { sendJson } from '../../http/send-answer.js';
 import { Cancellation } from '../upstream/cancellation.js';
 import { passedHeaders } from '../upstream/headers.js';
 import { KeyMask, withoutKeys } from '../upstream/key-mask.js';
@@ -44,7 +45,7 @@ const BAD_GATEWAY = 502;
 
 /** Whether a body holds one conversation of this protocol; null where it is no JSON object, or one of several prompts. */
 export function recordableBody(protocol: Protocol, bytes: Buffer): JsonObject | null {
-  const body = eventObject(bytes.toString());
+  const body = parsedObject(bytes.toString());
   return body === null || (protocol.name === 'completions' && hasSeveralPrompts(body)) ? null : body;
 }
 

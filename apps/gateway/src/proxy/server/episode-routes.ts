@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '@retrace/client';
-import { errorBody, eventObject, numberOf, textOf, type ErrorBody } from '@retrace/chat';
-import { readBody } from '../../http/read-body.js';
+import { errorBody, parsedObject, numberOf, textOf, type ErrorBody } from '@retrace/chat';
+import { readWholeBody } from '../../http/read-body.js';
 import type { EpisodeEnding } from '../record/call-recorder.js';
 import type { ProxyParts } from './proxy-parts.js';
 import { endingOf, headerText, readCallHeaders } from './request-headers.js';
@@ -67,11 +67,10 @@ export async function rewardEpisode(
   answer(client, ACCEPTED, { episode: rewarded });
 }
 
-/** @returns {} for an empty body, null for anything but an object */
+/** @returns {} for an empty body, null for anything but an object @throws RequestError 413 for a larger one */
 async function jsonOf(request: IncomingMessage): Promise<JsonObject | null> {
-  const { bytes, isWhole } = await readBody(request, MAX_BODY_BYTES);
-  if (!isWhole) return null;
-  return bytes.length === 0 ? {} : eventObject(bytes.toString());
+  const bytes = await readWholeBody(request, MAX_BODY_BYTES);
+  return bytes.length === 0 ? {} : parsedObject(bytes.toString());
 }
 
 function refuse(client: ServerResponse, param: string, rule: string): void {

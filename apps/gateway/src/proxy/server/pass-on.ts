@@ -1,7 +1,8 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { modelServer, type ModelServerKind } from '@retrace/chat';
-import { onClientGone, sendJson } from '../../http/client-stream.js';
+import { onClientGone } from '../../http/client-stream.js';
+import { sendJson } from '../../http/send-answer.js';
 import type { ProxyConfig } from '../proxy-config.js';
 import { passedHeaders } from '../upstream/headers.js';
 import { KeyMask, withoutKeys } from '../upstream/key-mask.js';

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Sender, SenderCounts } from '@retrace/client';
 import type { PageRefusal } from '@retrace/page-guard';
-import { sendJson } from '../../http/client-stream.js';
 import { GatewayServer } from '../../http/gateway-server.js';
 import { sendMetrics } from '../../http/metrics.js';
 import { readBody } from '../../http/read-body.js';
+import { sendJson } from '../../http/send-answer.js';
 import { handleCall, recordableBody } from './call-handler.js';
 import { endEpisode, rewardEpisode } from './episode-routes.js';
 import { passOn } from './pass-on.js';

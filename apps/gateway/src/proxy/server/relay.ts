@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import {
-  eventObject,
+  parsedObject,
   eventText,
   SseFrames,
   withData,
@@ -65,7 +65,7 @@ export async function relayWhole(answer: RelayedAnswer): Promise<void> {
   if (chunks !== null) {
     const status = upstream.statusCode ?? 0;
     const text = Buffer.concat(chunks).toString();
-    const body = eventObject(text);
+    const body = parsedObject(text);
     await answer.finish(call.read({ status, body: body ?? unreadBody(status, text) }));
     const isShown = !call.hides || body === null || status >= 400;
     await writeTo(client, isShown ? waiting() : JSON.stringify(call.hide(body)));

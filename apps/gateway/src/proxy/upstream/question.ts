@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import type { JsonValue } from '@retrace/client';
-import { eventObject } from '@retrace/chat';
+import { parsedObject } from '@retrace/chat';
 import { Cancellation } from './cancellation.js';
 import type { Upstream } from './upstream.js';
 
@@ -35,7 +35,7 @@ export async function ask(upstream: Upstream, { path, body, key = null }: Questi
     const request = { method: sent === null ? 'GET' : 'POST', path, headers };
     const response = await upstream.send(request, sent, cancellation);
     const answer = await text(response);
-    return response.statusCode === OK ? (eventObject(answer) ?? {}) : {};
+    return response.statusCode === OK ? (parsedObject(answer) ?? {}) : {};
   } catch {
     return null;
   } finally {

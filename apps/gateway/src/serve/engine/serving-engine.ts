@@ -82,9 +82,10 @@ export class ServingEngine {
   /**
    * Asks for answers; they end early when the signal aborts.
    *
-   * @throws TooManyAnswersError, QueueFullError
+   * @throws TooManyAnswersError, QueueFullError; the signal's reason where it has aborted already
    */
   generate(requests: readonly AnswerRequest[], signal: AbortSignal): AnswerStream {
+    signal.throwIfAborted();
     const most = this.options.concurrency + this.options.maxQueued;
     if (requests.length > most) {
       throw new TooManyAnswersError(

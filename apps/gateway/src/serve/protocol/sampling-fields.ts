@@ -146,8 +146,7 @@ function refuseUnsupported(fields: RequestFields): void {
   refuse('repetition_penalty', 'logit_bias', 'use_beam_search');
   fields.only('best_of', 1);
   fields.only('truncate_prompt_tokens');
-  fields.only('allowed_token_ids');
-  refuse('bad_words', 'structured_outputs');
+  refuse('allowed_token_ids', 'bad_words', 'structured_outputs');
   refuse('guided_json', 'guided_regex', 'guided_choice', 'guided_grammar', 'response_format');
   fields.only('spaces_between_special_tokens', true);
   fields.only('add_special_tokens', false);

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { eventText, LogprobsWriter, STREAM_END, type AnswerForm } from '@retrace/chat';
-import { onClientGone, sendJson, writeTo } from '../../http/client-stream.js';
+import { onClientGone, writeTo } from '../../http/client-stream.js';
+import { sendJson } from '../../http/send-answer.js';
 import type { ServingEngine } from '../engine/serving-engine.js';
 import { AnswerWriter } from '../protocol/answer-writer.js';
 import { ChoiceReader, joinDeltas, type ChoiceDelta } from '../protocol/choice-reader.js';

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CHAT_FORM, COMPLETIONS_FORM, NEUTRAL_SAMPLING } from '@retrace/chat';
 import type { PageRefusal } from '@retrace/page-guard';
-import { sendJson } from '../../http/client-stream.js';
 import { GatewayServer, type RunningGateway } from '../../http/gateway-server.js';
 import { sendMetrics } from '../../http/metrics.js';
 import { readWholeBody } from '../../http/read-body.js';
 import { pageError, RequestError } from '../../http/request-error.js';
+import { sendError, sendJson } from '../../http/send-answer.js';
 import type { ServingEngine } from '../engine/serving-engine.js';
 import { readChat } from '../protocol/chat-request.js';
 import { readCompletions } from '../protocol/completions-request.js';
@@ -147,7 +147,7 @@ export class ServeServer {
     const told = requestErrorOf(error);
     if (told.status >= 500) this.parts.warn(`A request failed: ${told.message}`);
     if (told.status === 429) client.setHeader('retry-after', '1');
-    sendJson(client, told.status, told.body);
+    sendError(client, told);
   }
 
   private modelCard(): object {
