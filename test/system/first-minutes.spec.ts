@@ -72,7 +72,7 @@ describe('the first minutes of "retrace up"', () => {
         expect((await getJson<{ items?: unknown[] }>(path)).items).toBeInstanceOf(Array);
         return (await numQueries()) - before;
       };
-      await expect.poll(numForAnswer, { timeout: 60_000 }).toBe(0);
+      await expect.poll(numForAnswer).toBe(0);
     },
   );
 
@@ -119,9 +119,6 @@ describe('the first minutes of "retrace up"', () => {
       .poll(
         async () =>
           (await getJson<{ steps?: { action: string; tokens: { ids: number[] } }[] }>(episode)).steps,
-        {
-          timeout: 60_000,
-        },
       )
       .toMatchObject([{ action: answer.choices[0].message.content }]);
     const { steps } = await getJson<{ steps: { tokens: { ids: number[]; logprobs: number[] } }[] }>(episode);
@@ -182,7 +179,7 @@ describe('the first minutes of "retrace up"', () => {
 
         const learned = page.getByRole('region', { name: 'What was learned' });
         await learned.getByText('Not stored yet', { exact: true }).waitFor();
-        await expect.poll(() => learned.getByText('0 records').count(), { timeout: 60_000 }).toBe(1);
+        await expect.poll(() => learned.getByText('0 records').count()).toBe(1);
         expect(await browser.accessibilityFaults()).toEqual([]);
         expect(browser.complaints).toEqual([]);
       } finally {

@@ -353,7 +353,7 @@ it('list of runs: shows the figures of a run that logged something since the lis
   ]);
   await fixture.storeHasCaughtUp();
   // The figures of a run that trains may be late.
-  await expect.poll(find, { timeout: 10_000 }).toMatchObject({
+  await expect.poll(find).toMatchObject({
     latest: { 'validation/success': 0.875, 'train/loss': 2 },
     successCurve: [1],
     progress: { updateNumber: 2 },

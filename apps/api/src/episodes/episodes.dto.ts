@@ -107,7 +107,8 @@ export class EpisodeQuery {
     min: 1,
     max: 500,
     default: 100,
-    description: 'Maximum number of steps; an answer of more than 100,000 tokens has fewer',
+    description:
+      'Maximum number of steps; an answer of more than 100,000 tokens has fewer, as has one where steps are missing',
   })
   readonly maxSteps: number = 100;
 }

@@ -126,7 +126,7 @@ export class PrometheusService {
     });
     new Counter({
       name: 'retrace_store_queries_total',
-      help: 'Queries that the store was asked for answers of this process; answers from what it keeps ask none',
+      help: "Queries of the API's shared client",
       registers: [this.registry],
       collect() {
         this.reset();

@@ -1,5 +1,5 @@
 import type { EventLog } from '@retrace/log';
-import { appendEvents } from '@retrace/log/testing';
+import { appendEvents, overriding } from '@retrace/log/testing';
 import { catchUp, deleteRunRecords } from '@retrace/store';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId, type AnyEvent } from '@retrace/trajectory';
@@ -235,4 +235,17 @@ it('kept runs: one that is deleted is gone before its rows are', async () => {
   expect(await answersOf(late)).toEqual(await answersOf(readers(null)));
   const first = readers(log);
   expect((await answersOf(first)).factsOf.has(runId)).toBe(false);
+});
+
+it('kept runs: a new run has its figures while the cursor of the sink is behind its rows', async () => {
+  const { log, client } = fixture;
+  await catchUp(log, client);
+  const cursor = await log.endOffset('control', 0);
+  const { activity } = readers(overriding(log, { readCursor: () => Promise.resolve(cursor) }));
+  await activity.lastActivityTimes();
+  const { runId } = await storedRun();
+  const activityOf = async (reader: RunActivityReader) => (await reader.read([runId]))(runId);
+  const shown = await activityOf(activity);
+  expect(shown).toMatchObject({ latest: { [METRIC]: 1 }, lastActivityAt: expect.any(String) });
+  expect(shown).toEqual(await activityOf(readers(null).activity));
 });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { type ControlEventKind, REMARK_KINDS } from '@retrace/trajectory';
-import { ControlChanges } from '../store/control-changes.js';
+import { ControlChanges, type DependsOn } from '../store/control-changes.js';
 import { KeptOfAllRuns } from '../store/kept-of-all-runs.js';
 import { KeptOfAskedRuns } from '../store/kept-of-asked-runs.js';
 import { isKeptRun } from '../store/kept-run.js';
@@ -107,11 +107,14 @@ type Figures = Omit<RunActivity, 'lastActivityAt'>;
 
 /** A run that trains has these several times a second. */
 const FREQUENT_KINDS: ReadonlySet<string> = new Set<ControlEventKind>(['MetricsLogged', 'PolicyPublished']);
-/** The figures of a run that has ended are its last. */
-const FIGURE_KINDS: ReadonlySet<string> = new Set<string>([
-  ...FREQUENT_KINDS,
-  ...(['TrainerClaimed', 'RunEnded'] as const),
+/** The metrics of a run that has ended are its last. */
+const METRIC_KINDS: ReadonlySet<string> = new Set<ControlEventKind>([
+  'MetricsLogged',
+  'TrainerClaimed',
+  'RunEnded',
 ]);
+
+const mayBeLate: DependsOn = ({ kind, isAfterEnd }) => FREQUENT_KINDS.has(kind) && !isAfterEnd;
 
 /**
  * Reads the progress of runs. It follows from their control events, so the progress of now is kept until a run has new ones. Where the store takes long, the
@@ -142,8 +145,8 @@ export class RunActivityReader {
     });
     this.figures = new KeptOfAskedRuns({
       ...{ changes, maxSize: MOST_FIGURES, sizeOf: () => 1 },
-      dependsOn: ({ kind }) => FIGURE_KINDS.has(kind),
-      mayBeLate: ({ kind }) => FREQUENT_KINDS.has(kind),
+      dependsOn: ({ kind }) => METRIC_KINDS.has(kind) || FREQUENT_KINDS.has(kind),
+      mayBeLate,
       read: (runIds) => this.readFigures(runIds),
     });
   }
@@ -151,15 +154,14 @@ export class RunActivityReader {
   async read(runIds: readonly string[]): Promise<(runId: string) => RunActivity> {
     const [lastOf, figuresOf] = await Promise.all([this.lastActivities.of(runIds), this.figures.of(runIds)]);
     const found = new Map(runIds.map((runId) => [runId, lastOf.get(runId)]));
-    return (runId) => {
-      const last = found.get(runId);
-      return last === undefined
-        ? NO_ACTIVITY
-        : { ...NO_ACTIVITY, ...figuresOf.get(runId), lastActivityAt: last };
-    };
+    return (runId) => ({
+      ...NO_ACTIVITY,
+      ...figuresOf.get(runId),
+      lastActivityAt: found.get(runId) ?? null,
+    });
   }
 
-  /** Times (ISO 8601) of the newest control events but annotations, of all runs. */
+  /** Times (ISO 8601) of the newest control events, except those of people (`REMARK_KINDS`), of all runs. */
   lastActivityTimes(): Promise<ReadonlyMap<string, string>> {
     return this.lastActivities.all();
   }
@@ -170,8 +172,8 @@ export class RunActivityReader {
       this.newest.get(metric) ??
       new KeptOfAllRuns<number>({
         changes: this.changes,
-        dependsOn: ({ kind }) => kind === 'MetricsLogged',
-        mayBeLate: true,
+        dependsOn: ({ kind }) => METRIC_KINDS.has(kind),
+        mayBeLate,
         read: (runIds) => this.readOfEach<number>(newestFiguresOf, { runIds, metric }),
       });
     this.newest.set(metric, kept);

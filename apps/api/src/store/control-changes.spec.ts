@@ -1,4 +1,7 @@
 import { LogError, type EventLog } from '@retrace/log';
+import { type AnyEvent, newRunId } from '@retrace/trajectory';
+import { encodeEvent, frame, messagePack } from '@retrace/trajectory/codec';
+import { controlEvent } from '@retrace/trajectory/testing';
 import { Logger } from '@nestjs/common';
 import { beforeEach, afterEach, expect, it, vi } from 'vitest';
 import { ControlChanges } from './control-changes.js';
@@ -97,4 +100,36 @@ it('looks at a log that forgot the cursor of the sink: takes the position of the
   expect(await storedOffset()).toBe(9);
   cursor = null;
   expect([await storedOffset(), numQueries]).toEqual([9, 1]);
+});
+
+/** Changes of a log that has these records. */
+function changesOf(...records: readonly Uint8Array[]): ControlChanges {
+  const log = {
+    ...emptyLog(() => Promise.resolve(0)),
+    endOffset: () => Promise.resolve(records.length),
+    read: () => Promise.resolve(records.map((bytes, offset) => ({ offset, bytes }))),
+  };
+  return new ControlChanges(log as never, STORE);
+}
+
+it.each([Number.NaN, 1.5, 1e19])(
+  'looks at a log with a dead letter of the time %s: it changes no run',
+  async (time) => {
+    const id = Buffer.alloc(16, 7);
+    const record = frame(messagePack.pack(['MetricsLogged', 1, id, id, id, Buffer.alloc(0), 0, time, {}]));
+    const look = await changesOf(record).look();
+    expect(look?.since(0)).toMatchObject([{ runId: '', kind: '', occurredAtUs: 0 }]);
+  },
+);
+
+it('looks at a log: tells what comes after the end of a run, until a trainer claims it', async () => {
+  const ids = { logId: newRunId(), runId: newRunId() };
+  const kinds = ['MetricsLogged', 'RunEnded', 'MetricsLogged', 'TrainerClaimed', 'MetricsLogged'] as const;
+  const events = kinds.map((kind) => encodeEvent(controlEvent(ids, kind) as AnyEvent));
+  const other = encodeEvent(controlEvent({ ...ids, runId: newRunId() }, 'MetricsLogged'));
+  const look = await changesOf(...events, other).look();
+  expect(look?.since(0)?.map(({ isAfterEnd }) => isAfterEnd)).toEqual([
+    ...[false, false, true, true, false],
+    false,
+  ]);
 });

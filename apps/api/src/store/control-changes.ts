@@ -13,6 +13,8 @@ export interface ControlChange {
   readonly kind: string;
   /** Microseconds since the Unix epoch. */
   readonly occurredAtUs: number;
+  /** Whether the run has ended before, and no trainer has claimed it since, as far as the log was followed. */
+  readonly isAfterEnd: boolean;
 }
 
 /** Whether a control record may change what is kept of its run. */
@@ -44,6 +46,8 @@ export class ControlChanges {
   private isFailing = false;
   private remembered: ControlChange[] = [];
   private firstOffset = 0;
+  /** Runs that have ended since the log is followed. */
+  private readonly ended = new Set<string>();
   /** Offset of the record that is read next; null before the first look. */
   private nextOffset: number | null = null;
   /** The last that was known; null before the first look. */
@@ -127,6 +131,7 @@ export class ControlChanges {
 
   private beginAt(offset: number): void {
     this.remembered = [];
+    this.ended.clear();
     this.firstOffset = offset;
     this.nextOffset = offset;
   }
@@ -137,8 +142,10 @@ export class ControlChanges {
       const records = await log.read('control', 0, next, { maxRecords: endOffset - next });
       if (records.length === 0) break;
       for (const { offset, bytes } of records) {
-        const { runId, kind, occurredAtUs } = peekEnvelope(bytes) ?? NO_ENVELOPE;
-        this.remembered.push({ offset, runId, kind, occurredAtUs });
+        const { runId, kind, occurredAtUs } = envelopeOf(bytes);
+        this.remembered.push({ offset, runId, kind, occurredAtUs, isAfterEnd: this.ended.has(runId) });
+        if (kind === 'RunEnded') this.ended.add(runId);
+        else if (kind === 'TrainerClaimed' || kind === 'RunDeleted') this.ended.delete(runId);
       }
       next = records[records.length - 1].offset + 1;
     }
@@ -149,8 +156,13 @@ export class ControlChanges {
   }
 }
 
-/** A damaged record is a dead letter of no run. */
 const NO_ENVELOPE = { runId: '', kind: '', occurredAtUs: 0 };
+
+/** A record that is damaged, or has a time that no event has, is a dead letter of no run. */
+function envelopeOf(bytes: Uint8Array): Pick<ControlChange, 'runId' | 'kind' | 'occurredAtUs'> {
+  const envelope = peekEnvelope(bytes);
+  return envelope !== null && Number.isSafeInteger(envelope.occurredAtUs) ? envelope : NO_ENVELOPE;
+}
 
 /** The result if it comes in time; else null, after `onLate`. */
 async function withinMs<Result>(

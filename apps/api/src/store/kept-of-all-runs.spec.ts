@@ -80,8 +80,8 @@ it('values of all runs that can not be read again: it is said once, tried every 
 it('a deleted run is read again, whatever the values depend on', async () => {
   const store = new CountedStore();
   await store.ask();
-  store.changes = [{ offset: 0, runId: 'run', kind: 'RunAnnotated', occurredAtUs: 0 }];
+  store.changes = [{ offset: 0, runId: 'run', kind: 'RunAnnotated', occurredAtUs: 0, isAfterEnd: false }];
   expect(await store.ask()).toBe(1);
-  store.changes = [{ offset: 0, runId: 'run', kind: 'RunDeleted', occurredAtUs: 0 }];
+  store.changes = [{ offset: 0, runId: 'run', kind: 'RunDeleted', occurredAtUs: 0, isAfterEnd: false }];
   expect(await store.ask()).toBe(2);
 });

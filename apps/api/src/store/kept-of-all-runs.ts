@@ -7,7 +7,7 @@ import {
   type ControlLook,
   type DependsOn,
 } from './control-changes.js';
-import { Patience } from './patience.js';
+import { Patience, type ReadValue } from './patience.js';
 import { SharedAnswer } from './shared-answer.js';
 
 interface KeptOfAllRunsOptions<Value> {
@@ -20,20 +20,23 @@ interface KeptOfAllRunsOptions<Value> {
    * the store refused as a dead letter counts too, until all values are read again.
    */
   readonly after?: (before: Value, change: ControlChange) => Value;
-  /** Whether a question may be answered late: with the values of before, while new ones are being read (default: no). */
-  readonly mayBeLate?: boolean;
+  /** Of these changes a question may be answered late: with the values of before, while new ones are being read (default: of none). */
+  readonly mayBeLate?: DependsOn;
 }
 
 interface Kept<Value> {
   readonly values: Map<string, Value>;
   /** The values say all that the control records before it do. */
   settledOffset: number;
-  /** When it was known that they do, by `performance.now()`. */
-  settledAtMs: number;
   /** By `performance.now()`. */
   readonly readAtMs: number;
   /** Age at which all values are read again, beside the questions; from twice the age on, questions wait for it. */
   readonly keptForMs: number;
+}
+
+/** The values that a question was answered with. */
+interface Shown<Value> extends ReadValue<ReadonlyMap<string, Value>> {
+  readonly settledOffset: number;
 }
 
 /** All values are read again after so many times as long as it took, since a store may be mended without a record in the log (a rebuild, dead letters taken again). */
@@ -50,6 +53,8 @@ export class KeptOfAllRuns<Value> {
   private readonly logger = new Logger('store');
   private readonly answers = new SharedAnswer(() => this.bringUpToDate());
   private kept: Kept<Value> | null = null;
+  /** The last ones; not those that were read beside the questions, before these are as new. */
+  private shown: Shown<Value> | null = null;
   private isReadingAll = false;
   /** By `performance.now()`, after all values could not be read again; 0: they could. */
   private retryAtMs = 0;
@@ -68,11 +73,24 @@ export class KeptOfAllRuns<Value> {
 
   /** @param runIds that are asked about, for a store of which nothing can be kept; null: all */
   private async share(runIds: readonly string[] | null = null): Promise<ReadonlyMap<string, Value>> {
-    const { changes, mayBeLate = false } = this.options;
-    const answer = this.answers.ask();
-    const { kept } = this;
-    const before = mayBeLate && kept !== null ? { value: kept.values, askedAtMs: kept.settledAtMs } : null;
-    return (await new Patience(changes.patienceMs).wait(answer, before)) ?? this.options.read(runIds);
+    const before = await this.findBefore();
+    const answer = await new Patience(this.options.changes.patienceMs).wait(this.answers.ask(), before);
+    if (answer !== null) return answer;
+    const values = await this.options.read(runIds);
+    // What was shown before must not be shown after this.
+    this.shown = null;
+    return values;
+  }
+
+  /** The values shown last, if all that has changed since may be late; else null. */
+  private async findBefore(): Promise<Shown<Value> | null> {
+    const { changes, dependsOn, mayBeLate } = this.options;
+    const look = mayBeLate === undefined ? null : await changes.look();
+    const { shown } = this;
+    if (mayBeLate === undefined || look === null || shown === null) return null;
+    const records = shown.settledOffset <= look.storedOffset ? look.since(shown.settledOffset) : null;
+    if (records === null) return null;
+    return changedRuns(records, (change) => dependsOn(change) && !mayBeLate(change)).size > 0 ? null : shown;
   }
 
   /** Null where nothing can be kept. */
@@ -82,10 +100,10 @@ export class KeptOfAllRuns<Value> {
     const { kept } = this;
     const isKnown = kept !== null && kept.settledOffset <= look.storedOffset;
     const changes = isKnown ? look.since(kept.settledOffset) : null;
-    if (kept === null || changes === null) return this.readAll(look);
-    const nowMs = performance.now();
-    const ageMs = nowMs - kept.readAtMs;
-    if (ageMs > 2 * kept.keptForMs) return this.readAll(look);
+    const askedAtMs = performance.now();
+    const ageMs = askedAtMs - (kept?.readAtMs ?? 0);
+    if (kept === null || changes === null || ageMs > 2 * kept.keptForMs)
+      return this.show(await this.readAll(look), askedAtMs);
     if (ageMs > kept.keptForMs) void this.readAllAgain(look);
     const changed = this.settle(kept.values, changes, look.storedOffset);
     if (changed.size > 0) {
@@ -99,8 +117,12 @@ export class KeptOfAllRuns<Value> {
       }
     }
     kept.settledOffset = look.storedOffset;
-    kept.settledAtMs = nowMs;
-    return kept.values;
+    return this.show(kept, askedAtMs);
+  }
+
+  private show({ values, settledOffset }: Kept<Value>, askedAtMs: number): ReadonlyMap<string, Value> {
+    this.shown = { value: values, settledOffset, askedAtMs };
+    return values;
   }
 
   /** Applies records to the values, and returns the runs that have to be read. */
@@ -112,15 +134,16 @@ export class KeptOfAllRuns<Value> {
     const { dependsOn, after } = this.options;
     if (after === undefined) return changedRuns(changes, dependsOn);
     const unknown: ControlChange[] = [];
-    for (const change of changes.filter(({ offset }) => offset < storedOffset)) {
+    for (const change of changes) {
       const value = values.get(change.runId);
       if (value === undefined || change.kind === 'RunDeleted') unknown.push(change);
-      else if (dependsOn(change)) values.set(change.runId, after(value, change));
+      else if (change.offset < storedOffset && dependsOn(change))
+        values.set(change.runId, after(value, change));
     }
     return changedRuns(unknown, dependsOn);
   }
 
-  private async readAll({ storedOffset }: ControlLook): Promise<ReadonlyMap<string, Value>> {
+  private async readAll({ storedOffset }: ControlLook): Promise<Kept<Value>> {
     const startedMs = performance.now();
     const values = new Map(await this.options.read(null));
     const readAtMs = performance.now();
@@ -128,9 +151,10 @@ export class KeptOfAllRuns<Value> {
       Math.max(KEPT_TIMES * (readAtMs - startedMs), KEPT_AT_LEAST_MS),
       KEPT_AT_MOST_MS,
     );
-    this.kept = { values, settledOffset: storedOffset, settledAtMs: startedMs, readAtMs, keptForMs };
+    const kept = { values, settledOffset: storedOffset, readAtMs, keptForMs };
+    this.kept = kept;
     this.retryAtMs = 0;
-    return values;
+    return kept;
   }
 
   /** Beside the questions, which are answered with the values of before. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { ControlChange, ControlChanges } from './control-changes.js';
 import { KeptOfAllRuns } from './kept-of-all-runs.js';
@@ -19,13 +20,15 @@ class SlowStore {
   readonly asked: KeptOfAskedRuns<number>;
   readonly all: KeptOfAllRuns<number>;
   private readonly happened: ControlChange[] = [];
+  /** Whether the log does not answer. */
+  isLogAway = false;
 
   constructor() {
-    const look = () =>
-      Promise.resolve({
-        storedOffset: this.happened.length,
-        since: (offset: number) => this.happened.slice(offset),
-      });
+    const storedLook = () => ({
+      storedOffset: this.happened.length,
+      since: (offset: number) => this.happened.slice(offset),
+    });
+    const look = () => Promise.resolve(this.isLogAway ? null : storedLook());
     const options = {
       changes: { look, patienceMs: 1 } as unknown as ControlChanges,
       dependsOn: () => true,
@@ -39,11 +42,12 @@ class SlowStore {
     };
     const mayBeLate = ({ kind }: ControlChange) => kind === 'MetricsLogged';
     this.asked = new KeptOfAskedRuns({ ...options, mayBeLate, maxSize: 10, sizeOf: () => 1 });
-    this.all = new KeptOfAllRuns({ ...options, mayBeLate: true });
+    this.all = new KeptOfAllRuns({ ...options, mayBeLate });
   }
 
   happen(kind: string): void {
-    this.happened.push({ offset: this.happened.length, runId: 'run', kind, occurredAtUs: 0 });
+    const { length: offset } = this.happened;
+    this.happened.push({ offset, runId: 'run', kind, occurredAtUs: 0, isAfterEnd: false });
   }
 
   /** @param value with which the store answers now; without it, it does not answer */
@@ -51,6 +55,13 @@ class SlowStore {
     this.value = value;
     if (value !== undefined) this.readings.at(-1)?.(value);
     return (await this[kept].of(['run'])).get('run');
+  }
+
+  /** Ends a reading, once it has begun and the patience of a question with it is over. */
+  async endReading(index: number, value: number): Promise<void> {
+    await vi.waitFor(() => expect(this.readings.length).toBeGreaterThan(index));
+    await sleep(5);
+    this.readings[index](value);
   }
 }
 
@@ -79,18 +90,71 @@ it('values that may be late: a change that came while the last one was being rea
   expect(store.readings.length).toBe(3);
 });
 
-it('values that may be late: a question waits for those of another change, and where the ones before are over ten seconds old', async () => {
+it.each(['asked', 'all'] as const)(
+  'values that may be late (%s): a question waits for those of another change, and where the ones before are over ten seconds old',
+  async (kept) => {
+    const store = new SlowStore();
+    await store.ask(1, kept);
+    store.happen('MetricsLogged');
+    expect(await store.ask(undefined, kept)).toBe(1);
+    store.happen('RunEnded');
+    const answer = store.ask(undefined, kept);
+    // What was asked before the change counts no more.
+    await store.endReading(1, 7);
+    await store.endReading(2, 2);
+    expect([await answer, await store.ask(undefined, kept)]).toEqual([2, 2]);
+    store.happen('MetricsLogged');
+    nowMs += 10_001;
+    expect(await store.ask(3, kept)).toBe(3);
+  },
+);
+
+it('values that may be late: one that has been read for over ten seconds is read a second time', async () => {
   const store = new SlowStore();
   await store.ask(1);
-  store.happen('MetricsLogged');
-  expect(await store.ask()).toBe(1);
-  store.happen('RunEnded');
-  expect(await store.ask(2)).toBe(2);
-  // What was asked before the change counts no more.
-  store.readings[1](7);
-  await new Promise(setImmediate);
-  expect(await store.ask()).toBe(2);
-  store.happen('MetricsLogged');
+  for (let i = 0; i < 2; i++) {
+    store.happen('MetricsLogged');
+    expect(await store.ask()).toBe(1);
+  }
   nowMs += 10_001;
-  expect(await store.ask(3)).toBe(3);
+  const answer = store.ask();
+  await store.endReading(2, 3);
+  await store.endReading(1, 2);
+  expect([await answer, await store.ask()]).toEqual([3, 3]);
 });
+
+it('values that may be late: do not go back in time where all were read again meanwhile', async () => {
+  const store = new SlowStore();
+  await store.ask(1, 'all');
+  nowMs += 60_001;
+  expect(await store.ask(undefined, 'all')).toBe(1);
+  store.happen('MetricsLogged');
+  const answer = store.ask(undefined, 'all');
+  await store.endReading(2, 2);
+  await answer;
+  expect(await store.ask(undefined, 'all')).toBe(2);
+  // The store was asked for all before the change.
+  await store.endReading(1, 1);
+  await new Promise(setImmediate);
+  expect(await store.ask(undefined, 'all')).toBe(2);
+});
+
+it.each(['asked', 'all'] as const)(
+  'values that may be late (%s): do not go back in time after the log did not answer',
+  async (kept) => {
+    const store = new SlowStore();
+    await store.ask(1, kept);
+    store.happen('MetricsLogged');
+    await store.ask(undefined, kept);
+    store.isLogAway = true;
+    const readFromStore = store.ask(undefined, kept);
+    await store.endReading(1, 2);
+    await store.endReading(2, 3);
+    expect(await readFromStore).toBe(3);
+    store.isLogAway = false;
+    store.happen('MetricsLogged');
+    const answer = store.ask(undefined, kept);
+    await store.endReading(3, 4);
+    expect(await answer).toBe(4);
+  },
+);

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { asksAboutNow } from './asked-moment.js';
 import { changedRuns, type ControlChange, type ControlChanges, type DependsOn } from './control-changes.js';
-import { Patience, type ReadValue } from './patience.js';
+import { mayStillAnswer, Patience, type ReadValue } from './patience.js';
 
 interface KeptOfAskedRunsOptions<Value> {
   readonly changes: ControlChanges;
@@ -19,6 +19,8 @@ interface KeptOfAskedRunsOptions<Value> {
 /** The value of a run: the one that is being read, or was read last. */
 interface Kept<Value> {
   reading: Promise<Value | undefined>;
+  /** When `reading` began, by `performance.now()`. */
+  readonly askedAtMs: number;
   isPending: boolean;
   /** Whether there was a change after `reading` began. */
   isOutdated: boolean;
@@ -40,9 +42,9 @@ export class KeptOfAskedRuns<Value> {
 
   /** Values of those of the runs that have one. */
   async of(runIds: readonly string[]): Promise<ReadonlyMap<string, Value>> {
-    const { changes, read } = this.options;
+    const { changes } = this.options;
     const look = runIds.length > 0 && asksAboutNow() ? await changes.look() : null;
-    if (look === null) return runIds.length === 0 ? new Map() : read(runIds);
+    if (look === null) return runIds.length === 0 ? new Map() : this.readBesideKept(runIds);
     const isKnown = this.settledOffset <= look.storedOffset;
     const records = isKnown ? look.since(this.settledOffset) : null;
     if (records === null) this.kept.clear();
@@ -58,6 +60,13 @@ export class KeptOfAskedRuns<Value> {
     return found;
   }
 
+  private async readBesideKept(runIds: readonly string[]): Promise<ReadonlyMap<string, Value>> {
+    const values = await this.options.read(runIds);
+    // What was read before must not be shown after this.
+    if (asksAboutNow()) for (const runId of runIds) this.kept.delete(runId);
+    return values;
+  }
+
   private outdate(records: readonly ControlChange[]): void {
     const { dependsOn, mayBeLate = () => false } = this.options;
     const late = records.filter((change) => change.kind !== 'RunDeleted' && mayBeLate(change));
@@ -69,12 +78,17 @@ export class KeptOfAskedRuns<Value> {
     for (const runId of changedRuns(others, dependsOn)) this.kept.delete(runId);
   }
 
-  /** Reads in one question what is not kept. A value that is being read is not read a second time, since what is new in it may be late. */
+  /**
+   * Reads in one question what is not kept. A value that is being read is not read a second time, since what is new in it may be late; unless that reading
+   * takes so long that it may not be as late.
+   */
   private keptOf(runIds: readonly string[]): ReadonlyMap<string, Kept<Value>> {
     const found = new Map<string, Kept<Value>>();
     for (const runId of runIds) {
       const kept = this.kept.get(runId);
-      if (kept !== undefined && (kept.isPending || !kept.isOutdated)) found.set(runId, kept);
+      if (kept === undefined) continue;
+      const { isPending, isOutdated } = kept;
+      if (!isOutdated || (isPending && mayStillAnswer(kept.askedAtMs))) found.set(runId, kept);
     }
     const missing = runIds.filter((runId) => !found.has(runId));
     if (missing.length === 0) return found;
@@ -83,25 +97,22 @@ export class KeptOfAskedRuns<Value> {
     for (const runId of missing) {
       const kept = {
         reading: values.then((read) => read.get(runId)),
-        ...{ isPending: true, isOutdated: false, before: this.kept.peek(runId)?.before ?? null },
+        ...{ askedAtMs, isPending: true, isOutdated: false, before: this.kept.peek(runId)?.before ?? null },
       };
       this.kept.set(runId, kept, { size: 1 });
       found.set(runId, kept);
-      void this.settle(runId, { kept, askedAtMs });
+      void this.settle(runId, kept);
     }
     return found;
   }
 
   /** Once the value of a kept reading is known, its size counts; a failure is not kept. */
-  private async settle(
-    runId: string,
-    { kept, askedAtMs }: { readonly kept: Kept<Value>; readonly askedAtMs: number },
-  ): Promise<void> {
+  private async settle(runId: string, kept: Kept<Value>): Promise<void> {
     const isKept = () => this.kept.peek(runId) === kept;
     try {
       const value = await kept.reading;
       kept.isPending = false;
-      kept.before = { value, askedAtMs };
+      kept.before = { value, askedAtMs: kept.askedAtMs };
       if (value === undefined || !isKept()) return;
       this.kept.set(runId, kept, { size: this.options.sizeOf(value), noUpdateTTL: true });
     } catch {

@@ -142,7 +142,8 @@ function heldSilences(keptOf: ReadonlyMap<string, AlarmsOfRun>): StoredSilence[]
   const held = [...keptOf.values()].flatMap(({ silences }) =>
     silences.filter(({ untilUs }) => untilUs > nowUs),
   );
-  return held.sort((a, b) => b.untilUs - a.untilUs || (a.runId < b.runId ? -1 : 1));
+  const keyOf = ({ runId, rule }: StoredSilence): string => `${runId} ${rule}`;
+  return held.sort((a, b) => b.untilUs - a.untilUs || (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
 function acknowledgementBody({

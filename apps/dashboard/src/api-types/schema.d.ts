@@ -4352,7 +4352,7 @@ export interface operations {
             query?: {
                 /** @description `nextStep` of the previous answer */
                 fromStep?: number;
-                /** @description Maximum number of steps; an answer of more than 100,000 tokens has fewer */
+                /** @description Maximum number of steps; an answer of more than 100,000 tokens has fewer, as has one where steps are missing */
                 maxSteps?: number;
                 /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;
@@ -4428,7 +4428,7 @@ export interface operations {
             query?: {
                 /** @description `nextStep` of the previous answer */
                 fromStep?: number;
-                /** @description Maximum number of steps; an answer of more than 100,000 tokens has fewer */
+                /** @description Maximum number of steps; an answer of more than 100,000 tokens has fewer, as has one where steps are missing */
                 maxSteps?: number;
                 /** @description Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do */
                 asOf?: string;

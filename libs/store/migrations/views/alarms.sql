@@ -30,8 +30,14 @@ SELECT
 FROM
 (
     SELECT *
-    FROM events
-    WHERE episode_id = '' AND kind = 'AlarmSilenced'
-    ORDER BY log_offset DESC
+    FROM
+    (
+        SELECT *
+        FROM events
+        WHERE episode_id = '' AND kind = 'AlarmSilenced'
+        ORDER BY run_id, episode_id, seq, log_id, log_stream, log_partition, log_offset
+        LIMIT 1 BY run_id, event_id
+    )
+    ORDER BY occurred_at DESC, log_offset DESC
     LIMIT 1 BY run_id, JSONExtractString(payload, 'rule')
 );

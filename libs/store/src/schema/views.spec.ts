@@ -56,6 +56,23 @@ describe('views', () => {
     expect(await read()).toMatchObject([{ end_reason: 'finished' }]);
   });
 
+  it('show a silence as ended, also where its record comes again', async () => {
+    const ids = idsOf('');
+    const rule = newRunId();
+    const untilUs = (inMs: number) => (Date.now() + inMs) * 1000;
+    const silence = controlEvent(ids, 'AlarmSilenced', { rule, untilUs: untilUs(3_600_000), note: 'held' });
+    const end = controlEvent({ ...ids, occurredAtUs: silence.occurredAtUs + 1 }, 'AlarmSilenced', {
+      rule,
+      untilUs: untilUs(-1),
+      note: 'ended',
+    });
+    for (const event of [silence, end, silence]) await store.bring([event]);
+    const rows = await store.client.queryRows('SELECT note FROM alarm_silences WHERE rule = {rule:String}', {
+      params: { rule },
+    });
+    expect(rows).toEqual([{ note: 'ended' }]);
+  });
+
   it('estimate the values of a step and of its actions from forks, with intervals', async () => {
     const ids = idsOf(newRunId());
     const [runId, episodeId] = [newRunId(), uuid(77)];
