@@ -40,7 +40,7 @@ const SHARED_FILES = [
     name: 'charts',
     test: testOf([
       'node_modules/uplot/',
-      'dashboard/src/(charts|warnings|sampling|agents|validation/first-and-newest)',
+      'dashboard/src/(charts|warnings/run-warnings|sampling|agents|validation/first-and-newest)',
       'dashboard/src/(metrics/(pinned-charts|use-run-series)|pages/run-overview-page)',
     ]),
     priority: 1,
