@@ -104,7 +104,8 @@ export function EndSilence({ silence }: { readonly silence: AlarmSilenceItem }) 
         aria-label={`End silence of ${nameOfRule(rule)} in ${runId === '' ? 'all runs' : runName}`}
         aria-disabled={end.isPending}
         onClick={() => {
-          if (!end.isPending) end.mutate({ rule, until: 'now', ...(runId !== '' && { runId }) });
+          if (!end.isPending)
+            end.mutate({ rule, until: 'now', source: 'dashboard', ...(runId !== '' && { runId }) });
         }}
       >
         End silence
