@@ -622,7 +622,7 @@ export interface paths {
         put?: never;
         /**
          * Silences the alarms of a rule in one run or in all, or ends their silence
-         * @description Such alarms are listed and sent to no webhook. In place of a silence of the same rule and run. What is ended must hold: in exactly this run, or in all where none is named. Answers once the store shows it, or is too far behind.
+         * @description Such alarms are listed and sent to no webhook. In place of a silence of the same rule and run. What is ended must hold: in exactly this run, or in all where none is named, which needs a key of scope `admin`. Answers once the store shows it, or is too far behind.
          */
         post: operations["AlarmsController_silence"];
         delete?: never;
