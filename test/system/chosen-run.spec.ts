@@ -4,6 +4,7 @@ import { runCli } from '@retrace/cli';
 import type { AlarmItem } from '@retrace/api';
 import { ControlTail, WarningLog } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
+import { newRunId } from '@retrace/trajectory';
 import { decodeEvent } from '@retrace/trajectory/codec';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeDataDirectory, root, startRetrace } from '../support/cli.mjs';
@@ -164,6 +165,16 @@ describe('every command that chooses a run', () => {
     expect(again.stderr).toContain(`no open alarm entropyCollapse of run ${part}`);
     const silence = ['alarms', 'silence', 'entropyCollapse', '--reason', 'a test'];
     expect((await run(...silence, '--until', '91d')).stderr).toContain('at most 90 days from now');
+    const refused = [
+      await run(...silence, '--until', 'soon'),
+      await run('alarms', 'ack', 'x'.repeat(300)),
+      await run(...silence, '--until', '1h', '--run', newRunId()),
+    ];
+    expect(refused.map(({ stderr }) => stderr)).toEqual([
+      expect.stringContaining('--until is "soon"; must be "now", a time to come'),
+      expect.stringContaining('; must have at most 256 characters'),
+      expect.stringContaining('not found; see "retrace runs"'),
+    ]);
     expect((await run(...silence, '--until', '1h')).stdout).toMatch(/^silenced entropyCollapse until 2/);
     const listed = async () => {
       const alarms = JSON.parse((await run('alarms', '--json')).stdout) as AlarmItem[];
@@ -176,6 +187,10 @@ describe('every command that chooses a run', () => {
         [first, undefined, 'a test'],
         [second, 'known', 'a test'],
       ]),
+    );
+    const ofOne = await run('alarms', 'unsilence', 'entropyCollapse', '--run', part);
+    expect(ofOne.stderr).toMatch(
+      /No silence of entropyCollapse in run \S+ holds; one in all runs does, until 2/,
     );
     await run('alarms', 'unsilence', 'entropyCollapse');
     expect((await listed()).map(([, , note]) => note)).toEqual([undefined, undefined]);

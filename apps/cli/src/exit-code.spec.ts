@@ -17,6 +17,8 @@ describe('exitCodeOf', () => {
       expect(exitCodeOf(new CliError('RUN_UNKNOWN', ''), command)).toBe(2);
       expect(exitCodeOf(withCode('ENVIRONMENT_VARIABLE_INVALID'), command)).toBe(2);
       expect(exitCodeOf(withCode('ENGINE_UNAVAILABLE'), command)).toBe(2);
+      expect(exitCodeOf(withCode('ALARM_UNKNOWN'), command)).toBe(2);
+      expect(exitCodeOf(withCode('SILENCE_UNKNOWN'), command)).toBe(2);
     }
   });
 

@@ -11,6 +11,7 @@ const COULD_NOT_TELL = 3;
 const CHECKS: readonly string[] = ['doctor', 'evaluate', 'replay', 'verify'];
 
 const USAGE_CODES: readonly string[] = [
+  'ALARM_UNKNOWN',
   'BACKEND_UNAVAILABLE',
   'BACKEND_UNKNOWN',
   'DATASET_EXISTS',
@@ -44,6 +45,7 @@ const USAGE_CODES: readonly string[] = [
   'SELECTION_INVALID',
   'SERVICES_IN_USE',
   'SERVICES_MISSING',
+  'SILENCE_UNKNOWN',
   'UNKNOWN_AGENT',
   'UNKNOWN_ENVIRONMENT',
   'UPDATE_UNKNOWN',

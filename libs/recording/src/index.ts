@@ -6,6 +6,7 @@ export {
   SILENCE_ALARMS_REQUEST,
   type SilenceAlarmsRequest,
 } from './alarms/alarm-requests.js';
+export { requireSilence } from './alarms/held-silence.js';
 export { silenceEnd } from './alarms/silence-end.js';
 export { episodeIdOf } from './convert/episode-id.js';
 export { type AppendedBatch, Recorder } from './recorder.js';

@@ -33,6 +33,8 @@ export type RecordingErrorCode =
   | 'NOTEBOOK_UNKNOWN'
   /** No process has raised the alarm. */
   | 'ALARM_UNKNOWN'
+  /** No silence of the rule holds in exactly this run, or in all. */
+  | 'SILENCE_UNKNOWN'
   /** The notebook has a newer revision than the one that was changed. */
   | 'NOTEBOOK_CONFLICT'
   /** Another process records updates of the run; sending the request again is safe, of an update with its id. */

@@ -30,7 +30,14 @@ export {
   readEpisodeProgress,
 } from './reader/episode-progress.js';
 export { type GroupProgressRow, readOpenGroups } from './reader/open-groups.js';
-export { readAlarmOccurrences, readSilences, silenceAt, type StoredSilence } from './reader/alarm-reader.js';
+export {
+  holdsAt,
+  readAlarmOccurrences,
+  readSilences,
+  silenceAt,
+  silenceOfAlarm,
+  type StoredSilence,
+} from './reader/alarm-reader.js';
 export { type NotebookRevision, readNotebookRevision } from './reader/notebook-revisions.js';
 export { readRunHistory, type RunHistoryRow } from './reader/run-history.js';
 export {

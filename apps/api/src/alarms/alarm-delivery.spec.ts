@@ -30,13 +30,15 @@ let statuses: number[];
 let received: unknown[];
 let warnings: string[];
 let standing: AlarmStanding;
+/** Whether the delivery was being stopped when it asked about an alarm. */
+let wereStopping: boolean[];
 const runId = newRunId();
 const running: AlarmDelivery[] = [];
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'retrace-alarms-'));
   log = await openLmdbLog({ path: join(directory, 'log'), createdBy: 'test', numTrajectoryPartitions: 1 });
-  [statuses, received, warnings, standing] = [[], [], [], UNHANDLED];
+  [statuses, received, warnings, standing, wereStopping] = [[], [], [], UNHANDLED, []];
   server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
@@ -66,7 +68,10 @@ async function deliver(receiver = webhookReceiver(url)): Promise<AlarmDelivery> 
   const delivery = new AlarmDelivery({
     ...{ log, receiver, retryMs: RETRY_MS },
     position: positionOf(log.logId),
-    contextOf: () => Promise.resolve({ ...standing, runName: 'lake', page: `http://page/runs/${runId}` }),
+    contextOf: (_, { aborted }) => {
+      wereStopping.push(aborted);
+      return Promise.resolve({ ...standing, runName: 'lake', page: `http://page/runs/${runId}` });
+    },
     warn: (message) => warnings.push(message),
   });
   await delivery.start();
@@ -155,6 +160,7 @@ describe('AlarmDelivery', () => {
     await raise('kept');
     await expect.poll(() => warnings.length).toBeGreaterThan(1);
     await first.stop();
+    expect(new Set(wereStopping)).toEqual(new Set([false]));
     await deliver();
     await expect.poll(() => textsOf(received)).toEqual([':rotating_light: entropyCollapse: kept']);
   });

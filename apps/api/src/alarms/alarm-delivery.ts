@@ -7,16 +7,11 @@ import { nameOfRule, type AlarmContext, type AlarmReceiver } from './alarm-recei
 import type { DeliveredPosition } from './delivered-position.js';
 import { postJson } from './post-json.js';
 
-/** An alarm with the offset of its record in the control stream. */
-export interface LoggedAlarm extends Alarm {
-  readonly offset: number;
-}
-
 export interface AlarmDeliveryParts {
   readonly log: EventLog;
   readonly receiver: AlarmReceiver;
   readonly position: DeliveredPosition;
-  readonly contextOf: (alarm: LoggedAlarm, signal: AbortSignal) => Promise<AlarmContext>;
+  readonly contextOf: (alarm: Alarm, signal: AbortSignal) => Promise<AlarmContext>;
   readonly warn: (message: string) => void;
   /** Between the first two tries (default 1 s); twice as long each time, at most five minutes. */
   readonly retryMs?: number;
@@ -84,7 +79,7 @@ export class AlarmDelivery {
     const { position } = this.parts;
     for (const { offset, bytes } of records) {
       const alarm = this.newAlarmOf(bytes);
-      if (alarm !== null && !(await this.deliver({ ...alarm, offset }))) return;
+      if (alarm !== null && !(await this.deliver(alarm))) return;
       this.nextOffset = offset + 1;
       if (alarm === null && performance.now() - this.writtenAtMs < POSITION_INTERVAL_MS) continue;
       position.write(this.nextOffset);
@@ -105,7 +100,7 @@ export class AlarmDelivery {
   }
 
   /** Resolves with true once the receiver took the alarm, refused it for good or is not to get it, with false when this stops. */
-  private async deliver(alarm: LoggedAlarm): Promise<boolean> {
+  private async deliver(alarm: Alarm): Promise<boolean> {
     const { receiver, contextOf, warn } = this.parts;
     const { signal } = this.stopping;
     const name = nameOfRule(alarm.rule);
@@ -129,6 +124,7 @@ export class AlarmDelivery {
         `the alarm "${name}" did not reach the ${receiver.name} (${reason}); next try in ${pauseMs / 1000} s`,
       );
       await this.pause(pauseMs);
+      if (signal.aborted) return false;
     }
   }
 

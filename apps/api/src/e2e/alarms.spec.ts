@@ -16,6 +16,8 @@ let fixture: ApiFixture;
 let receiver: Server;
 /** First lines of the messages that the webhook got. */
 let messages: string[];
+let isDown = false;
+let numAsked = 0;
 
 beforeAll(async () => {
   messages = [];
@@ -23,8 +25,9 @@ beforeAll(async () => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
-      messages.push((JSON.parse(body) as { text: string }).text.split('\n')[0]);
-      response.end('ok');
+      if (!isDown) messages.push((JSON.parse(body) as { text: string }).text.split('\n')[0]);
+      response.writeHead(isDown ? 503 : 200).end();
+      numAsked++;
     });
   }).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
@@ -99,17 +102,44 @@ describe('a silence', () => {
 
   it('is over at its moment, whoever asks when', async () => {
     const runId = await startRun();
-    const untilUs = nowUs() - 1;
     await raise(runId, { rule: 'brief', message: 'before' });
-    const silenced = { rule: 'brief', untilUs };
-    await appendEvents(fixture.log, [controlEvent(idsOf(runId), 'AlarmSilenced', silenced)]);
+    const silencedAtUs = nowUs();
+    const silenced = { rule: 'brief', untilUs: silencedAtUs + 1 };
+    const ids = { ...idsOf(runId), occurredAtUs: silencedAtUs };
+    await appendEvents(fixture.log, [controlEvent(ids, 'AlarmSilenced', silenced)]);
+    await expect.poll(nowUs).toBeGreaterThan(silenced.untilUs);
     await raise(runId, { rule: 'brief', message: 'after' });
     expect(await untilSent()).toEqual([':rotating_light: brief: before', ':rotating_light: brief: after']);
     expect((await alarmsOf(runId))[0].silence).toBeNull();
   });
 
+  it('that was ended keeps nothing back that waits for a receiver', async () => {
+    const runId = await startRun();
+    isDown = true;
+    const before = numAsked;
+    await raise(runId, { rule: 'late', message: 'waits' });
+    await expect.poll(() => numAsked, { timeout: WEBHOOK_MS }).toBeGreaterThan(before);
+    const ended = { rule: 'late', untilUs: nowUs() };
+    await appendEvents(fixture.log, [controlEvent(idsOf(runId), 'AlarmSilenced', ended)]);
+    isDown = false;
+    expect(await untilSent()).toEqual([':rotating_light: late: waits']);
+  });
+
+  it('is ended where it holds: of one run, or of all', async () => {
+    const runId = await startRun();
+    expect((await silence({ rule: 'wide', until: '1h', note: 'maintenance' })).status).toBe(200);
+    const ofRun = await silence({ runId, rule: 'wide', until: 'now' });
+    expect(ofRun.status).toBe(404);
+    const { detail } = (await ofRun.json()) as { detail: string };
+    expect(detail).toMatch(/^No silence of wide in run \S+ holds; one in all runs does, until 2/);
+    expect((await silence({ rule: 'wide', until: 'now' })).status).toBe(200);
+    const again = await silence({ rule: 'wide', until: 'now' });
+    expect(await again.json()).toMatchObject({ detail: 'No silence of wide in all runs holds' });
+  });
+
   it.each([
     [{ rule: 'low', until: '91d', note: 'x' }, 'until'],
+    [{ rule: 'low', until: '1h', note: ' ' }, 'note'],
     [{ rule: 'low', until: '2020-01-01T00:00:00Z', note: 'x' }, 'until'],
     [{ rule: 'low', until: 'soon', note: 'x' }, 'until'],
     [{ rule: 'low', until: '1h' }, 'note'],

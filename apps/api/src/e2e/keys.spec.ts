@@ -111,11 +111,24 @@ describe('a key', () => {
 
   it('gives its name to what it does about alarms', async () => {
     const { key, stored } = await makeKey(['ingest', 'read']);
-    const body = { rule: 'runFailed', until: '1h', note: 'a test', source: 'somebody else' };
+    const ofAll = { rule: 'runFailed', until: '1h', note: 'a test', source: 'somebody else' };
+    const body = { ...ofAll, runId: run.runId };
     const headers = { ...bearer(key), 'content-type': 'application/json' };
     const path = `${fixture.api.url}/api/alarms/silences`;
     expect((await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })).status).toBe(200);
     expect(await (await fetch(path, { headers })).json()).toMatchObject({ items: [{ source: stored.name }] });
+
+    const refused = await fetch(path, { method: 'POST', headers, body: JSON.stringify(ofAll) });
+    expect(refused.status).toBe(403);
+    expect(refused.headers.get('www-authenticate')).toContain('scope="admin"');
+    expect(await refused.json()).toMatchObject({
+      code: 'SCOPE_MISSING',
+      detail: expect.stringContaining('A silence of all runs needs the scope "admin"') as string,
+    });
+    const admin = { ...headers, ...bearer((await makeKey(['admin'])).key) };
+    expect((await fetch(path, { method: 'POST', headers: admin, body: JSON.stringify(ofAll) })).status).toBe(
+      200,
+    );
   });
 
   it.each(['ingest', 'read', 'sql', 'admin'] as const)(

@@ -46,8 +46,11 @@ export class AccessControl {
     return callerOf(await this.keys.verifyId(session.keyId));
   }
 
-  /** @throws ProblemError `KEY_REQUIRED`, `KEY_INVALID` or `SCOPE_MISSING` when the caller may not call a route of this level */
-  check(caller: Caller, level: AccessLevel): void {
+  /**
+   * @param what needs this level, for the error
+   * @throws ProblemError `KEY_REQUIRED`, `KEY_INVALID` or `SCOPE_MISSING` when the caller may not call a route of this level
+   */
+  check(caller: Caller, level: AccessLevel, what = 'This route'): void {
     if (level === 'open' || caller.kind === 'anyone') return;
     if (level === 'monitoring' && this.isLocal) return;
     if (caller.kind === 'stranger') throw caller.problem;
@@ -56,7 +59,7 @@ export class AccessControl {
     if (scopes.includes(scope) || scopes.includes('admin')) return;
     throw new ProblemError(
       'SCOPE_MISSING',
-      `This route needs the scope "${scope}"; key "${name}" (${keyPrefixOf(caller.key)}) has ${scopes.join(', ')}`,
+      `${what} needs the scope "${scope}"; key "${name}" (${keyPrefixOf(caller.key)}) has ${scopes.join(', ')}`,
     );
   }
 

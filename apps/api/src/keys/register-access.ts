@@ -47,13 +47,24 @@ export async function registerAccess(
       const limit = await count(request);
       if (!limit.isAllowed && limit.isExceeded) refuseAsTooMany(request, reply, limit.ttlInSeconds, max);
     }
-    try {
-      control.check(request.caller, level);
-    } catch (error) {
-      if (error instanceof ProblemError) void reply.headers(challengeOf(error, level));
-      throw error;
-    }
+    requireLevel({ control, request, reply }, level);
   });
+}
+
+interface Exchange {
+  readonly control: AccessControl;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** Refuses what a caller may not do, with the header that says what is missing. @throws ProblemError as `AccessControl.check` */
+export function requireLevel({ control, request, reply }: Exchange, level: AccessLevel, what?: string): void {
+  try {
+    control.check(request.caller, level, what);
+  } catch (error) {
+    if (error instanceof ProblemError) void reply.headers(challengeOf(error, level));
+    throw error;
+  }
 }
 
 function refuseAsTooMany(

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { readAlarmOccurrences, readSilences, silenceAt, type StoredSilence } from '@retrace/store';
-import type { AlarmAcknowledgement, ControlEventKind } from '@retrace/trajectory';
+import { holdsAt, readAlarmOccurrences, readSilences, silenceAt, type StoredSilence } from '@retrace/store';
+import { type AlarmAcknowledgement, type ControlEventKind, RUN_FAILED } from '@retrace/trajectory';
 import { decodeCursor } from '../paging/cursor.js';
 import { pageOf, type Page, type PageQuery } from '../paging/page.js';
 import { RunFactsReader } from '../runs/run-facts.js';
@@ -31,7 +31,7 @@ const alarmsOf = (ofRuns: string): string => `
       WHERE severity = 'alarm' ${ofRuns} AND ${isKeptRun(ofRuns)}
       UNION ALL
       SELECT
-        run_id, 'system', 'runFailed',
+        run_id, 'system', '${RUN_FAILED}',
         concat('the run failed', if(detail = '', '', ': '), detail), CAST(NULL AS Nullable(Int64)), '', CAST([] AS Array(String)),
         toUInt64(1), occurred_at
       FROM (
@@ -140,7 +140,7 @@ const requestTimeUs = (): number => requestTimeMs() * 1000;
 function heldSilences(keptOf: ReadonlyMap<string, AlarmsOfRun>): StoredSilence[] {
   const nowUs = requestTimeUs();
   const held = [...keptOf.values()].flatMap(({ silences }) =>
-    silences.filter(({ untilUs }) => untilUs > nowUs),
+    silences.filter((silence) => holdsAt(silence, nowUs)),
   );
   const keyOf = ({ runId, rule }: StoredSilence): string => `${runId} ${rule}`;
   return held.sort((a, b) => b.untilUs - a.untilUs || (keyOf(a) < keyOf(b) ? -1 : 1));

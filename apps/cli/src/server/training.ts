@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BackendChoice } from '@retrace/process';
 import { engineOf } from '@retrace/config';
-import type { ControlFold, RunState } from '@retrace/trajectory';
+import { type ControlFold, RUN_FAILED, type RunState } from '@retrace/trajectory';
 import { ControlTail, WarningLog } from '@retrace/log';
 import { summarizeRun, type RunSummary } from '@retrace/runs';
 import { hasBaselines, recordBaselines, type BegunRun } from '@retrace/runs/begin';
@@ -87,7 +87,7 @@ export class Training {
       // What breaks while it is stopped is no failure of the run.
       if (!this.isStopping)
         this.warnings?.raise({
-          ...{ source: 'system', severity: 'alarm', rule: 'runFailed' },
+          ...{ source: 'system', severity: 'alarm', rule: RUN_FAILED },
           message: `the run failed: ${(error as Error).message}`,
         });
       throw error;

@@ -622,7 +622,7 @@ export interface paths {
         put?: never;
         /**
          * Silences the alarms of a rule in one run or in all, or ends their silence
-         * @description Such alarms are listed and sent to no webhook. In place of a silence of the same rule and run. Answers once the store shows it.
+         * @description Such alarms are listed and sent to no webhook. In place of a silence of the same rule and run. What is ended must hold: in exactly this run, or in all where none is named, which needs a key of scope `admin`. Answers once the store shows it, or is too far behind.
          */
         post: operations["AlarmsController_silence"];
         delete?: never;
@@ -659,7 +659,7 @@ export interface paths {
         put?: never;
         /**
          * Acknowledges an alarm
-         * @description Its newest occurrence is sent to no webhook any more, and stays in the list. After a day of quiet, or once its run has ended and goes on, the alarm is another occurrence. Answers once the store shows it.
+         * @description Its newest occurrence is sent to no webhook any more, and stays in the list. After a day of quiet, or once its run has ended and goes on, the alarm is another occurrence, as is each failure of a run. Answers once the store shows it, or is too far behind.
          */
         post: operations["AlarmsController_acknowledge"];
         delete?: never;

@@ -13,6 +13,7 @@ import { formatMoment } from '../format/times';
 import { useShownMoment } from '../as-of/shown-moment';
 import { AlarmState, EndSilence } from '../warnings/alarm-state';
 import { nameOfRule } from '../warnings/rule-name';
+import { useKeptFocus } from '../warnings/use-kept-focus';
 import styles from './alarms-page.module.css';
 import page from '../components/page.module.css';
 
@@ -82,21 +83,27 @@ const WITH_END: readonly TableColumn<AlarmSilenceItem>[] = [
   { label: 'End', cell: (silence) => <EndSilence silence={silence} /> },
 ];
 
+const keyOfSilence = ({ runId, rule }: AlarmSilenceItem): string => `${runId} ${rule}`;
+
 /** Silences that hold, also of rules without an alarm; nothing while there is none. */
 function Silences() {
   const { data: silences = [] } = useSilences();
   const isOfNow = useShownMoment() === null;
-  if (silences.length === 0) return null;
+  const kept = useKeptFocus(silences.map(keyOfSilence).join(','));
   return (
-    <section className={styles.silences} aria-label="Silences">
-      <h2>Silences</h2>
-      <DataTable
-        label="Silenced rules"
-        columns={isOfNow ? WITH_END : SILENCE_COLUMNS}
-        rows={silences}
-        keyOf={({ runId, rule }) => `${runId} ${rule}`}
-      />
-    </section>
+    <div tabIndex={-1} {...kept}>
+      {silences.length > 0 && (
+        <section className={styles.silences} aria-label="Silences">
+          <h2>Silences</h2>
+          <DataTable
+            label="Silenced rules"
+            columns={isOfNow ? WITH_END : SILENCE_COLUMNS}
+            rows={silences}
+            keyOf={keyOfSilence}
+          />
+        </section>
+      )}
+    </div>
   );
 }
 

@@ -31,7 +31,9 @@ export function AcknowledgeForm({ alarm, onClosed }: AlarmFormProps) {
   const [note, setNote] = useState('');
   const submit = () => {
     const request = {
-      ...{ alarmSource: source, rule, message, note, source: 'dashboard' },
+      ...{ alarmSource: source, rule, note, source: 'dashboard' },
+      // A rule is enough, and a message may be longer than a request takes.
+      ...(rule === '' && { message }),
       ...(runId !== '' && { runId }),
     };
     acknowledge.mutate(request, { onSuccess: onClosed });

@@ -18,17 +18,19 @@ const SilenceForm = lazyPart(async () => (await import('./alarm-forms')).Silence
 export function AlarmState({ alarm }: { readonly alarm: AlarmItem }) {
   const [opened, setOpened] = useState<'acknowledge' | 'silence' | null>(null);
   const isOfNow = useShownMoment() === null;
-  const { acknowledgement, silence, rule, runName } = alarm;
-  const name = `${nameOfRule(rule)}${runName === '' ? '' : ` of ${runName}`}`;
+  const { acknowledgement, silence } = alarm;
+  const name = nameOfAlarm(alarm);
   const close = () => setOpened(null);
   const kept = useKeptFocus(`${opened} ${acknowledgement === null} ${silence === null}`);
   return (
     <div className={styles.state} {...kept}>
-      {acknowledgement === null && silence === null && <Badge tone="bad">Open</Badge>}
-      {acknowledgement !== null && (
-        <Handled label="Acknowledged" by={acknowledgement.source} note={acknowledgement.note} />
-      )}
-      {silence !== null && <SilenceText silence={silence} />}
+      <div role="status" className={styles.said}>
+        {acknowledgement === null && silence === null && <Badge tone="bad">Open</Badge>}
+        {acknowledgement !== null && (
+          <Handled label="Acknowledged" by={acknowledgement.source} note={acknowledgement.note} />
+        )}
+        {silence !== null && <SilenceText silence={silence} />}
+      </div>
       {isOfNow && (
         <span className={styles.buttons}>
           {acknowledgement === null && (
@@ -61,6 +63,15 @@ export function AlarmState({ alarm }: { readonly alarm: AlarmItem }) {
       </Suspense>
     </div>
   );
+}
+
+/** Tells alarms of one rule apart, also where their runs have one name. */
+function nameOfAlarm({ rule, runId, runName, source }: AlarmItem): string {
+  return `${nameOfRule(rule)}${runId === '' ? '' : ` of ${nameOfRun(runId, runName)}`} by ${source}`;
+}
+
+function nameOfRun(runId: string, runName: string): string {
+  return `${runName} (${runId.slice(-8)})`;
 }
 
 interface HandledProps {
@@ -101,10 +112,11 @@ export function EndSilence({ silence }: { readonly silence: AlarmSilenceItem }) 
       <button
         type="button"
         className={controls.button}
-        aria-label={`End silence of ${nameOfRule(rule)} in ${runId === '' ? 'all runs' : runName}`}
+        aria-label={`End silence of ${nameOfRule(rule)} in ${runId === '' ? 'all runs' : nameOfRun(runId, runName)}`}
         aria-disabled={end.isPending}
         onClick={() => {
-          if (!end.isPending) end.mutate({ rule, until: 'now', ...(runId !== '' && { runId }) });
+          if (!end.isPending)
+            end.mutate({ rule, until: 'now', source: 'dashboard', ...(runId !== '' && { runId }) });
         }}
       >
         End silence

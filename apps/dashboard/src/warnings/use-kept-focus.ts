@@ -1,7 +1,8 @@
 import { type FocusEvent, useEffect, useRef } from 'react';
 
 /**
- * Keeps the focus inside an element whose focused button goes away: it moves to the first button that is there then. Without it, the keyboard would start
+ * Keeps the focus inside an element whose focused button goes away: it moves to the first button that is there then, or to the element
+ * itself, which `tabIndex` lets take it. Without it, the keyboard would start
  * again at the top of the page.
  *
  * @param content changes when buttons come or go
@@ -11,7 +12,7 @@ export function useKeptFocus(content: string) {
   const hasFocus = useRef(false);
   useEffect(() => {
     if (!hasFocus.current || document.activeElement !== document.body) return;
-    ref.current?.querySelector('button')?.focus({ preventScroll: true });
+    (ref.current?.querySelector('button') ?? ref.current)?.focus({ preventScroll: true });
   }, [content]);
   return {
     ref,

@@ -16,6 +16,7 @@ import {
   SILENCE_ALARMS_REQUEST,
   type SilenceAlarmsRequest,
 } from './alarm-requests.js';
+import { requireSilence } from './held-silence.js';
 import { silenceEnd } from './silence-end.js';
 
 interface AlarmRecorderParts {
@@ -72,17 +73,22 @@ export class AlarmRecorder {
    *
    * @param value a `SilenceAlarmsRequest`, checked here
    * @returns when the silence ends, microseconds since the Unix epoch
-   * @throws RecordingError `INVALID_RECORDS`, `RUN_UNKNOWN`, `LOG_UNAVAILABLE`, `STORE_BEHIND`
+   * @throws RecordingError `INVALID_RECORDS`, `RUN_UNKNOWN`, `SILENCE_UNKNOWN`, `LOG_UNAVAILABLE`, `STORE_BEHIND`
    */
   async silence(value: unknown): Promise<number> {
     const request = requireRequest<SilenceAlarmsRequest>(SILENCE_ALARMS_REQUEST, value);
     const { runId = '', rule, until } = request;
-    const untilUs = silenceEnd(until, this.parts.nowUs());
-    if (until !== 'now' && (request.note ?? '') === '') {
+    const nowUs = this.parts.nowUs();
+    const untilUs = silenceEnd(until, nowUs);
+    if (until !== 'now' && (request.note ?? '').trim() === '') {
       const must = 'must say why, unless a silence ends';
       throw invalid({ index: null, field: 'note', value: request.note, rule: must });
     }
     await this.requireRun(runId);
+    if (until === 'now') {
+      await this.parts.runs.untilStored();
+      await requireSilence(this.parts.client, { runId, rule }, nowUs);
+    }
     const { note = '', source = 'caller' } = this.parts.redact({
       note: request.note,
       source: request.source,

@@ -1,4 +1,10 @@
-import { type AlarmIdentity, AlarmOccurrences, RUN_FAILED, type WarningRaised } from '@retrace/trajectory';
+import {
+  type Alarm,
+  type AlarmIdentity,
+  AlarmOccurrences,
+  RUN_FAILED,
+  type WarningRaised,
+} from '@retrace/trajectory';
 import type { StoreReader } from '../client/store-client.js';
 
 /** The newest silence of a rule. */
@@ -110,6 +116,29 @@ export function silenceAt(
   { runId, rule }: Pick<StoredSilence, 'runId' | 'rule'>,
   atUs: number,
 ): StoredSilence | null {
-  const isOfRun = (silence: StoredSilence): boolean => silence.runId === '' || silence.runId === runId;
-  return known.find((silence) => isOfRun(silence) && silence.rule === rule && silence.untilUs > atUs) ?? null;
+  return known.find((silence) => isOf(silence, { runId, rule }) && holdsAt(silence, atUs)) ?? null;
+}
+
+/**
+ * Of silences that end last first, the one that keeps an alarm from being sent at a moment: it holds then, or held when the alarm was raised, which may
+ * have waited since. One that was ended by hand keeps nothing back any more. Null where none does.
+ */
+export function silenceOfAlarm(
+  known: readonly StoredSilence[],
+  alarm: Pick<Alarm, 'runId' | 'rule' | 'raisedAtUs'>,
+  sentAtUs: number,
+): StoredSilence | null {
+  const { raisedAtUs } = alarm;
+  const keepsBack = (silence: StoredSilence): boolean =>
+    holdsAt(silence, sentAtUs) || (silence.silencedAtUs <= raisedAtUs && holdsAt(silence, raisedAtUs));
+  return known.find((silence) => isOf(silence, alarm) && keepsBack(silence)) ?? null;
+}
+
+/** Whether a silence is not over at a moment after it began; one that was ended by hand never holds. */
+export function holdsAt({ silencedAtUs, untilUs }: StoredSilence, atUs: number): boolean {
+  return untilUs > silencedAtUs && untilUs > atUs;
+}
+
+function isOf(silence: StoredSilence, { runId, rule }: Pick<StoredSilence, 'runId' | 'rule'>): boolean {
+  return (silence.runId === '' || silence.runId === runId) && silence.rule === rule;
 }

@@ -1,8 +1,9 @@
 import type { AlarmItem } from '@retrace/api';
-import { type AlarmAcknowledged, type AlarmSilenced, nowUs } from '@retrace/trajectory';
+import type { EventLog } from '@retrace/log';
+import { type AlarmAcknowledged, type AlarmSilenced, describeProblem, nowUs } from '@retrace/trajectory';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
-import { findRunId } from '../../run/find-run.js';
+import { findRun } from '../../run/find-run.js';
 import { withStore } from '../../services/store-session.js';
 import { readAlarms, ruleOfName } from './list.js';
 
@@ -22,10 +23,12 @@ export async function acknowledge(
   const { ACKNOWLEDGE_ALARM_REQUEST, requireRequest } = await import('@retrace/recording');
   const rule = ruleOfName(name);
   const source = 'retrace alarms ack';
-  requireRequest(ACKNOWLEDGE_ALARM_REQUEST, { alarmSource: 'system', rule, note });
+  await namingOptions({ rule: '<alarm>', note: '--note' }, () =>
+    requireRequest(ACKNOWLEDGE_ALARM_REQUEST, { alarmSource: 'system', rule, note }),
+  );
   const open = await withStore({ dataDir }, async (session) => {
     const { log } = session;
-    const runId = run === undefined ? null : await findRunId(log, run);
+    const runId = run === undefined ? null : (await findRun(log, run)).runId;
     const isOpen = (alarm: AlarmItem) => alarm.rule === rule && alarm.acknowledgement === null;
     const alarms = (await readAlarms(session, { dataDir, runId })).filter(isOpen);
     const { ControlTail } = await import('@retrace/log');
@@ -54,40 +57,70 @@ interface SilenceOptions extends HandleOptions {
 }
 
 /** Silences the alarms of a rule in one run or in all. */
-export async function silence(name: string, { until, reason, ...options }: SilenceOptions): Promise<void> {
-  if (reason === '') throw new CliError('OPTION_INVALID', '--reason: must say why');
-  const end = await writeSilence(name, { ...options, until, note: reason, source: 'retrace alarms silence' });
-  if (options.json === true) console.log(JSON.stringify({ until: end }));
+export async function silence(
+  name: string,
+  { dataDir, json, run, until, reason }: SilenceOptions,
+): Promise<void> {
+  const { requireRequest, SILENCE_ALARMS_REQUEST, silenceEnd } = await import('@retrace/recording');
+  if (reason.trim() === '') throw new CliError('OPTION_INVALID', '--reason: must say why');
+  const rule = ruleOfName(name);
+  const untilUs = await namingOptions({ rule: '<alarm>', until: '--until', note: '--reason' }, () => {
+    requireRequest(SILENCE_ALARMS_REQUEST, { rule, until, note: reason });
+    return silenceEnd(until, nowUs());
+  });
+  const payload = { rule, untilUs, note: reason, source: 'retrace alarms silence' };
+  await withStore({ dataDir, upToDate: false }, async ({ log }) => {
+    await writeSilence(log, run === undefined ? '' : (await findRun(log, run)).runId, payload);
+  });
+  const end = isoTimeOf(untilUs);
+  if (json === true) console.log(JSON.stringify({ until: end }));
   else console.log(`silenced ${name} until ${end}`);
 }
 
 /** Ends the silence of a rule in one run or in all. */
-export async function unsilence(name: string, options: HandleOptions): Promise<void> {
-  const ended = { until: 'now', note: '', source: 'retrace alarms unsilence' };
-  const until = await writeSilence(name, { ...options, ...ended });
-  if (options.json === true) console.log(JSON.stringify({ until }));
+export async function unsilence(name: string, { dataDir, json, run }: HandleOptions): Promise<void> {
+  const rule = ruleOfName(name);
+  const untilUs = await withStore({ dataDir }, async ({ client, log, catchUp }) => {
+    const { requireSilence } = await import('@retrace/recording');
+    const runId = run === undefined ? '' : (await findRun(log, run)).runId;
+    await catchUp();
+    const endedAtUs = nowUs();
+    await requireSilence(client, { runId, rule }, endedAtUs);
+    const ended = { rule, untilUs: endedAtUs, note: '', source: 'retrace alarms unsilence' };
+    await writeSilence(log, runId, ended);
+    return endedAtUs;
+  });
+  if (json === true) console.log(JSON.stringify({ until: isoTimeOf(untilUs) }));
   else console.log(`ended the silence of ${name}`);
 }
 
-interface WrittenSilence extends HandleOptions, Pick<AlarmSilenced, 'note' | 'source'> {
-  readonly until: string;
+async function writeSilence(log: EventLog, runId: string, payload: AlarmSilenced): Promise<void> {
+  const { ControlTail } = await import('@retrace/log');
+  const control = new ControlTail(log);
+  await control.append(runId, { kind: 'AlarmSilenced', payload });
+  control.close();
 }
 
-/** @returns when the silence ends, ISO 8601 */
-async function writeSilence(
-  name: string,
-  { dataDir, run, until, note, source }: WrittenSilence,
-): Promise<string> {
-  const { requireRequest, SILENCE_ALARMS_REQUEST, silenceEnd } = await import('@retrace/recording');
-  const rule = ruleOfName(name);
-  requireRequest(SILENCE_ALARMS_REQUEST, { rule, until, note });
-  const untilUs = silenceEnd(until, nowUs());
-  await withStore({ dataDir, upToDate: false }, async ({ log }) => {
-    const runId = run === undefined ? '' : await findRunId(log, run);
-    const { ControlTail } = await import('@retrace/log');
-    const control = new ControlTail(log);
-    await control.append(runId, { kind: 'AlarmSilenced', payload: { rule, untilUs, note, source } });
-    control.close();
-  });
-  return new Date(Math.floor(untilUs / 1000)).toISOString();
+function isoTimeOf(us: number): string {
+  return new Date(Math.floor(us / 1000)).toISOString();
+}
+
+/**
+ * Runs the checks of a request whose fields come from the command line.
+ *
+ * @param names options and arguments by field
+ * @throws CliError `OPTION_INVALID` naming the option
+ */
+async function namingOptions<T>(names: Readonly<Record<string, string>>, check: () => T): Promise<T> {
+  const { RecordingError } = await import('@retrace/recording');
+  try {
+    return check();
+  } catch (cause) {
+    const fault = cause instanceof RecordingError ? cause.faults.at(0) : undefined;
+    if (fault === undefined) throw cause;
+    const { field, value, rule } = fault;
+    throw new CliError('OPTION_INVALID', describeProblem({ field: names[field] ?? field, value, rule }), {
+      cause,
+    });
+  }
 }

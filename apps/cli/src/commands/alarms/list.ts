@@ -1,6 +1,6 @@
 import type { AlarmItem } from '@retrace/api';
 import type { CommonOptions } from '../../options.js';
-import { findRunId } from '../../run/find-run.js';
+import { findRun } from '../../run/find-run.js';
 import { withApiReader } from '../../services/api-reader.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
@@ -20,7 +20,7 @@ interface ListOptions extends CommonOptions {
 /** Prints the alarms of runs that are not archived, newest first. */
 export async function list({ dataDir, json, run }: ListOptions): Promise<void> {
   const alarms = await withStore({ dataDir }, async (session) => {
-    const runId = run === undefined ? null : await findRunId(session.log, run);
+    const runId = run === undefined ? null : (await findRun(session.log, run)).runId;
     return readAlarms(session, { dataDir, runId });
   });
   if (json === true) console.log(JSON.stringify(alarms, null, 2));

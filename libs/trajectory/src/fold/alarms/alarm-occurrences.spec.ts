@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { RUN_FAILED } from './alarm.js';
 import { ALARM_HOLDS_US, AlarmOccurrences } from './alarm-occurrences.js';
 
 const NOON_US = Date.UTC(2026, 10, 30, 12) * 1000;
@@ -47,6 +48,16 @@ describe('AlarmOccurrences', () => {
     expect(occurrences.acknowledgementOf(collapse)).toEqual(SEEN);
     occurrences.raise({ ...collapse, raisedAtUs: NOON_US + 2 * HOUR_US, numTimes: 1 });
     expect(occurrences.acknowledgementOf(collapse)).toBeNull();
+  });
+
+  it('takes each failure of a run as another occurrence, also where no end of the run is in the log', () => {
+    const failed = { source: 'system', rule: RUN_FAILED, message: 'the run failed: no memory' } as const;
+    const occurrences = new AlarmOccurrences();
+    occurrences.raise({ ...failed, raisedAtUs: NOON_US, numTimes: 1 });
+    occurrences.acknowledge(failed, SEEN);
+    expect(occurrences.acknowledgementOf(failed)).toEqual(SEEN);
+    occurrences.raise({ ...failed, raisedAtUs: NOON_US + 3 * HOUR_US, numTimes: 1 });
+    expect(occurrences.acknowledgementOf(failed)).toBeNull();
   });
 
   it('tells alarms without a rule apart by their texts but for numbers, and by their process', () => {

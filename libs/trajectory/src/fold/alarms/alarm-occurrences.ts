@@ -1,5 +1,5 @@
 import type { AlarmAcknowledged } from '../../events/warning-events.js';
-import type { Alarm } from './alarm.js';
+import { type Alarm, RUN_FAILED } from './alarm.js';
 
 /** Who has seen an occurrence of an alarm. */
 export interface AlarmAcknowledgement extends Pick<AlarmAcknowledged, 'note' | 'source'> {
@@ -30,7 +30,8 @@ export function alarmKey({ source, rule, message }: AlarmIdentity): string {
  *
  * - where the run has ended since, and goes on;
  * - after a day for each time that its process has counted since the one before: not every repetition is a record, so that more than a day of quiet is
- *   certain only then.
+ *   certain only then;
+ * - where it is that the run failed: each failure is one of its own, since a run that failed in training has no end in the log.
  */
 export class AlarmOccurrences {
   private readonly occurrences = new Map<string, Occurrence>();
@@ -50,6 +51,7 @@ export class AlarmOccurrences {
     const goesOn =
       before !== undefined &&
       !before.hasEnded &&
+      alarm.rule !== RUN_FAILED &&
       raisedAtUs - before.lastRaisedAtUs <= numNew * ALARM_HOLDS_US;
     const acknowledgement = goesOn ? before.acknowledgement : null;
     this.occurrences.set(key, { lastRaisedAtUs: raisedAtUs, acknowledgement, hasEnded: false });
