@@ -152,6 +152,21 @@ describe('TrajectoryWriter on a log that fails', () => {
     expect(await controlTexts()).toEqual(['closed']);
   });
 
+  it('takes events of others while a round ends', async () => {
+    const timing = { lingerMs: 10_000, awayAfterMs: 60_000, appendDeadlineMs: 60_000 };
+    const writer = await open(timing, () => 20);
+    await writeTurns(writer, 0, 3);
+    const { last, cursors } = roundEnd('closed');
+    const ending = writer.appendWith(last, cursors);
+    await writeTurns(writer, 3, 40);
+    const flushed = writer.flush();
+    await writeTurns(writer, 43, 3);
+    expect(await ending).toBe(true);
+    expect(await flushed).toBe(true);
+    expect(await writer.flush()).toBe(true);
+    expect(await firstCopies(log)).toEqual(asEpisodes(written));
+  });
+
   it.each<Fault>(['refused', 'lostAnswer', 'hangs', 'landsAndHangs'])(
     'says that it is unknown whether a round ended when its append meets "%s", and keeps its events',
     async (kind) => {

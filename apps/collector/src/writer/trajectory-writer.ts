@@ -42,7 +42,7 @@ export class TrajectoryWriter {
   private readonly overflow: Overflow;
   private readonly held = new Hold({
     released: () => {
-      if (this.memoryBytes > 0 && !this.isAwaited) for (const appender of this.appenders) appender.start();
+      if (!this.isAwaited) this.startAll();
     },
     dropped: () => {
       this.drop();
@@ -51,6 +51,8 @@ export class TrajectoryWriter {
   private readonly timing: AppendTiming;
   /** Whether the caller of `decided` appends what was held. */
   private isAwaited = false;
+  /** Whether all that waits is appended at once. */
+  private isEnding = false;
   private waitedSeconds = 0;
   /** When nothing waits for the log any longer; null before the signal has aborted. */
   private drainedAtMs: number | null = null;
@@ -185,6 +187,19 @@ export class TrajectoryWriter {
    * @throws the error of an append that no retry can fix
    */
   async appendWith(last: PartitionRecords, cursors: readonly GroupCursor[]): Promise<boolean> {
+    await this.waitWhile(() => this.isEnding);
+    // What others write meanwhile is appended afterwards.
+    this.isEnding = true;
+    try {
+      return await this.appendTogether(last, cursors);
+    } finally {
+      this.isEnding = false;
+      this.startAll();
+      this.wake();
+    }
+  }
+
+  private async appendTogether(last: PartitionRecords, cursors: readonly GroupCursor[]): Promise<boolean> {
     for (const appender of this.appenders) appender.rest();
     await this.waitWhile(() => this.appenders.some((appender) => appender.isBusy));
     const { log, queues } = this;
@@ -244,7 +259,7 @@ export class TrajectoryWriter {
    */
   async flush(): Promise<boolean> {
     if (!(await this.held.decided())) return false;
-    for (const appender of this.appenders) appender.start();
+    this.startAll();
     await this.waitWhile(() => this.queues.some((queue) => !queue.isEmpty));
     return this.queues.every((queue) => queue.isEmpty);
   }
@@ -270,7 +285,13 @@ export class TrajectoryWriter {
   }
 
   private start(partition: number): void {
-    if (!this.held.isOn) this.appenders[partition].start();
+    if (!this.held.isOn && !this.isEnding) this.appenders[partition].start();
+  }
+
+  private startAll(): void {
+    this.queues.forEach((_, partition) => {
+      this.start(partition);
+    });
   }
 
   private get failure(): Error | null {
