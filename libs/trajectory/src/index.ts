@@ -26,7 +26,7 @@ export {
 } from './events/token-columns.js';
 export { newControlEvent, newEpisodeEvent } from './ids/new-event.js';
 export { nowUs } from './events/now-us.js';
-export { type Alarm, ALARM_KINDS, alarmOf, RUN_FAILED } from './fold/alarms/alarm.js';
+export { type Alarm, ALARM_KINDS, alarmOf, nameOfRule, ruleOfName, RUN_FAILED } from './fold/alarms/alarm.js';
 export {
   type AlarmAcknowledgement,
   ALARM_HOLDS_US,

@@ -1,9 +1,9 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import type { EventLog, LogRecord } from '@retrace/log';
-import { type Alarm, ALARM_KINDS, alarmOf } from '@retrace/trajectory';
+import { type Alarm, ALARM_KINDS, alarmOf, nameOfRule } from '@retrace/trajectory';
 import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
 import { LRUCache } from 'lru-cache';
-import { nameOfRule, type AlarmContext, type AlarmReceiver } from './alarm-receiver.js';
+import type { AlarmContext, AlarmReceiver } from './alarm-receiver.js';
 import type { DeliveredPosition } from './delivered-position.js';
 import { postJson } from './post-json.js';
 

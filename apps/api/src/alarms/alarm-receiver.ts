@@ -1,4 +1,4 @@
-import { type Alarm, ALARM_HOLDS_US } from '@retrace/trajectory';
+import { type Alarm, ALARM_HOLDS_US, nameOfRule } from '@retrace/trajectory';
 import type { AlarmStanding } from './alarm-standing.js';
 
 /** Facts that an alarm lacks. */
@@ -28,9 +28,6 @@ export interface AlarmReceiver {
  */
 const FIRING_MS = ALARM_HOLDS_US / 1000;
 
-/** Name of an alarm without a rule. */
-const NO_RULE = 'alarm';
-
 /** Characters of a message or an advice: Discord takes 2,000 in all. */
 const MAX_TEXT = 800;
 
@@ -55,11 +52,6 @@ export function alertmanagerReceiver(url: string): AlarmReceiver {
     url: `${url.replace(/\/$/, '')}/api/v2/alerts`,
     body: (alarm, context, nowMs) => [alertOf(alarm, context, nowMs)],
   };
-}
-
-/** Name of the monitor whose rule is broken, `runFailed`, or `alarm` where no rule is named. */
-export function nameOfRule(rule: string): string {
-  return rule === '' ? NO_RULE : rule;
 }
 
 function isHandled({ acknowledgement, silence }: AlarmStanding): boolean {

@@ -1,11 +1,17 @@
 import type { AlarmItem } from '@retrace/api';
 import type { EventLog } from '@retrace/log';
-import { type AlarmAcknowledged, type AlarmSilenced, describeProblem, nowUs } from '@retrace/trajectory';
+import {
+  type AlarmAcknowledged,
+  type AlarmSilenced,
+  describeProblem,
+  nowUs,
+  ruleOfName,
+} from '@retrace/trajectory';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
 import { findRun } from '../../run/find-run.js';
 import { withStore } from '../../services/store-session.js';
-import { readAlarms, ruleOfName } from './list.js';
+import { readAlarms } from './list.js';
 
 interface HandleOptions extends CommonOptions {
   readonly run?: string;

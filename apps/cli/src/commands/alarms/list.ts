@@ -1,4 +1,5 @@
 import type { AlarmItem } from '@retrace/api';
+import { nameOfRule } from '@retrace/trajectory';
 import type { CommonOptions } from '../../options.js';
 import { findRun } from '../../run/find-run.js';
 import { withApiReader } from '../../services/api-reader.js';
@@ -6,12 +7,7 @@ import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { renderRecords } from '../../terminal/table.js';
 
-/** Stands for the alarms without a rule. */
-const NO_RULE = 'alarm';
 const PAGE = 500;
-
-export const nameOfRule = (rule: string): string => (rule === '' ? NO_RULE : rule);
-export const ruleOfName = (name: string): string => (name === NO_RULE ? '' : name);
 
 interface ListOptions extends CommonOptions {
   readonly run?: string;

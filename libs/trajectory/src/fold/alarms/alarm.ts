@@ -17,6 +17,15 @@ export const ALARM_KINDS: ReadonlySet<string> = new Set<AnyEvent['kind']>(['Warn
 /** Rule of the alarm that a run failed, which no monitor raises. */
 export const RUN_FAILED = 'runFailed';
 
+/** Stands for the alarms without a rule. */
+const NO_RULE = 'alarm';
+
+/** Name of the monitor whose rule is broken, `runFailed`, or `alarm` where no rule is named. */
+export const nameOfRule = (rule: string): string => (rule === '' ? NO_RULE : rule);
+
+/** The rule that has such a name; `''` for those without. */
+export const ruleOfName = (name: string): string => (name === NO_RULE ? '' : name);
+
 /** The alarm that an event raises; null for the others. */
 export function alarmOf(event: AnyEvent): Alarm | null {
   const { runId, occurredAtUs } = event;
