@@ -1,19 +1,28 @@
 import { rmSync } from 'node:fs';
 import { openBackend } from '@retrace/compute';
+import type { EngineRecipe } from '@retrace/config';
 import { CheckpointFiles } from '@retrace/policy';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { describeUpdateEngine } from '../../apps/trainer/src/engine/update-engine.contract.js';
 import { newDirectory, obstacle, smallRecipe, VOCAB_SIZE, Worker, type LentWorkers } from './torch.js';
 
-const variants = {
+const variants: Record<
+  string,
+  { readonly settings: string[]; readonly processes: number; readonly engine?: Partial<EngineRecipe> }
+> = {
   'on torch': { settings: [], processes: 1 },
   'on torch, with micro-batches of one sequence': {
     settings: ['optimizer.maxTokensPerMicroBatch=6'],
     processes: 1,
   },
   'on torch, in two processes': { settings: [], processes: 2 },
+  'on torch, in two processes that write shards': {
+    settings: [],
+    processes: 2,
+    engine: { shardedCheckpoints: true },
+  },
 };
-for (const [name, { settings, processes }] of Object.entries(variants)) {
+for (const [name, { settings, processes, engine }] of Object.entries(variants)) {
   describe.skipIf(obstacle !== null)(obstacle ?? 'with torch', () => {
     const directory = newDirectory();
     let pool: LentWorkers;
@@ -29,7 +38,12 @@ for (const [name, { settings, processes }] of Object.entries(variants)) {
     describeUpdateEngine(name, {
       open: () =>
         pool.open((worker) =>
-          worker.open(smallRecipe('bandit-ppo', { assignments: settings }), new CheckpointFiles(directory)),
+          worker.open(
+            smallRecipe('bandit-ppo', { assignments: settings }),
+            new CheckpointFiles(directory),
+            VOCAB_SIZE,
+            { ...worker.section, ...engine },
+          ),
         ),
       vocabSize: VOCAB_SIZE,
       isDeterministic: true,

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBackend } from '@retrace/compute';
 import type { Recipe } from '@retrace/config';
+import { CheckpointFiles } from '@retrace/policy';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InProcessRun } from '../support/in-process-run.js';
 import { expectSameWhenKilled, KILL_POINTS } from './killed-worker.js';
@@ -80,6 +81,42 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'a run on the torch engine', () =
     expect(Math.abs(ofRun - ofPlain)).toBeLessThan(0.15);
     await run.close();
     await plain.close();
+  });
+
+  it('changes between whole checkpoints and shards, and replays each in the form that it had', async () => {
+    const recipe = banditRecipe(5);
+    const onTwo = onTorch(recipe, 2);
+    const path = join(directory, 'sharded');
+    let run = await InProcessRun.begin(path, recipe);
+    const runId = run.id;
+    for (const [until, next] of [
+      [1, recipe],
+      [2, onTwo],
+      [4, { ...onTwo, engine: { ...onTwo.engine, kind: 'torch', shardedCheckpoints: true } }],
+      [5, recipe],
+    ] as const) {
+      await run.close();
+      run = await InProcessRun.reopen(path, next, runId);
+      await run.work({ untilUpdate: until });
+    }
+    const files = new CheckpointFiles(join(path, 'checkpoints'));
+    const checkpointsOf = await Promise.all(
+      (await run.updates()).map(({ weights }) => files.filesOf(weights)),
+    );
+    expect(checkpointsOf.map(({ length }) => length)).toEqual([1, 1, 3, 3, 1]);
+    // Shards of optimizer states that are not kept went with their indexes.
+    const present = new Set((await files.list()).map(({ sha256 }) => sha256));
+    const [first] = (await run.folded()).run.policies.all();
+    const kept = [
+      first?.weights,
+      ...(await run.updates()).flatMap(({ weights, optimizer }) => [weights, optimizer]),
+    ];
+    const named = kept.filter((ref) => ref !== undefined).filter(({ sha256 }) => present.has(sha256));
+    const namedFiles = (await Promise.all(named.map((ref) => files.filesOf(ref)))).flat();
+    expect(present).toEqual(new Set(namedFiles.map(({ sha256 }) => sha256)));
+    expect(named.length).toBeLessThan(kept.length);
+    expect(await run.replayAll({ python: PYTHON })).toMatchObject({ numUpdates: 5, differing: [] });
+    await run.close();
   });
 
   it.each(KILL_POINTS)(

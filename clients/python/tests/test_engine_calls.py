@@ -59,7 +59,7 @@ def test_a_request_with_another_token_is_refused(worker: str) -> None:
 
 def test_the_worker_describes_itself(engine: EngineClient) -> None:
     found = engine.get("engine")
-    assert (found["protocol"], found["worldSize"], found["backend"]) == (1, 1, "native")
+    assert (found["protocol"], found["worldSize"], found["backend"]) == (2, 1, "native")
     assert found["instance"] == engine.instance
     logprobs(engine)
     metrics = engine.get("metrics")
@@ -369,6 +369,26 @@ def test_a_state_of_two_ranks_goes_on_with_one(tmp_path: Path) -> None:
             weights.append(read_tensors(engine.save(tmp_path)["weights"]))
     for name, values in weights[0].items():
         np.testing.assert_allclose(weights[1][name], values, atol=1e-5)
+
+
+def test_shards_of_two_ranks_hold_what_one_file_holds(tmp_path: Path) -> None:
+    whole, indexes = {}, {}
+    for ranks in (2, 1):
+        with running(tmp_path, ranks) as worker:
+            engine = opened(worker, tmp_path)
+            if ranks == 2:
+                accumulate(engine)
+                engine.step(1e-2)
+                whole = engine.save(tmp_path, metadata={"config": "{}"})
+                indexes = engine.save_shards(tmp_path, metadata={"config": "{}"})
+            engine.load(indexes["weights"], indexes["optimizer"])
+            again = engine.save(tmp_path, metadata={"config": "{}"})
+            assert all(again[key].read_bytes() == whole[key].read_bytes() for key in whole)
+            shard = max(tmp_path.glob("?" * 64 + ".safetensors"), key=lambda path: path.stat().st_size)
+            shard.rename(tmp_path / "away")
+            with pytest.raises(RefusedError, match="FILE_DAMAGED"):
+                engine.load(indexes["weights"], indexes["optimizer"])
+            (tmp_path / "away").rename(shard)
 
 
 def test_a_worker_that_was_killed_in_mid_update_is_replaced_from_its_last_state(tmp_path: Path) -> None:

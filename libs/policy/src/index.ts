@@ -1,9 +1,11 @@
 export {
+  type AdoptedFile,
   CheckpointFiles,
-  type FileRef,
   nameContent,
   type WrittenFile,
 } from './checkpoints/checkpoint-files.js';
+export type { FileRef } from './checkpoints/file-ref.js';
+export { shardIndexContent } from './checkpoints/shards.js';
 export { type HeldState, heldStateContent, heldStateOf } from './checkpoints/held-state.js';
 export { SafetensorsFile } from './checkpoints/safetensors-file.js';
 export {

@@ -57,7 +57,7 @@ async function remake(replayer: Replayer, { updateNumber, weights }: PolicyPubli
   try {
     const { beganAfter } = await replayer.goBefore(updateNumber + 1);
     const origin = describeOrigin(beganAfter);
-    const { sha256 } = await replayer.engine.nameWeights();
+    const { sha256 } = await replayer.engine.nameWeights(weights);
     if (sha256 !== weights.sha256) {
       const advice = 'restore the file from a backup, or resume on the backend and processor that made it';
       return { failure: `its weights, made again from ${origin}, differ by rounding; ${advice}` };

@@ -13,7 +13,7 @@ export async function remakeState(source: ReplaySource, updateNumber: number): P
     const { commit } = replayer.update(updateNumber);
     if (commit.engine?.kind === 'tinker') throw heldElsewhere(updateNumber);
     const { beganAfter, firstInexact } = await replayer.goBefore(updateNumber + 1);
-    const { weights, optimizer } = await replayer.engine.nameState();
+    const { weights, optimizer } = await replayer.engine.nameState(commit);
     if (weights.sha256 === commit.weights.sha256 && optimizer.sha256 === commit.optimizer.sha256) {
       await replayer.engine.save();
       return beganAfter;

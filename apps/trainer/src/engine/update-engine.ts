@@ -147,11 +147,20 @@ export interface UpdateEngine {
    */
   save(into?: CheckpointFiles, onWritten?: (weights: WrittenFile) => void): Promise<EngineState>;
 
-  /** The name that the current weights would be stored under; nothing is stored. */
-  nameWeights(): Promise<FileRef>;
+  /**
+   * The name that the current weights would be stored under; nothing is stored.
+   *
+   * @param like weights that may be the same ones, stored in another form (in shards, or whole). Where they are, theirs is the name, and the
+   *   engine stores in their form from then on
+   */
+  nameWeights(like?: FileRef): Promise<FileRef>;
 
-  /** The names that the current state would be stored under; nothing is stored. */
-  nameState(): Promise<EngineState>;
+  /**
+   * The names that the current state would be stored under; nothing is stored.
+   *
+   * @param like as of `nameWeights`
+   */
+  nameState(like?: EngineState): Promise<EngineState>;
 
   /**
    * Returns to a saved state, and drops what is accumulated. Rejects, with the engine as it was, when a file is missing or damaged. Every

@@ -44,8 +44,8 @@ export async function replayRun(options: ReplayRunOptions): Promise<ReplayedRun>
       const published = policies.get(policyVersion);
       if (!published) return true;
       numPolicies++;
-      const { sha256 } = await replayer.engine.nameWeights();
       const { updateNumber, weights } = published;
+      const { sha256 } = await replayer.engine.nameWeights(weights);
       if (sha256 === weights.sha256) return true;
       differing.push({
         policyVersion,

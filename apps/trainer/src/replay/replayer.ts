@@ -215,8 +215,8 @@ export class Replayer {
 
   /** Whether the engine's weights are those that the update was committed with, bit for bit. */
   async isExact(updateNumber: number): Promise<boolean> {
-    const { sha256 } = await this.engine.nameWeights();
-    return sha256 === this.update(updateNumber).commit.weights.sha256;
+    const { weights } = this.update(updateNumber).commit;
+    return (await this.engine.nameWeights(weights)).sha256 === weights.sha256;
   }
 
   /** Frees what the engine holds. */

@@ -104,12 +104,12 @@ export class GradientProbe implements UpdateEngine {
     return this.engine.save();
   }
 
-  nameWeights(): Promise<FileRef> {
-    return this.engine.nameWeights();
+  nameWeights(like?: FileRef): Promise<FileRef> {
+    return this.engine.nameWeights(like);
   }
 
-  nameState(): Promise<EngineState> {
-    return this.engine.nameState();
+  nameState(like?: EngineState): Promise<EngineState> {
+    return this.engine.nameState(like);
   }
 
   load(state: EngineState): Promise<void> {

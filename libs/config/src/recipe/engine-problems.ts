@@ -12,6 +12,7 @@ const WORKER_FIELDS = [
   'precision',
   'recomputeLayers',
   'offload',
+  'shardedCheckpoints',
   'backend',
   'options',
 ] as const satisfies readonly (keyof EngineRecipe)[];
@@ -24,6 +25,7 @@ const NOT_OF_SERVERS = [
   'peakFlops',
   'recomputeLayers',
   'offload',
+  'shardedCheckpoints',
   'backend',
   'options',
 ] as const satisfies readonly (keyof EngineRecipe)[];

@@ -8,7 +8,7 @@ export type EngineKind = (typeof ENGINE_KINDS)[number];
 export class EngineRecipe {
   /** `tensorflow`: TensorFlow.js in the trainer's process. `torch`: a worker in Python, which the trainer starts, or that answers at `url`. `tinker`: a server of the Tinker API at `url`, which trains adapters. */
   @IsIn(ENGINE_KINDS) readonly kind!: EngineKind;
-  /** Address of a worker that somebody else started (torchrun, Ray, Slurm), without a path: `http://127.0.0.1:8100`. It must see the checkpoint directory and the directory for temporary files under the same paths. For `tinker` that of the server, with any path: `https://host/services/tinker`. */
+  /** Address of a worker that somebody else started (torchrun, Ray, Slurm), without a path: `http://127.0.0.1:8100`. It must see the checkpoint directory under the same path. For `tinker` that of the server, with any path: `https://host/services/tinker`. */
   @IsOptional() @IsLine({ maxLength: 2000 }) readonly url?: string;
   /** File with the token that the worker at `url` was started with, or with the API key of the Tinker server; relative to the recipe file. */
   @IsOptional() @IsLine({ maxLength: 4096 }) readonly tokenFile?: string;
@@ -34,4 +34,6 @@ export class EngineRecipe {
   @IsOptional() @IsBoolean() readonly recomputeLayers?: boolean;
   /** Whether weights and moments are in the host's memory while they are not used. @defaultValue false */
   @IsOptional() @IsBoolean() readonly offload?: boolean;
+  /** Whether each process of the worker writes its own rows of weights and moments, as files of their own, in place of one process that collects all. Every engine reads them, in any number of processes. @defaultValue false */
+  @IsOptional() @IsBoolean() readonly shardedCheckpoints?: boolean;
 }

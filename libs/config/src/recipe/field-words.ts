@@ -157,7 +157,7 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
   'engine.kind':
     "`tensorflow`: TensorFlow.js in the trainer's process. `torch`: a worker in Python, which the trainer starts, or that answers at `url`. `tinker`: a server of the Tinker API at `url`, which trains adapters.",
   'engine.url':
-    'Address of a worker that somebody else started (torchrun, Ray, Slurm), without a path: `http://127.0.0.1:8100`. It must see the checkpoint directory and the directory for temporary files under the same paths. For `tinker` that of the server, with any path: `https://host/services/tinker`.',
+    'Address of a worker that somebody else started (torchrun, Ray, Slurm), without a path: `http://127.0.0.1:8100`. It must see the checkpoint directory under the same path. For `tinker` that of the server, with any path: `https://host/services/tinker`.',
   'engine.tokenFile':
     'File with the token that the worker at `url` was started with, or with the API key of the Tinker server; relative to the recipe file.',
   'engine.baseModel':
@@ -175,6 +175,8 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
   'engine.recomputeLayers':
     'Whether layers are computed again for the gradient instead of keeping their activations; without it, as `optimizer.recomputeLayers` says.',
   'engine.offload': "Whether weights and moments are in the host's memory while they are not used.",
+  'engine.shardedCheckpoints':
+    'Whether each process of the worker writes its own rows of weights and moments, as files of their own, in place of one process that collects all. Every engine reads them, in any number of processes.',
   process: 'How a run is divided into processes.',
   'process.colocate':
     'Whether trainer and collector are one process, with one set of weights: the collector gets the next policy before its files are written. Without it, where they work one after the other: `collection.maxStaleness` is 0, one collector samples in its own process, and the engine is TensorFlow.js.',

@@ -14,6 +14,7 @@ export function verlProblems(recipe: Recipe): string[] {
   }
   const problems: string[] = [];
   const refuse = refuser(problems, ENGINE);
+  if (engine.shardedCheckpoints) refuse('engine.shardedCheckpoints', true, 'it gives whole tensors');
   if (policy?.lora) refuse('policy.lora', policy.lora, 'it trains all weights');
   if (policy?.adapter) refuse('policy.adapter', policy.adapter, 'it trains all weights');
   if (typeof loss.referenceDecay === 'number')

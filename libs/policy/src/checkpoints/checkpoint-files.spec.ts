@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PolicyError } from '../policy-error.js';
 import { CheckpointFiles, nameContent } from './checkpoint-files.js';
-import type { FileRef, WrittenFile } from './checkpoint-files.js';
+import type { WrittenFile } from './checkpoint-files.js';
+import type { FileRef } from './file-ref.js';
 import { encodeSafetensors } from '../testing/safetensors.js';
 
 const content = Uint8Array.of(1, 2, 3, 250);

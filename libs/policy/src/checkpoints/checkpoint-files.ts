@@ -1,18 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PolicyError } from '../policy-error.js';
+import { notWritten, refuseMissing, requireContent } from './checkpoint-errors.js';
+import { fileNameOf, hashOfName, type FileRef } from './file-ref.js';
 import { openRegularFile } from './open-regular-file.js';
 import { SafetensorsFile } from './safetensors-file.js';
-
-type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
-
-/** Names the content of a file. */
-export interface FileRef {
-  /** Hex. */
-  readonly sha256: string;
-  readonly sizeBytes: number;
-}
+import type { SafetensorsMetadata } from './safetensors-header.js';
+import { MAX_INDEX_BYTES, shardIndexContent, shardsIn } from './shards.js';
+import { syncDirectory, writeSynced, type Pieces } from './write-synced.js';
 
 /** A file whose content is written, but perhaps not durable yet. */
 export interface WrittenFile extends FileRef {
@@ -20,22 +16,24 @@ export interface WrittenFile extends FileRef {
   readonly name: string;
 }
 
-const SUFFIX = '.safetensors';
+/** A file that another process wrote to a directory of `makeScratch`, and synced. */
+export interface AdoptedFile extends FileRef {
+  readonly path: string;
+}
+
 const PARTIAL_SUFFIX = '.partial';
 const PARTIAL_NAME = /^[0-9a-f-]{36}\.partial$/;
 
 /** Bytes that are read at once when a file is verified. */
 const PIECE_BYTES = 4 * 2 ** 20;
 
-/** Pieces smaller than this are written together. */
-const GATHERED_BYTES = 2 ** 20;
-
-/** Age at which the unfinished file of a writer that died is removed. */
+/** Age at which what a writer that died left unfinished is removed. */
 const ABANDONED_AFTER_MS = 3_600_000;
 
 /**
  * Immutable files in one directory, named by the SHA-256 of their content. Several processes may write and read.
- * A file is complete or absent: it is written under a temporary name, synced and renamed, and its directory is synced.
+ * A file is complete or absent: it is written under a temporary name, synced and renamed, and its directory is synced. One of them may be the
+ * index of shards (`shards.ts`), which then belong to it.
  */
 export class CheckpointFiles {
   constructor(protected readonly directory: string) {}
@@ -64,18 +62,62 @@ export class CheckpointFiles {
       return ref;
     } catch (cause) {
       await rm(partial, { force: true }).catch(() => undefined);
-      if (cause instanceof PolicyError) throw cause;
-      const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
-      throw new PolicyError(
-        'CHECKPOINT_NOT_WRITTEN',
-        `a checkpoint file could not be written (${reason}); free disk space or fix the permissions of the checkpoint directory`,
-        { cause, retriable: true },
-      );
+      throw notWritten(cause);
+    }
+  }
+
+  /** Makes a directory in which other processes write files for `adopt` and `adoptFile`; the caller removes it. */
+  async makeScratch(): Promise<string> {
+    const path = join(this.directory, `${randomUUID()}${PARTIAL_SUFFIX}`);
+    try {
+      await mkdir(this.directory, { recursive: true });
+      await this.removeAbandoned();
+      await mkdir(path);
+      return path;
+    } catch (cause) {
+      throw notWritten(cause);
     }
   }
 
   /**
-   * Reads the whole content into memory and verifies it.
+   * Takes over a file in a directory of `makeScratch`, whose content nobody reads again here: whoever opens it verifies it. Resolves when its
+   * name is durable.
+   *
+   * @throws PolicyError as `write`
+   */
+  async adoptFile(file: AdoptedFile): Promise<FileRef> {
+    try {
+      await this.take(file);
+      await syncDirectory(this.directory);
+    } catch (cause) {
+      throw notWritten(cause);
+    }
+    return { sha256: file.sha256, sizeBytes: file.sizeBytes };
+  }
+
+  /**
+   * Takes shards over, which are in a directory of `makeScratch`, and writes their index, by whose name they are read as one file from then
+   * on. Resolves when it is durable.
+   *
+   * @param metadata text entries of the whole
+   * @throws PolicyError as `write`
+   */
+  async adopt(shards: readonly AdoptedFile[], metadata: SafetensorsMetadata): Promise<FileRef> {
+    try {
+      for (const shard of shards) await this.take(shard);
+    } catch (cause) {
+      throw notWritten(cause);
+    }
+    return this.write(shardIndexContent(shards, metadata));
+  }
+
+  /** Gives a file its name. */
+  protected take({ path, sha256 }: AdoptedFile): Promise<void> {
+    return rename(path, this.pathOf(sha256));
+  }
+
+  /**
+   * Reads the content of one file into memory and verifies it; of an index, not that of its shards.
    *
    * @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`
    */
@@ -95,11 +137,27 @@ export class CheckpointFiles {
   }
 
   /**
-   * Verifies the content, reading it in pieces.
+   * Verifies the content, and that of the shards of an index, reading it in pieces.
    *
    * @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`
    */
   async verify(ref: FileRef): Promise<void> {
+    await this.verifyFile(ref);
+    const [, ...shards] = await this.filesOf(ref);
+    for (const shard of shards) await this.verifyFile(shard);
+  }
+
+  /**
+   * The file with the shards that it lists, if it is an index.
+   *
+   * @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`
+   */
+  async filesOf(ref: FileRef): Promise<readonly FileRef[]> {
+    if (ref.sizeBytes > MAX_INDEX_BYTES) return [ref];
+    return [ref, ...shardsIn(await this.read(ref), this.pathOf(ref.sha256))];
+  }
+
+  protected async verifyFile(ref: FileRef): Promise<void> {
     const file = await this.openRegular(ref);
     // The stream closes the file.
     const pieces = file.createReadStream({ highWaterMark: PIECE_BYTES }) as AsyncIterable<Buffer>;
@@ -112,8 +170,7 @@ export class CheckpointFiles {
    * @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`, `INVALID_FILE`
    */
   async open(ref: FileRef): Promise<SafetensorsFile> {
-    await this.verify(ref);
-    return SafetensorsFile.open(this.pathOf(ref.sha256));
+    return SafetensorsFile.open(await this.locate(ref));
   }
 
   /**
@@ -138,7 +195,8 @@ export class CheckpointFiles {
   }
 
   /**
-   * Verifies a file and returns its path on this machine, for another process that reads it; it stays there as long as nobody removes it.
+   * Verifies a file and returns its path on this machine, beside which its shards are, for another process that reads it; it stays there as
+   * long as nobody removes it.
    *
    * @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`
    */
@@ -147,8 +205,34 @@ export class CheckpointFiles {
     return this.pathOf(ref.sha256);
   }
 
-  /** Removes a file; one that does not exist is no error. */
+  /** Removes a file, and the shards of an index that no other index lists; one that does not exist is no error. */
   async remove(sha256: string): Promise<void> {
+    const shards = await this.shardsOf(sha256);
+    const others = new Set<string>();
+    if (shards.length > 0) {
+      for (const file of await this.list()) {
+        if (file.sha256 === sha256 || file.sizeBytes > MAX_INDEX_BYTES) continue;
+        for (const shard of await this.shardsOf(file.sha256)) others.add(shard.sha256);
+      }
+    }
+    // The index goes last: as long as it is there, whoever removes it again finds its shards.
+    for (const shard of shards) if (!others.has(shard.sha256)) await this.removeFile(shard.sha256);
+    await this.removeFile(sha256);
+  }
+
+  private async shardsOf(sha256: string): Promise<readonly FileRef[]> {
+    const bytes = await this.readSmall(sha256);
+    return bytes === null ? [] : shardsIn(bytes, this.pathOf(sha256));
+  }
+
+  /** The content of a file, which is not verified; null for one that is larger than any index, or is not there. */
+  protected async readSmall(sha256: string): Promise<Uint8Array | null> {
+    const path = this.pathOf(sha256);
+    const { size } = await stat(path).catch(() => ({ size: Infinity }));
+    return size > MAX_INDEX_BYTES ? null : readFile(path).catch(() => null);
+  }
+
+  protected async removeFile(sha256: string): Promise<void> {
     await rm(this.pathOf(sha256), { force: true });
   }
 
@@ -176,7 +260,7 @@ export class CheckpointFiles {
     for (const name of (await this.names()).filter((name) => name.endsWith(PARTIAL_SUFFIX))) {
       const path = join(this.directory, name);
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
-      if (Date.now() - mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true });
+      if (Date.now() - mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true, recursive: true });
     }
   }
 
@@ -195,16 +279,6 @@ export class CheckpointFiles {
   }
 }
 
-/** The name of a checkpoint file, on disk and in object storage. */
-export function fileNameOf(sha256: string): string {
-  return `${sha256}${SUFFIX}`;
-}
-
-/** The hash in the name of a checkpoint file; null for another name. */
-export function hashOfName(name: string): string | null {
-  return name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : null;
-}
-
 /** The name that `CheckpointFiles.write` would store this content under; nothing is stored. */
 export async function nameContent(pieces: Pieces): Promise<FileRef> {
   const hash = createHash('sha256');
@@ -214,73 +288,4 @@ export async function nameContent(pieces: Pieces): Promise<FileRef> {
     sizeBytes += piece.length;
   }
   return { sha256: hash.digest('hex'), sizeBytes };
-}
-
-async function writeSynced(
-  path: string,
-  pieces: Pieces,
-  onWritten: (ref: FileRef) => void,
-): Promise<FileRef> {
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  async function* hashed(): AsyncGenerator<Uint8Array> {
-    for await (const piece of gathered(pieces)) {
-      hash.update(piece);
-      sizeBytes += piece.length;
-      yield piece;
-    }
-  }
-  const file = await open(path, 'wx');
-  try {
-    await writeFile(file, hashed());
-    const ref = { sha256: hash.digest('hex'), sizeBytes };
-    onWritten(ref);
-    await file.sync();
-    return ref;
-  } finally {
-    await file.close();
-  }
-}
-
-/** Joins small neighbours into one piece, because a small model has many tensors and each write takes time. */
-async function* gathered(pieces: Pieces): AsyncGenerator<Uint8Array> {
-  const small = Buffer.allocUnsafe(GATHERED_BYTES);
-  let length = 0;
-  for await (const piece of pieces) {
-    if (length > 0 && length + piece.length > GATHERED_BYTES) {
-      yield small.subarray(0, length);
-      length = 0;
-    }
-    if (piece.length >= GATHERED_BYTES) yield piece;
-    else {
-      small.set(piece, length);
-      length += piece.length;
-    }
-  }
-  if (length > 0) yield small.subarray(0, length);
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
-}
-
-function refuseMissing({ sha256 }: FileRef): (cause: NodeJS.ErrnoException) => never {
-  return (cause) => {
-    if (cause.code !== 'ENOENT') throw cause;
-    throw new PolicyError('CHECKPOINT_MISSING', `checkpoint file ${sha256} does not exist`, { cause });
-  };
-}
-
-/** @throws PolicyError `CHECKPOINT_CORRUPT` where the content that was found is another */
-export function requireContent(ref: FileRef, found: FileRef): void {
-  if (found.sizeBytes === ref.sizeBytes && found.sha256 === ref.sha256) return;
-  throw new PolicyError(
-    'CHECKPOINT_CORRUPT',
-    `checkpoint file ${ref.sha256} has ${found.sizeBytes} bytes that don't match its hash; it should have ${ref.sizeBytes}`,
-  );
 }

@@ -1,4 +1,5 @@
-import type { CheckpointFiles, FileRef } from '../checkpoints/checkpoint-files.js';
+import type { CheckpointFiles } from '../checkpoints/checkpoint-files.js';
+import type { FileRef } from '../checkpoints/file-ref.js';
 import { encodeParameters } from '../checkpoints/parameter-file.js';
 import { SafetensorsFile } from '../checkpoints/safetensors-file.js';
 import { readParameter, requireParameters } from '../checkpoints/tensor-source.js';

@@ -1,4 +1,4 @@
-import type { FileRef } from '../checkpoints/checkpoint-files.js';
+import type { FileRef } from '../checkpoints/file-ref.js';
 import type { Transformer } from '../model/transformer.js';
 
 /** A policy version and the file of its weights. */

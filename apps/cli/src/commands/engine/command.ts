@@ -13,8 +13,8 @@ Without this command, where Python has the package "retrace[engine]":
 Then:
   retrace train --recipe R --engine-url http://RANK-0-HOST:8100 --engine-token-file token
 
-The worker reads and writes checkpoints by path: it must see the data directory and the directory for temporary files ($TMPDIR) of the
-trainer under the same paths. Whoever has the token can have it read and write files; give it an address that others can't reach.
+The worker reads and writes checkpoints by path: each of its hosts must see the trainer's directory of checkpoints under the same path.
+Whoever has the token can have it read and write files; give it an address that others can't reach.
 On GPUs the worker was tried on a single H200 (docs/results/gpu-check.md), never on several, and no whole run was made there.`;
 
 export const engineCommand = () =>

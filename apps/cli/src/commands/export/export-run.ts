@@ -67,10 +67,15 @@ async function hasEnded(log: StoreSession['log'], runId: string): Promise<boolea
 /** Yields the run's files that are there: a trainer removes those that its recipe does not keep, also meanwhile. */
 async function* readCheckpoints(log: StoreSession['log'], files: CheckpointFiles, runId: string) {
   for (const ref of (await checkpointFilesOf(log)).get(runId)?.values() ?? []) {
-    const bytes = await files.read(ref).catch((error: unknown) => {
-      if (error instanceof PolicyError && error.code === 'CHECKPOINT_MISSING') return null;
-      throw error;
-    });
-    if (bytes !== null) yield { sha256: ref.sha256, bytes };
+    const all = await files.filesOf(ref).catch(nothingWhereMissing);
+    for (const { sha256, sizeBytes } of all ?? []) {
+      const bytes = await files.read({ sha256, sizeBytes }).catch(nothingWhereMissing);
+      if (bytes !== null) yield { sha256, bytes };
+    }
   }
+}
+
+function nothingWhereMissing(error: unknown): null {
+  if (error instanceof PolicyError && error.code === 'CHECKPOINT_MISSING') return null;
+  throw error;
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import type { Recipe } from '@retrace/config';
 import {
   CheckpointFiles,
@@ -31,11 +32,23 @@ interface Opened {
 
 /** Answer of an engine that is asked for itself. */
 interface EngineStatus {
+  readonly protocol: number;
   readonly versions: { readonly torch: string };
   readonly device: string;
   readonly worldSize: number;
   /** `native`, or the version and the engine of another package; absent from workers before these. */
   readonly backend?: string;
+}
+
+/** Of the wire (clients/python/src/retrace/engine/README.md). */
+const PROTOCOL = 2;
+
+function requireProtocol({ protocol }: EngineStatus): void {
+  if (protocol === PROTOCOL) return;
+  throw new TrainerError(
+    'ENGINE_REFUSED',
+    `the worker speaks protocol ${protocol}; must be ${PROTOCOL}: install the Python package of this version of Retrace, and start the worker again`,
+  );
 }
 
 /** The worker evaluates saved weights of its own model only. */
@@ -52,13 +65,11 @@ function requireOwnShape(teacher: TransformerConfig | null, own: TransformerConf
 /**
  * Opens a recipe's model in a worker, with the weights that TensorFlow.js makes for it: the same bits, so the same first policy.
  *
- * @param exchange directory that the worker sees, for the file of these weights
  * @throws TrainerError `ENGINE_REFUSED`, `ENGINE_LOST`, `TEACHER_REFUSED`; PolicyError as `TensorflowEngine.open`
  */
 export async function openModel(
   options: TensorflowEngineOptions,
   connection: EngineConnection,
-  exchange: string,
 ): Promise<OpenedModel> {
   const first = await TensorflowEngine.open(options);
   try {
@@ -66,11 +77,9 @@ export async function openModel(
     const { modelHash, identity } = first;
     const { config } = first.model;
     requireOwnShape(first.teacherConfig, config);
+    requireProtocol(await connection.read<EngineStatus>('engine'));
     const opened = await connection.open<Opened>(openRequest(recipe, config, identity.base));
-    const start = new CheckpointFiles(exchange);
-    const weights = await first.saveWeights(start);
-    await connection.change('load', { weights: await start.locate(weights), optimizer: null });
-    await start.remove(weights.sha256);
+    await loadFirst(first, options.checkpoints, connection);
     return {
       recipe,
       config,
@@ -81,6 +90,22 @@ export async function openModel(
     };
   } finally {
     await first.close();
+  }
+}
+
+/** Hands the weights over through a directory beside the checkpoints, which the worker sees too. */
+async function loadFirst(
+  first: TensorflowEngine,
+  checkpoints: CheckpointFiles,
+  connection: EngineConnection,
+): Promise<void> {
+  const directory = await checkpoints.makeScratch();
+  try {
+    const start = new CheckpointFiles(directory);
+    const weights = await start.locate(await first.saveWeights(start));
+    await connection.change('load', { weights, optimizer: null });
+  } finally {
+    await rm(directory, { recursive: true, force: true });
   }
 }
 

@@ -1,17 +1,11 @@
-import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { engineOf } from '@retrace/config';
 import {
   accumulateLoss,
-  nameContent,
   SafetensorsFile,
   type AppliedGradients,
   type ApplyOptions,
   type CheckpointFiles,
   type FileRef,
-  type WrittenFile,
   type LossTerms,
   type SequenceBatch,
   type TokenPasses,
@@ -33,13 +27,8 @@ import type {
 import { EngineConnection } from './engine-connection.js';
 import { reachEngine, type ReachedEngine } from './engine-process.js';
 import { openModel, type OpenedModel } from './open-model.js';
+import { requireState, savedFiles } from './saved-files.js';
 import { TokenCalls } from './token-calls.js';
-
-/** Names of files in the directory of a save. */
-interface Saved {
-  readonly weights: { readonly file: string };
-  readonly optimizer?: { readonly file: string };
-}
 
 /**
  * `UpdateEngine` in another process, which computes with torch: token ids go there, three numbers a token come back, and the loss's
@@ -53,6 +42,8 @@ export class TorchEngine implements UpdateEngine {
   readonly location = '';
   readonly ratioTolerance: number;
   readonly used: UsedEngine;
+  /** Whether each process of the worker writes its own rows. */
+  private writesShards: boolean;
   private readonly tokens: TokenCalls;
   private hasGradients = false;
   private reference: FileRef | null = null;
@@ -62,12 +53,11 @@ export class TorchEngine implements UpdateEngine {
     private readonly checkpoints: CheckpointFiles,
     private readonly reached: ReachedEngine,
     private readonly connection: EngineConnection,
-    /** Where the process writes files that become checkpoints. */
-    private readonly exchange: string,
   ) {
     this.modelHash = model.modelHash;
     this.ratioTolerance = model.ratioTolerance;
     this.used = model.used;
+    this.writesShards = model.recipe.engine?.shardedCheckpoints ?? false;
     this.tokens = new TokenCalls(connection, model.recipe.optimizer.maxTokensPerMicroBatch);
   }
 
@@ -79,12 +69,11 @@ export class TorchEngine implements UpdateEngine {
   static async open(options: TensorflowEngineOptions): Promise<TorchEngine> {
     const reached = await reachEngine(engineOf(options.recipe));
     const connection = new EngineConnection(reached.address, { ended: reached.ended });
-    const exchange = await mkdtemp(join(tmpdir(), 'retrace-exchange-'));
     try {
-      const model = await openModel(options, connection, exchange);
-      return new TorchEngine(model, options.checkpoints, reached, connection, exchange);
+      const model = await openModel(options, connection);
+      return new TorchEngine(model, options.checkpoints, reached, connection);
     } catch (error) {
-      await release(reached, connection, exchange);
+      await release(reached, connection);
       throw error;
     }
   }
@@ -219,7 +208,7 @@ export class TorchEngine implements UpdateEngine {
   }
 
   async saveWeights(into = this.checkpoints): Promise<FileRef> {
-    const { weights } = await this.written('weights', (path) => into.write(createReadStream(path)));
+    const { weights } = await this.saved('weights', into);
     return weights;
   }
 
@@ -233,19 +222,18 @@ export class TorchEngine implements UpdateEngine {
     return;
   }
 
-  async save(into = this.checkpoints, onWritten?: (weights: WrittenFile) => void): Promise<EngineState> {
-    const take = (path: string, isWeights: boolean) =>
-      into.write(createReadStream(path), isWeights ? onWritten : undefined);
-    return requireState(await this.written('state', take));
+  /** The worker computes the names, so nobody can be offered the weights before their file has its own. */
+  async save(into = this.checkpoints): Promise<EngineState> {
+    return requireState(await this.saved('state', into));
   }
 
-  async nameWeights(): Promise<FileRef> {
-    const { weights } = await this.written('weights', (path) => nameContent(createReadStream(path)));
+  async nameWeights(like?: FileRef): Promise<FileRef> {
+    const { weights } = await this.named('weights', like?.sha256);
     return weights;
   }
 
-  async nameState(): Promise<EngineState> {
-    return requireState(await this.written('state', (path) => nameContent(createReadStream(path))));
+  async nameState(like?: EngineState): Promise<EngineState> {
+    return requireState(await this.named('state', like?.weights.sha256));
   }
 
   async load(state: EngineState, from = this.checkpoints): Promise<void> {
@@ -259,28 +247,32 @@ export class TorchEngine implements UpdateEngine {
 
   /** Ends the process where it was started here. */
   close(): Promise<void> {
-    return release(this.reached, this.connection, this.exchange);
+    return release(this.reached, this.connection);
   }
 
   private get hasSeparateCritic(): boolean {
     return typeof this.model.recipe.optimizer.criticLearningRate === 'number';
   }
 
-  /** Has the process write its files, and makes references of them. */
-  private async written(
-    what: 'weights' | 'state',
-    take: (path: string, isWeights: boolean) => Promise<FileRef>,
-  ): Promise<{ readonly weights: FileRef; readonly optimizer?: FileRef }> {
-    const directory = await mkdtemp(join(this.exchange, 'save-'));
-    try {
-      const { metadata } = this.model;
-      const saved = await this.connection.repeatable<Saved>('save', { directory, what, metadata });
-      const weights = await take(join(directory, saved.weights.file), true);
-      if (saved.optimizer === undefined) return { weights };
-      return { weights, optimizer: await take(join(directory, saved.optimizer.file), false) };
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
+  /** Names what is current in the form of its files, or in the other one where its weights are then called so. */
+  private async named(what: 'weights' | 'state', like: string | undefined) {
+    const named = await this.saved(what, this.checkpoints, true);
+    if (like === undefined || named.weights.sha256 === like || !this.canShard) return named;
+    this.writesShards = !this.writesShards;
+    const other = await this.saved(what, this.checkpoints, true);
+    if (other.weights.sha256 === like) return other;
+    this.writesShards = !this.writesShards;
+    return named;
+  }
+
+  /** verl's engine gives whole tensors only. */
+  private get canShard(): boolean {
+    return this.model.recipe.engine?.backend !== 'verl';
+  }
+
+  private saved(what: 'weights' | 'state', into: CheckpointFiles, namesOnly = false) {
+    const { metadata } = this.model;
+    return savedFiles(this.connection, { what, metadata, sharded: this.writesShards, into, namesOnly });
   }
 }
 
@@ -293,23 +285,7 @@ async function requireStateAt(path: string): Promise<void> {
   }
 }
 
-async function release(
-  reached: ReachedEngine,
-  connection: EngineConnection,
-  exchange: string,
-): Promise<void> {
+async function release(reached: ReachedEngine, connection: EngineConnection): Promise<void> {
   connection.close();
   await reached.stop();
-  await rm(exchange, { recursive: true, force: true });
-}
-
-function requireState({
-  weights,
-  optimizer,
-}: {
-  readonly weights: FileRef;
-  readonly optimizer?: FileRef;
-}): EngineState {
-  if (optimizer) return { weights, optimizer };
-  throw new TrainerError('ENGINE_LOST', "the engine's answer to save names no file of the optimizer");
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -28,35 +29,68 @@ def damaged(path: str | Path, reason: object) -> EngineError:
 
 
 class TensorFile:
-    """A file whose tensors are read one at a time, or only some rows of them."""
+    """A file whose tensors are read one at a time, or only some rows of them.
+
+    It may be an index of shards, which lie beside it: each then has some rows of a tensor, in the order of the index.
+    """
 
     def __init__(self, path: str | Path):
         self.path = path
-        if not os.path.isfile(path):
-            raise damaged(path, "no such file; give the path of a safetensors file on the engine's machine")
-        try:
-            self._file = safe_open(str(path), framework="pt").__enter__()
-        except (SafetensorError, OSError) as error:
-            raise damaged(path, error) from error
-        self.names = set(self._file.keys())
-        self.metadata: dict[str, str] = self._file.metadata() or {}
+        index = _open(path)
+        self.metadata: dict[str, str] = index.metadata() or {}
+        names = shard_names(path, self.metadata)
+        self.is_index = names is not None
+        self._files = [index] if names is None else [_open(Path(path).parent / name) for name in names]
+        self.names = {name for file in self._files for name in file.keys()}  # noqa: SIM118
+
+    def _parts(self, name: str) -> list[Any]:
+        return [file.get_slice(name) for file in self._files if name in file.keys()]  # noqa: SIM118
 
     def require(self, name: str, shape: tuple[int, ...]) -> None:
         """Check that a tensor is there with this shape."""
-        found = tuple(self._file.get_slice(name).get_shape()) if name in self.names else None
-        if found != shape:
-            has = "is missing" if found is None else f"has shape {list(found)}"
+        shapes = [tuple(part.get_shape()) for part in self._parts(name)]
+        if len(shapes) > 1 and len({part[1:] for part in shapes}) == 1:
+            shapes = [(sum(part[0] for part in shapes), *shapes[0][1:])]
+        if shapes != [shape]:
+            has = f"has shape {' and '.join(str(list(part)) for part in shapes)}" if shapes else "is missing"
             raise damaged(self.path, f"tensor {name} {has}; the model needs {list(shape)}")
 
     def rows(self, name: str, start: int, end: int, device: torch.device) -> torch.Tensor:
         """Read some rows of a tensor to a device, as float32; they must be finite."""
         try:
-            values = self._file.get_slice(name)[start:end].to(device).float()
+            pieces, at = [], 0
+            parts = self._parts(name)
+            for part in parts:
+                first, at = at, at + part.get_shape()[0]
+                if len(parts) == 1 or (start < at and first < end):
+                    pieces.append(part[max(start - first, 0) : min(end, at) - first])
+            values = pieces[0] if len(pieces) == 1 else torch.cat(pieces or [parts[0][0:0]])
+            values = values.to(device).float()
         except (SafetensorError, OSError) as error:
             raise damaged(self.path, f"tensor {name}: {error}") from error
         if not bool(torch.isfinite(values).all()):
             raise damaged(self.path, f"tensor {name} has values that are not finite")
         return values
+
+
+def _open(path: str | Path) -> Any:
+    if not os.path.isfile(path):
+        raise damaged(path, "no such file; give the path of a safetensors file on the engine's machine")
+    try:
+        return safe_open(str(path), framework="pt").__enter__()
+    except (SafetensorError, OSError) as error:
+        raise damaged(path, error) from error
+
+
+def shard_names(path: str | Path, metadata: Mapping[str, str]) -> list[str] | None:
+    """Names of the files that an index lists, as libs/policy writes it; None for a file that is none."""
+    text = metadata.get("retraceShards")
+    if text is None:
+        return None
+    shards = [shard.partition(":")[0] for shard in text.split(",")]
+    if not all(re.fullmatch("[0-9a-f]{64}", sha256) for sha256 in shards):
+        raise damaged(path, f"metadata.retraceShards is {text[:200]!r}; it must list SHA-256:bytes")
+    return [f"{sha256}.safetensors" for sha256 in shards]
 
 
 class ModelDirectory:
@@ -103,10 +137,12 @@ def write_tensors(
     metadata: Mapping[str, str],
     *,
     is_writer: bool,
+    digest: Any,
 ) -> OSError | None:
     """Write float32 tensors one at a time, and sync the file; returns what the disk refused.
 
-    Every rank must call it, since the values of a sharded tensor come from all of them; only the writer opens the file.
+    Every rank must call it where the values of a sharded tensor come from all of them; only the writer opens the file.
+    `digest`, an object of hashlib, is updated with all that is written.
     """
     entries = list(entries)
     header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
@@ -118,10 +154,16 @@ def write_tensors(
     text += b" " * (-len(text) % ALIGNMENT)
     refused: OSError | None = None
     stream = None
+
+    def write(piece: bytes | memoryview) -> None:
+        assert stream is not None
+        stream.write(piece)
+        digest.update(piece)
+
     try:
         if is_writer:
             stream = open(path, "xb")  # noqa: SIM115
-            stream.write(struct.pack("<Q", len(text)) + text)
+            write(struct.pack("<Q", len(text)) + text)
     except OSError as error:
         refused = error
     for _, _, values in entries:
@@ -129,7 +171,7 @@ def write_tensors(
         if stream is None or refused is not None:
             continue
         try:
-            stream.write(memoryview(tensor.detach().float().cpu().contiguous().numpy()).cast("B"))
+            write(memoryview(tensor.detach().float().cpu().contiguous().numpy()).cast("B"))
         except OSError as error:
             refused = error
     return refused if stream is None else _close(stream, path, refused)

@@ -5,7 +5,7 @@ All ranks make the same calls in the same order; what a call returns counts on r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ from .model import Pack, RotaryCache, Wanted, make_pack
 from .optimizer import MOMENTS, Applied, Optimizer, StepOptions
 from .options import OpenOptions
 from .shares import Sequences, cut, share_out
-from .weights import Shards, Weights
+from .weights import Sharded, Shards, Weights
 
 AVERAGE_PREFIX = "average."
 
@@ -241,30 +241,36 @@ class Engine(EngineBase):
 
     # States
 
-    def save(self, directory: str, what: str, metadata: Mapping[str, str]) -> dict[str, Any]:
-        """Write weights, and for `state` the optimizer too, into files that are durable afterwards."""
+    def save(
+        self, directory: str, what: str, metadata: Mapping[str, str], *, sharded: bool
+    ) -> dict[str, Any]:
+        """Write weights, and for `state` the optimizer too, into files that are durable afterwards: whole, or each rank its own rows."""
         self._require_loaded()
-        contents: dict[str, FileContent] = {"weights": (self._weight_entries(), metadata)}
+        entries_of = own_entries if sharded else whole_entries
+        contents: dict[str, FileContent] = {
+            "weights": (self._entries(self.weights.shards(), "", entries_of), metadata)
+        }
         if what == "state":
             averages = {} if self._moving is None else {"averages": "yes"}
-            contents["optimizer"] = (self._state_entries(), {**self.optimizer.step_counts(), **averages})
-        return self._write_files(directory, contents)
+            contents["optimizer"] = (
+                self._state_entries(entries_of),
+                {**self.optimizer.step_counts(), **averages},
+            )
+        return self._write_files(directory, contents, sharded=sharded)
 
-    def _weight_entries(self) -> Iterator[Any]:
-        return self._entries(self.weights.shards(), "")
-
-    def _state_entries(self) -> Iterator[Any]:
+    def _state_entries(self, entries_of: EntriesOf) -> Iterator[Any]:
         order = self._moment_order()
         for name, prefix in MOMENTS.items():
-            entries = {entry[0]: entry for entry in self._entries(self.optimizer.moments(name), prefix)}
-            yield from (entries[prefix + part] for part in order)
+            entries = {
+                entry[0]: entry for entry in self._entries(self.optimizer.moments(name), prefix, entries_of)
+            }
+            yield from (entries[name] for part in order if (name := prefix + part) in entries)
         if self._moving is not None:
-            yield from self._entries(self._moving, AVERAGE_PREFIX)
+            yield from self._entries(self._moving, AVERAGE_PREFIX, entries_of)
 
-    def _entries(self, shards: Shards, prefix: str) -> Iterator[Any]:
+    def _entries(self, shards: Shards, prefix: str, entries_of: EntriesOf) -> Iterator[Any]:
         for sharded, shard in zip(self.weights.trained, shards, strict=True):
-            values = lambda sharded=sharded, shard=shard: sharded.whole(shard)  # noqa: E731
-            yield prefix + sharded.part.name, sharded.part.shape, values
+            yield from entries_of(prefix + sharded.part.name, sharded, shard)
 
     def load(self, weights: str, optimizer: str | None) -> None:
         """Return to a saved state; both files are checked before anything changes. Without an optimizer's file it starts from 0."""
@@ -287,6 +293,21 @@ class Engine(EngineBase):
         self.optimizer.require_in(file)
         if file.metadata.get("averages") == "yes":
             self.weights.require_in(file, AVERAGE_PREFIX)
+
+
+Entry = tuple[str, tuple[int, ...], Callable[[], torch.Tensor]]
+EntriesOf = Callable[[str, Sharded, torch.Tensor], Iterator[Entry]]
+
+
+def whole_entries(name: str, sharded: Sharded, shard: torch.Tensor) -> Iterator[Entry]:
+    """The tensor with the rows of all ranks."""
+    yield name, sharded.part.shape, lambda: sharded.whole(shard)
+
+
+def own_entries(name: str, _: Sharded, shard: torch.Tensor) -> Iterator[Entry]:
+    """The rows of this rank; nothing where it has none."""
+    if len(shard):
+        yield name, tuple(shard.shape), lambda: shard
 
 
 def numpy_of(column: torch.Tensor) -> NDArray[np.float32]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import resource
 import secrets
 import time
@@ -90,20 +91,31 @@ class EngineBase:
         self._group.agree(error)
         return files
 
-    def _write_files(self, directory: str, contents: Mapping[str, FileContent]) -> dict[str, Any]:
-        """Write files of random names that are durable afterwards; every rank must call it, and rank 0 writes."""
-        self._group.agree(
-            None if Path(directory).is_dir() or self._group.rank > 0 else no_directory(directory)
-        )
-        names: dict[str, Any] = {}
+    def _write_files(
+        self, directory: str, contents: Mapping[str, FileContent], *, sharded: bool = False
+    ) -> dict[str, Any]:
+        """Write files of random names that are durable afterwards: rank 0 each whole, or every rank the entries that it has.
+
+        Every rank must call it. Returns on rank 0 the files of all ranks in their order, and the texts of the whole.
+        """
+        writes = sharded or self._group.rank == 0
+        self._group.agree(None if not writes or Path(directory).is_dir() else no_directory(directory))
+        saved: dict[str, Any] = {}
         for key, (entries, texts) in contents.items():
-            name = f"{key}-{secrets.token_hex(8)}.safetensors"
-            path = Path(directory) / name
-            refused = write_tensors(path, entries, texts, is_writer=self._group.rank == 0)
-            reason = None if refused is None else f"{path} could not be written ({refused}); free disk space"
-            self._group.agree(None if reason is None else EngineError("INTERNAL", reason))
-            names[key] = {"file": name}
-        return names
+            own, digest = list(entries), hashlib.sha256()
+            is_writer = writes and (not sharded or len(own) > 0)
+            path = Path(directory) / f"{key}-{secrets.token_hex(8)}.safetensors"
+            within = {} if sharded else texts
+            refused = write_tensors(path, own, within, is_writer=is_writer, digest=digest)
+            self._group.agree(None if refused is None else not_written(path, refused))
+            file = (
+                {"file": path.name, "sha256": digest.hexdigest(), "sizeBytes": path.stat().st_size}
+                if is_writer
+                else None
+            )
+            files = [found for found in self._group.gather(file) if found is not None]
+            saved[key] = {"files": files, "texts": dict(texts)}
+        return saved
 
     def _moment_order(self) -> list[str]:
         """Names of trained parameters as the optimizer's file orders them."""
@@ -152,6 +164,11 @@ class EngineBase:
 def no_directory(directory: str) -> EngineError:
     """A directory to save into that isn't there."""
     return invalid("directory", directory, "a directory that exists on the engine's machine")
+
+
+def not_written(path: Path, refused: OSError) -> EngineError:
+    """A file that the disk refused."""
+    return EngineError("INTERNAL", f"{path} could not be written ({refused}); free disk space")
 
 
 def no_graph(name: str, kept: str | None) -> EngineError:

@@ -35,7 +35,7 @@ from .wire import (
     write_columns,
 )
 
-PROTOCOL = 1
+PROTOCOL = 2
 MAX_BODY_BYTES = 2**32
 # Calls that change the engine: they have a number, and are never made twice.
 NUMBERED = {"open", "backward", "step", "discard", "load", "move-reference"}
@@ -299,8 +299,9 @@ class Server:
         what = fields.take("what", lambda v: v in ("weights", "state"), "'weights' or 'state'")
         is_texts = lambda v: isinstance(v, dict) and all(isinstance(text, str) for text in v.values())  # noqa: E731
         metadata = fields.take("metadata", is_texts, "an object of strings", {})
+        sharded = fields.flag("sharded", False)
         fields.finish()
-        return self._rank.call("save", directory=directory, what=what, metadata=metadata)
+        return self._rank.call("save", directory=directory, what=what, metadata=metadata, sharded=sharded)
 
     def load(self, call: Call) -> Any:
         """Return to files."""

@@ -1,25 +1,24 @@
 import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PolicyError } from '../../policy-error.js';
-import {
-  CheckpointFiles,
-  fileNameOf,
-  hashOfName,
-  nameContent,
-  requireContent,
-  type FileRef,
-} from '../checkpoint-files.js';
-import { SafetensorsFile } from '../safetensors-file.js';
+import { requireContent } from '../checkpoint-errors.js';
+import { CheckpointFiles, nameContent, type AdoptedFile } from '../checkpoint-files.js';
+import { fileNameOf, hashOfName, type FileRef } from '../file-ref.js';
+import type { SafetensorsMetadata } from '../safetensors-header.js';
+import { MAX_INDEX_BYTES } from '../shards.js';
 import type { BlobStore } from './blob-store.js';
 
-/** Files that the cache keeps: weights and optimizer state of the newest versions, which are read next. */
-const MAX_CACHED_FILES = 4;
+/** Checkpoints that the cache keeps: weights and optimizer state of the newest versions, which are read next. */
+const MAX_CACHED = 4;
 
 /**
  * Checkpoint files in shared storage, with a directory on this machine as a cache of a few. A file is in the storage when `write` resolves.
  * Whatever comes from the storage is compared with its hash.
  */
 export class RemoteCheckpointFiles extends CheckpointFiles {
+  /** Most files of a checkpoint that was met: an index has shards. */
+  private mostFiles = 1;
+
   constructor(
     cacheDirectory: string,
     private readonly remote: BlobStore,
@@ -41,30 +40,52 @@ export class RemoteCheckpointFiles extends CheckpointFiles {
     return super.read(ref);
   }
 
-  /**
-   * Verifies the content in the storage, whatever the cache has.
-   *
-   * @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`, `CHECKPOINT_STORAGE_FAILED`
-   */
-  override async verify(ref: FileRef): Promise<void> {
-    requireContent(ref, await nameContent(await this.pieces(ref)));
+  override async filesOf(ref: FileRef): Promise<readonly FileRef[]> {
+    const files = await super.filesOf(ref);
+    this.mostFiles = Math.max(this.mostFiles, files.length);
+    return files;
   }
 
-  /** @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`, `CHECKPOINT_STORAGE_FAILED`, `INVALID_FILE` */
-  override async open(ref: FileRef): Promise<SafetensorsFile> {
-    await this.fetch(ref);
-    return SafetensorsFile.open(this.pathOf(ref.sha256));
+  /** Verifies the content in the storage, whatever the cache has. */
+  protected override async verifyFile(ref: FileRef): Promise<void> {
+    requireContent(ref, await nameContent(await this.pieces(ref)));
   }
 
   /** @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`, `CHECKPOINT_STORAGE_FAILED` */
   override async locate(ref: FileRef): Promise<string> {
     await this.fetch(ref);
+    const [, ...shards] = await this.filesOf(ref);
+    for (const shard of shards) await this.fetch(shard);
     return this.pathOf(ref.sha256);
   }
 
-  override async remove(sha256: string): Promise<void> {
-    await super.remove(sha256);
+  override async adopt(shards: readonly AdoptedFile[], metadata: SafetensorsMetadata): Promise<FileRef> {
+    this.mostFiles = Math.max(this.mostFiles, shards.length + 1);
+    return super.adopt(shards, metadata);
+  }
+
+  protected override async take(file: AdoptedFile): Promise<void> {
+    await super.take(file);
+    await this.remote.put(fileNameOf(file.sha256), this.pathOf(file.sha256));
+    await this.prune();
+  }
+
+  protected override async removeFile(sha256: string): Promise<void> {
+    await super.removeFile(sha256);
     await this.remote.delete(fileNameOf(sha256));
+  }
+
+  protected override async readSmall(sha256: string): Promise<Uint8Array | null> {
+    const pieces = await this.remote.get(fileNameOf(sha256));
+    if (pieces === null) return null;
+    const read: Uint8Array[] = [];
+    let numBytes = 0;
+    for await (const piece of pieces) {
+      numBytes += piece.length;
+      if (numBytes > MAX_INDEX_BYTES) return null;
+      read.push(piece);
+    }
+    return Buffer.concat(read);
   }
 
   /** Lists the files in the storage. */
@@ -79,7 +100,7 @@ export class RemoteCheckpointFiles extends CheckpointFiles {
   /** Brings a file into the cache, unless it is there with its content. */
   private async fetch(ref: FileRef): Promise<void> {
     const path = this.pathOf(ref.sha256);
-    const isCached = await super.verify(ref).then(
+    const isCached = await super.verifyFile(ref).then(
       () => true,
       (error: unknown) => {
         if (error instanceof PolicyError) return false;
@@ -96,7 +117,7 @@ export class RemoteCheckpointFiles extends CheckpointFiles {
       requireContent(ref, found);
     } catch (error) {
       // The content matches its own name, but it is not the file that was asked for.
-      await super.remove(found.sha256);
+      await super.removeFile(found.sha256);
       throw error;
     }
     await this.prune();
@@ -111,8 +132,9 @@ export class RemoteCheckpointFiles extends CheckpointFiles {
 
   /** Removes the files of the cache that were used longest ago; one that is open stays readable. */
   private async prune(): Promise<void> {
+    const mostKept = MAX_CACHED * this.mostFiles;
     const names = (await readdir(this.directory)).filter((name) => hashOfName(name) !== null);
-    if (names.length <= MAX_CACHED_FILES) return;
+    if (names.length <= mostKept) return;
     const used = await Promise.all(
       names.map(async (name) => {
         const path = join(this.directory, name);
@@ -120,6 +142,6 @@ export class RemoteCheckpointFiles extends CheckpointFiles {
       }),
     );
     used.sort((a, b) => b.mtimeMs - a.mtimeMs);
-    for (const { path } of used.slice(MAX_CACHED_FILES)) await rm(path, { force: true });
+    for (const { path } of used.slice(mostKept)) await rm(path, { force: true });
   }
 }

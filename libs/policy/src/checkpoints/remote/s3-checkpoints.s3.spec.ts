@@ -1,10 +1,12 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { appendFile, copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import type {} from '../../../s3-server/start-s3-server.mjs';
 import type { CheckpointFiles } from '../checkpoint-files.js';
+import { encodeSafetensors } from '../../testing/safetensors.js';
 import { describeBlobStore } from './blob-store.contract.js';
 import { checkpointsAt } from './checkpoints-at.js';
 import { S3BlobStore } from './s3-blob-store.js';
@@ -65,6 +67,41 @@ describe.skipIf('unavailable' in server)(title, () => {
       }
       await writer.remove(refs[0].sha256);
       expect(await on('third').list()).toHaveLength(6);
+    });
+
+    it('take shards, which another machine reads as one file, and remove them with it', async () => {
+      const writer = on('writer');
+      const adopt = async (value: number) => {
+        const scratch = await writer.makeScratch();
+        const shards = [1, value].map((first, s) => {
+          const bytes = encodeSafetensors(new Map([['w', { shape: [1], data: Float32Array.of(first) }]]));
+          const path = join(scratch, String(s));
+          writeFileSync(path, bytes);
+          return { path, sha256: createHash('sha256').update(bytes).digest('hex'), sizeBytes: bytes.length };
+        });
+        const ref = await writer.adopt(shards, { value: String(value) });
+        await rm(scratch, { recursive: true });
+        return ref;
+      };
+      const refs = [];
+      for (let value = 2; value < 8; value++) refs.push(await adopt(value));
+      const reader = on('reader');
+      for (const [n, ref] of refs.entries()) {
+        const file = await reader.open(ref);
+        const values = new Float32Array(2);
+        await file.read('w', values);
+        expect([...values]).toEqual([1, n + 2]);
+        await file.close();
+      }
+      // Four checkpoints of three files.
+      for (const machine of ['writer', 'reader'])
+        expect(await readdir(join(directory, `${machine}-cache`))).toHaveLength(12);
+      await writeFile(objectOf((await writer.filesOf(refs[5]))[2].sha256), 'damaged');
+      await expect(on('third').verify(refs[5])).rejects.toMatchObject({ code: 'CHECKPOINT_CORRUPT' });
+      for (const { sha256 } of refs.slice(1)) await on('third').remove(sha256);
+      expect(await on('third').list()).toHaveLength(3);
+      await on('third').remove(refs[0].sha256);
+      expect(await on('third').list()).toEqual([]);
     });
 
     it('tell a missing file from a corrupt one, wherever it was damaged', async () => {

@@ -197,8 +197,12 @@ class VerlEngine(EngineBase):
 
     # States
 
-    def save(self, directory: str, what: str, metadata: Mapping[str, str]) -> dict[str, Any]:
+    def save(
+        self, directory: str, what: str, metadata: Mapping[str, str], *, sharded: bool
+    ) -> dict[str, Any]:
         """Write weights, and for `state` the optimizer too, into files that are durable afterwards."""
+        if sharded:
+            raise unsupported("save.sharded", sharded, "false: verl's engine gives whole tensors")
         model = self.model
         contents: dict[str, FileContent] = {"weights": (model.weights(), metadata)}
         if what == "state":
@@ -224,6 +228,8 @@ class VerlEngine(EngineBase):
         return VerlModel(self._options, self._settings, weights, self._group)
 
     def _require_weights(self, file: TensorFile, prefix: str = "") -> None:
+        if file.is_index:
+            raise unsupported("load", str(file.path), "one file: verl reads it itself; these are shards")
         parts = self.trained_parts()
         for part in parts:
             file.require(prefix + part.name, part.shape)

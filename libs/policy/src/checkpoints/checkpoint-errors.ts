@@ -1,0 +1,30 @@
+import { PolicyError } from '../policy-error.js';
+import type { FileRef } from './file-ref.js';
+
+/** What a refusal of the disk becomes. */
+export function notWritten(cause: unknown): PolicyError {
+  if (cause instanceof PolicyError) return cause;
+  const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
+  return new PolicyError(
+    'CHECKPOINT_NOT_WRITTEN',
+    `a checkpoint file could not be written (${reason}); free disk space or fix the permissions of the checkpoint directory`,
+    { cause, retriable: true },
+  );
+}
+
+/** Names the file that is missing; other errors stay. */
+export function refuseMissing({ sha256 }: FileRef): (cause: NodeJS.ErrnoException) => never {
+  return (cause) => {
+    if (cause.code !== 'ENOENT') throw cause;
+    throw new PolicyError('CHECKPOINT_MISSING', `checkpoint file ${sha256} does not exist`, { cause });
+  };
+}
+
+/** @throws PolicyError `CHECKPOINT_CORRUPT` where the content that was found is another */
+export function requireContent(ref: FileRef, found: FileRef): void {
+  if (found.sizeBytes === ref.sizeBytes && found.sha256 === ref.sha256) return;
+  throw new PolicyError(
+    'CHECKPOINT_CORRUPT',
+    `checkpoint file ${ref.sha256} has ${found.sizeBytes} bytes that don't match its hash; it should have ${ref.sizeBytes}`,
+  );
+}

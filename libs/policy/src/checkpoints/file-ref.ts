@@ -1,0 +1,18 @@
+/** Names the content of a file. */
+export interface FileRef {
+  /** Hex. */
+  readonly sha256: string;
+  readonly sizeBytes: number;
+}
+
+const SUFFIX = '.safetensors';
+
+/** The name of a checkpoint file, on disk and in object storage. */
+export function fileNameOf(sha256: string): string {
+  return `${sha256}${SUFFIX}`;
+}
+
+/** The hash in the name of a checkpoint file; null for another name. */
+export function hashOfName(name: string): string | null {
+  return name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : null;
+}
