@@ -1,7 +1,7 @@
 import { PolicyError } from '../policy-error.js';
 import type { FileRef } from './file-ref.js';
 
-/** What a refusal of the disk becomes. */
+/** The error of a disk that refuses. */
 export function notWritten(cause: unknown): PolicyError {
   if (cause instanceof PolicyError) return cause;
   const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);

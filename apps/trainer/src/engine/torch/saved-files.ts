@@ -11,7 +11,7 @@ import { TrainerError } from '../../trainer-error.js';
 import type { EngineState } from '../update-engine.js';
 import type { EngineConnection } from './engine-connection.js';
 
-/** What a worker saved: one file, or the shards of one in the order of the processes that wrote them. */
+/** Files that a worker saved: one, or the shards of one in the order of the processes that wrote them. */
 interface SavedFiles {
   readonly files: readonly (FileRef & { readonly file: string })[];
   /** Text entries of the whole. */
@@ -42,7 +42,10 @@ export async function savedFiles(
 ): Promise<{ readonly weights: FileRef; readonly optimizer?: FileRef }> {
   const directory = await into.makeScratch();
   const take = ({ files, texts }: SavedFiles): Promise<FileRef> => {
-    const written: AdoptedFile[] = files.map((saved) => ({ ...saved, path: join(directory, basename(saved.file)) }));
+    const written: AdoptedFile[] = files.map((saved) => ({
+      ...saved,
+      path: join(directory, basename(saved.file)),
+    }));
     if (namesOnly) return nameOf(written, sharded ? texts : null);
     return sharded ? into.adopt(written, texts) : into.adoptFile(oneOf(written));
   };
