@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OtelSpan } from '@retrace/importers';
 import type { WireRecord } from '@retrace/recording';
-import { DirectoryHold } from './directory-hold.js';
 import { TraceIntake, type TraceWriter, type WriteVerdict } from './trace-intake.js';
 import { TraceJournal, type JournalEntry } from './trace-journal.js';
 
@@ -182,16 +181,5 @@ describe('the journal of traces', () => {
     await journal.close();
     await (await TraceJournal.open(directory, (each) => entries.push(each), expect.fail)).close();
     expect(entries).toEqual([entry]);
-  });
-});
-
-describe('a hold on a directory', () => {
-  it('is for one at a time, and free when the process that had it is gone', async () => {
-    const hold = await DirectoryHold.claim(directory);
-    expect(await DirectoryHold.claim(directory)).toBeNull();
-    await hold?.release();
-    const again = await DirectoryHold.claim(directory);
-    expect(again).not.toBeNull();
-    await again?.release();
   });
 });

@@ -1,0 +1,5 @@
+export { DirectoryHold } from './directory-hold.js';
+export { framedBytes } from './frames.js';
+export { writeSegment } from './segment.js';
+export { Spool, type SpoolReader, type SpoolSettings } from './spool.js';
+export { SpoolError, type SpoolErrorCode } from './spool-error.js';
