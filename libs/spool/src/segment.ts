@@ -1,5 +1,5 @@
-import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { FileWindow, syncDirectory, writeAll } from './files.js';
 import { findFrame, frameHeader, framedBytes, recordIn } from './frames.js';
 import { segmentFile, type SegmentFile } from './segment-file.js';
@@ -229,14 +229,19 @@ async function nextWhole(at: number, size: number, read: Search['read']): Promis
   }
 }
 
-/** Makes a segment of a directory with these records, in one step: of a file in an earlier format, say. */
+/**
+ * Makes the segment of a directory with this number and these records, in one step, unless it is there: of a file in an earlier format,
+ * which may be removed afterwards.
+ */
 export async function writeSegment(
   directory: string,
   number: number,
   records: readonly Uint8Array[],
 ): Promise<void> {
+  const file = segmentFile(directory, number);
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const segment = new Segment(segmentFile(directory, number));
+  if ((await readdir(directory)).includes(basename(file.path))) return;
+  const segment = new Segment(file);
   await segment.createWhole(records);
   await segment.close();
 }
