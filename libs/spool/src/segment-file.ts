@@ -1,4 +1,4 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const NAME = /^(\d{10})\.(spool|snapshot)$/;
@@ -26,6 +26,15 @@ export async function currentFiles(directory: string): Promise<readonly SegmentF
   const first = Math.max(0, last);
   for (const { path } of files.slice(0, first)) await rm(path);
   return files.slice(first);
+}
+
+/** Makes a file that is a segment but for its name the newest one of a directory, in one step; where there is none, does nothing. */
+export async function adoptSegment(directory: string, path: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const number = ((await allFiles(directory)).at(-1)?.number ?? 0) + 1;
+  await rename(path, segmentFile(directory, number).path).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  });
 }
 
 /** Removes the files with higher numbers, the newest first. @returns their bytes */
