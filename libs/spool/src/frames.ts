@@ -10,17 +10,18 @@ export function framedBytes(recordBytes: number): number {
   return FRAME_HEADER_BYTES + recordBytes;
 }
 
-export function frameHeader(record: Uint8Array): Buffer {
-  const header = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
-  header.writeUInt32LE(record.length, 0);
-  header.writeUInt32LE(checksumOf(header, record), 4);
-  return header;
+/** Writes the frame of a record at a position. @returns where it ends */
+export function writeFrame(bytes: Buffer, at: number, record: Uint8Array): number {
+  bytes.writeUInt32LE(record.length, at);
+  bytes.writeUInt32LE(checksumOf(bytes, at, record), at + 4);
+  bytes.set(record, at + FRAME_HEADER_BYTES);
+  return at + framedBytes(record.length);
 }
 
 /** The record of a frame that is all of `bytes`; null when it is damaged. */
 export function recordIn(bytes: Buffer): Buffer | null {
   const record = bytes.subarray(FRAME_HEADER_BYTES);
-  return checksumOf(bytes, record) === bytes.readUInt32LE(4) ? record : null;
+  return checksumOf(bytes, 0, record) === bytes.readUInt32LE(4) ? record : null;
 }
 
 /** A frame of a file, or what is in the place of one. */
@@ -45,6 +46,7 @@ export async function findFrame(
   return record === null ? { kind: 'damaged', numBytes } : { kind: 'whole', record };
 }
 
-function checksumOf(header: Buffer, record: Uint8Array): number {
-  return crc32(record, crc32(header.subarray(0, 4)));
+/** @param at where the length of the record is in `bytes` */
+function checksumOf(bytes: Buffer, at: number, record: Uint8Array): number {
+  return crc32(record, crc32(bytes.subarray(at, at + 4)));
 }

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { FileWindow, syncDirectory, writeAll } from './files.js';
-import { findFrame, frameHeader, framedBytes, recordIn } from './frames.js';
+import { findFrame, framedBytes, recordIn, writeFrame } from './frames.js';
 import { segmentFile, type SegmentFile } from './segment-file.js';
 import { SpoolError } from './spool-error.js';
 
@@ -251,10 +251,11 @@ function headerOf(owner: string): string {
 }
 
 function framesOf(records: readonly Uint8Array[], header: string): Buffer {
-  return Buffer.concat([
-    Buffer.from(header, 'latin1'),
-    ...records.flatMap((record) => [frameHeader(record), record]),
-  ]);
+  const numBytes = records.reduce((sum, { length }) => sum + framedBytes(length), header.length);
+  const bytes = Buffer.allocUnsafe(numBytes);
+  let at = bytes.write(header, 'latin1');
+  for (const record of records) at = writeFrame(bytes, at, record);
+  return bytes;
 }
 
 function fail(path: string, reason = 'the file became shorter'): never {
