@@ -23,6 +23,7 @@ const ARROWS = {
   trajectory: [],
   algorithms: [],
   random: [],
+  spool: [],
   rewards: ['algorithms'],
   log: ['trajectory'],
   store: ['trajectory', 'log', 'algorithms'],
@@ -137,10 +138,10 @@ export default {
     {
       name: 'proxy-imports-client-and-protocols-only',
       comment:
-        'It records while Retrace is down, so it opens neither log nor store. The guard against foreign web pages is the rule of all servers, and imports nothing.',
+        'It records while Retrace is down, so it opens neither log nor store. The spool and the guard against foreign web pages import nothing.',
       severity: 'error',
       from: { path: '^apps/gateway/src/(http|proxy)/', pathNot: SPEC },
-      to: { path: '^(libs/(?!(page-guard|chat)/)|apps/gateway/src/serve/)' },
+      to: { path: '^(libs/(?!(page-guard|chat|spool)/)|apps/gateway/src/serve/)' },
     },
     {
       name: 'gateway-loads-one-entry',

@@ -1,10 +1,9 @@
-import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { appendFile, copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OtelSpan } from '@retrace/importers';
 import type { WireRecord } from '@retrace/recording';
-import { DirectoryHold } from './directory-hold.js';
 import { TraceIntake, type TraceWriter, type WriteVerdict } from './trace-intake.js';
 import { TraceJournal, type JournalEntry } from './trace-journal.js';
 
@@ -144,21 +143,43 @@ describe('an intake of traces', () => {
     await intake.close();
   });
 
-  it('goes on behind a damaged line, says which, and leaves out a line that was cut off', async () => {
+  it('goes on behind a damaged record, says which, and cuts off one that was not written wholly', async () => {
     const first = await open();
     await first.accept('run', [span(1)]);
+    await first.accept('other', [span(3, 'x')]);
+    await first.accept('run', [span(2, 'x')]);
     await first.close();
     const [name] = await readdir(directory);
-    await appendFile(join(directory, name), '{"kind":"spans","sco\n');
-    await appendFile(join(directory, name), '{"kind":"spans"');
+    const bytes = await readFile(join(directory, name));
+    bytes[bytes.indexOf('other')] ^= 1;
+    await writeFile(join(directory, name), Buffer.concat([bytes, Buffer.from('torn')]));
     const second = await open();
-    expect(warnings).toEqual([expect.stringMatching(/^line 2 of .* is damaged/)]);
-    await second.accept('run', [span(2, 'x')]);
-    await second.close();
-    const third = await open();
-    await turnAt(third, 3_000);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^\d{3} bytes at \d{3} of .* are no whole record, and were lost$/),
+      expect.stringMatching(/^4 bytes at \d{3,4} of .*, and were cut off; no span in them was confirmed/),
+    ]);
+    await turnAt(second, 3_000);
     expect(writer.episodes).toEqual([T]);
-    await third.close();
+    await second.close();
+  });
+
+  it('takes over the files of an earlier version once, without a torn line, and says which line is damaged', async () => {
+    const golden = join(import.meta.dirname, '../../../../test/golden/spools/traces.jsonl');
+    const earlier = join(directory, '0000000003.jsonl');
+    await copyFile(golden, earlier);
+    await appendFile(earlier, '{"kind":"spans","sco\n{"kind":"spans"');
+    const first = await open();
+    expect(warnings.splice(0)).toEqual([expect.stringMatching(/^line 4 of .* is damaged/)]);
+    expect(first.numOpenTraces).toBe(2);
+    await first.close();
+    expect(await readdir(directory)).toEqual(['0000000003.spool']);
+    // A crash before the file was removed.
+    await copyFile(golden, earlier);
+    const second = await open();
+    await turnAt(second, 0);
+    await turnAt(second, 70_000);
+    expect(writer.episodes).toEqual([T, `${T}/late-3`]);
+    await second.close();
   });
 });
 
@@ -182,16 +203,5 @@ describe('the journal of traces', () => {
     await journal.close();
     await (await TraceJournal.open(directory, (each) => entries.push(each), expect.fail)).close();
     expect(entries).toEqual([entry]);
-  });
-});
-
-describe('a hold on a directory', () => {
-  it('is for one at a time, and free when the process that had it is gone', async () => {
-    const hold = await DirectoryHold.claim(directory);
-    expect(await DirectoryHold.claim(directory)).toBeNull();
-    await hold?.release();
-    const again = await DirectoryHold.claim(directory);
-    expect(again).not.toBeNull();
-    await again?.release();
   });
 });

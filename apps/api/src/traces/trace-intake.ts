@@ -8,6 +8,7 @@ import {
   type OtelSpan,
 } from '@retrace/importers';
 import type { WireRecord } from '@retrace/recording';
+import { SpoolError } from '@retrace/spool';
 import { ProblemError } from '../problems/problem.js';
 import { TraceJournal, type JournalEntry } from './trace-journal.js';
 
@@ -103,9 +104,7 @@ export class TraceIntake {
       (entry, segment) => {
         intake.restore(entry, segment);
       },
-      (path, line) => {
-        options.onWarning(`line ${line} of ${path} is damaged; the spans in it are lost`);
-      },
+      options.onWarning,
     );
     return intake;
   }
@@ -262,7 +261,9 @@ export class TraceIntake {
       return entries.length === 0 ? 0 : await this.journal.append(...entries);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new ProblemError('TRACES_UNAVAILABLE', `Spans can't be stored in ${this.directory}: ${reason}`);
+      const isFull = error instanceof SpoolError && error.code === 'SPOOL_FULL';
+      const code = isFull ? 'TOO_MANY_RECORDS_IN_FLIGHT' : 'TRACES_UNAVAILABLE';
+      throw new ProblemError(code, `Spans can't be stored in ${this.directory}: ${reason}`);
     }
   }
 

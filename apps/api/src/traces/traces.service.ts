@@ -3,11 +3,11 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy }
 import { poorerRecord, storableRecord, type RunRecord } from '@retrace/client';
 import { importRunId, type OtelSpan, type OtlpPartialSuccess } from '@retrace/importers';
 import { RecordingError, type RecordingErrorCode, type WireRecord } from '@retrace/recording';
+import { DirectoryHold } from '@retrace/spool';
 import { isUuid } from '@retrace/trajectory';
 import { ApiConfig } from '../config/api-config.js';
 import { RecordingService } from '../ingest/recording.service.js';
 import { ProblemError } from '../problems/problem.js';
-import { DirectoryHold } from './directory-hold.js';
 import type { ExportedSpans } from './otlp-body.js';
 import { type TraceCounts, TraceIntake, type TraceWriter, type WriteVerdict } from './trace-intake.js';
 
@@ -203,7 +203,7 @@ export class TracesService implements OnApplicationBootstrap, OnModuleDestroy, T
     if (traceDirectory === null) return null;
     try {
       await mkdir(traceDirectory, { recursive: true, mode: 0o700 });
-      const hold = await DirectoryHold.claim(traceDirectory);
+      const hold = await DirectoryHold.claim(traceDirectory, 'held');
       if (hold === null) return null;
       const intake = await TraceIntake.open(traceDirectory, this, {
         idleMs: traceIdleMs,

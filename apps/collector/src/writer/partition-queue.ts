@@ -1,4 +1,4 @@
-import { spooledBytes, type SpoolFile } from './spool-file.js';
+import { framedBytes, type Spool } from '@retrace/spool';
 
 /** Unacknowledged records of one partition in the order in which they were written: the oldest in the spool, the rest in memory. */
 export class PartitionQueue {
@@ -9,7 +9,7 @@ export class PartitionQueue {
   sinceMs = 0;
 
   /** @param spool null: records wait only in memory */
-  constructor(readonly spool: SpoolFile | null) {}
+  constructor(readonly spool: Spool | null) {}
 
   get isEmpty(): boolean {
     return this.memory.length === 0 && this.numSpooled === 0;
@@ -62,7 +62,7 @@ export class PartitionQueue {
     const { spool } = this;
     if (!spool) return 0;
     return this.exclusively(async () => {
-      const size = (record: Uint8Array): number => spooledBytes(record.length);
+      const size = (record: Uint8Array): number => framedBytes(record.length);
       const records = this.memory.slice(0, prefixWithin(this.memory, maxBytes, size));
       if (records.length === 0) return 0;
       await spool.append(records);

@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { episodeIdFor, newRunId, type AnyEvent } from '@retrace/trajectory';
@@ -264,7 +264,10 @@ describe('TrajectoryWriter on a log that fails', () => {
     );
     await writeTurns(dead, 0, 10);
     await expect.poll(() => dead.memoryBytes).toBe(0);
-    for (const partition of [0, 1]) await appendFile(join(spoolDirectory(), `${partition}.spool`), 'torn');
+    for (const partition of ['0', '1']) {
+      const folder = join(spoolDirectory(), partition);
+      for (const name of await readdir(folder)) await appendFile(join(folder, name), 'torn');
+    }
 
     const next = await TrajectoryWriter.open(log, {
       spool: { directory: spoolDirectory(), maxBytes: MIB },

@@ -60,13 +60,13 @@ export class TrajectoryWriter {
   private constructor(
     private readonly log: EventLog,
     private readonly options: TrajectoryWriterOptions,
-    spools: Awaited<ReturnType<typeof openSpool>> | null,
+    opened: Awaited<ReturnType<typeof openSpool>> | null,
   ) {
     const { awayAfterMs = 5_000, appendDeadlineMs = 150_000, retryAfterMs = 50 } = options;
     const timing = { awayAfterMs, appendDeadlineMs, retryAfterMs };
     this.timing = timing;
     const partitions = Array.from({ length: log.numPartitions('trajectories') }, (_, partition) => partition);
-    this.queues = partitions.map((partition) => new PartitionQueue(spools?.files[partition] ?? null));
+    this.queues = partitions.map((partition) => new PartitionQueue(opened?.spools[partition] ?? null));
     this.appenders = this.queues.map(
       (queue, partition) =>
         new PartitionAppender({
@@ -94,12 +94,12 @@ export class TrajectoryWriter {
    * @throws CollectorError `SPOOL_UNUSABLE`
    */
   static async open(log: EventLog, options: TrajectoryWriterOptions = {}): Promise<TrajectoryWriter> {
-    const spools = options.spool ? await openSpool(log, options.spool) : null;
-    if (spools && spools.numRecords + spools.numCutBytes > 0) {
-      const cut = spools.numCutBytes > 0 ? `; cut ${spools.numCutBytes} damaged bytes off its end` : '';
-      options.onNotice?.(`appending ${spools.numRecords} events from the spool${cut}`);
+    const opened = options.spool ? await openSpool(log, options.spool) : null;
+    if (opened && opened.numRecords + opened.numCutBytes > 0) {
+      const cut = opened.numCutBytes > 0 ? `; cut ${opened.numCutBytes} damaged bytes off its end` : '';
+      options.onNotice?.(`appending ${opened.numRecords} events from the spool${cut}`);
     }
-    return new TrajectoryWriter(log, options, spools);
+    return new TrajectoryWriter(log, options, opened);
   }
 
   /** Bytes that the spool takes on disk. */

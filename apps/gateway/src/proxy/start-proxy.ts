@@ -41,7 +41,7 @@ export async function startProxy(
   const upstream = new Upstream(config.upstream, config.upstreamTimeoutMs);
   const connection = connectionOf(config);
   const given = await givenTokenizer(config.tokenizer, open);
-  const giveBack = await holdStateDirectory(config.stateDirectory);
+  const hold = await holdStateDirectory(config.stateDirectory);
   const once = warnOnce(warn);
   const onError = ({ code, message }: RetraceError) => {
     once(code, `Retrace: ${message}`);
@@ -49,7 +49,7 @@ export async function startProxy(
   const spool = new SpoolQueue({ directory: join(config.stateDirectory, 'spool') }, onError);
   const sender = new Sender(spool, connection, { onError });
   const { journal, lines } = await Journal.open(config.stateDirectory, (error) => {
-    once('JOURNAL', `The journal can't be written: ${messageOf(error)}`);
+    once('JOURNAL', `The journal can't be used: ${messageOf(error)}`);
   });
   const runs = await RunNames.open(config.stateDirectory, sender);
   const recorder = new CallRecorder({ sender, spool, journal });
@@ -65,6 +65,7 @@ export async function startProxy(
   const sweep = setInterval(
     () => {
       recorder.endIdle(Date.now() - config.idleMs, `no call for ${config.idleMs / 60_000} minutes`);
+      recorder.tidy();
     },
     Math.min(SWEEP_MS, config.idleMs),
   );
@@ -75,7 +76,7 @@ export async function startProxy(
     await recorder.compact();
     await journal.close();
     await sender.close(CLOSE_MS);
-    await giveBack();
+    await hold.release();
   });
 }
 

@@ -61,3 +61,7 @@ export function newBranch(head: BranchHead, system: string, nowMs: number): Bran
     isBusy: false,
   };
 }
+
+export function headOf({ run, scope, generation, episode, root, line, origin }: BranchHead): BranchHead {
+  return { run, scope, generation, episode, root, line, origin };
+}

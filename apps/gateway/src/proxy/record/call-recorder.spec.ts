@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,10 +6,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { RecordedCall } from '@retrace/chat';
 import { ApiConnection, Sender, SpoolQueue, type ChatMessage, type SpoolOptions } from '@retrace/client';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CallPlace } from '../episode/episode-book.js';
 import { promptKeys } from '../episode/prompt-keys.js';
 import { CallRecorder } from './call-recorder.js';
+import { journalOnDisk } from './journal-files.fixture.js';
 import { Journal } from './journal.js';
 
 /** A record that the server took, and whether the journal had it then. */
@@ -35,7 +35,7 @@ beforeEach(async () => {
   taken = [];
   server = createServer((request, response) => {
     void text(request).then((body) => {
-      const journal = readFileSync(join(directory, 'journal.ndjson'), 'utf8');
+      const journal = journalOnDisk(directory).join();
       for (const line of body.split('\n').filter((json) => json !== ''))
         taken.push({ ...(JSON.parse(line) as TakenRecord), isInJournal: journal.includes(line) });
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"duplicates":0}');
@@ -50,6 +50,13 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
+/** The methods of all open files. */
+async function fileMethods(): Promise<FileHandle> {
+  const handle = await open(join(directory, 'any'), 'w');
+  await handle.close();
+  return Object.getPrototypeOf(handle) as FileHandle;
+}
+
 /** A recorder with its journal and its sender. */
 class Recording {
   private constructor(
@@ -58,11 +65,11 @@ class Recording {
     private readonly journal: Journal,
   ) {}
 
-  static async open(spool: Partial<SpoolOptions> = {}): Promise<Recording> {
+  static async open(spool: Partial<SpoolOptions> = {}, maxWaitingBytes?: number): Promise<Recording> {
     const queue = new SpoolQueue({ directory: join(directory, 'spool'), ...spool }, () => undefined);
     const { port } = server.address() as AddressInfo;
     const sender = new Sender(queue, new ApiConnection({ url: `http://127.0.0.1:${port}` }));
-    const { journal, lines } = await Journal.open(directory, () => undefined);
+    const { journal, lines } = await Journal.open(directory, () => undefined, maxWaitingBytes);
     const recorder = new CallRecorder({ sender, spool: queue, journal });
     recorder.restore(lines);
     return new Recording(recorder, sender, journal);
@@ -191,27 +198,82 @@ it('abandons an episode without room for a call, with the calls that were made u
   ]);
 });
 
-it('knows after a restart of a call that the disk refused, once it has taken a later record', async () => {
-  const recording = await Recording.open();
-  await recording.recordAll(['a']);
-  const handle = await open(join(directory, 'any'), 'w');
-  const prototype = Object.getPrototypeOf(handle) as typeof handle;
-  await handle.close();
-  const failing = vi.spyOn(prototype, 'write').mockRejectedValue(new Error('no space left on device'));
+describe('a call that the disk refused', () => {
+  let recording: Recording;
   const prompt = promptAfter(['a']);
-  await recording.record(recording.place(prompt), prompt, 'b');
-  expect(recording.recorder.diskFailures.journal).toBe('no space left on device');
-  failing.mockRestore();
-  recording.recorder.reward(RUN, 'agent', { name: 'score', value: 1 });
-  await recording.close();
-  expect(taken.map(({ type, step }) => [type, step])).toEqual([
+  beforeEach(async () => {
+    recording = await Recording.open();
+    await recording.recordAll(['a']);
+    const methods = await fileMethods();
+    const failing = vi.spyOn(methods, 'write').mockRejectedValue(new Error('no space left on device'));
+    await recording.record(recording.place(prompt), prompt, 'b');
+    expect(recording.recorder.diskFailures.journal).toBe('no space left on device');
+    failing.mockRestore();
+  });
+
+  const sentTypes = () => taken.map(({ type, step }) => [type, step]);
+  const sent = [
     ['episode', undefined],
     ['step', 0],
     ['step', 1],
-    ['reward', undefined],
+  ];
+
+  async function expectNextStep(step: number): Promise<void> {
+    const next = await Recording.open();
+    const placement = next.place(promptAfter(['a', 'b']));
+    expect([placement.branch.episode, placement.step]).toEqual(['agent', step]);
+    await next.close();
+  }
+
+  it('is known after a restart, once it has taken a later record', async () => {
+    recording.recorder.reward(RUN, 'agent', { name: 'score', value: 1 });
+    await recording.close();
+    expect(sentTypes()).toEqual([...sent, ['reward', undefined]]);
+    await expectNextStep(2);
+  });
+
+  it('is known after a restart also without a later record, once the journal was tidied', async () => {
+    await recording.sender.flush(FLUSH_MS);
+    recording.recorder.tidy();
+    await recording.close();
+    expect(sentTypes()).toEqual(sent);
+    await expectNextStep(2);
+  });
+});
+
+it('leaves calls out while too much waits for a disk that hangs, and abandons their episodes', async () => {
+  const recording = await Recording.open({}, 10_000);
+  await recording.recordAll(['a']);
+  const write = (await fileMethods()).write;
+  let goOn = (): void => undefined;
+  const hanging = vi.spyOn(await fileMethods(), 'write').mockImplementationOnce(async function (
+    this: FileHandle,
+    ...args: unknown[]
+  ) {
+    await new Promise<void>((resolve) => (goOn = resolve));
+    return (write as (...all: unknown[]) => Promise<never>).apply(this, args);
+  });
+  const answers = ['a'];
+  const recorded: Promise<void>[] = [];
+  for (let n = 0; n < 5; n++) {
+    const prompt = promptAfter(answers);
+    answers.push(`${n}`.repeat(4_000));
+    recorded.push(recording.record(recording.place(prompt), prompt, answers[n + 1]));
+  }
+  expect(recording.recorder).toMatchObject({ numLost: 2, numOpenEpisodes: 0 });
+  expect(recording.recorder.diskFailures.journal).toMatch(/^\d+ bytes wait for the disk$/);
+  recording.recorder.reward(RUN, 'agent', { name: 'score', value: 1 });
+  expect(recording.sender.stats.numDropped).toBe(3);
+  await expect.poll(() => hanging.mock.calls.length).toBe(1);
+  goOn();
+  await Promise.all(recorded);
+  await recording.recordAll(['later']);
+  await recording.close();
+  expect(taken.map(({ type, step, endReason }) => [type, step ?? endReason])).toEqual([
+    ['episode', undefined],
+    ...[0, 1, 2, 3].map((step) => ['step', step]),
+    ['end', 'abandoned'],
+    ['episode', undefined],
+    ['step', 0],
   ]);
-  const next = await Recording.open();
-  const placement = next.place(promptAfter(['a', 'b']));
-  expect([placement.branch.episode, placement.step]).toEqual(['agent', 2]);
-  await next.close();
 });

@@ -11,11 +11,11 @@ import {
   type StepRecord,
 } from '@retrace/client';
 import type { BookEvent, StepAdded } from '../episode/book-event.js';
-import type { Branch, BranchHead } from '../episode/branch.js';
+import { headOf, type Branch } from '../episode/branch.js';
 import { EpisodeBook, type CallPlace } from '../episode/episode-book.js';
 import type { PromptKeys } from '../episode/prompt-keys.js';
 import type { RecordedCall } from '@retrace/chat';
-import { episodeRecord, stepParts, type CallFacts, type EpisodeHeaders } from './call-records.js';
+import { episodeRecord, placesOf, stepParts, type CallFacts, type EpisodeHeaders } from './call-records.js';
 import type { Journal, JournalLine } from './journal.js';
 import { nowUs } from './now-us.js';
 
@@ -47,7 +47,7 @@ interface ChangeRecords {
 
 type RecordEntry = Extract<OutboxEntry, { kind: 'record' }>;
 
-/** The journal is written again beyond this size, and at the next record after one that the disk refused. */
+/** The journal is written again beyond this size, and soon after the disk refused a line. */
 const MAX_JOURNAL_BYTES = 8 * 1024 ** 2;
 
 /**
@@ -104,9 +104,8 @@ export class CallRecorder {
     { headers, ...facts }: CallFacts & { readonly headers: EpisodeHeaders },
   ): Promise<void> {
     const { branch } = placement;
-    if (this.lost.has(branch)) {
-      this.endings.delete(branch);
-      this.countLost(1);
+    if (this.lost.has(branch) || !this.parts.journal.hasRoom) {
+      this.leaveOut(placement);
       return Promise.resolve();
     }
     const { run } = branch;
@@ -184,7 +183,8 @@ export class CallRecorder {
       occurredAt: nowUs(),
       ...reward,
     };
-    void this.write([], { run, records: [this.storable(run, record)] });
+    if (this.parts.journal.hasRoom) void this.write([], { run, records: [this.storable(run, record)] });
+    else this.parts.sender.countDropped();
     return episode;
   }
 
@@ -197,6 +197,16 @@ export class CallRecorder {
         if (!(await spool.written())) throw new Error('the records in it are not in the spool yet');
       },
     );
+  }
+
+  /** Writes the journal again where it is long, or lacks a line that the disk refused: a next process would use its step again. */
+  tidy(): void {
+    const { sizeBytes, lacksLines } = this.parts.journal;
+    if (this.isCompacting || (sizeBytes <= MAX_JOURNAL_BYTES && !lacksLines)) return;
+    this.isCompacting = true;
+    void this.compact().finally(() => {
+      this.isCompacting = false;
+    });
   }
 
   private endAfterCall(branch: Branch): Promise<void> | null {
@@ -233,12 +243,7 @@ export class CallRecorder {
       this.numJournaling -= entries.length;
       this.send(entries, lines, change);
     });
-    if ((journal.sizeBytes > MAX_JOURNAL_BYTES || journal.lacksLines) && !this.isCompacting) {
-      this.isCompacting = true;
-      void this.compact().finally(() => {
-        this.isCompacting = false;
-      });
-    }
+    this.tidy();
     return written;
   }
 
@@ -257,6 +262,17 @@ export class CallRecorder {
     if (areTaken || !branch || !isCall) return;
     this.numLost++;
     this.lose(branch);
+  }
+
+  /** Leaves a call out whose episode was abandoned, or which the journal has no room for: then its episode is. */
+  private leaveOut(placement: CallPlace): void {
+    const { branch } = placement;
+    this.endings.delete(branch);
+    this.countLost(1);
+    if (this.lost.has(branch)) return;
+    this.book.release(placement);
+    const detail = 'a call of it found no room in the journal of the proxy';
+    if (branch.numSteps > 0) void this.endBranch(branch, { endReason: 'abandoned', detail });
   }
 
   /**
@@ -278,14 +294,4 @@ export class CallRecorder {
     this.numLost++;
     for (let i = 0; i < numRecords; i++) this.parts.sender.countDropped();
   }
-}
-
-function headOf({ run, scope, generation, episode, root, line, origin }: Branch): BranchHead {
-  return { run, scope, generation, episode, root, line, origin };
-}
-
-/** The places after the prompt and after the answer; without an answer, a repeated prompt goes on from the prompt. */
-function placesOf(keys: PromptKeys, output: RecordedCall['output']): Pick<StepAdded, 'prompt' | 'tip'> {
-  const prompt = { length: keys.length, key: keys.keyAt(keys.length) };
-  return { prompt, tip: output === null ? prompt : keys.after(output) };
 }

@@ -7,6 +7,7 @@ import {
   type StepTokens,
   type TokenUsage,
 } from '@retrace/client';
+import type { StepAdded } from '../episode/book-event.js';
 import type { Branch } from '../episode/branch.js';
 import { externalIdOf } from '../episode/episode-book.js';
 import { toolsKey, type PromptKeys } from '../episode/prompt-keys.js';
@@ -130,4 +131,13 @@ function usageFieldOf({ usage, tokens }: RecordedCall): { readonly usage?: Token
   return tokens === null
     ? {}
     : { usage: { inputTokens: tokens.promptIds.length, outputTokens: tokens.sampledIds.length } };
+}
+
+/** The places after the prompt and after the answer; without an answer, a repeated prompt goes on from the prompt. */
+export function placesOf(
+  keys: PromptKeys,
+  output: RecordedCall['output'],
+): Pick<StepAdded, 'prompt' | 'tip'> {
+  const prompt = { length: keys.length, key: keys.keyAt(keys.length) };
+  return { prompt, tip: output === null ? prompt : keys.after(output) };
 }

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { outboxLine, type OutboxEntry } from '@retrace/client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { BookEvent } from '../episode/book-event.js';
+import { journalOnDisk } from './journal-files.fixture.js';
 import { Journal, type JournalLine, type NewLine } from './journal.js';
 
 let directory: string;
@@ -32,14 +32,15 @@ const newLine = (episode: string): NewLine => ({
   entries: [outboxLine(entry(episode))],
 });
 const append = (journal: Journal, episode: string) => journal.append(newLine(episode), () => undefined);
-const fileText = () => readFileSync(join(directory, 'journal.ndjson'), 'utf8');
+const folder = () => join(directory, 'journal');
+const fileText = () => journalOnDisk(directory).join();
 
 it('gives the lines that were written to the next process, without a torn one', async () => {
   const { journal, lines } = await open();
   expect(lines).toEqual([]);
   await Promise.all([append(journal, 'a'), append(journal, 'b')]);
   await journal.close();
-  await appendFile(join(directory, 'journal.ndjson'), '{"events":[{"type":"en');
+  await appendFile(join(folder(), '0000000001.spool'), '{"events":[{"type":"en');
   const next = await open();
   expect(next.lines).toEqual([line('a'), line('b')]);
   await append(next.journal, 'c');
@@ -71,7 +72,8 @@ it('keeps the entries of lines that come while it is written again, and their ev
   const { lines, journal: next } = await open();
   expect(lines.flatMap((each) => each.events)).toEqual([ended('old'), ended('meanwhile'), ended('after')]);
   expect(lines.flatMap((each) => each.entries)).toEqual([entry('meanwhile'), entry('after')]);
-  expect(next.sizeBytes).toBe((await readFile(join(directory, 'journal.ndjson'))).length);
+  expect(await readdir(folder())).toEqual(['0000000002.snapshot']);
+  expect(next.sizeBytes).toBe((await stat(join(folder(), '0000000002.snapshot'))).size);
   await next.close();
 });
 
@@ -105,7 +107,7 @@ it('says that a line is written once the file has it, in the order of the lines,
 it('keeps the events of lines that wait where the file can not be written again', async () => {
   const { journal } = await open();
   await append(journal, 'old');
-  await mkdir(join(directory, 'journal.ndjson.new'));
+  await mkdir(join(folder(), '0000000002.snapshot.new'));
   const appended: Promise<void>[] = [];
   await journal.replace(
     () => [],
@@ -116,7 +118,7 @@ it('keeps the events of lines that wait where the file can not be written again'
   );
   await Promise.all(appended);
   await journal.close();
-  expect(errors.splice(0)).toMatchObject([{ code: 'EISDIR' }]);
+  expect(errors.splice(0)).toMatchObject([{ code: 'SPOOL_WRITE_FAILED', cause: { code: 'EISDIR' } }]);
   const { lines, journal: next } = await open();
   expect(lines).toEqual([line('old'), line('meanwhile')]);
   await next.close();
@@ -130,4 +132,27 @@ it('reports a line that the disk refuses, and goes on with what follows from it'
   expect(goneOn).toEqual(['refused']);
   expect(journal.failure).toMatch(/closed/);
   expect(errors.splice(0)).toHaveLength(1);
+});
+
+it('takes over the file of an earlier version once, without a torn line', async () => {
+  const earlier = join(directory, 'journal.ndjson');
+  const golden = join(import.meta.dirname, '../../../../../test/golden/spools/proxy-journal.ndjson');
+  const reward = { type: 'reward', name: 'score', value: 0.5 };
+  const run = '01890000-0000-7000-8000-000000000000';
+  const lines = ['one', 'zwei é'].map((episode) => ({
+    events: [{ type: 'end', run, episode }],
+    entries: [{ kind: 'record', run, content: { ...reward, id: `reward-of-${episode}`, episode } }],
+  }));
+  await copyFile(golden, earlier);
+  await appendFile(earlier, '{"events":[{"type":"en');
+  const first = await open();
+  expect(first.lines).toEqual(lines);
+  await append(first.journal, 'later');
+  await first.journal.close();
+  expect(await readdir(directory)).toEqual(['journal']);
+  // A crash before the file was removed.
+  await copyFile(golden, earlier);
+  const next = await open();
+  expect(next.lines).toEqual([...lines, line('later')]);
+  await next.journal.close();
 });

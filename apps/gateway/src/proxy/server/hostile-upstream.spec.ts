@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSocketServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { JsonObject, StepRecord } from '@retrace/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ProxyConfig } from '../proxy-config.js';
+import { journalOnDisk } from '../record/journal-files.fixture.js';
 import { startProxy, type RunningProxy } from '../start-proxy.js';
 
 const KEY = 'sk-secret-of-the-proxy';
@@ -89,8 +90,8 @@ function ask(proxy: Opened, headers: Record<string, string> = {}, path = '/v1/ch
 /** Steps of the journal, at least one: on a slow disk an answer does not wait for its own. */
 function recordedSteps(opened: Opened): Promise<StepRecord[]> {
   return vi.waitFor(
-    async () => {
-      const steps = await journaledSteps(opened);
+    () => {
+      const steps = journaledSteps(opened);
       expect(steps).not.toEqual([]);
       return steps;
     },
@@ -98,10 +99,8 @@ function recordedSteps(opened: Opened): Promise<StepRecord[]> {
   );
 }
 
-async function journaledSteps({ config }: Opened): Promise<StepRecord[]> {
-  const text = await readFile(join(config.stateDirectory, 'journal.ndjson'), 'utf8');
-  const lines = text.split('\n').filter((line) => line !== '');
-  return lines
+function journaledSteps({ config }: Opened): StepRecord[] {
+  return journalOnDisk(config.stateDirectory)
     .flatMap((line) => (JSON.parse(line) as { entries: { content: JsonObject }[] }).entries)
     .map(({ content }) => content as unknown as StepRecord)
     .filter(({ type }) => type === 'step');
@@ -151,7 +150,7 @@ describe('a key that an upstream repeats', () => {
     }
     const [{ info }] = await recordedSteps(proxy);
     expect(info).toMatchObject({ error: { status: 401, message: expect.stringContaining('Bearer ****') } });
-    expect(await readFile(join(proxy.config.stateDirectory, 'journal.ndjson'), 'utf8')).not.toContain(KEY);
+    expect(journalOnDisk(proxy.config.stateDirectory).join()).not.toContain(KEY);
   });
 
   it('is in no event of a stream either', async () => {

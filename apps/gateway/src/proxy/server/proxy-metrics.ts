@@ -40,7 +40,7 @@ export class ProxyMetrics {
         'How many of journal and spool could not be written last',
         () => Object.values(recorder.diskFailures).filter((failure) => failure !== null).length,
       ],
-      lost_calls: ['Calls that found no room in the spool since the start', () => recorder.numLost],
+      lost_calls: ['Calls that found no room in journal or spool since the start', () => recorder.numLost],
       pending_records: ['Records that wait to be sent to Retrace', () => recorder.numPending],
       acknowledged_records: ['Records that Retrace has since the start', () => sender.stats.numAcknowledged],
       poorer_episodes: [

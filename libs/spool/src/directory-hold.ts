@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,9 +11,13 @@ const MAX_SOCKET_PATH_BYTES = 103;
 export class DirectoryHold {
   private constructor(private readonly server: Server) {}
 
-  /** Returns null when another process, or another hold of this one, has the directory. */
-  static async claim(directory: string): Promise<DirectoryHold | null> {
-    const path = socketPath(resolve(directory));
+  /**
+   * Returns null when another process, or another hold of this one, has the directory.
+   *
+   * @param name of the socket's file, and of what it is for: a directory may be held once for each
+   */
+  static async claim(directory: string, name: string): Promise<DirectoryHold | null> {
+    const path = socketPath(resolve(directory), name);
     const server = await listen(path);
     if (server !== null) return new DirectoryHold(server);
     if (await isAnswered(path)) return null;
@@ -63,11 +67,9 @@ function isAnswered(path: string): Promise<boolean> {
   });
 }
 
-function socketPath(directory: string): string {
-  const id = createHash('sha256').update(directory).digest('hex').slice(0, 12);
-  if (process.platform === 'win32') return `\\\\.\\pipe\\retrace-traces-${id}`;
-  const path = join(directory, 'held.sock');
-  return Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES
-    ? path
-    : join(tmpdir(), `retrace-traces-${id}.sock`);
+function socketPath(directory: string, name: string): string {
+  const elsewhere = `retrace-${name}-${hash('sha256', directory, 'hex').slice(0, 16)}`;
+  if (process.platform === 'win32') return `\\\\.\\pipe\\${elsewhere}`;
+  const path = join(directory, `${name}.sock`);
+  return Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES ? path : join(tmpdir(), `${elsewhere}.sock`);
 }
