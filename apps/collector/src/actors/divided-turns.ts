@@ -2,7 +2,7 @@ import type { GenerationRequest, LogprobMode } from '@retrace/chat';
 import { EndpointError } from '@retrace/endpoints';
 import type { ServedTurn, TurnSampler } from './endpoint-actor.js';
 import { isOfServer, type PolicyServer } from './policy-server.js';
-import type { PolicyServers } from './policy-servers.js';
+import type { SamplingServers } from './sampling-servers.js';
 
 /** Times that one turn goes to another server because its own was left out meanwhile. */
 const MAX_MOVES = 20;
@@ -16,7 +16,7 @@ export class DividedTurns implements TurnSampler {
 
   /** @param isTrainable whether updates can use such logprobs, which servers that come later may not give */
   constructor(
-    private readonly servers: Pick<PolicyServers, 'all' | 'hasPolicy'>,
+    private readonly servers: Pick<SamplingServers, 'all' | 'hasPolicy'>,
     private readonly isTrainable: (mode: LogprobMode) => boolean,
   ) {}
 

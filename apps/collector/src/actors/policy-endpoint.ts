@@ -10,11 +10,11 @@ import { EndpointActor } from './endpoint-actor.js';
 import { openServers, type OpenedServer } from './open-server.js';
 import { PausableEngine } from './pausable-engine.js';
 import { PolicyServer } from './policy-server.js';
-import { PolicyServers } from './policy-servers.js';
+import { SamplingServers } from './sampling-servers.js';
 import { ServedPolicies } from './served-policies.js';
 import { WatchedEngine } from './watched-engine.js';
 import { WeightCheck } from './weight-check.js';
-import { WeightFiles } from './weight-files.js';
+import { ServedWeights } from './served-weights.js';
 
 /** Enough tokens of many kinds that a change of the weights shows in some of them. */
 const CHECKED_TEXT =
@@ -44,14 +44,14 @@ interface EndpointActorRequest {
 }
 
 interface EndpointParts {
-  readonly servers: PolicyServers;
+  readonly servers: SamplingServers;
   /** Ends what goes on in the background. */
   readonly closing: AbortController;
 }
 
 /** The servers of the recipe that sample the policy. */
 export class PolicyEndpoint {
-  private readonly servers: PolicyServers;
+  private readonly servers: SamplingServers;
   private readonly closing: AbortController;
 
   private constructor(
@@ -93,7 +93,7 @@ export class PolicyEndpoint {
     });
     const checkedTokenIds =
       endpoint.maxLogprobDifference === null ? [] : checkedTokens(options.text, recipe.policy.maxPositions);
-    const files = new WeightFiles({
+    const files = new ServedWeights({
       ...{ runId: options.runId, text: options.text, checkedTokenIds },
       directory: resolve(endpoint.directory ?? options.weightsDirectory),
       baseModel: recipe.policy.model,
@@ -108,7 +108,7 @@ export class PolicyEndpoint {
       );
     }
     const all = [...byUrl.values()];
-    const servers = new PolicyServers({
+    const servers = new SamplingServers({
       ...{ servers: all, files, signal },
       onMissing: ({ url }, policyVersion, reason) => {
         const name = letters(all.findIndex((server) => server.url === url));
@@ -129,7 +129,7 @@ export class PolicyEndpoint {
   /**
    * Brings a policy version to the servers. Turns that begin later are sampled by it.
    *
-   * @throws as `PolicyServers.serve`; `WEIGHTS_DIFFER` is an alarm of the run, too
+   * @throws as `SamplingServers.serve`; `WEIGHTS_DIFFER` is an alarm of the run, too
    */
   serve(policyVersion: number, model: Transformer, location: string): Promise<void> {
     return this.servers.serve(policyVersion, model, location);
@@ -153,7 +153,7 @@ export class PolicyEndpoint {
 
 interface ServerParts {
   readonly server: OpenedServer;
-  readonly files: WeightFiles;
+  readonly files: ServedWeights;
   readonly checkedTokenIds: readonly number[];
   /** For messages. */
   readonly name: string;
@@ -197,7 +197,7 @@ function openPolicyServer(
 }
 
 /** Turns that wait for a server which is left out go to another one if any is not. */
-function moveTurns(servers: PolicyServers): void {
+function moveTurns(servers: SamplingServers): void {
   if (servers.all.every((server) => server.isLeftOut || !servers.hasPolicy(server))) return;
   for (const server of servers.all) if (server.isLeftOut) server.moveTurns();
 }

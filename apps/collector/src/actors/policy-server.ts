@@ -8,7 +8,7 @@ import type { ServedTurn } from './endpoint-actor.js';
 import type { OpenedServer } from './open-server.js';
 import type { ServedPolicies } from './served-policies.js';
 import type { WatchedEngine } from './watched-engine.js';
-import type { DeliveredPolicy } from './weight-files.js';
+import type { DeliveredPolicy } from './served-weights.js';
 
 /** Pause before a server that is left out is tried again. */
 const TRY_AGAIN_MS = 1_000;

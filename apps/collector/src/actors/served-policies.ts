@@ -4,11 +4,11 @@ import { CollectorError } from '../collector-error.js';
 import { servedName, type ServedPolicy } from './endpoint-actor.js';
 import type { PausableEngine } from './pausable-engine.js';
 import type { WeightCheck } from './weight-check.js';
-import type { DeliveredPolicy, WeightFiles } from './weight-files.js';
+import type { DeliveredPolicy, ServedWeights } from './served-weights.js';
 
 interface ServedPoliciesOptions {
   readonly runId: string;
-  readonly files: Pick<WeightFiles, 'filesOf'>;
+  readonly files: Pick<ServedWeights, 'filesOf'>;
   readonly delivery: WeightDelivery;
   /** The engine, which some deliveries pause, as no turn may be under way while weights change. */
   readonly pausable: PausableEngine;

@@ -4,25 +4,25 @@ import { orAborted } from '@retrace/log';
 import type { Transformer } from '@retrace/policy';
 import { ProcessError } from '@retrace/process';
 import type { PolicyServer } from './policy-server.js';
-import type { WeightFiles } from './weight-files.js';
+import type { ServedWeights } from './served-weights.js';
 
 /** Least time that the others get for a delivery once the first server has taken it. */
 const LEAST_GRACE_MS = 10_000;
 
-interface PolicyServersOptions {
+interface SamplingServersOptions {
   readonly servers: readonly PolicyServer[];
-  readonly files: WeightFiles;
+  readonly files: ServedWeights;
   /** Called for a server that goes on without a policy version, with the reason. */
   readonly onMissing: (server: PolicyServer, policyVersion: number, reason: string) => void;
   readonly signal: AbortSignal;
 }
 
 /** The servers of a run, which all get each policy version. One that does not take it is left out until it has. */
-export class PolicyServers {
+export class SamplingServers {
   /** The version that a server must have to be given turns: the newest, or one that is being delivered. */
   private versions: readonly number[] = [];
 
-  constructor(private readonly options: PolicyServersOptions) {}
+  constructor(private readonly options: SamplingServersOptions) {}
 
   get all(): readonly PolicyServer[] {
     return this.options.servers;

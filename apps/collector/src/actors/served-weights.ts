@@ -8,7 +8,7 @@ import { ownLogprobs, type CheckedPolicy } from './weight-check.js';
 /** A policy version as servers get it, which stays as it is when the collector's own weights move on. */
 export type DeliveredPolicy = CheckedPolicy & Pick<DeliveredWeights, 'name' | 'location'>;
 
-interface WeightFilesOptions {
+interface ServedWeightsOptions {
   readonly runId: string;
   /** Where the servers read weights from. */
   readonly directory: string;
@@ -21,11 +21,11 @@ interface WeightFilesOptions {
 }
 
 /** The weights of policy versions as files that all servers of a run read. */
-export class WeightFiles {
+export class ServedWeights {
   /** Names of what was prepared, the newest last. */
   private prepared: string[] = [];
 
-  constructor(private readonly options: WeightFilesOptions) {}
+  constructor(private readonly options: ServedWeightsOptions) {}
 
   /**
    * Writes the weights of a model for its servers, and computes what they are checked against.
