@@ -4,7 +4,7 @@
  *
  *   npm run test:long -- ray
  *
- * Some 1.5 GB of packages are installed once, with gcc and binutils; then it takes about three minutes on two free cores.
+ * Some 1.5 GB of packages are installed once, with gcc and binutils; then it takes two to three minutes on two free cores.
  */
 import { runLongSpec } from '../support/run-long-spec.mjs';
 

@@ -4,6 +4,13 @@ import type { ServedTurn, TurnSampler } from './endpoint-actor.js';
 import { isOfServer, type PolicyServer } from './policy-server.js';
 import type { SamplingServers } from './sampling-servers.js';
 
+interface DividedTurnsOptions {
+  /** Whether updates can use such logprobs, which servers that come later may not give. */
+  readonly isTrainable: (mode: LogprobMode) => boolean;
+  /** A turn that failed later than this goes to no other server. */
+  readonly deadlineMs: number;
+}
+
 /** Times that one turn goes to another server because its own was left out meanwhile. */
 const MAX_MOVES = 20;
 
@@ -14,10 +21,9 @@ const MAX_MOVES = 20;
 export class DividedTurns implements TurnSampler {
   private readonly chosen = new Map<number, PolicyServer>();
 
-  /** @param isTrainable whether updates can use such logprobs, which servers that come later may not give */
   constructor(
     private readonly servers: Pick<SamplingServers, 'all' | 'hasPolicy'>,
-    private readonly isTrainable: (mode: LogprobMode) => boolean,
+    private readonly options: DividedTurnsOptions,
   ) {}
 
   async sample(
@@ -28,6 +34,7 @@ export class DividedTurns implements TurnSampler {
     const [only, ...more] = this.servers.all;
     // Its faults are the turn's, as there is no other.
     if (more.length === 0) return only.sample(request, ended);
+    const endMs = performance.now() + this.options.deadlineMs;
     const failed = new Map<PolicyServer, unknown>();
     for (let numMoves = 0; numMoves < MAX_MOVES;) {
       const server = this.choose(slot, failed);
@@ -39,8 +46,9 @@ export class DividedTurns implements TurnSampler {
       } catch (error) {
         ended.throwIfAborted();
         if (!isOfServer(error)) throw error;
-        failed.set(server, error);
         server.leaveOut((error as Error).message);
+        if (performance.now() >= endMs) throw error;
+        failed.set(server, error);
       }
     }
     throw new EndpointError(
@@ -59,7 +67,7 @@ export class DividedTurns implements TurnSampler {
         !failed.has(server) &&
         this.servers.hasPolicy(server) &&
         server.logprobMode !== null &&
-        this.isTrainable(server.logprobMode),
+        this.options.isTrainable(server.logprobMode),
     );
     const up = able.filter(({ isLeftOut }) => !isLeftOut);
     const candidates = up.length > 0 ? up : able;

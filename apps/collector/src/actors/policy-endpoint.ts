@@ -20,6 +20,8 @@ import { ServedWeights } from './served-weights.js';
 const CHECKED_TEXT =
   'The quick brown fox jumps over the lazy dog. 12 + 30 = 42; {"move": "left", "to": [3, 7]}\nOK?';
 const MAX_CHECKED_TOKENS = 64;
+/** Of one turn, as of other requests. */
+const DEADLINE_MS = 600_000;
 
 interface EndpointOptions {
   readonly runId: string;
@@ -56,7 +58,7 @@ export class PolicyEndpoint {
 
   private constructor(
     { servers, closing }: EndpointParts,
-    private readonly options: Pick<EndpointOptions, 'text' | 'signal'>,
+    private readonly options: Pick<EndpointOptions, 'recipe' | 'text' | 'signal'>,
   ) {
     this.servers = servers;
     this.closing = closing;
@@ -146,7 +148,10 @@ export class PolicyEndpoint {
     const { text, signal } = this.options;
     for (const { url, logprobMode } of this.servers.all)
       if (logprobMode !== null && !isTrainable(logprobMode, sampling)) throw untrainable(url, sampling);
-    const sampler = new DividedTurns(this.servers, (mode) => isTrainable(mode, sampling));
+    const sampler = new DividedTurns(this.servers, {
+      isTrainable: (mode) => isTrainable(mode, sampling),
+      deadlineMs: this.options.recipe.collection.endpoint?.deadlineMs ?? DEADLINE_MS,
+    });
     return new EndpointActor({ ...request, sampler, text, sampling, signal });
   }
 }
