@@ -18,6 +18,11 @@ export const UNRUN_BLOCKS = [
     reason: 'output, which libs/runs/src/choose/select-run.spec.ts has, too',
   },
   {
+    page: 'docs/engines.md',
+    begins: "pip install 'clients/python[engine,ray]'",
+    reason: 'starts a Ray cluster and GPUs; test/long/ray.spec.ts runs the like on processors',
+  },
+  {
     page: 'docs/metrics.md',
     begins:
       '{"run":"0193…","kind":"update","step":3,"time":"2026-11-24T12:00:00.000Z","train/loss":0.12,"rollout/success":0.5}',

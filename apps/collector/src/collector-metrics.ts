@@ -7,6 +7,8 @@ interface CollectorMetricsOptions {
   readonly control: ControlTail;
   /** Size of the spool now. */
   readonly spoolBytes: () => number;
+  /** The servers that sample, and whether each gets no turns at present; null where the collector samples. */
+  readonly servers: (() => readonly { readonly isLeftOut: boolean }[]) | null;
 }
 
 /** Metrics of a collector that Prometheus scrapes: those of `RunRegistry`, and counts of the episodes that this process ended. */
@@ -16,7 +18,7 @@ export class CollectorMetrics {
   private readonly steps;
   private readonly tokens;
 
-  constructor({ runId, control, spoolBytes }: CollectorMetricsOptions) {
+  constructor({ runId, control, spoolBytes, servers }: CollectorMetricsOptions) {
     this.served = new RunRegistry({
       runId,
       role: 'collector',
@@ -32,6 +34,13 @@ export class CollectorMetrics {
       [],
     );
     this.served.gauge('retrace_collector_spool_bytes', 'Events on disk that wait for the log', spoolBytes);
+    if (servers === null) return;
+    this.served.gauge('retrace_collector_servers', 'Servers that sample turns', () => servers().length);
+    this.served.gauge(
+      'retrace_collector_servers_left_out',
+      'Those of them that are down, or fail, and get no turns',
+      () => servers().filter(({ isLeftOut }) => isLeftOut).length,
+    );
   }
 
   /** Serves them until the process ends. */

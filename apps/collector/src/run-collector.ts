@@ -32,7 +32,7 @@ export async function runCollector(
         ...{ runId, recipe, text, weightsDirectory, variables, warnings, signal },
         isAlone: share.count === 1,
       });
-      const { detail, onEpisodeEnded } = await serveMetrics(config, parts);
+      const { detail, onEpisodeEnded } = await serveMetrics(config, parts, endpoint);
       supervised.send({ type: 'ready', detail: `${parts.backendReason}${detail}` });
       // Collectors that share a run never play early, and a server gets no weights that may be dropped.
       const isAlone = !shared && !endpoint && share.count === 1;
@@ -52,10 +52,14 @@ export async function runCollector(
 async function serveMetrics(
   { runId, metricsAddress }: CollectorConfig,
   { control, writer }: Pick<RolloutParts, 'control' | 'writer'>,
+  endpoint: PolicyEndpoint | null,
 ): Promise<{ readonly detail: string; readonly onEpisodeEnded?: CollectorOptions['onEpisodeEnded'] }> {
   if (metricsAddress === null) return { detail: '' };
   const { CollectorMetrics } = await import('./collector-metrics.js');
-  const metrics = new CollectorMetrics({ runId, control, spoolBytes: () => writer.spoolBytes });
+  const metrics = new CollectorMetrics({
+    ...{ runId, control, spoolBytes: () => writer.spoolBytes },
+    servers: endpoint && (() => endpoint.all),
+  });
   const { url } = await metrics.serve(metricsAddress);
   return {
     detail: `; metrics at ${url}`,

@@ -28,7 +28,14 @@ FLOATS = NDArray[np.float32]
 class Worker:
     """A worker of one or more ranks that this process started."""
 
-    def __init__(self, directory: Path, ranks: int = 1, environment: Mapping[str, str] | None = None):
+    def __init__(
+        self,
+        directory: Path,
+        ranks: int = 1,
+        environment: Mapping[str, str] | None = None,
+        program: str | None = None,
+    ):
+        """Start it as its users do, or by the text of another Python program, whose argument is the file of the token."""
         token = directory / "token"
         token.write_text(TOKEN)
         command = [sys.executable, "-m", "retrace.engine", "--token-file", str(token), "--follow-stdin"]
@@ -42,6 +49,8 @@ class Worker:
                 str(ranks),
             ]
             command = [*launcher, *command[1:]]
+        if program is not None:
+            command = [sys.executable, "-c", program, str(token)]
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

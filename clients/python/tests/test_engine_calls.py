@@ -352,6 +352,34 @@ def test_a_worker_that_is_closed_ends_all_ranks(tmp_path: Path) -> None:
         wait_until_ended(ranks)
 
 
+# As a worker of Ray Train does: in a thread, after it has opened the process group.
+IN_A_THREAD = """
+import sys, threading
+import torch.distributed as dist
+from retrace.engine.on_ray import run_rank
+
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+settings = {"host": "127.0.0.1", "port": 0, "token_file": sys.argv[1]}
+thread = threading.Thread(target=run_rank, args=(settings,))
+thread.start()
+thread.join()
+"""
+
+
+def test_a_rank_works_in_a_thread_and_in_a_process_group_that_its_launcher_opened(tmp_path: Path) -> None:
+    alone = {"RANK": "0", "WORLD_SIZE": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    worker = Worker(tmp_path, environment=alone, program=IN_A_THREAD)
+    try:
+        engine = opened(worker, tmp_path)
+        accumulate(engine)
+        engine.step(1e-2)
+        assert engine.get("engine")["worldSize"] == 1
+        engine.post("close")
+        assert worker.process.wait(60) == 0
+    finally:
+        worker.kill()
+
+
 def test_a_state_of_two_ranks_goes_on_with_one(tmp_path: Path) -> None:
     saved, weights = {}, []
     for ranks in (2, 1):

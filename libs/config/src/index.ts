@@ -35,7 +35,7 @@ export { engineOf } from './recipe/engine-problems.js';
 export { isColocated } from './recipe/colocation.js';
 export { ProcessRecipe } from './recipe/process-recipe.js';
 export { EngineRecipe } from './recipe/engine-recipe.js';
-export { EndpointRecipe, MAX_LOGPROB_DIFFERENCE } from './recipe/endpoint-recipe.js';
+export { EndpointRecipe, endpointUrls, MAX_LOGPROB_DIFFERENCE } from './recipe/endpoint-recipe.js';
 export { asksServerForAnchors, requireFit, type EnvironmentFacts } from './recipe/environment-problems.js';
 export {
   EnvironmentRecipe,

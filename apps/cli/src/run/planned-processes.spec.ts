@@ -52,6 +52,18 @@ describe('the processes of a run', () => {
     expect(plan).toContain('6 environment server webshop --port {port}');
   });
 
+  it('are as many sampling servers as a recipe names, or as each collector starts', async () => {
+    const urls = ['http://127.0.0.1:8001', 'http://127.0.0.1:8002'];
+    const named = `collection.endpoint=${JSON.stringify({ kind: 'vllm', urls })}`;
+    expect(await planOf('webshop-grpo-4gpu', [named])).toEqual(
+      expect.arrayContaining(urls.map((url) => `1 vllm server at ${url}`)),
+    );
+    const command = ['vllm', 'serve', '{model}', '--served-model-name', '{name}', '--port', '{port}'];
+    const started = `collection.endpoint=${JSON.stringify({ kind: 'vllm', command, numServers: 3 })}`;
+    const plan = await planOf('webshop-grpo-4gpu', [started], { numCollectors: 2 });
+    expect(plan).toContain(`6 vllm server ${command.join(' ')}`);
+  });
+
   it('are no servers to play on where nobody plays', async () => {
     const offline = [
       'data={"sources":[{"from":"run","run":"latest","share":1}]}',

@@ -1,8 +1,10 @@
 import {
+  endpointUrls,
   engineOf,
   isColocated,
   needsCollector,
   needsValidator,
+  type EndpointRecipe,
   type EnvironmentServerRecipe,
   type Recipe,
 } from '@retrace/config';
@@ -48,7 +50,8 @@ export async function planProcesses(
     role('validator', 'validator', Number(own.hasValidator)),
     ...(await engineProcesses(recipe)),
     ...environmentProcesses(recipe, players),
-    ...modelServers(recipe, players),
+    ...(recipe.collection.endpoint ? samplingServers(recipe.collection.endpoint, own.numCollectors) : []),
+    ...scoringServers(recipe),
   ].filter(({ count }) => count > 0);
 }
 
@@ -84,18 +87,21 @@ function environmentProcesses({ environment }: Recipe, players: number): readonl
   return urls.map((url) => awaited('environment server', url));
 }
 
-function modelServers(
-  { collection, distillation, reward }: Recipe,
-  players: number,
-): readonly PlannedProcess[] {
-  const endpoint = players > 0 ? collection.endpoint : null;
+/** The validator samples by itself. */
+function samplingServers(endpoint: EndpointRecipe, numCollectors: number): readonly PlannedProcess[] {
+  const { kind, command, numServers = 1 } = endpoint;
+  if (numCollectors === 0) return [];
+  const name = `${kind} server`;
+  if (command !== undefined) return [started(name, command, numServers * numCollectors)];
+  return endpointUrls(endpoint).map((url) => awaited(name, url));
+}
+
+function scoringServers({ distillation, reward }: Recipe): readonly PlannedProcess[] {
   const teacher = distillation?.teacher.endpoint;
   const judges = reward.components.map(
     ({ options }) => (options as { readonly url?: unknown } | undefined)?.url,
   );
   return [
-    ...(endpoint?.command ? [started(`${endpoint.kind} server`, endpoint.command, players)] : []),
-    ...(endpoint?.url === undefined ? [] : [awaited(`${endpoint.kind} server`, endpoint.url)]),
     ...(teacher ? [awaited('teacher', teacher.url)] : []),
     ...judges.filter((url) => typeof url === 'string').map((url) => awaited('judge', url)),
   ];

@@ -51,12 +51,17 @@ class PlayedEngine implements TokenEngine {
 function open(served: () => ServedPolicy = () => ({ policyVersion: 3, model: servedName('run', 3) })) {
   const engine = new PlayedEngine();
   const actor = new EndpointActor({
-    engine,
-    logprobMode: 'processed',
+    sampler: {
+      sample: async (_slot, request, ended) => {
+        const { policyVersion, model } = served();
+        const generated = await engine.generate({ ...request, model }, ended);
+        return { generated, policyVersion, logprobMode: 'processed' };
+      },
+      release: () => undefined,
+    },
     text,
     maxTokens: 64,
     sampling: { temperature: 0.7, topK: 0, topP: 1, greedy: false, maxNewTokens: 8 },
-    served,
     signal: new AbortController().signal,
   });
   const ask = (slot: number, words: string, keptPrefixTokens = 0) => {

@@ -1,5 +1,4 @@
-import type { GeneratedTokens, LogprobMode } from '@retrace/chat';
-import type { TokenEngine } from '@retrace/endpoints';
+import type { GeneratedTokens, GenerationRequest, LogprobMode } from '@retrace/chat';
 import type { PolicyText } from '@retrace/policy';
 import type { SamplingParameters } from '@retrace/trajectory';
 import { messageOf } from '../environment/guarded-environment.js';
@@ -14,17 +13,36 @@ export interface ServedPolicy {
   readonly model: string;
 }
 
-interface EndpointActorOptions {
-  readonly engine: TokenEngine;
+/** A turn that a server sampled. */
+export interface ServedTurn {
+  readonly generated: GeneratedTokens;
+  /** The server's newest version when the turn began. */
+  readonly policyVersion: number;
+  /** Of which distribution the server's logprobs are. */
   readonly logprobMode: LogprobMode;
+}
+
+/** Samples turns on one server, or on several among which it divides episodes. */
+export interface TurnSampler {
+  /**
+   * Samples a turn by the newest policy that its server has.
+   *
+   * @param slot of the episode, which stays on a server as long as it can
+   * @throws EndpointError; the signal's reason once it aborts
+   */
+  sample(slot: number, request: Omit<GenerationRequest, 'model'>, ended: AbortSignal): Promise<ServedTurn>;
+  /** Forgets the server of a slot whose episode has ended. */
+  release(slot: number): void;
+}
+
+interface EndpointActorOptions {
+  readonly sampler: TurnSampler;
   readonly text: PolicyText;
   readonly maxTokens: number;
   readonly sampling: SamplingParameters;
   readonly stopStrings?: readonly string[];
   /** Texts that end a turn and belong to the action (default none). */
   readonly ownStopStrings?: readonly string[];
-  /** The newest policy that the server has; a turn is sampled by the one that was newest when it began. */
-  readonly served: () => ServedPolicy;
   readonly signal: AbortSignal;
 }
 
@@ -65,18 +83,18 @@ export class EndpointActor implements Actor {
   release(slot: number): void {
     this.turns.release(slot);
     this.contexts.delete(slot);
+    this.options.sampler.release(slot);
   }
 
   private async generate(request: ActRequest, context: Int32Array, ended: AbortSignal): Promise<FinishedAct> {
     const { slot, samplingSeed, greedy } = request;
-    const { engine, sampling, served } = this.options;
+    const { sampler, sampling } = this.options;
     const startedAt = performance.now();
-    const { model, policyVersion } = served();
     try {
-      const generated = await engine.generate(
+      const served = await sampler.sample(
+        slot,
         {
           tokenIds: context,
-          model,
           temperature: sampling.temperature,
           topK: sampling.topK,
           topP: sampling.topP,
@@ -89,15 +107,15 @@ export class EndpointActor implements Actor {
         },
         ended,
       );
-      this.contexts.set(slot, extend(context, context.length, generated.tokenIds));
-      return { slot, turn: this.turnOf(generated, policyVersion, performance.now() - startedAt) };
+      this.contexts.set(slot, extend(context, context.length, served.generated.tokenIds));
+      return { slot, turn: this.turnOf(served, performance.now() - startedAt) };
     } catch (error) {
       return { slot, failure: { of: 'model', reason: messageOf(error) } };
     }
   }
 
-  private turnOf(generated: GeneratedTokens, policyVersion: number, generationMs: number) {
-    const { logprobMode, text, stopStrings } = this.options;
+  private turnOf({ generated, policyVersion, logprobMode }: ServedTurn, generationMs: number) {
+    const { text, stopStrings } = this.options;
     const { tokenIds, logprobs, stopReason } = generated;
     const reason = stopReason === 'stopToken' ? 'stop' : stopReason;
     return {

@@ -1,5 +1,11 @@
 import type { LogprobMode, WeightServerKind } from '@retrace/chat';
-import { hasAdapters, type EndpointRecipe, type PolicyRecipe, type Recipe } from '@retrace/config';
+import {
+  endpointUrls,
+  hasAdapters,
+  type EndpointRecipe,
+  type PolicyRecipe,
+  type Recipe,
+} from '@retrace/config';
 import {
   openTokenEngine,
   openWeightDelivery,
@@ -17,6 +23,9 @@ const MAX_RETRIES = 3;
 const START_TIMEOUT_MS = 600_000;
 /** Pause before a server that counts as down is asked again. */
 const DOWN_PAUSE_MS = 2_000;
+
+/** Deliveries and questions do not wait for a turn to end. */
+const NUM_OTHER_REQUESTS = 2;
 
 /** A server that samples, and the way in which policies reach it. */
 export interface OpenedServer {
@@ -38,12 +47,19 @@ interface ServerOptions {
   /** The collector's environment, which holds the API key. */
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly warn: (message: string) => void;
+  /** Called each time that a server goes down, with the reason. */
+  readonly onDown: (url: string, reason: string) => void;
 }
 
-/** Opens the server that a recipe names, or makes ready to start it. @throws CollectorError `INVALID_SETTING` */
-export async function openServer(options: ServerOptions): Promise<OpenedServer> {
-  const { kind } = options.endpoint;
-  return kind === 'tinker' ? openTinker(options) : openService(kind, options);
+/** Opens the servers that a recipe names, or makes ready to start them. @throws CollectorError `INVALID_SETTING` */
+export async function openServers(options: ServerOptions): Promise<readonly OpenedServer[]> {
+  const { kind, command, numServers = 1 } = options.endpoint;
+  if (kind === 'tinker') return [await openTinker(options)];
+  const named = endpointUrls(options.endpoint).map((url) => openService(kind, { url, port: null }, options));
+  if (command === undefined) return named;
+  const ports = new Set<number>();
+  while (ports.size < numServers) ports.add(await findFreePort());
+  return Array.from(ports, (port) => openService(kind, { url: `http://127.0.0.1:${port}`, port }, options));
 }
 
 async function openTinker({ recipe }: ServerOptions): Promise<OpenedServer> {
@@ -56,19 +72,19 @@ async function openTinker({ recipe }: ServerOptions): Promise<OpenedServer> {
   };
 }
 
-async function openService(
+/** @param address its port is null for a server that runs */
+function openService(
   kind: WeightServerKind,
-  { recipe, endpoint, policy, variables, warn }: ServerOptions,
-): Promise<OpenedServer> {
-  const port = endpoint.command === undefined ? 0 : await findFreePort();
-  const url = endpoint.url ?? `http://127.0.0.1:${port}`;
+  { url, port }: { readonly url: string; readonly port: number | null },
+  { recipe, endpoint, policy, variables, warn, onDown }: ServerOptions,
+): OpenedServer {
   const service = new ServiceClient({
     url,
-    concurrency: recipe.collection.concurrentEpisodes,
+    concurrency: recipe.collection.concurrentEpisodes + NUM_OTHER_REQUESTS,
     isPatient: true,
     downPauseMs: DOWN_PAUSE_MS,
     onDown: ({ message }) => {
-      warn(`turns wait for the server at ${url}: ${message}`);
+      onDown(url, message);
     },
     pace: endpoint,
   });
@@ -78,22 +94,15 @@ async function openService(
     deadlineMs: endpoint.deadlineMs,
     headers: authorization(endpoint, variables),
   };
-  const started = startedServer(endpoint, port, { engine, onWarning: warn });
+  const { command = [], startTimeoutMs = START_TIMEOUT_MS } = endpoint;
+  const started =
+    port === null ? null : new StartedServer({ command, port, startTimeoutMs, engine, onWarning: warn });
   return {
     ...{ url, isStartedHere: started !== null, logprobMode: null },
     engine: openTokenEngine(kind, service, engine),
     delivery: started ?? openWeightDelivery(kind, service, { ...engine, hasAdapters: hasAdapters(policy) }),
     close: async () => started?.stop(),
   };
-}
-
-/** The server that the recipe starts; null where it names one that runs. */
-function startedServer(
-  { command, startTimeoutMs = START_TIMEOUT_MS }: EndpointRecipe,
-  port: number,
-  options: { readonly engine: EngineOptions; readonly onWarning: (message: string) => void },
-): StartedServer | null {
-  return command === undefined ? null : new StartedServer({ command, port, startTimeoutMs, ...options });
 }
 
 function authorization(

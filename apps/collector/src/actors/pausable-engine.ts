@@ -34,9 +34,9 @@ export class PausableEngine implements TokenEngine {
     }
   }
 
-  /** Resolves when turns may begin. */
-  async untilFree(): Promise<void> {
-    while (this.paused !== null) await this.paused;
+  /** Resolves when the present pause ends; null where turns may begin at once. */
+  get pause(): Promise<void> | null {
+    return this.paused;
   }
 
   /** Calls `change` once no turn is under way; the turns that are asked for meanwhile begin after it. */

@@ -1,22 +1,27 @@
 import { resolve } from 'node:path';
 import { MAX_LOGPROB_DIFFERENCE, type Recipe } from '@retrace/config';
 import type { LogprobMode } from '@retrace/chat';
-import { findLogprobMode, type TokenEngine } from '@retrace/endpoints';
 import type { WarningLog } from '@retrace/log';
 import type { PolicyText, Transformer } from '@retrace/policy';
 import type { SamplingParameters } from '@retrace/trajectory';
 import { CollectorError } from '../collector-error.js';
+import { DividedTurns } from './divided-turns.js';
 import { EndpointActor } from './endpoint-actor.js';
-import { openServer, type OpenedServer } from './open-server.js';
+import { openServers, type OpenedServer } from './open-server.js';
 import { PausableEngine } from './pausable-engine.js';
+import { PolicyServer } from './policy-server.js';
+import { SamplingServers } from './sampling-servers.js';
 import { ServedPolicies } from './served-policies.js';
 import { WatchedEngine } from './watched-engine.js';
 import { WeightCheck } from './weight-check.js';
+import { ServedWeights } from './served-weights.js';
 
 /** Enough tokens of many kinds that a change of the weights shows in some of them. */
 const CHECKED_TEXT =
   'The quick brown fox jumps over the lazy dog. 12 + 30 = 42; {"move": "left", "to": [3, 7]}\nOK?';
 const MAX_CHECKED_TOKENS = 64;
+/** Of one turn, as of other requests. */
+const DEADLINE_MS = 600_000;
 
 interface EndpointOptions {
   readonly runId: string;
@@ -26,7 +31,7 @@ interface EndpointOptions {
   readonly weightsDirectory: string;
   /** The collector's environment, which holds the API key. */
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** Gets a warning where the server does not compute with the weights that it was given. */
+  /** Gets a warning where a server is down, or does not compute with the weights that it was given. */
   readonly warnings: Pick<WarningLog, 'raise'>;
   /** Whether this is the only collector of the run. */
   readonly isAlone: boolean;
@@ -41,135 +46,187 @@ interface EndpointActorRequest {
 }
 
 interface EndpointParts {
-  /** Null for a server that is asked later. */
-  readonly described: string | null;
-  readonly engine: TokenEngine;
-  readonly policies: ServedPolicies;
-  readonly server: OpenedServer;
+  readonly servers: SamplingServers;
+  /** Ends what goes on in the background. */
+  readonly closing: AbortController;
 }
 
-/** A server of the recipe that samples the policy. */
+/** The servers of the recipe that sample the policy. */
 export class PolicyEndpoint {
-  private logprobMode: LogprobMode | null;
-  private described: string | null;
-  private readonly engine: TokenEngine;
-  private readonly policies: ServedPolicies;
-  private readonly server: OpenedServer;
+  private readonly servers: SamplingServers;
+  private readonly closing: AbortController;
 
   private constructor(
-    { described, engine, policies, server }: EndpointParts,
-    private readonly options: Pick<EndpointOptions, 'text' | 'warnings' | 'signal'>,
+    { servers, closing }: EndpointParts,
+    private readonly options: Pick<EndpointOptions, 'recipe' | 'text' | 'signal'>,
   ) {
-    this.described = described;
-    this.engine = engine;
-    this.policies = policies;
-    this.server = server;
-    this.logprobMode = server.logprobMode;
+    this.servers = servers;
+    this.closing = closing;
   }
 
-  /** Name and version of the server; one that Retrace starts is asked when it first serves a version. */
+  /** Names and versions of the servers; those that Retrace starts are asked when they first serve a version. */
   get description(): string {
-    return this.described ?? 'unknown';
+    const found = this.servers.all.flatMap(({ description }) => description ?? []);
+    return [...new Set(found)].join(' / ') || 'unknown';
   }
 
-  /** Opens the server of a recipe; null where it has none. @throws EndpointError when it does not answer */
+  /** The servers, with whether each is left out at present. */
+  get all(): readonly Pick<PolicyServer, 'url' | 'isLeftOut' | 'numTurns'>[] {
+    return this.servers.all;
+  }
+
+  /** Opens the servers of a recipe; null where it has none. @throws EndpointError when none answers */
   static async open(options: EndpointOptions): Promise<PolicyEndpoint | null> {
-    const { recipe, runId, text, variables, signal } = options;
+    const { recipe, variables, warnings } = options;
     const { endpoint } = recipe.collection;
-    const warn = (message: string) => {
-      options.warnings.raise({ source: 'collector', message });
-    };
     if (!endpoint || !recipe.policy) return null;
-    const server = await openServer({ recipe, endpoint, policy: recipe.policy, variables, warn });
-    const { url, delivery } = server;
-    const pausable = new PausableEngine(server.engine);
-    const { maxLogprobDifference = MAX_LOGPROB_DIFFERENCE } = endpoint;
-    const policies = new ServedPolicies({
-      runId,
+    const closing = new AbortController();
+    const signal = AbortSignal.any([options.signal, closing.signal]);
+    const warn = (message: string) => {
+      warnings.raise({ source: 'collector', message });
+    };
+    const byUrl = new Map<string, PolicyServer>();
+    const opened = await openServers({
+      ...{ recipe, endpoint, policy: recipe.policy, variables, warn },
+      onDown: (url, reason) => {
+        if (byUrl.size === 1) warn(`turns wait for the server at ${url}: ${reason}`);
+        else byUrl.get(url)?.leaveOut(reason);
+      },
+    });
+    const checkedTokenIds =
+      endpoint.maxLogprobDifference === null ? [] : checkedTokens(options.text, recipe.policy.maxPositions);
+    const files = new ServedWeights({
+      ...{ runId: options.runId, text: options.text, checkedTokenIds },
       directory: resolve(endpoint.directory ?? options.weightsDirectory),
       baseModel: recipe.policy.model,
-      text,
-      delivery,
-      pausable,
-      isAlone: options.isAlone,
-      onDiffer: (message) => {
-        options.warnings.raise({ source: 'collector', severity: 'alarm', message });
-      },
-      onLoss: (version) => {
-        warn(`the server at ${url} had lost its weights, and has those of policy version ${version} again`);
-      },
-      check: openCheck(pausable, {
-        text,
-        maxDifference: maxLogprobDifference,
-        maxPositions: recipe.policy.maxPositions,
-      }),
-      signal,
+      form: opened[0].delivery.form,
     });
-    const engine = new WatchedEngine({ engine: pausable, policies, lossShows: delivery.lossShows });
-    const described = server.isStartedHere ? null : await engine.describe(signal);
-    return new PolicyEndpoint({ described, engine, policies, server }, options);
+    for (const [n, server] of opened.entries()) {
+      const name = opened.length === 1 ? 'the server' : `server ${letters(n)} of ${opened.length}`;
+      const parts = { server, files, checkedTokenIds, name: `${name} at ${server.url}` };
+      byUrl.set(
+        server.url,
+        openPolicyServer(parts, { ...options, signal }, () => moveTurns(servers)),
+      );
+    }
+    const all = [...byUrl.values()];
+    const servers = new SamplingServers({
+      ...{ servers: all, files, signal },
+      onMissing: ({ url }, policyVersion, reason) => {
+        const name = letters(all.findIndex((server) => server.url === url));
+        warn(
+          `server ${name} of ${all.length} at ${url} gets no turns until it has policy version ${policyVersion}: ${reason}`,
+        );
+      },
+    });
+    // One that does not answer now is left out.
+    const running = all.filter((_, n) => !opened[n].isStartedHere).map((server) => server.describe());
+    if (running.length > 0)
+      await Promise.any(running).catch((error: AggregateError) => {
+        throw error.errors[0];
+      });
+    return new PolicyEndpoint({ servers, closing }, options);
   }
 
   /**
-   * Brings a policy version to the server. Turns that begin later are sampled by it.
+   * Brings a policy version to the servers. Turns that begin later are sampled by it.
    *
-   * @throws as `ServedPolicies.serve`; `WEIGHTS_DIFFER` is an alarm of the run, too
+   * @throws as `SamplingServers.serve`; `WEIGHTS_DIFFER` is an alarm of the run, too
    */
-  async serve(policyVersion: number, model: Transformer, location: string): Promise<void> {
-    await this.policies.serve(policyVersion, model, location);
-    this.described ??= await this.engine.describe(this.options.signal);
+  serve(policyVersion: number, model: Transformer, location: string): Promise<void> {
+    return this.servers.serve(policyVersion, model, location);
   }
 
-  /** Unloads the adapters from the server, and stops the server where Retrace started it. */
+  /** Unloads the adapters from the servers, and stops those that Retrace started. */
   async close(): Promise<void> {
-    await this.policies.close();
-    await this.server.close();
+    this.closing.abort();
+    await this.servers.close();
   }
 
-  /** @throws CollectorError `INVALID_SETTING` when the server gives logprobs that no update can use */
-  async actor({ sampling, ...request }: EndpointActorRequest): Promise<EndpointActor> {
+  /** @throws CollectorError `INVALID_SETTING` when a server gives logprobs that no update can use */
+  actor({ sampling, ...request }: EndpointActorRequest): EndpointActor {
     const { text, signal } = this.options;
-    this.logprobMode ??= await findLogprobMode(this.engine, this.policies.newest.model, probes(text));
-    requireTrainableLogprobs(this.logprobMode, sampling);
-    return new EndpointActor({
-      ...request,
-      engine: this.engine,
-      logprobMode: this.logprobMode,
-      text,
-      sampling,
-      served: () => this.policies.newest,
-      signal,
+    for (const { url, logprobMode } of this.servers.all)
+      if (logprobMode !== null && !isTrainable(logprobMode, sampling)) throw untrainable(url, sampling);
+    const sampler = new DividedTurns(this.servers, {
+      isTrainable: (mode) => isTrainable(mode, sampling),
+      deadlineMs: this.options.recipe.collection.endpoint?.deadlineMs ?? DEADLINE_MS,
     });
+    return new EndpointActor({ ...request, sampler, text, sampling, signal });
   }
 }
 
-interface CheckOptions {
-  readonly text: PolicyText;
-  readonly maxDifference: number | null;
-  readonly maxPositions: number;
+interface ServerParts {
+  readonly server: OpenedServer;
+  readonly files: ServedWeights;
+  readonly checkedTokenIds: readonly number[];
+  /** For messages. */
+  readonly name: string;
 }
 
-function openCheck(
-  engine: TokenEngine,
-  { text: { tokenizer }, maxDifference, maxPositions }: CheckOptions,
-): WeightCheck | null {
-  if (maxDifference === null) return null;
+function openPolicyServer(
+  { server, files, checkedTokenIds, name }: ServerParts,
+  { runId, recipe, text, warnings, isAlone, signal }: EndpointOptions,
+  onChange: () => void,
+): PolicyServer {
+  const { url, delivery } = server;
+  const warn = (message: string) => {
+    warnings.raise({ source: 'collector', message });
+  };
+  const pausable = new PausableEngine(server.engine);
+  const maxDifference = recipe.collection.endpoint?.maxLogprobDifference ?? MAX_LOGPROB_DIFFERENCE;
+  const policies = new ServedPolicies({
+    ...{ runId, files, delivery, pausable, isAlone, signal },
+    onDiffer: (message) => {
+      warnings.raise({ source: 'collector', severity: 'alarm', message });
+    },
+    onLoss: (version) => {
+      warn(`${name} had lost its weights, and has those of policy version ${version} again`);
+    },
+    check:
+      checkedTokenIds.length === 0
+        ? null
+        : new WeightCheck({ url, engine: pausable, tokenIds: checkedTokenIds, maxDifference }),
+  });
+  return new PolicyServer({
+    ...{ server, policies, text, signal },
+    engine: new WatchedEngine({ engine: pausable, policies, lossShows: delivery.lossShows }),
+    onLeftOut: (reason) => {
+      warn(reason === null ? `${name} gets turns again` : `${name} is left out until it answers: ${reason}`);
+      onChange();
+    },
+    onDelay: (policyVersion, reason) => {
+      warn(`${name} gets no turns, as it does not take policy version ${policyVersion}: ${reason}`);
+    },
+  });
+}
+
+/** Turns that wait for a server which is left out go to another one if any is not. */
+function moveTurns(servers: SamplingServers): void {
+  if (servers.all.every((server) => server.isLeftOut || !servers.hasPolicy(server))) return;
+  for (const server of servers.all) if (server.isLeftOut) server.moveTurns();
+}
+
+function checkedTokens({ tokenizer }: PolicyText, maxPositions: number): readonly number[] {
   // A server is asked for one more token.
   const numTokens = Math.min(MAX_CHECKED_TOKENS, maxPositions - 1);
-  const tokenIds = Array.from(tokenizer.encode(CHECKED_TEXT)).slice(0, numTokens);
-  return new WeightCheck({ engine, tokenIds, maxDifference });
+  return Array.from(tokenizer.encode(CHECKED_TEXT)).slice(0, numTokens);
 }
 
 /** Logprobs of the behavior policy are after temperature; only at temperature 1 do they equal the raw ones. */
-function requireTrainableLogprobs(mode: LogprobMode, { temperature, greedy }: SamplingParameters): void {
-  if (mode === 'processed' || greedy || temperature === 1) return;
-  const message =
-    `collection.temperature is ${temperature}, and the server gives logprobs from before the temperature, which are not those of the policy ` +
-    `that samples; start vLLM with --logprobs-mode processed_logprobs (SGLang without SGLANG_RETURN_ORIGINAL_LOGPROB), or set it to 1`;
-  throw new CollectorError('INVALID_SETTING', message);
+function isTrainable(mode: LogprobMode, { temperature, greedy }: SamplingParameters): boolean {
+  return mode === 'processed' || greedy || temperature === 1;
 }
 
-/** Contexts in which a model is seldom certain. */
-export function probes({ tokenizer }: PolicyText): number[][] {
-  return ['a', 'The', '1 2', 'Hello world'].map((text) => Array.from(tokenizer.encode(text)));
+function untrainable(url: string, { temperature }: SamplingParameters): CollectorError {
+  const message =
+    `collection.temperature is ${temperature}, and the server at ${url} gives logprobs from before the temperature, which are not those of the ` +
+    `policy that samples; start vLLM with --logprobs-mode processed_logprobs (SGLang without SGLANG_RETURN_ORIGINAL_LOGPROB), or set it to 1`;
+  return new CollectorError('INVALID_SETTING', message);
+}
+
+/** A, B, … Z, AA, AB: warnings that differ in digits only count as one. */
+function letters(n: number): string {
+  const rest = Math.floor(n / 26);
+  return (rest === 0 ? '' : letters(rest - 1)) + String.fromCharCode(65 + (n % 26));
 }

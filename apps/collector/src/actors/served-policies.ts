@@ -1,20 +1,14 @@
-import { access, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EndpointError, type DeliveredWeights, type WeightDelivery } from '@retrace/endpoints';
-import { saveAdapter, saveHuggingFaceModel, type PolicyText, type Transformer } from '@retrace/policy';
 import { CollectorError } from '../collector-error.js';
 import { servedName, type ServedPolicy } from './endpoint-actor.js';
 import type { PausableEngine } from './pausable-engine.js';
 import type { WeightCheck } from './weight-check.js';
+import type { DeliveredPolicy, ServedWeights } from './served-weights.js';
 
 interface ServedPoliciesOptions {
   readonly runId: string;
-  /** Where the server reads weights from. */
-  readonly directory: string;
-  /** Directory of the model that the policy started from. */
-  readonly baseModel: string;
-  readonly text: PolicyText;
+  readonly files: Pick<ServedWeights, 'filesOf'>;
   readonly delivery: WeightDelivery;
   /** The engine, which some deliveries pause, as no turn may be under way while weights change. */
   readonly pausable: PausableEngine;
@@ -30,7 +24,7 @@ interface ServedPoliciesOptions {
 }
 
 /** A policy that the server has, as it was delivered. */
-type NamedPolicy = ServedPolicy & Pick<DeliveredWeights, 'name' | 'location'>;
+type NamedPolicy = ServedPolicy & Pick<DeliveredPolicy, 'name' | 'location'>;
 
 /** Longest time to unload weights at the end. */
 const RETIRE_MS = 5_000;
@@ -96,20 +90,22 @@ export class ServedPolicies {
     return newest;
   }
 
+  /** Names of the weights that turns under way or begun now ask for, the newest last. */
+  get names(): readonly string[] {
+    return this.served.map(({ name }) => name);
+  }
+
   /**
-   * Brings the weights of a model to the server, unless it has them, and waits until the server says so and its logprobs are those of the
-   * model. The version before stays, as turns under way need it.
+   * Brings weights to the server, unless it has them, and waits until the server says so and its logprobs are those of the policy. The version
+   * before stays, as turns under way need it.
    *
-   * @param location where the engine that made the weights keeps them
-   * @throws EndpointError when the server refuses; PolicyError when the weights can't be written; CollectorError `WEIGHTS_DIFFER`
+   * @throws EndpointError when the server refuses; CollectorError `WEIGHTS_DIFFER`
    */
-  async serve(policyVersion: number, model: Transformer, location = ''): Promise<void> {
-    const { runId, delivery, pausable } = this.options;
-    if (this.served.at(-1)?.policyVersion === policyVersion) return;
-    const files = this.filesOf({ name: servedName(runId, policyVersion), location });
-    await this.write(files.directory, model);
-    const change = () => this.change(policyVersion, model, files);
+  async serve(policy: DeliveredPolicy): Promise<void> {
+    const { delivery, pausable } = this.options;
+    const change = () => this.change(policy);
     await this.exclusively(async () => {
+      if (this.served.at(-1)?.policyVersion === policy.policyVersion) return;
       await (delivery.turnsUnderWay === 'ended' ? pausable.whilePaused(change) : change());
       while (this.served.length > 2) await this.drop();
     });
@@ -173,7 +169,7 @@ export class ServedPolicies {
 
   private async bringAgain(newest: NamedPolicy): Promise<void> {
     const { delivery, check, signal } = this.options;
-    const files = this.filesOf(newest);
+    const files = this.options.files.filesOf(newest);
     await this.untilTaken(files, async () => {
       await delivery.deliver(files, signal);
       await check?.requireAgain({ model: newest.model, signal });
@@ -187,7 +183,7 @@ export class ServedPolicies {
     const { delivery, signal } = this.options;
     if (delivery.form === 'model') return;
     for (const older of this.served.slice(0, -1))
-      await delivery.deliver(this.filesOf(older), signal).catch(() => undefined);
+      await delivery.deliver(this.options.files.filesOf(older), signal).catch(() => undefined);
   }
 
   /** Asks about all weights that turns under way may name. Another collector of the run may have brought later weights meanwhile. */
@@ -204,8 +200,10 @@ export class ServedPolicies {
     return true;
   }
 
-  private async change(policyVersion: number, model: Transformer, files: DeliveredWeights): Promise<void> {
+  private async change(policy: DeliveredPolicy): Promise<void> {
     const { delivery, check, signal } = this.options;
+    const { policyVersion, name, location } = policy;
+    const files = this.options.files.filesOf(policy);
     // Answers since the last question may have come from a server that had lost its weights.
     let isLost = false;
     const ask = async () => {
@@ -219,28 +217,15 @@ export class ServedPolicies {
     }
     const confirmed = await this.untilTaken(files, async () => {
       const taken = await delivery.deliver(files, signal);
-      await check?.require(policyVersion, model, { model: taken.model, signal });
+      await check?.require(policy, { model: taken.model, signal });
       return taken;
     });
-    this.found = files.name;
+    this.found = name;
     this.isChecked = true;
-    const { name, location } = files;
     this.served.push({ policyVersion, model: confirmed.model, name, location });
     if (!isLost) return;
     await this.bringOlder();
     this.options.onLoss(policyVersion);
-  }
-
-  private filesOf({ name, location }: Pick<NamedPolicy, 'name' | 'location'>): DeliveredWeights {
-    return { name, location, directory: join(this.options.directory, name) };
-  }
-
-  /** A directory appears whole or not at all, so one that is there was written by another collector, or before a restart. */
-  private async write(directory: string, model: Transformer): Promise<void> {
-    const { delivery, baseModel, text } = this.options;
-    if (delivery.form === 'location' || (await exists(directory))) return;
-    if (delivery.form === 'adapter') await saveAdapter(directory, model, { baseModel });
-    else await saveHuggingFaceModel(directory, model, { text, baseDirectory: baseModel });
   }
 
   private async drop(): Promise<void> {
@@ -248,7 +233,6 @@ export class ServedPolicies {
     const oldest = this.served.shift();
     if (oldest === undefined) return;
     await delivery.retire(oldest.name, signal);
-    await rm(this.filesOf(oldest).directory, { recursive: true, force: true });
   }
 }
 
@@ -273,11 +257,4 @@ function isOfServer(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isOfServer);
   if (error instanceof CollectorError) return error.code === 'WEIGHTS_DIFFER';
   return error instanceof EndpointError && error.code !== 'UNSUPPORTED' && error.code !== 'INVALID_SETTING';
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

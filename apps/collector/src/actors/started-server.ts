@@ -79,9 +79,11 @@ export class StartedServer implements WeightDelivery {
 
   /** Turns that are under way wait for the restart. What the server needs, such as GPU memory, may be free only later. */
   private async startAgain(lastLines: readonly string[]): Promise<void> {
-    const { onWarning } = this.options;
+    const { onWarning, port } = this.options;
     const { process } = this;
-    onWarning(`the server of the policy ended, and is started again; it said: ${lastLines.join(' | ')}`);
+    onWarning(
+      `the server of the policy at port ${port} ended, and is started again; it said: ${lastLines.join(' | ')}`,
+    );
     while (process !== null && this.process === process) {
       try {
         await process.restart();

@@ -9,7 +9,6 @@ import {
   type TokenEngine,
   type WeightDelivery,
 } from '@retrace/endpoints';
-import type { Transformer } from '@retrace/policy';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CollectorError } from '../collector-error.js';
 import { PausableEngine } from './pausable-engine.js';
@@ -101,7 +100,8 @@ function open(kind: keyof typeof KINDS, check: WeightCheck | null = null) {
   const alarms: string[] = [];
   const pausable = new PausableEngine(server as unknown as TokenEngine);
   const policies = new ServedPolicies({
-    ...{ runId: 'run', directory, baseModel: '/base', text: null as never, delivery: server },
+    ...{ runId: 'run', delivery: server },
+    files: { filesOf: ({ name, location }) => ({ name, location, directory: join(directory, name) }) },
     ...{
       pausable,
       check,
@@ -117,7 +117,11 @@ function open(kind: keyof typeof KINDS, check: WeightCheck | null = null) {
     const { tokenIds } = await engine.generate({ model } as GenerationRequest);
     return tokenIds[0];
   };
-  const serve = (version: number) => policies.serve(version, {} as Transformer);
+  const serve = (version: number) =>
+    policies.serve({
+      ...{ policyVersion: version, name: `retrace-run-${version}`, location: '' },
+      ownLogprobs: new Float32Array(0),
+    });
   return { server, policies, engine, losses, alarms, turn, serve };
 }
 

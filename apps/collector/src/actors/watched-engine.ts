@@ -47,8 +47,8 @@ export class WatchedEngine implements TokenEngine {
   /** null where other weights may have sampled the turn. */
   private async attempt(request: GenerationRequest, signal?: AbortSignal): Promise<GeneratedTokens | null> {
     const { engine, policies, lossShows } = this.options;
-    // Turns are held back while the weights change.
-    await engine.untilFree();
+    // Turns are held back while the weights change. Without a wait in between, no pause begins before the turn does.
+    while (engine.pause !== null) await engine.pause;
     const { state } = policies;
     try {
       const turn = await engine.generate(request, signal);

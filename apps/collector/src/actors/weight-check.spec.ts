@@ -1,7 +1,7 @@
 import { openBackend } from '@retrace/compute';
 import { evaluateLogprobs, Transformer, type TransformerConfig } from '@retrace/policy';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WeightCheck } from './weight-check.js';
+import { ownLogprobs, WeightCheck } from './weight-check.js';
 
 const CONFIG: TransformerConfig = {
   vocabSize: 16,
@@ -36,6 +36,7 @@ describe('WeightCheck', () => {
   /** A server that computes with `weights()`, and adds `error` to each logprob. */
   function open(weights: () => Transformer, error = 0, maxDifference = 2e-3) {
     return new WeightCheck({
+      url: 'http://server',
       tokenIds: TOKENS,
       maxDifference,
       engine: {
@@ -52,29 +53,33 @@ describe('WeightCheck', () => {
     });
   }
   const served = { model: 'm' };
+  const policyOf = async (policyVersion: number, model: Transformer) => ({
+    policyVersion,
+    ownLogprobs: await ownLogprobs(model, TOKENS),
+  });
 
   it('takes a server whose logprobs are those of the policy', async () => {
     let model = first;
     const check = open(() => model, 1e-3);
-    await check.require(0, first, served);
+    await check.require(await policyOf(0, first), served);
     model = second;
-    await check.require(1, second, served);
+    await check.require(await policyOf(1, second), served);
   });
 
   it('refuses a server that computes with the weights of another model', async () => {
     const check = open(() => second);
-    await expect(check.require(0, first, served)).rejects.toMatchObject({
+    await expect(check.require(await policyOf(0, first), served)).rejects.toMatchObject({
       code: 'WEIGHTS_DIFFER',
       message: expect.stringMatching(
-        /^after policy version 0 was delivered, the server's logprobs .* differ from those of the policy by up to \d\S* nats, more than collection.endpoint.maxLogprobDifference, 0.002;/,
+        /^after policy version 0 was delivered, the logprobs of a fixed context of the server at http:\/\/server differ from those of the policy by up to \d\S* nats, more than collection.endpoint.maxLogprobDifference, 0.002;/,
       ) as string,
     });
   });
 
   it('refuses stale weights even where an update changes logprobs by less than the tolerance', async () => {
     const check = open(() => first, 0, 100);
-    await check.require(0, first, served);
-    await expect(check.require(1, second, served)).rejects.toMatchObject({
+    await check.require(await policyOf(0, first), served);
+    await expect(check.require(await policyOf(1, second), served)).rejects.toMatchObject({
       code: 'WEIGHTS_DIFFER',
       message: expect.stringContaining(
         'they are still those of version 0, so it has not taken the new weights',
@@ -84,15 +89,17 @@ describe('WeightCheck', () => {
 
   it('takes a server that is asked again about the same weights', async () => {
     const check = open(() => first);
-    await check.require(0, first, served);
-    await check.require(1, first, served);
+    await check.require(await policyOf(0, first), served);
+    await check.require(await policyOf(1, first), served);
   });
 
   it('refuses a server that gives no logprob of a token', async () => {
     const check = new WeightCheck({
-      ...{ tokenIds: TOKENS, maxDifference: 100 },
+      ...{ url: 'http://server', tokenIds: TOKENS, maxDifference: 100 },
       engine: { score: () => Promise.resolve(new Float32Array(TOKENS.length).fill(Number.NaN)) },
     });
-    await expect(check.require(0, first, served)).rejects.toMatchObject({ code: 'WEIGHTS_DIFFER' });
+    await expect(check.require(await policyOf(0, first), served)).rejects.toMatchObject({
+      code: 'WEIGHTS_DIFFER',
+    });
   });
 });

@@ -7,7 +7,16 @@ const LEAST_CHANGE = 1e-5;
 /** A server that has the new weights moves by about as much as the policy; one that moved by less than this share has the old ones. */
 const STALE_SHARE = 0.1;
 
+/** The policy that a server must compute with. */
+export interface CheckedPolicy {
+  readonly policyVersion: number;
+  /** [numTokens] of the fixed context that servers are checked with, in nats at temperature 1; empty where they are not checked. */
+  readonly ownLogprobs: Float32Array;
+}
+
 interface WeightCheckOptions {
+  /** Address of the server, for messages. */
+  readonly url: string;
   readonly engine: Pick<TokenEngine, 'score'>;
   /** A fixed context of the policy's tokens. */
   readonly tokenIds: readonly number[];
@@ -37,13 +46,12 @@ export class WeightCheck {
    *   the policy's moved; EndpointError when the server gives none
    */
   async require(
-    policyVersion: number,
-    model: Transformer,
+    { policyVersion, ownLogprobs: own }: CheckedPolicy,
     served: { readonly model: string; readonly signal?: AbortSignal },
   ): Promise<void> {
     const { engine, tokenIds, maxDifference } = this.options;
     const scored = await engine.score({ tokenIds, model: served.model }, served.signal);
-    const now = { policyVersion, own: await ownLogprobs(model, tokenIds), served: scored };
+    const now = { policyVersion, own, served: scored };
     const difference = largestDifference(now.own, now.served);
     const stale = this.before !== null && isStale(this.before, now) ? this.before : null;
     if (stale === null && difference <= maxDifference) {
@@ -54,7 +62,7 @@ export class WeightCheck {
       stale === null
         ? this.bound
         : `and they are still those of version ${stale.policyVersion}, so it has not taken the new weights`;
-    throw differs(policyVersion, 'delivered', { difference, cause });
+    throw this.differs(policyVersion, 'delivered', { difference, cause });
   }
 
   /**
@@ -69,28 +77,29 @@ export class WeightCheck {
     const scored = await engine.score({ tokenIds, model: served.model }, served.signal);
     const difference = largestDifference(own, scored);
     if (difference > maxDifference)
-      throw differs(policyVersion, 'delivered again', { difference, cause: this.bound });
+      throw this.differs(policyVersion, 'delivered again', { difference, cause: this.bound });
   }
 
   private get bound(): string {
     return `more than collection.endpoint.maxLogprobDifference, ${this.options.maxDifference}`;
   }
+
+  private differs(
+    policyVersion: number,
+    done: string,
+    { difference, cause }: { readonly difference: number; readonly cause: string },
+  ): CollectorError {
+    return new CollectorError(
+      'WEIGHTS_DIFFER',
+      `after policy version ${policyVersion} was ${done}, the logprobs of a fixed context of the server at ${this.options.url} differ from those of ` +
+        `the policy by up to ${difference.toPrecision(3)} nats, ${cause}; check that it loads this model in a precision that the recipe allows`,
+    );
+  }
 }
 
-function differs(
-  policyVersion: number,
-  done: string,
-  { difference, cause }: { readonly difference: number; readonly cause: string },
-): CollectorError {
-  return new CollectorError(
-    'WEIGHTS_DIFFER',
-    `after policy version ${policyVersion} was ${done}, the server's logprobs of a fixed context differ from those of the policy by up to ` +
-      `${difference.toPrecision(3)} nats, ${cause}; check that it loads this model in a precision that the recipe allows`,
-  );
-}
-
-/** [numTokens]; NaN for the first, which has no context. */
-async function ownLogprobs(model: Transformer, tokenIds: readonly number[]): Promise<Float32Array> {
+/** The policy's logprobs of each token after those before it: [numTokens], NaN for the first, which has no context. */
+export async function ownLogprobs(model: Transformer, tokenIds: readonly number[]): Promise<Float32Array> {
+  if (tokenIds.length === 0) return new Float32Array(0);
   const batch = { tokenIds: Int32Array.from(tokenIds), sequenceOffsets: Int32Array.of(0, tokenIds.length) };
   const options = { temperature: 1, maxTokensPerMicroBatch: tokenIds.length };
   const { logprobs } = await evaluateLogprobs(model, batch, options);

@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import type { ContextRecipe } from '@retrace/config';
 import { describeVllmModel, findLogprobMode, openTokenEngine, ServiceClient } from '@retrace/endpoints';
 import { openPolicyText } from '@retrace/policy';
-import { EndpointActor } from '../actors/endpoint-actor.js';
-import { probes } from '../actors/policy-endpoint.js';
+import { EndpointActor, type TurnSampler } from '../actors/endpoint-actor.js';
+import { probes } from '../actors/policy-server.js';
 import { CollectorError } from '../collector-error.js';
 import { openLoop } from '../loop/open-loop.js';
 import type { OpenPlayerOptions } from './open-player-options.js';
@@ -40,13 +40,19 @@ export async function openTokenServer(
   const loops = await openLoop(setting);
   const engine = openTokenEngine('vllm', service, options);
   const { temperature = 1, topK = 0, topP = 1, greedy = false } = sampling;
+  const logprobMode = await findLogprobMode(engine, model, probes(text));
+  const sampler: TurnSampler = {
+    sample: async (_slot, request, ended) => ({
+      generated: await engine.generate({ ...request, model }, ended),
+      ...{ policyVersion: -1, logprobMode },
+    }),
+    release: () => undefined,
+  };
   return {
     actor: new EndpointActor({
-      ...{ engine, text, signal, stopStrings: context.stopStrings, ownStopStrings: loops.stopStrings },
-      logprobMode: await findLogprobMode(engine, model, probes(text)),
+      ...{ sampler, text, signal, stopStrings: context.stopStrings, ownStopStrings: loops.stopStrings },
       maxTokens: Math.min(policy?.maxPositions ?? MAX_POSITIONS, served.maxTokens),
       sampling: { temperature, topK, topP, greedy, maxNewTokens: context.maxNewTokens },
-      served: () => ({ policyVersion: -1, model }),
     }),
     ...settingOf(text, loops, setting),
     agent: 'policy',

@@ -1,14 +1,15 @@
 import { WEIGHT_SERVER_KINDS, tokenServer } from '@retrace/chat';
 import { agentSettings } from './agent-problems.js';
-import type { EndpointRecipe } from './endpoint-recipe.js';
+import { endpointUrls, type EndpointRecipe } from './endpoint-recipe.js';
 import { hasAdapters } from './model-recipe.js';
 import { engineOf } from './engine-problems.js';
 import type { Recipe } from './recipe.js';
+import { showValue } from './show-value.js';
 
 /** Fields of servers that a recipe names by themselves. */
 const NOT_OF_TINKER = [
-  ...(['url', 'command', 'startTimeoutMs', 'directory', 'apiKeyVariable', 'timeoutMs'] as const),
-  ...(['maxRetries', 'requestsPerMinute', 'tokensPerMinute'] as const),
+  ...(['urls', 'url', 'command', 'numServers', 'startTimeoutMs', 'directory', 'apiKeyVariable'] as const),
+  ...(['timeoutMs', 'maxRetries', 'requestsPerMinute', 'tokensPerMinute'] as const),
 ] satisfies readonly (keyof EndpointRecipe)[];
 
 /** Checks that the server that samples can get the weights that the recipe trains. */
@@ -18,22 +19,8 @@ export function endpointProblems(recipe: Recipe): string[] {
   if (!endpoint) return [];
   const { kind } = endpoint;
   if (kind === 'tinker') return tinkerProblems(endpoint, recipe);
-  const problems: string[] = [];
   const { command } = endpoint;
-  if ((endpoint.url === undefined) === (command === undefined)) {
-    problems.push(
-      'collection.endpoint: needs either url, of a server that runs, or command, which starts one',
-    );
-  }
-  for (const part of ['{port}', '{model}', '{name}']) {
-    if (command === undefined || command.some((word) => word.includes(part))) continue;
-    problems.push(`collection.endpoint.command: must contain ${part}`);
-  }
-  if (endpoint.url !== undefined && !/^https?:\/\/[^/]+\/?$/.test(endpoint.url)) {
-    problems.push(
-      `collection.endpoint.url: got "${endpoint.url}", must be http(s)://host:port without a path`,
-    );
-  }
+  const problems = addressProblems(endpoint);
   if (!policy) {
     return [
       ...problems,
@@ -53,6 +40,38 @@ export function endpointProblems(recipe: Recipe): string[] {
       `policy.lora: must be absent where collection.endpoint.kind is ${kinds.map((each) => `"${each}"`).join(' or ')}, or command starts the server: it gets all weights`,
     );
   }
+  return problems;
+}
+
+/** Checks where the servers are, or how they are started. */
+function addressProblems(endpoint: EndpointRecipe): string[] {
+  const { urls, url, command, numServers } = endpoint;
+  const problems: string[] = [];
+  if ([urls, url, command].filter((way) => way !== undefined).length !== 1) {
+    problems.push(
+      'collection.endpoint: needs either urls (or url, for one), of servers that run, or command, which starts them',
+    );
+  }
+  for (const part of ['{port}', '{model}', '{name}']) {
+    if (command === undefined || command.some((word) => word.includes(part))) continue;
+    problems.push(`collection.endpoint.command: must contain ${part}`);
+  }
+  if (numServers !== undefined && command === undefined)
+    problems.push(
+      `collection.endpoint.numServers: got ${numServers}, needs command, which starts the servers`,
+    );
+  const field = urls === undefined ? 'url' : 'urls';
+  const addresses = endpointUrls(endpoint);
+  for (const address of addresses) {
+    if (/^https?:\/\/[^/]+\/?$/.test(address)) continue;
+    problems.push(
+      `collection.endpoint.${field}: got ${showValue(address)}, must be http(s)://host:port without a path`,
+    );
+  }
+  const places = addresses.map((address) => address.replace(/\/$/, '').toLowerCase());
+  const twice = addresses.find((_, n) => places.indexOf(places[n]) < n);
+  if (twice !== undefined)
+    problems.push(`collection.endpoint.urls: got ${showValue(twice)} twice, must differ from each other`);
   return problems;
 }
 

@@ -201,24 +201,29 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
     'Number of episodes in a row, in one collector, whose environment fails before the collector gives up.',
   'collection.endpoint': "Server that samples the policy's turns; null samples in the collector.",
   'collection.endpoint.kind':
-    'Kind of server. `vllm` gets the adapters of `policy.lora`, or without them all weights, `sglang` all weights. `tinker` is the server of the run\'s engine "tinker", which has the weights.',
-  'collection.endpoint.url': 'Address of a server that runs, without a path: `http://127.0.0.1:8000`.',
+    'Kind of the servers. `vllm` gets the adapters of `policy.lora`, or without them all weights, `sglang` all weights. `tinker` is the server of the run\'s engine "tinker", which has the weights.',
+  'collection.endpoint.urls':
+    'Addresses of servers that run, without a path, such as `http://127.0.0.1:8000`; episodes are divided among them.',
+  'collection.endpoint.url':
+    'Address of the only server that runs: the same as `urls` with one address, as recipes had it before there were several.',
   'collection.endpoint.command':
-    'Program and arguments that start the server, in place of `url`. `{port}` is replaced by its port, `{model}` by the directory of the weights, and `{name}` by the name under which it must serve them. It is started again for each policy version, which gets all weights so.',
+    'Program and arguments that start a server, in place of `urls`. `{port}` is replaced by its port, `{model}` by the directory of the weights, and `{name}` by the name under which it must serve them. It is started again for each policy version, which gets all weights so.',
+  'collection.endpoint.numServers':
+    'Number of servers that each collector starts with `command`, each on a free port.',
   'collection.endpoint.startTimeoutMs': 'Longest time until a server that `command` started answers.',
   'collection.endpoint.directory':
-    'Directory that collector and server both see, for the weights of new versions; relative to the working directory of the run. Without it, they lie beside the checkpoints.',
+    'Directory that collector and servers all see, for the weights of new versions; relative to the working directory of the run. Without it, they lie beside the checkpoints.',
   'collection.endpoint.apiKeyVariable':
-    "Name of the environment variable of the collector that holds the server's API key; without it, none is sent.",
+    "Name of the environment variable of the collector that holds the servers' API key; without it, none is sent.",
   'collection.endpoint.timeoutMs': 'Time limit of one request.',
   'collection.endpoint.maxRetries': 'Number of times that a request is made again after a temporary failure.',
   'collection.endpoint.deadlineMs':
     'Time limit of one turn, with all its requests, pauses, and waits for a server that is down or refuses for its rate limit.',
-  'collection.endpoint.requestsPerMinute': 'Most requests a minute; without it, any number.',
+  'collection.endpoint.requestsPerMinute': 'Most requests a minute to one server; without it, any number.',
   'collection.endpoint.tokensPerMinute':
-    'Most tokens a minute, of prompts and of the longest answers; without it, any number.',
+    'Most tokens a minute of one server, of prompts and of the longest answers; without it, any number.',
   'collection.endpoint.maxLogprobDifference':
-    "Largest difference, in nats, between the server's logprobs of a fixed context and the policy's own, which is checked after each delivery of weights; a larger one ends the run. A server that computes in bfloat16 needs some 0.1. Null checks nothing.",
+    "Largest difference, in nats, between each server's logprobs of a fixed context and the policy's own, which is checked after each delivery of weights; a larger one ends the run. A server that computes in bfloat16 needs some 0.1. Null checks nothing.",
   'collection.truncatedSuccess':
     'Success of a truncated episode whose environment does not tell it: a `failure`, or `unknown`.',
   data: 'Data that updates are trained on; null is the episodes collected for the run.',

@@ -8,6 +8,8 @@ Without this command, where Python has the package "retrace[engine]":
   several         torchrun --nproc-per-node 4 -m retrace.engine --host 127.0.0.1 --port 8100 --token-file token
   several hosts   torchrun --nnodes 2 --nproc-per-node 4 --rdzv-backend c10d --rdzv-endpoint HOST:29500 \\
                     -m retrace.engine --host 0.0.0.0 --port 8100 --token-file token   (on each; rank 0 serves)
+  Ray             python -m retrace.engine.on_ray --nproc 4 --port 8100 --token-file token   (with "retrace[engine,ray]", where
+                    a cluster runs: ray start --head; Ray starts all ranks again when one is lost)
   Slurm           srun --nodes 2 --ntasks-per-node 1 torchrun … as above: srun starts the same line on each host
 
 Then:

@@ -36,7 +36,10 @@ class Group:
         if has_cuda:
             torch.cuda.set_device(self.device)
         backend = "cpu:gloo,cuda:nccl" if has_cuda else "gloo"
-        if "RANK" in os.environ:
+        if dist.is_initialized():
+            # Ray Train has opened it.
+            pass
+        elif "RANK" in os.environ:
             dist.init_process_group(backend, timeout=CALL_TIMEOUT)
         else:
             # It speaks to nobody, so it needs no name that others can resolve.

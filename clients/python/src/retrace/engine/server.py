@@ -10,6 +10,7 @@ import platform
 import secrets
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -420,7 +421,9 @@ async def serve(
         end(128 + signal.SIGTERM, "ended by a signal")
 
     watch(end_soon)
-    loop.add_signal_handler(signal.SIGTERM, end_now)
+    # In a thread of a Ray worker, Ray handles the signals.
+    if threading.current_thread() is threading.main_thread():
+        loop.add_signal_handler(signal.SIGTERM, end_now)
     code, reason = await ended
     print(f"engine: {reason}", file=sys.stderr, flush=True)
     await _soon(server.close() if code == 0 else asyncio.sleep(0))
