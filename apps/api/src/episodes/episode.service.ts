@@ -96,7 +96,7 @@ interface StepRange {
   readonly lastStep: number | null;
 }
 
-/** What is summed over all records of an episode. */
+/** Sums over all records of an episode. */
 interface EpisodeSums extends StepRange, Pick<EpisodeDetail, 'costUsd' | 'numPoorerSteps'> {
   /** Records that assign or retract a reward; most episodes have none, and the view of those that count is slow. */
   readonly numAssignments: number;
