@@ -138,7 +138,7 @@ async function connectStore(app: NestFastifyApplication): Promise<void> {
   await app.get(StoreService).becomeReady();
   app.get(SinkService).start();
   // So that the first page does not wait for it. A failure is that of the first question, which reads again.
-  void app.get(RunsAhead).follow();
+  app.get(RunsAhead).follow();
   void Promise.allSettled([app.get(AlarmListService).list(new PageQuery())]);
 }
 

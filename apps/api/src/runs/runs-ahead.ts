@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { ControlEventKind } from '@retrace/trajectory';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ControlChanges } from '../store/control-changes.js';
@@ -11,6 +11,7 @@ import { RunsService } from './runs.service.js';
 const SORTED_METRIC = 'rollout/success';
 const RUNS_AT_ONCE = 50;
 const LOOK_EVERY_MS = 5_000;
+const STOP_WITHIN_MS = 1_000;
 
 /** After these, a list of runs waits for what is new of the run; those that every update has may be late. */
 const RARE_KINDS: ReadonlySet<string> = new Set<ControlEventKind>([
@@ -19,9 +20,10 @@ const RARE_KINDS: ReadonlySet<string> = new Set<ControlEventKind>([
 
 /** Reads what lists of runs show before somebody asks for them: of all runs once the store is ready, and then of a run that started or ended. */
 @Injectable()
-export class RunsAhead implements OnApplicationShutdown {
+export class RunsAhead implements OnModuleDestroy {
   private readonly stopping = new AbortController();
   private settledOffset = 0;
+  private following: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly runs: RunsService,
@@ -31,7 +33,11 @@ export class RunsAhead implements OnApplicationShutdown {
   ) {}
 
   /** Works until the process stops. A failure is that of the first question, which reads again. */
-  async follow(): Promise<void> {
+  follow(): void {
+    this.following = this.readUntilStopped();
+  }
+
+  private async readUntilStopped(): Promise<void> {
     await this.readAll().catch(() => undefined);
     for (;;) {
       await this.pause(LOOK_EVERY_MS);
@@ -43,6 +49,7 @@ export class RunsAhead implements OnApplicationShutdown {
   /** One query after the other, with pauses as long as they take: questions go first. */
   async readAll(): Promise<void> {
     await this.runs.list(new RunsQuery());
+    if (this.stopping.signal.aborted) return;
     await this.activities.newestValues(SORTED_METRIC);
     const newest = Array.from((await this.facts.all()).values())
       .sort((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
@@ -68,7 +75,9 @@ export class RunsAhead implements OnApplicationShutdown {
     await sleep(durationMs, undefined, { signal: this.stopping.signal, ref: false }).catch(() => undefined);
   }
 
-  onApplicationShutdown(): void {
+  /** Before the log and the store are closed; a store that does not answer is not waited for. */
+  async onModuleDestroy(): Promise<void> {
     this.stopping.abort();
+    await Promise.race([this.following, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
   }
 }
