@@ -46,7 +46,7 @@ try {
   await serving(trains, (url, session) => measure(url, session, history, table));
   table.save(
     'Lists, filters, charts and the pieces of an episode are asked for one after the other, as a page asks, with 20 ms between two requests, over HTTP, JSON read. ' +
-      'Totals of a run that were read are answered again for 20 times as long as that took, ten seconds at most, so most of those measured are kept ones; the 99th percentile is of one that was read. ' +
+      'Totals of a run that were read are answered again for 50 times as long as that took, ten seconds at most, so most of those measured are kept ones; the 99th percentile is of one that was read. ' +
       'The memory is that of the API’s process after all requests that two open pages send in an hour, which fill what it keeps on purpose, and after the other hours’; the requests follow each other without a pause, in their order.',
   );
 } finally {

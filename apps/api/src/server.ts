@@ -28,8 +28,7 @@ import { RoleLogger } from './logging.js';
 import type { RunControl } from './run-queue/run-control.js';
 import { PrometheusService } from './prometheus/prometheus.service.js';
 import { PageQuery } from './paging/page.js';
-import { RunsQuery } from './runs/runs-query.dto.js';
-import { RunsService } from './runs/runs.service.js';
+import { RunsAhead } from './runs/runs-ahead.js';
 import { AlarmListService } from './warnings/alarm-list.service.js';
 import { SinkService } from './sink/sink.service.js';
 import { StoreService } from './store/store.service.js';
@@ -138,16 +137,9 @@ function listenError(cause: NodeJS.ErrnoException, host: string, port: number): 
 async function connectStore(app: NestFastifyApplication): Promise<void> {
   await app.get(StoreService).becomeReady();
   app.get(SinkService).start();
-  void fillKept(app);
-}
-
-/** So that the first page does not wait for it. A failure is that of the first question, which reads again. */
-async function fillKept(app: NestFastifyApplication): Promise<void> {
-  const readings = [
-    app.get(RunsService).list(new RunsQuery()),
-    app.get(AlarmListService).list(new PageQuery()),
-  ];
-  await Promise.allSettled(readings);
+  // So that the first page does not wait for it. A failure is that of the first question, which reads again.
+  app.get(RunsAhead).follow();
+  void Promise.allSettled([app.get(AlarmListService).list(new PageQuery())]);
 }
 
 function urlOf(app: NestFastifyApplication): string {

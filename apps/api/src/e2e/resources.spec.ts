@@ -271,8 +271,10 @@ describe('metrics', () => {
     await run.round();
     await run.logMetrics({ source: 'system', step: 1, names: ['redone'], values: Float64Array.of(2) });
     await fixture.storeHasCaughtUp();
-    const { series } = await fixture.getJson<MetricSeriesList>(`${runPath()}/metrics?source=system`);
-    expect(series).toMatchObject([{ name: 'redone', steps: [1], values: [2] }]);
+    // While later events are being read, the first answer may be that of before.
+    const shown = async () =>
+      (await fixture.getJson<MetricSeriesList>(`${runPath()}/metrics?source=system`)).series;
+    await expect.poll(shown).toMatchObject([{ name: 'redone', steps: [1], values: [2] }]);
   });
 });
 
@@ -617,9 +619,10 @@ describe('a reader in the process that asks', () => {
         '/warnings',
         '/validations',
       ])
-        expect(rounded(await reader.get(runPath() + path)), path).toEqual(
-          rounded(await fixture.getJson(runPath() + path)),
-        );
+        // Figures of the server may be some seconds old.
+        await expect
+          .poll(async () => rounded(await fixture.getJson(runPath() + path)), { message: path })
+          .toEqual(rounded(await reader.get(runPath() + path)));
       await expect(reader.get(`${runPath()}/episodes?limit=0`)).rejects.toMatchObject({
         code: 'NOT_ANSWERED',
         message: expect.stringMatching(/is answered 400: .*limit/) as string,

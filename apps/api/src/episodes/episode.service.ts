@@ -39,26 +39,36 @@ const GET_EPISODE = `
   FROM stored_episodes
   WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`;
 
-const GET_NUM_STEPS = `
-  SELECT num_steps FROM stored_episodes WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`;
+const OF_EPISODE = 'run_id = {runId:String} AND episode_id = {episodeId:String}';
+
+const GET_NUM_STEPS = `SELECT num_steps FROM stored_episodes WHERE ${OF_EPISODE}`;
 
 // The first step is always returned, however many tokens it has. The store finds the rows of steps by their number, so only those of the answer are read.
-const GET_STEPS = `
-  SELECT ${STEP_COLUMNS}
+const selectSteps = (columns: string): string => `
+  SELECT ${columns}
   FROM (
     SELECT ${STEP_COLUMNS},
       sum(length(token_ids)) OVER (ORDER BY step ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS num_tokens_to_here
     FROM stored_steps
-    WHERE run_id = {runId:String} AND episode_id = {episodeId:String}
-      AND step >= {fromStep:UInt32} AND step < {fromStep:UInt32} + {maxSteps:UInt32}
+    WHERE ${OF_EPISODE} AND step >= {fromStep:UInt32} AND step < {fromStep:UInt32} + {maxSteps:UInt32}
   )
   WHERE num_tokens_to_here <= {maxTokens:UInt64} OR step = {fromStep:UInt32}
   ORDER BY step`;
 
-const GET_STEP_RANGE = `
-  SELECT minOrNull(step) AS first_step, maxOrNull(step) AS last_step
+const GET_STEPS = selectSteps(STEP_COLUMNS);
+
+// One query in place of two: its fixed costs are half of what the number of steps takes.
+const GET_STEPS_OF_SEALED = selectSteps(`${STEP_COLUMNS}, (${GET_NUM_STEPS}) AS num_steps`);
+
+const STEP_RANGE = `minOrNullIf(step, step >= {fromStep:UInt32}) AS first_step, maxOrNullIf(step, step >= {fromStep:UInt32}) AS last_step`;
+
+const GET_STEP_RANGE = `SELECT ${STEP_RANGE} FROM stored_steps WHERE ${OF_EPISODE}`;
+
+const GET_SUMS = `
+  SELECT ${STEP_RANGE}, sum(cost_usd) AS cost_usd, toUInt32(countIf(${IS_POORER})) AS num_poorer_steps,
+    (SELECT count() FROM events WHERE ${OF_EPISODE} AND kind = 'RewardAssigned') AS num_assignments
   FROM stored_steps
-  WHERE run_id = {runId:String} AND episode_id = {episodeId:String} AND step >= {fromStep:UInt32}`;
+  WHERE ${OF_EPISODE}`;
 
 // A search for the id in the manifests' text: many times faster than opening them, and an id is in a plan only as a member.
 const GET_UPDATES = `
@@ -80,22 +90,32 @@ const GET_SCORES = `
   WHERE run_id = {runId:String} AND episode_id = {episodeId:String}
   ORDER BY step IS NOT NULL, step, name, source`;
 
-const GET_SUMS = `
-  SELECT sum(cost_usd) AS cost_usd, toUInt32(countIf(${IS_POORER})) AS num_poorer_steps
-  FROM stored_steps
-  WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`;
-
 /** The stored steps of an episode from one on; null where there is none. */
 interface StepRange {
   readonly firstStep: number | null;
   readonly lastStep: number | null;
 }
 
+/** Sums over all records of an episode. */
+interface EpisodeSums extends StepRange, Pick<EpisodeDetail, 'costUsd' | 'numPoorerSteps'> {
+  /** Records that assign or retract a reward; most episodes have none, and the view of those that count is slow. */
+  readonly numAssignments: number;
+}
+
+const NO_STEPS: StepRange = { firstStep: null, lastStep: null };
+
 /** Steps of an episode from one on, as many as fit an answer. */
 interface StepsRead {
   readonly rows: readonly StepRow[];
-  /** Last step of the episode that is stored; -1 where `rows` is empty. */
-  readonly lastStep: number;
+  /** Of the whole episode; null while it goes on. */
+  readonly numSteps: number | null;
+  /** Needed only where there are no rows, or the episode goes on. */
+  readonly range: StepRange;
+}
+
+interface StepOfSealedRow extends StepRow {
+  /** Of the whole episode; null while it goes on. */
+  readonly numSteps: number | null;
 }
 
 @Injectable()
@@ -110,14 +130,15 @@ export class EpisodeService {
   /** @throws ProblemError `NOT_FOUND` */
   async get(key: EpisodeParams, part: EpisodeQuery): Promise<EpisodeDetail> {
     const { runId, episodeId } = key;
-    const [hasStarted, [episode], updates, uses, steps, scores, [sums], forks] = await Promise.all([
+    const summing = this.readSums(key, part.fromStep);
+    const [hasStarted, [episode], updates, uses, steps, scores, sums, forks] = await Promise.all([
       this.starts.has(runId),
       this.store.queryRows<EpisodeDetailRow | undefined>(GET_EPISODE, { ...key }),
       this.store.queryRows<{ updateNumber: number }>(GET_UPDATES, { ...key }),
       this.store.queryRows<EpisodeUse>(GET_USES, { ...key }),
-      this.readSteps(key, part),
-      this.store.queryRows<EpisodeDetail['scores'][number]>(GET_SCORES, { ...key }),
-      this.store.queryRows<Pick<EpisodeDetail, 'costUsd' | 'numPoorerSteps'>>(GET_SUMS, { ...key }),
+      this.readSteps(GET_STEPS, key, part),
+      summing.then(({ numAssignments }) => this.readScores(key, numAssignments)),
+      summing,
       this.forks.of({ runId, episodeId }),
     ]);
     if (!hasStarted || !episode) throw episodeNotFound(key);
@@ -136,32 +157,57 @@ export class EpisodeService {
       costUsd: sums.costUsd,
       updateNumbers: updates.map(({ updateNumber }) => updateNumber),
       uses,
-      steps: await this.withTexts(steps.rows),
-      nextStep: nextStep(steps, episode.numSteps),
+      ...(await this.toSteps(key, part, { rows: steps, numSteps: episode.numSteps, range: sums })),
     };
   }
 
   /** Steps only, for those who have the rest of the answer from an earlier request. @throws ProblemError `NOT_FOUND` */
   async getSteps(key: EpisodeParams, part: EpisodeQuery): Promise<EpisodeSteps> {
-    const [hasStarted, [episode], steps] = await Promise.all([
+    const [hasStarted, found] = await Promise.all([
       this.starts.has(key.runId),
+      this.readSteps<StepOfSealedRow>(GET_STEPS_OF_SEALED, key, part),
+    ]);
+    const numSteps = found.at(0)?.numSteps ?? null;
+    const rows = found.map(({ numSteps: _, ...row }) => row);
+    if (hasStarted && numSteps !== null) return this.toSteps(key, part, { rows, numSteps, range: NO_STEPS });
+    // Ongoing, not stored, or of no step from here on.
+    const [[episode], [range]] = await Promise.all([
       this.store.queryRows<{ numSteps: number | null } | undefined>(GET_NUM_STEPS, { ...key }),
-      this.readSteps(key, part),
+      this.store.queryRows<StepRange>(GET_STEP_RANGE, { ...key, fromStep: part.fromStep }),
     ]);
     if (!hasStarted || !episode) throw episodeNotFound(key);
-    return { steps: await this.withTexts(steps.rows), nextStep: nextStep(steps, episode.numSteps) };
+    return this.toSteps(key, part, { rows, numSteps: episode.numSteps, range });
   }
 
-  private async readSteps(key: EpisodeParams, { fromStep, maxSteps }: EpisodeQuery): Promise<StepsRead> {
-    const params = { ...key, fromStep, maxSteps, maxTokens: MAX_TOKENS };
-    const [rows, [{ firstStep, lastStep }]] = await Promise.all([
-      this.store.queryRows<StepRow>(GET_STEPS, params),
-      this.store.queryRows<StepRange>(GET_STEP_RANGE, params),
-    ]);
+  private readSteps<Row extends StepRow>(
+    sql: string,
+    key: EpisodeParams,
+    { fromStep, maxSteps }: EpisodeQuery,
+  ): Promise<Row[]> {
+    return this.store.queryRows<Row>(sql, { ...key, fromStep, maxSteps, maxTokens: MAX_TOKENS });
+  }
+
+  private async readSums(key: EpisodeParams, fromStep: number): Promise<EpisodeSums> {
+    const [sums] = await this.store.queryRows<EpisodeSums>(GET_SUMS, { ...key, fromStep });
+    return sums;
+  }
+
+  private readScores(key: EpisodeParams, numAssignments: number): Promise<EpisodeDetail['scores']> {
+    return numAssignments === 0 ? Promise.resolve([]) : this.store.queryRows(GET_SCORES, { ...key });
+  }
+
+  private async toSteps(
+    key: EpisodeParams,
+    { fromStep, maxSteps }: EpisodeQuery,
+    { rows, numSteps, range: { firstStep, lastStep } }: StepsRead,
+  ): Promise<EpisodeSteps> {
     // An episode may lack so many steps that the next one is further away.
-    if (rows.length === 0 && firstStep !== null && firstStep > fromStep)
-      return this.readSteps(key, { fromStep: firstStep, maxSteps });
-    return { rows, lastStep: lastStep ?? -1 };
+    const isFurther = rows.length === 0 && firstStep !== null && firstStep > fromStep;
+    const found = isFurther ? await this.readSteps(GET_STEPS, key, { fromStep: firstStep, maxSteps }) : rows;
+    return {
+      steps: await this.withTexts(found),
+      nextStep: nextStep(found, numSteps ?? (lastStep ?? -1) + 1),
+    };
   }
 
   private withTexts(steps: readonly StepRow[]): Promise<StepDetail[]> {
@@ -182,10 +228,8 @@ function originOf(runId: string | null, episodeId: string | null, step: number |
   return runId === null || episodeId === null || step === null ? null : { runId, episodeId, step };
 }
 
-/** Of an unfinished episode, only a step that is stored: later ones are returned when the episode is requested again. */
-function nextStep({ rows, lastStep }: StepsRead, numSteps: number | null): number | null {
+/** @param end one more than the last step: of an unfinished episode the last that is stored, since later ones are returned when it is requested again */
+function nextStep(rows: readonly StepRow[], end: number): number | null {
   const last = rows.at(-1);
-  if (!last) return null;
-  const end = numSteps ?? lastStep + 1;
-  return last.step + 1 < end ? last.step + 1 : null;
+  return last !== undefined && last.step + 1 < end ? last.step + 1 : null;
 }

@@ -12,7 +12,10 @@ export class MetricsController {
 
   @Get()
   @AccessAsOf('read')
-  @ApiOperation({ summary: 'Returns metrics of a run as series' })
+  @ApiOperation({
+    summary: 'Returns metrics of a run as series',
+    description: 'Of a run that trains, the answer may be up to ten seconds old.',
+  })
   @ApiOkResponse({ type: MetricSeriesList })
   series(@Param() { runId }: RunParams, @Query() query: MetricsQuery): Promise<MetricSeriesList> {
     return this.metrics.series(runId, query);

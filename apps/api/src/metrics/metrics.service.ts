@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { StoreService } from '../store/store.service.js';
+import { KeptSeries } from './kept-series.js';
 import type { MetricSeriesList, MetricSource, MetricsQuery } from './metrics.dto.js';
 
 interface SeriesRow {
@@ -37,9 +38,20 @@ const SERIES = `
 
 @Injectable()
 export class MetricsService {
-  constructor(private readonly store: StoreService) {}
+  constructor(
+    private readonly store: StoreService,
+    private readonly kept: KeptSeries,
+  ) {}
 
-  async series(runId: string, { names, source, maxPoints }: MetricsQuery): Promise<MetricSeriesList> {
+  async series(runId: string, query: MetricsQuery): Promise<MetricSeriesList> {
+    const kept = await this.kept.of(runId);
+    return kept === null ? this.readSeries(runId, query) : { series: kept.select(query) };
+  }
+
+  private async readSeries(
+    runId: string,
+    { names, source, maxPoints }: MetricsQuery,
+  ): Promise<MetricSeriesList> {
     const rows = await this.store.queryRows<SeriesRow>(SERIES, {
       runId,
       names,

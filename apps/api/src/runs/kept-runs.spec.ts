@@ -128,6 +128,9 @@ async function happen(one: Deed, runId: string): Promise<void> {
   if (one.isStored) await catchUp(log, client);
 }
 
+/** Otherwise the deed is only in the log, so the answers of the store are those of before. */
+const changesStore = ({ kind, isStored }: Deed): boolean => isStored || kind === 'delete' || kind === 'again';
+
 /** Each kind of event, most of which the store has at once or after the next question, with a claim after an end and a start after a deletion. */
 const EACH_KIND: readonly Deed[] = (
   [
@@ -158,23 +161,15 @@ async function followDeeds(deeds: readonly Deed[]): Promise<void> {
   ]);
   await catchUp(fixture.log, fixture.client);
   await answersOf(kept);
+  let ofStore = await answersOf(readers(null));
   for (const one of deeds) {
     await happen(one, runIds[one.run]);
-    expect(await answersOf(kept)).toEqual(await answersOf(readers(null)));
+    if (changesStore(one)) ofStore = await answersOf(readers(null));
+    expect(await answersOf(kept)).toEqual(ofStore);
   }
   await catchUp(fixture.log, fixture.client);
   expect(await answersOf(kept)).toEqual(await answersOf(readers(null)));
 }
-
-const RANDOM_DEEDS = fc.asyncProperty(fc.array(deed, { minLength: 3, maxLength: 5 }), followDeeds);
-
-it('kept runs: are those of the store, whatever is appended, stored twice or deleted between two questions', async () => {
-  await fc.assert(RANDOM_DEEDS, { numRuns: 2, examples: [[[...EACH_KIND]]], endOnFailure: true });
-});
-
-it('kept runs: are those of the store after many random events', { tags: 'release' }, async () => {
-  await fc.assert(RANDOM_DEEDS, { numRuns: 20, endOnFailure: true });
-});
 
 /** A run that has started, with an alarm and metrics, as the store has it. */
 async function storedRun() {
@@ -248,4 +243,15 @@ it('kept runs: a new run has its figures while the cursor of the sink is behind 
   const shown = await activityOf(activity);
   expect(shown).toMatchObject({ latest: { [METRIC]: 1 }, lastActivityAt: expect.any(String) });
   expect(shown).toEqual(await activityOf(readers(null).activity));
+});
+
+// The last ones: each leaves runs in the store, and every answer is of all runs.
+const RANDOM_DEEDS = fc.asyncProperty(fc.array(deed, { minLength: 3, maxLength: 5 }), followDeeds);
+
+it('kept runs: are those of the store, whatever is appended, stored twice or deleted between two questions', async () => {
+  await fc.assert(RANDOM_DEEDS, { numRuns: 2, examples: [[[...EACH_KIND]]], endOnFailure: true });
+});
+
+it('kept runs: are those of the store after many random events', { tags: 'release' }, async () => {
+  await fc.assert(RANDOM_DEEDS, { numRuns: 20, endOnFailure: true });
 });

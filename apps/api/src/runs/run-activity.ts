@@ -100,7 +100,8 @@ interface MetricRow {
   readonly medianS: number | null;
 }
 
-const MOST_FIGURES = 1_000;
+/** Figures of a run take a few kilobytes. */
+export const MOST_FIGURES = 2_000;
 const MOST_METRICS = 8;
 
 type Figures = Omit<RunActivity, 'lastActivityAt'>;

@@ -3,6 +3,7 @@ import { catchUp, deleteRunRecords } from '@retrace/store';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId, type AnyEvent } from '@retrace/trajectory';
 import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
+import { EventEmitter, once } from 'node:events';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { askedMoment } from '../store/asked-moment.js';
 import { ControlChanges } from '../store/control-changes.js';
@@ -12,6 +13,9 @@ import { configOver } from '../testing/store-config.js';
 import { RunActivityReader } from './run-activity.js';
 import { RunFactsReader } from './run-facts.js';
 import { RunTotalsReader } from './run-totals-reader.js';
+import { RunsAhead } from './runs-ahead.js';
+import { RunsQuery } from './runs-query.dto.js';
+import { RunsService } from './runs.service.js';
 
 /** Longer than any answer takes. */
 const PATIENCE_MS = 100_000;
@@ -57,10 +61,8 @@ async function write(...events: readonly AnyEvent[]): Promise<void> {
 }
 
 function totalsReader(): RunTotalsReader {
-  return new RunTotalsReader(
-    store,
-    new RunFactsReader(store, new ControlChanges(fixture.log, store, PATIENCE_MS)),
-  );
+  const changes = new ControlChanges(fixture.log, store, PATIENCE_MS);
+  return new RunTotalsReader(store, new RunFactsReader(store, changes), changes);
 }
 
 /** Ids of a new run, and its metrics. */
@@ -199,10 +201,33 @@ it('totals of a run: are kept for ten seconds at most, and not beyond the end of
   expect(await asked()).toBe(4);
 });
 
+it('totals of a run: while new ones are being read, a question is answered with those of at most ten seconds before', async () => {
+  const { ids, started } = newRun();
+  const changes = new ControlChanges(fixture.log, store, 0);
+  const reader = new RunTotalsReader(store, new RunFactsReader(store, changes), changes);
+  const numEpisodes = async () => (await reader.read([ids.runId]))(ids.runId).numEpisodes;
+  let nowMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  await write(started, ...episodeEvents({ ...ids, ordinal: 0 }));
+  expect(await numEpisodes()).toBe(1);
+  await write(...episodeEvents({ ...ids, ordinal: 1 }));
+  nowMs = 9_000;
+  // Until the test ends the reading.
+  const gate = new EventEmitter();
+  const opened = once(gate, 'open');
+  store.afterQuery = async () => void (await opened);
+  expect([await numEpisodes(), await numEpisodes()]).toEqual([1, 1]);
+  nowMs += 2_000;
+  const answer = numEpisodes();
+  gate.emit('open');
+  expect(await answer).toBe(2);
+});
+
 it('totals of a run: those that were read during a deletion are not kept', async () => {
   const { ids, started } = newRun();
-  const facts = new RunFactsReader(store, new ControlChanges(fixture.log, store, PATIENCE_MS));
-  const reader = new RunTotalsReader(store, facts);
+  const changes = new ControlChanges(fixture.log, store, PATIENCE_MS);
+  const facts = new RunFactsReader(store, changes);
+  const reader = new RunTotalsReader(store, facts, changes);
   store.queryMs = 1_000;
   await write(started, ...episodeEvents({ ...ids, ordinal: 0 }));
   await facts.all();
@@ -222,4 +247,25 @@ it('a run that was deleted has not started', async () => {
   const { log, client } = fixture;
   await deleteRunRecords({ log, client, runId: ids.runId, detail: 'by request', force: false });
   expect(await starts.has(ids.runId)).toBe(false);
+});
+
+it('runs: what their lists show is read before somebody asks, and again after a run has started', async () => {
+  const changes = new ControlChanges(fixture.log, store, PATIENCE_MS);
+  const facts = new RunFactsReader(store, changes);
+  const activities = new RunActivityReader(store, changes);
+  const runs = new RunsService(facts, activities, new RunTotalsReader(store, facts, changes));
+  const ahead = new RunsAhead(runs, facts, activities, changes);
+  const numAsked = async () => {
+    const before = store.numQueries;
+    const { items } = await runs.list(new RunsQuery());
+    await runs.list({ ...new RunsQuery(), sort: 'metric', metric: 'rollout/success' });
+    return [items[0].runId, store.numQueries - before];
+  };
+  const [first, second] = [newRun(), newRun()];
+  await write(first.started, first.logged(1, NOW_US));
+  await ahead.readAll();
+  expect(await numAsked()).toEqual([first.ids.runId, 0]);
+  await write(second.started);
+  await ahead.readNews();
+  expect(await numAsked()).toEqual([second.ids.runId, 0]);
 });

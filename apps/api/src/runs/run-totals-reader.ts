@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { asksAboutNow } from '../store/asked-moment.js';
+import { ControlChanges } from '../store/control-changes.js';
+import { mayStillAnswer, Patience, type ReadValue } from '../store/patience.js';
 import { StoreService } from '../store/store.service.js';
 import { RunFactsReader } from './run-facts.js';
 import type { RunTotals } from './run-totals.dto.js';
@@ -47,23 +49,29 @@ const NO_EPISODES: EpisodeTotals = {
 const NO_USAGE: UsageTotals = { inputTokens: null, outputTokens: null, costUsd: null };
 
 /** Totals that took `t` to read are answered again for so many times `t`: pages ask for them every few seconds, and runs have millions of episodes. */
-const KEPT_TIMES = 20;
+const KEPT_TIMES = 50;
 const KEPT_AT_MOST_MS = 10_000;
 const MOST_KEPT = 1_000;
 
-interface DueTotals {
+interface AskedTotals {
   readonly runId: string;
   /** Null: it has not ended; undefined: there is no such run. */
   readonly endedAt: string | null | undefined;
 }
 
-interface KeptTotals {
-  readonly totals: RunTotals;
+interface KeptTotals extends ReadValue<RunTotals> {
   /** When the run had ended before the totals were read; null: it had not. */
   readonly endedAt: string | null;
   /** By `performance.now()`. */
   readonly readAtMs: number;
   readonly untilMs: number;
+}
+
+/** Totals that are being read. */
+interface TotalsReading extends Pick<AskedTotals, 'endedAt'> {
+  readonly totals: Promise<RunTotals>;
+  /** By `performance.now()`. */
+  readonly askedAtMs: number;
 }
 
 /**
@@ -73,14 +81,13 @@ interface KeptTotals {
 @Injectable()
 export class RunTotalsReader {
   private readonly kept = new LRUCache<string, KeptTotals>({ max: MOST_KEPT });
-  private numForgotten = 0;
-
-  /** Runs whose totals are read again before they are due, so that a page that asks every few seconds does not wait for them. */
-  private readonly readingAhead = new Set<string>();
+  /** By run: one at a time, so that questions which do not wait for it do not add others. */
+  private readonly readings = new Map<string, TotalsReading>();
 
   constructor(
     private readonly store: StoreService,
     private readonly runs: RunFactsReader,
+    private readonly changes: ControlChanges,
   ) {}
 
   /** Totals of each of the runs; zeros where there is no such run. */
@@ -88,46 +95,61 @@ export class RunTotalsReader {
     if (runIds.length === 0 || !asksAboutNow()) return this.readNow(runIds);
     const factsOf = await this.runs.of(runIds);
     const nowMs = performance.now();
+    const asked = runIds.map((runId) => ({ runId, endedAt: factsOf.get(runId)?.endedAt }));
+    // Before they are due, so that a page that asks every few seconds does not wait for them.
+    const aging = asked.filter((one) => {
+      const kept = this.keptOf(one);
+      return kept === null || nowMs > (kept.readAtMs + kept.untilMs) / 2;
+    });
+    const readingOf = this.readingsOf(aging);
+    const patience = new Patience(this.changes.patienceMs);
     const found = new Map<string, RunTotals>();
-    const [due, ahead]: [DueTotals[], DueTotals[]] = [[], []];
-    for (const runId of runIds) {
-      const one = { runId, endedAt: factsOf.get(runId)?.endedAt };
-      const kept = this.kept.get(runId);
-      if (kept === undefined || kept.untilMs <= nowMs || kept.endedAt !== one.endedAt) due.push(one);
-      else {
-        found.set(runId, kept.totals);
-        if (nowMs > (kept.readAtMs + kept.untilMs) / 2) ahead.push(one);
-      }
+    for (const one of asked) {
+      const kept = this.keptOf(one);
+      const reading = kept === null || kept.untilMs <= nowMs ? readingOf.get(one.runId) : undefined;
+      const totals = reading === undefined ? kept?.value : await patience.wait(reading.totals, kept);
+      if (totals !== undefined) found.set(one.runId, totals);
     }
-    void this.readAhead(ahead.filter(({ runId }) => !this.readingAhead.has(runId)));
-    const totalsOf = await this.readAndKeep(due);
-    return (runId) => found.get(runId) ?? totalsOf(runId);
+    return (runId) => found.get(runId) ?? { ...NO_EPISODES, ...NO_USAGE };
   }
 
-  private async readAhead(ahead: readonly DueTotals[]): Promise<void> {
-    for (const { runId } of ahead) this.readingAhead.add(runId);
-    // A failure is that of the next question, which finds the totals due.
-    await this.readAndKeep(ahead).catch(() => undefined);
-    for (const { runId } of ahead) this.readingAhead.delete(runId);
+  private keptOf({ runId, endedAt }: AskedTotals): KeptTotals | null {
+    const kept = this.kept.get(runId);
+    return kept?.endedAt === endedAt ? (kept ?? null) : null;
   }
 
-  private async readAndKeep(due: readonly DueTotals[]): Promise<(runId: string) => RunTotals> {
-    const { numForgotten } = this;
-    const startedMs = performance.now();
-    const totalsOf = await this.readNow(due.map(({ runId }) => runId));
+  /** Reads in one question what is not being read. */
+  private readingsOf(asked: readonly AskedTotals[]): ReadonlyMap<string, TotalsReading> {
+    const isNew = ({ runId, endedAt }: AskedTotals): boolean => {
+      const reading = this.readings.get(runId);
+      return reading?.endedAt !== endedAt || !mayStillAnswer(reading?.askedAtMs ?? -Infinity);
+    };
+    const fresh = asked.filter(isNew);
+    const askedAtMs = performance.now();
+    const reading = this.readNow(fresh.map(({ runId }) => runId));
+    for (const { runId, endedAt } of fresh) {
+      const one = { endedAt, askedAtMs, totals: reading.then((totalsOf) => totalsOf(runId)) };
+      this.readings.set(runId, one);
+      void this.settle(runId, one);
+    }
+    return new Map(this.readings);
+  }
+
+  /** Totals that were read while episodes were deleted may have some of them, so they are not kept; a failure is that of the questions which wait for it. */
+  private async settle(runId: string, reading: TotalsReading): Promise<void> {
+    const { endedAt, askedAtMs } = reading;
+    const value = await reading.totals.catch(() => null);
+    if (this.readings.get(runId) !== reading) return;
+    this.readings.delete(runId);
+    if (value === null || endedAt === undefined) return;
     const readAtMs = performance.now();
-    const untilMs = readAtMs + Math.min(KEPT_TIMES * (readAtMs - startedMs), KEPT_AT_MOST_MS);
-    // Totals that were read while episodes were deleted may have some of them.
-    if (numForgotten !== this.numForgotten) return totalsOf;
-    for (const { runId, endedAt } of due)
-      if (endedAt !== undefined)
-        this.kept.set(runId, { totals: totalsOf(runId), endedAt, readAtMs, untilMs });
-    return totalsOf;
+    const untilMs = readAtMs + Math.min(KEPT_TIMES * (readAtMs - askedAtMs), KEPT_AT_MOST_MS);
+    this.kept.set(runId, { value, askedAtMs, endedAt, readAtMs, untilMs });
   }
 
   /** After a deletion of episodes of the run: its totals are read from the store again. */
   forget(runId: string): void {
-    this.numForgotten++;
+    this.readings.delete(runId);
     this.kept.delete(runId);
   }
 

@@ -158,3 +158,30 @@ it.each(['asked', 'all'] as const)(
     expect(await answer).toBe(4);
   },
 );
+
+it('kept values of asked runs: are read again beside the questions after a minute, and questions wait for it after five', async () => {
+  const store = new SlowStore();
+  expect([await store.ask(1), store.asked.has('run')]).toEqual([1, true]);
+  nowMs += 60_001;
+  expect([await store.ask(), await store.ask(), store.readings.length]).toEqual([1, 1, 2]);
+  store.readings[1](2);
+  await new Promise(setImmediate);
+  expect([await store.ask(), store.readings.length]).toEqual([2, 2]);
+  nowMs += 300_001;
+  // The cache asks for the time once a millisecond.
+  await sleep(5);
+  expect(store.asked.has('run')).toBe(false);
+  expect(await store.ask(3)).toBe(3);
+});
+
+it('kept values of asked runs: what is read again because of its age is not kept after a change', async () => {
+  const store = new SlowStore();
+  await store.ask(1);
+  nowMs += 60_001;
+  expect(await store.ask()).toBe(1);
+  store.happen('RunEnded');
+  const answer = store.ask();
+  await store.endReading(1, 7);
+  await store.endReading(2, 2);
+  expect([await answer, await store.ask()]).toEqual([2, 2]);
+});

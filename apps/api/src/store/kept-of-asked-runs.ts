@@ -8,8 +8,14 @@ interface KeptOfAskedRunsOptions<Value> {
   readonly dependsOn: DependsOn;
   /** Of these changes a question may be answered late: with the value of before, while the new one is being read (default: of none). */
   readonly mayBeLate?: DependsOn;
-  /** Reads the values of these runs from the store; runs without a value are left out. */
-  readonly read: (runIds: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
+  /**
+   * Reads the values of these runs from the store; runs without a value are left out. Where only changes that may be late came since, `beforeOf` gives the
+   * value of before, of which a reader may read the rest only.
+   */
+  readonly read: (
+    runIds: readonly string[],
+    beforeOf: (runId: string) => Value | undefined,
+  ) => Promise<ReadonlyMap<string, Value>>;
   /** Bound on the sizes of all kept values together. */
   readonly maxSize: number;
   /** At least 1. */
@@ -24,12 +30,18 @@ interface Kept<Value> {
   isPending: boolean;
   /** Whether there was a change after `reading` began. */
   isOutdated: boolean;
+  /** Whether the run is being read again because of the value's age. */
+  isReadAgain: boolean;
   /** The newest value that was read. */
   before: ReadValue<Value | undefined> | null;
 }
 
-/** A store may be mended without a record in the log (a rebuild, dead letters taken again). */
-const KEPT_AT_MOST_MS = 60_000;
+/** Values of this age are read again, beside the questions, since a store may be mended without a record in the log (a rebuild, dead letters taken again). */
+const KEPT_FOR_MS = 60_000;
+/** From this age on questions wait for the reading. */
+const KEPT_AT_MOST_MS = 300_000;
+
+const nothingBefore = (): undefined => undefined;
 
 /** As `KeptOfAllRuns`, for values that are too large or too slow to read to be kept of every run: those of the runs that were asked about last. */
 export class KeptOfAskedRuns<Value> {
@@ -60,8 +72,13 @@ export class KeptOfAskedRuns<Value> {
     return found;
   }
 
+  /** Whether a value of the run was read: a question about it waits at most for what is new. */
+  has(runId: string): boolean {
+    return (this.kept.peek(runId)?.before ?? null) !== null;
+  }
+
   private async readBesideKept(runIds: readonly string[]): Promise<ReadonlyMap<string, Value>> {
-    const values = await this.options.read(runIds);
+    const values = await this.options.read(runIds, nothingBefore);
     // What was read before must not be shown after this.
     if (asksAboutNow()) for (const runId of runIds) this.kept.delete(runId);
     return values;
@@ -84,26 +101,58 @@ export class KeptOfAskedRuns<Value> {
    */
   private keptOf(runIds: readonly string[]): ReadonlyMap<string, Kept<Value>> {
     const found = new Map<string, Kept<Value>>();
+    const aged = new Map<string, Kept<Value>>();
     for (const runId of runIds) {
       const kept = this.kept.get(runId);
       if (kept === undefined) continue;
-      const { isPending, isOutdated } = kept;
-      if (!isOutdated || (isPending && mayStillAnswer(kept.askedAtMs))) found.set(runId, kept);
+      const { isPending, isOutdated, isReadAgain, askedAtMs } = kept;
+      if (!isOutdated || (isPending && mayStillAnswer(askedAtMs))) found.set(runId, kept);
+      const isAged = performance.now() - askedAtMs > KEPT_FOR_MS;
+      if (isAged && !isPending && !isOutdated && !isReadAgain) aged.set(runId, kept);
     }
+    if (aged.size > 0) void this.readAgain(aged);
     const missing = runIds.filter((runId) => !found.has(runId));
     if (missing.length === 0) return found;
     const askedAtMs = performance.now();
-    const values = this.options.read(missing);
+    const values = this.options.read(missing, (runId) => this.kept.peek(runId)?.before?.value);
     for (const runId of missing) {
       const kept = {
         reading: values.then((read) => read.get(runId)),
-        ...{ askedAtMs, isPending: true, isOutdated: false, before: this.kept.peek(runId)?.before ?? null },
+        ...{
+          askedAtMs,
+          isPending: true,
+          isOutdated: false,
+          isReadAgain: false,
+          before: this.kept.peek(runId)?.before ?? null,
+        },
       };
       this.kept.set(runId, kept, { size: 1 });
       found.set(runId, kept);
       void this.settle(runId, kept);
     }
     return found;
+  }
+
+  /** Beside the questions, which are answered with the values of before. */
+  private async readAgain(aged: ReadonlyMap<string, Kept<Value>>): Promise<void> {
+    for (const kept of aged.values()) kept.isReadAgain = true;
+    const askedAtMs = performance.now();
+    try {
+      const values = await this.options.read([...aged.keys()], nothingBefore);
+      for (const [runId, kept] of aged) {
+        // There was a change meanwhile, which this reading may lack.
+        if (this.kept.peek(runId) !== kept || kept.isOutdated) continue;
+        const value = values.get(runId);
+        const newer = {
+          ...{ reading: Promise.resolve(value), before: { value, askedAtMs } },
+          ...{ askedAtMs, isPending: false, isOutdated: false, isReadAgain: false },
+        };
+        this.kept.set(runId, newer, { size: value === undefined ? 1 : this.options.sizeOf(value) });
+      }
+    } catch {
+      // The next question tries again, until it has to wait for the values and fails with them.
+    }
+    for (const kept of aged.values()) kept.isReadAgain = false;
   }
 
   /** Once the value of a kept reading is known, its size counts; a failure is not kept. */

@@ -249,7 +249,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Returns metrics of a run as series */
+        /**
+         * Returns metrics of a run as series
+         * @description Of a run that trains, the answer may be up to ten seconds old.
+         */
         get: operations["MetricsController_series"];
         put?: never;
         post?: never;

@@ -1,0 +1,160 @@
+import { appendEvents } from '@retrace/log/testing';
+import { catchUp, deleteRunRecords } from '@retrace/store';
+import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
+import { newRunId, type AnyEvent } from '@retrace/trajectory';
+import { controlEvent } from '@retrace/trajectory/testing';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { ControlChanges } from '../store/control-changes.js';
+import { StoreService } from '../store/store.service.js';
+import { configOver } from '../testing/store-config.js';
+import { KeptSeries } from './kept-series.js';
+import { MetricsService } from './metrics.service.js';
+
+/** Longer than any answer takes. */
+const PATIENCE_MS = 100_000;
+const KEPT_WITHIN_MS = 120_000;
+const NOW_US = Date.now() * 1000;
+const NAMES = ['rollout/success', 'train/loss', 'train/é'];
+
+let fixture: StoreFixture;
+let store: WatchedStore;
+let numEvents = 0;
+
+beforeAll(async () => {
+  fixture = await openStoreFixture();
+  store = new WatchedStore(configOver(fixture));
+  store.takeAsReady();
+});
+afterAll(async () => {
+  await store?.onApplicationShutdown();
+  await fixture?.close();
+});
+
+/** Counts the rows that it returns. */
+class WatchedStore extends StoreService {
+  numRows = 0;
+  override async queryRows<Row>(sql: string, params: Readonly<Record<string, unknown>>): Promise<Row[]> {
+    const rows = await super.queryRows<Row>(sql, params);
+    this.numRows += rows.length;
+    return rows;
+  }
+}
+
+const deed = fc.record({
+  kind: fc.constantFrom(
+    ...(['log', 'log', 'log', 'log', 'again', 'claim', 'end', 'delete', 'start'] as const),
+  ),
+  /** An update that a resumed trainer redoes has a step of before, with a later or an earlier time. */
+  step: fc.integer({ min: 0, max: 6 }),
+  timeS: fc.integer({ min: 0, max: 40 }),
+  source: fc.constantFrom('trainer' as const, 'collector' as const),
+  values: fc.array(fc.constantFrom(-1.5, 0, 0.1, 7, NaN, Infinity), {
+    minLength: 1,
+    maxLength: NAMES.length,
+  }),
+  /** Whether the store has it before the next question. */
+  isStored: fc.boolean(),
+});
+
+type Deed = typeof deed extends fc.Arbitrary<infer Value> ? Value : never;
+
+function eventOf({ kind, step, timeS, source, values }: Deed, runId: string): AnyEvent | null {
+  const ids = { logId: fixture.log.logId, runId };
+  // Of two events with one time either may count.
+  const occurredAtUs = NOW_US + timeS * 1_000_000 + numEvents++;
+  if (kind === 'log')
+    return controlEvent({ ...ids, occurredAtUs }, 'MetricsLogged', {
+      ...{ source, step, names: NAMES.slice(0, values.length), values: Float64Array.from(values) },
+    }) as AnyEvent;
+  if (kind === 'claim') return controlEvent(ids, 'TrainerClaimed', { epoch: step + 1 }) as AnyEvent;
+  if (kind === 'end') return controlEvent(ids, 'RunEnded') as AnyEvent;
+  return kind === 'start' ? (controlEvent(ids, 'RunStarted') as AnyEvent) : null;
+}
+
+async function happen(one: Deed, runId: string): Promise<void> {
+  const { log, client } = fixture;
+  const event = eventOf(one, runId);
+  if (event !== null) await appendEvents(log, [event]);
+  if (one.kind === 'delete')
+    await deleteRunRecords({ log, client, runId, detail: 'by request', force: true });
+  // As an insert that is repeated does.
+  const rows = 'SELECT * FROM events WHERE run_id = {runId:String}';
+  if (one.kind === 'again') await client.command(`INSERT INTO events ${rows}`, { params: { runId } });
+  if (one.isStored) await catchUp(log, client);
+}
+
+/** Of a process that follows the log. */
+const keptSeries = (): KeptSeries =>
+  new KeptSeries(store, new ControlChanges(fixture.log, store, PATIENCE_MS));
+
+/** Of the store alone, cut into so many points. */
+async function seriesOfStore(runId: string, maxPoints: number) {
+  const none = new KeptSeries(store, new ControlChanges(null, store));
+  return (await new MetricsService(store, none).series(runId, { names: [], maxPoints })).series;
+}
+
+/** Means are sums in any order. */
+const rounded = (series: Awaited<ReturnType<typeof seriesOfStore>>) =>
+  series.map((one) => ({ ...one, values: one.values.map((value) => Number(value.toPrecision(12))) }));
+
+/** Once they are kept. */
+async function readKept(kept: KeptSeries, runId: string) {
+  const read = async () => {
+    const series = await kept.of(runId);
+    if (series === null) throw new Error('the series are not kept yet');
+    return series;
+  };
+  return vi.waitFor(read, { timeout: KEPT_WITHIN_MS });
+}
+
+const log = (step: number, timeS: number, values: number[] = [step], isStored = true): Deed => ({
+  ...{ kind: 'log', step, timeS, source: 'trainer', values, isStored },
+});
+const other = (kind: Deed['kind'], isStored = true): Deed => ({ ...log(0, 0, [0], isStored), kind });
+
+/** Late, redone and doubled points, a second trainer, the end, and an import after a deletion. */
+const EACH_KIND = [
+  ...[other('start'), log(1, 1), log(2, 2, [2, 3, 4]), log(3, 3, [NaN, 1]), log(4, 4, [4], false)],
+  ...[other('again', false), log(1, 9, [7]), log(2, 0, [0.1]), other('claim', false), log(0, 5)],
+  ...[other('end'), log(5, 6), other('delete'), other('start', false), log(6, 7)],
+];
+
+async function followDeeds(deeds: readonly Deed[]): Promise<void> {
+  const runId = newRunId();
+  const kept = keptSeries();
+  for (const [i, one] of [...deeds, other('again')].entries()) {
+    await happen(one, runId);
+    const maxPoints = 2 + (i % 3);
+    const shown = (await readKept(kept, runId)).select({ names: [], maxPoints });
+    expect(rounded(shown)).toEqual(rounded(await seriesOfStore(runId, maxPoints)));
+  }
+}
+
+it('kept series: are those of the store, whatever is logged again, late or after a deletion', async () => {
+  await followDeeds(EACH_KIND);
+});
+
+it('kept series: are those of the store after many random events', { tags: 'release' }, async () => {
+  const randomDeeds = fc.asyncProperty(fc.array(deed, { minLength: 4, maxLength: 8 }), followDeeds);
+  await fc.assert(randomDeeds, { numRuns: 20, endOnFailure: true });
+});
+
+it('kept series: of a run that goes on, only new events are read, and of one that does not, nothing', async () => {
+  const runId = newRunId();
+  const kept = keptSeries();
+  for (const one of [other('start'), log(1, 1), log(2, 2), log(3, 3)]) await happen(one, runId);
+  await readKept(kept, runId);
+  const numRead = async () => {
+    const before = store.numRows;
+    await kept.of(runId);
+    return store.numRows - before;
+  };
+  expect(await numRead()).toBe(0);
+  await happen(log(4, 4), runId);
+  expect(await numRead()).toBe(1);
+  expect((await kept.of(runId))?.select({ names: ['rollout/success'], maxPoints: 10 })).toMatchObject([
+    { steps: [1, 2, 3, 4], values: [1, 2, 3, 4] },
+  ]);
+  expect((await kept.of(runId))?.select({ names: [], source: 'collector', maxPoints: 10 })).toEqual([]);
+});

@@ -1,0 +1,83 @@
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import type { ControlEventKind } from '@retrace/trajectory';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ControlChanges } from '../store/control-changes.js';
+import { MOST_FIGURES, RunActivityReader } from './run-activity.js';
+import { RunFactsReader } from './run-facts.js';
+import { RunsQuery } from './runs-query.dto.js';
+import { RunsService } from './runs.service.js';
+
+/** By which the page of runs sorts beside names and times. */
+const SORTED_METRIC = 'rollout/success';
+const RUNS_AT_ONCE = 50;
+const LOOK_EVERY_MS = 5_000;
+const STOP_WITHIN_MS = 1_000;
+
+/** After these, a list of runs waits for what is new of the run; those that every update has may be late. */
+const RARE_KINDS: ReadonlySet<string> = new Set<ControlEventKind>([
+  ...(['RunStarted', 'TrainerClaimed', 'RunEnded', 'RunAnnotated'] as const),
+]);
+
+/** Reads what lists of runs show before somebody asks for them: of all runs once the store is ready, and then of a run that started or ended. */
+@Injectable()
+export class RunsAhead implements OnModuleDestroy {
+  private readonly stopping = new AbortController();
+  private settledOffset = 0;
+  private following: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly runs: RunsService,
+    private readonly facts: RunFactsReader,
+    private readonly activities: RunActivityReader,
+    private readonly changes: ControlChanges,
+  ) {}
+
+  /** Works until the process stops. A failure is that of the first question, which reads again. */
+  follow(): void {
+    this.following = this.readUntilStopped();
+  }
+
+  private async readUntilStopped(): Promise<void> {
+    await this.readAll().catch(() => undefined);
+    for (;;) {
+      await this.pause(LOOK_EVERY_MS);
+      if (this.stopping.signal.aborted) return;
+      await this.readNews().catch(() => undefined);
+    }
+  }
+
+  /** One query after the other, with pauses as long as they take: questions go first. */
+  async readAll(): Promise<void> {
+    await this.runs.list(new RunsQuery());
+    if (this.stopping.signal.aborted) return;
+    await this.activities.newestValues(SORTED_METRIC);
+    const newest = Array.from((await this.facts.all()).values())
+      .sort((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
+      .slice(0, MOST_FIGURES);
+    for (let from = 0; from < newest.length && !this.stopping.signal.aborted; from += RUNS_AT_ONCE) {
+      const startedMs = performance.now();
+      await this.activities.read(newest.slice(from, from + RUNS_AT_ONCE).map(({ runId }) => runId));
+      await this.pause(performance.now() - startedMs);
+    }
+  }
+
+  /** A run that started or ended since, or that a person changed. */
+  async readNews(): Promise<void> {
+    const look = await this.changes.look();
+    if (look === null) return;
+    const records = look.since(this.settledOffset);
+    if (records === null || records.some(({ kind }) => RARE_KINDS.has(kind)))
+      await this.runs.list(new RunsQuery());
+    this.settledOffset = look.storedOffset;
+  }
+
+  private async pause(durationMs: number): Promise<void> {
+    await sleep(durationMs, undefined, { signal: this.stopping.signal, ref: false }).catch(() => undefined);
+  }
+
+  /** Before the log and the store are closed; a store that does not answer is not waited for. */
+  async onModuleDestroy(): Promise<void> {
+    this.stopping.abort();
+    await Promise.race([this.following, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
+  }
+}
