@@ -119,6 +119,17 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'a run on the torch engine', () =
     await run.close();
   });
 
+  it('compares what another number of processes stored by its tensors', async () => {
+    const onTwo = onTorch(banditRecipe(1), 2);
+    const recipe: Recipe = { ...onTwo, engine: { ...onTwo.engine, kind: 'torch', shardedCheckpoints: true } };
+    const run = await begin('sharded-start', recipe);
+    await run.work();
+    const { differing } = await run.replayAll({ kind: 'tensorflow' });
+    // The first policy is the same, one update differs by rounding.
+    expect(differing.map(({ policyVersion }) => policyVersion)).toEqual([1]);
+    await run.close();
+  });
+
   it.each(KILL_POINTS)(
     'goes on to the same weights when its worker is killed at the point "%s" of an update',
     async (point) => {

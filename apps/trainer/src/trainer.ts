@@ -231,7 +231,7 @@ export class Trainer {
     const { updates, policies } = this.view;
     if (updates.lastUpdate) await this.load(updates.lastUpdate);
     // The first policy's file may be lost, and without an update nobody else makes it again.
-    else if (policies.latest) await this.engine.saveWeights();
+    else if (policies.latest) await this.engine.saveWeights(undefined, policies.latest.weights);
     if (policies.latest) {
       await this.remakeNeeded();
       return;
@@ -270,7 +270,7 @@ export class Trainer {
       this.options.warnings.raise({ source: 'trainer', message });
     }
     // The engine is still as the run began: the first policy, which may be damaged too.
-    await this.engine.saveWeights();
+    await this.engine.saveWeights(undefined, this.view.policies.get(0)?.weights);
     const beganAfter = await remakeState(this.source, updateNumber);
     const origin = describeOrigin(beganAfter);
     const message = `the checkpoint of update ${updateNumber} was made again from ${origin}, bit for bit`;

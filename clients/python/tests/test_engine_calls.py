@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import time
@@ -410,6 +411,11 @@ def test_shards_of_two_ranks_hold_what_one_file_holds(tmp_path: Path) -> None:
                 whole = engine.save(tmp_path, metadata={"config": "{}"})
                 indexes = engine.save_shards(tmp_path, metadata={"config": "{}"})
             engine.load(indexes["weights"], indexes["optimizer"])
+            named = engine.post("save", {"what": "state", "metadata": {"config": "{}"}}).json()
+            assert (
+                named["weights"]["files"][0]["sha256"]
+                == hashlib.sha256(whole["weights"].read_bytes()).hexdigest()
+            )
             again = engine.save(tmp_path, metadata={"config": "{}"})
             assert all(again[key].read_bytes() == whole[key].read_bytes() for key in whole)
             shard = max(tmp_path.glob("?" * 64 + ".safetensors"), key=lambda path: path.stat().st_size)

@@ -1,11 +1,7 @@
-export {
-  type AdoptedFile,
-  CheckpointFiles,
-  nameContent,
-  type WrittenFile,
-} from './checkpoints/checkpoint-files.js';
+export { type AdoptedFile, CheckpointFiles, type WrittenFile } from './checkpoints/checkpoint-files.js';
 export type { FileRef } from './checkpoints/file-ref.js';
 export { shardIndexContent } from './checkpoints/shards.js';
+export { nameContent } from './checkpoints/write-synced.js';
 export { type HeldState, heldStateContent, heldStateOf } from './checkpoints/held-state.js';
 export { SafetensorsFile } from './checkpoints/safetensors-file.js';
 export {

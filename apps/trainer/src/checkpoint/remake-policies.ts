@@ -60,9 +60,11 @@ async function remake(replayer: Replayer, { updateNumber, weights }: PolicyPubli
     const { sha256 } = await replayer.engine.nameWeights(weights);
     if (sha256 !== weights.sha256) {
       const advice = 'restore the file from a backup, or resume on the backend and processor that made it';
-      return { failure: `its weights, made again from ${origin}, differ by rounding; ${advice}` };
+      return {
+        failure: `its weights, made again from ${origin}, differ by rounding, or were written by another number of processes; ${advice}`,
+      };
     }
-    await replayer.engine.saveWeights();
+    await replayer.engine.saveWeights(undefined, weights);
     return { origin };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

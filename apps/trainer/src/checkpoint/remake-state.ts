@@ -13,9 +13,9 @@ export async function remakeState(source: ReplaySource, updateNumber: number): P
     const { commit } = replayer.update(updateNumber);
     if (commit.engine?.kind === 'tinker') throw heldElsewhere(updateNumber);
     const { beganAfter, firstInexact } = await replayer.goBefore(updateNumber + 1);
-    const { weights, optimizer } = await replayer.engine.nameState(commit);
+    const { weights, optimizer } = await replayer.engine.nameState(commit.weights);
     if (weights.sha256 === commit.weights.sha256 && optimizer.sha256 === commit.optimizer.sha256) {
-      await replayer.engine.save();
+      await replayer.engine.save(undefined, undefined, commit.weights);
       return beganAfter;
     }
     const from = firstInexact ?? updateNumber;

@@ -224,11 +224,12 @@ export class TensorflowEngine implements UpdateEngine {
    *
    * @param into by default the files of the run
    */
-  saveWeights(
-    into = this.options.checkpoints,
-    onWritten?: (weights: WrittenFile) => void,
-  ): Promise<CheckpointFile> {
-    return into.write(policyCheckpointContent(this.model, this.identity), onWritten);
+  saveWeights(into = this.options.checkpoints): Promise<CheckpointFile> {
+    return into.write(this.weightsContent());
+  }
+
+  private weightsContent(): AsyncIterable<Uint8Array> {
+    return policyCheckpointContent(this.model, this.identity);
   }
 
   /** Does nothing: what is saved is in files. */
@@ -242,7 +243,7 @@ export class TensorflowEngine implements UpdateEngine {
 
   /** The name that the current weights would be stored under; nothing is stored. */
   nameWeights(): Promise<CheckpointFile> {
-    return nameContent(policyCheckpointContent(this.model, this.identity));
+    return nameContent(this.weightsContent());
   }
 
   /** The names that the current state would be stored under; nothing is stored. */
@@ -256,7 +257,7 @@ export class TensorflowEngine implements UpdateEngine {
     onWritten?: (weights: WrittenFile) => void,
   ): Promise<EngineState> {
     const [weights, optimizer] = await Promise.all([
-      this.saveWeights(into, onWritten),
+      into.write(this.weightsContent(), onWritten),
       into.write(this.optimizer.stateContent(this.movingReference)),
     ]);
     return { weights, optimizer };

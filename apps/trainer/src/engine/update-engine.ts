@@ -128,8 +128,9 @@ export interface UpdateEngine {
    * Stores the current weights only, as a policy version that samplers and readers can open.
    *
    * @param into by default the files of the run
+   * @param like as of `nameWeights`
    */
-  saveWeights(into?: CheckpointFiles): Promise<FileRef>;
+  saveWeights(into?: CheckpointFiles, like?: FileRef): Promise<FileRef>;
 
   /** Where the engine keeps the weights that it saved last, for those who evaluate or sample there; `''` where their file is all there is. */
   readonly location: string;
@@ -144,23 +145,28 @@ export interface UpdateEngine {
    * Stores weights and optimizer.
    *
    * @param onWritten as of `CheckpointFiles.write`, for the weights
+   * @param like weights, as of `nameWeights`
    */
-  save(into?: CheckpointFiles, onWritten?: (weights: WrittenFile) => void): Promise<EngineState>;
+  save(
+    into?: CheckpointFiles,
+    onWritten?: (weights: WrittenFile) => void,
+    like?: FileRef,
+  ): Promise<EngineState>;
 
   /**
    * The name that the current weights would be stored under; nothing is stored.
    *
-   * @param like weights that may be the same ones, stored in another form (in shards, or whole). Where they are, theirs is the name, and the
-   *   engine stores in their form from then on
+   * @param like weights that may be the same ones, stored in another form: in shards, or whole. Where an engine that knows both forms finds
+   *   that they are, theirs is the name
    */
   nameWeights(like?: FileRef): Promise<FileRef>;
 
   /**
    * The names that the current state would be stored under; nothing is stored.
    *
-   * @param like as of `nameWeights`
+   * @param like weights, as of `nameWeights`
    */
-  nameState(like?: EngineState): Promise<EngineState>;
+  nameState(like?: FileRef): Promise<EngineState>;
 
   /**
    * Returns to a saved state, and drops what is accumulated. Rejects, with the engine as it was, when a file is missing or damaged. Every

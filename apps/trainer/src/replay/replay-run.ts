@@ -45,7 +45,7 @@ export async function replayRun(options: ReplayRunOptions): Promise<ReplayedRun>
       if (!published) return true;
       numPolicies++;
       const { updateNumber, weights } = published;
-      const { sha256 } = await replayer.engine.nameWeights(weights);
+      const { sha256 } = await replayer.nameLike(weights);
       if (sha256 === weights.sha256) return true;
       differing.push({
         policyVersion,

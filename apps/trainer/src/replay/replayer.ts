@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseRecipe, type EngineRecipe, type Recipe } from '@retrace/config';
 import { readEnvironment } from '@retrace/environment-sources';
 import type { EventLog } from '@retrace/log';
-import { CheckpointFiles, isUnreadable, openPolicyText, PolicyError } from '@retrace/policy';
+import { CheckpointFiles, isUnreadable, openPolicyText, PolicyError, type FileRef } from '@retrace/policy';
 import {
   RewardScorer,
   VerdictStore,
@@ -21,6 +21,7 @@ import type { EpisodeSource } from '../plan/episode-source.js';
 import type { UpdateInputs } from '../update/update-inputs.js';
 import { readsTexts, referencePolicy } from '../update/update-inputs.js';
 import type { UpdateResult } from '../update/result/update-result.js';
+import { nameLike } from './name-like.js';
 import { RecordedTeacher } from './recorded-teacher.js';
 import { replayEngine } from './replay-engine.js';
 import { readRecordedUpdates, type RecordedUpdate, type RecordedUpdates } from './recorded-updates.js';
@@ -216,7 +217,12 @@ export class Replayer {
   /** Whether the engine's weights are those that the update was committed with, bit for bit. */
   async isExact(updateNumber: number): Promise<boolean> {
     const { weights } = this.update(updateNumber).commit;
-    return (await this.engine.nameWeights(weights)).sha256 === weights.sha256;
+    return (await this.nameLike(weights)).sha256 === weights.sha256;
+  }
+
+  /** Names the engine's weights; those that are the recorded ones bit for bit as these are. */
+  nameLike(recorded: FileRef): Promise<FileRef> {
+    return nameLike(this.engine, recorded, this.source.checkpoints);
   }
 
   /** Frees what the engine holds. */

@@ -108,7 +108,7 @@ export class GradientProbe implements UpdateEngine {
     return this.engine.nameWeights(like);
   }
 
-  nameState(like?: EngineState): Promise<EngineState> {
+  nameState(like?: FileRef): Promise<EngineState> {
     return this.engine.nameState(like);
   }
 

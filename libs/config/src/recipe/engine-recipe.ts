@@ -34,6 +34,6 @@ export class EngineRecipe {
   @IsOptional() @IsBoolean() readonly recomputeLayers?: boolean;
   /** Whether weights and moments are in the host's memory while they are not used. @defaultValue false */
   @IsOptional() @IsBoolean() readonly offload?: boolean;
-  /** Whether each process of the worker writes its own rows of weights and moments, as files of their own, in place of one process that collects all. Every engine reads them, in any number of processes. @defaultValue false */
+  /** Whether each process of the worker writes its own rows of weights and moments, as files of their own, in place of one process that collects all. Every engine but verl's reads them, in any number of processes. @defaultValue false */
   @IsOptional() @IsBoolean() readonly shardedCheckpoints?: boolean;
 }

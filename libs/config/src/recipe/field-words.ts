@@ -176,7 +176,7 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
     'Whether layers are computed again for the gradient instead of keeping their activations; without it, as `optimizer.recomputeLayers` says.',
   'engine.offload': "Whether weights and moments are in the host's memory while they are not used.",
   'engine.shardedCheckpoints':
-    'Whether each process of the worker writes its own rows of weights and moments, as files of their own, in place of one process that collects all. Every engine reads them, in any number of processes.',
+    "Whether each process of the worker writes its own rows of weights and moments, as files of their own, in place of one process that collects all. Every engine but verl's reads them, in any number of processes.",
   process: 'How a run is divided into processes.',
   'process.colocate':
     'Whether trainer and collector are one process, with one set of weights: the collector gets the next policy before its files are written. Without it, where they work one after the other: `collection.maxStaleness` is 0, one collector samples in its own process, and the engine is TensorFlow.js.',

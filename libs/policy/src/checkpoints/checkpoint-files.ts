@@ -8,7 +8,7 @@ import { openRegularFile } from './open-regular-file.js';
 import { SafetensorsFile } from './safetensors-file.js';
 import type { SafetensorsMetadata } from './safetensors-header.js';
 import { MAX_INDEX_BYTES, shardIndexContent, shardsIn } from './shards.js';
-import { syncDirectory, writeSynced, type Pieces } from './write-synced.js';
+import { nameContent, syncDirectory, writeSynced } from './write-synced.js';
 
 /** A file whose content is written, but perhaps not durable yet. */
 export interface WrittenFile extends FileRef {
@@ -36,6 +36,8 @@ const ABANDONED_AFTER_MS = 3_600_000;
  * index of shards (`shards.ts`), which then belong to it.
  */
 export class CheckpointFiles {
+  /** Shards of the indexes that were read, by hash; none for a small file that is no index. */
+  private readonly known = new Map<string, readonly FileRef[]>();
   constructor(protected readonly directory: string) {}
 
   /**
@@ -79,12 +81,7 @@ export class CheckpointFiles {
     }
   }
 
-  /**
-   * Takes over a file in a directory of `makeScratch`, whose content nobody reads again here: whoever opens it verifies it. Resolves when its
-   * name is durable.
-   *
-   * @throws PolicyError as `write`
-   */
+  /** Takes over one file as `adopt` does shards; whoever opens it verifies its content. Resolves when its name is durable. */
   async adoptFile(file: AdoptedFile): Promise<FileRef> {
     try {
       await this.take(file);
@@ -96,24 +93,28 @@ export class CheckpointFiles {
   }
 
   /**
-   * Takes shards over, which are in a directory of `makeScratch`, and writes their index, by whose name they are read as one file from then
-   * on. Resolves when it is durable.
+   * Takes over shards in a directory of `makeScratch`, and writes their index, by whose name they are read as one file. Resolves when it is durable.
    *
    * @param metadata text entries of the whole
-   * @throws PolicyError as `write`
+   * @throws PolicyError as `write`; `CHECKPOINT_CORRUPT` for a file of another size
    */
   async adopt(shards: readonly AdoptedFile[], metadata: SafetensorsMetadata): Promise<FileRef> {
     try {
       for (const shard of shards) await this.take(shard);
+      return await this.write(shardIndexContent(shards, metadata));
     } catch (cause) {
+      // Nobody would ever find them without the index.
+      await this.removeUnlisted(shards, '').catch(() => undefined);
       throw notWritten(cause);
     }
-    return this.write(shardIndexContent(shards, metadata));
   }
 
-  /** Gives a file its name. */
-  protected take({ path, sha256 }: AdoptedFile): Promise<void> {
-    return rename(path, this.pathOf(sha256));
+  /** Gives a file its name, if it can be read here: who wrote it may be another user. */
+  protected async take({ path, sha256, sizeBytes }: AdoptedFile): Promise<void> {
+    const file = await open(path, 'r');
+    const { size } = await file.stat().finally(() => file.close());
+    requireContent({ sha256, sizeBytes }, { sha256, sizeBytes: size });
+    await rename(path, this.pathOf(sha256));
   }
 
   /**
@@ -154,7 +155,9 @@ export class CheckpointFiles {
    */
   async filesOf(ref: FileRef): Promise<readonly FileRef[]> {
     if (ref.sizeBytes > MAX_INDEX_BYTES) return [ref];
-    return [ref, ...shardsIn(await this.read(ref), this.pathOf(ref.sha256))];
+    const shards = shardsIn(await this.read(ref), this.pathOf(ref.sha256));
+    this.known.set(ref.sha256, shards);
+    return [ref, ...shards];
   }
 
   protected async verifyFile(ref: FileRef): Promise<void> {
@@ -207,29 +210,44 @@ export class CheckpointFiles {
 
   /** Removes a file, and the shards of an index that no other index lists; one that does not exist is no error. */
   async remove(sha256: string): Promise<void> {
-    const shards = await this.shardsOf(sha256);
-    const others = new Set<string>();
-    if (shards.length > 0) {
-      for (const file of await this.list()) {
-        if (file.sha256 === sha256 || file.sizeBytes > MAX_INDEX_BYTES) continue;
-        for (const shard of await this.shardsOf(file.sha256)) others.add(shard.sha256);
-      }
-    }
     // The index goes last: as long as it is there, whoever removes it again finds its shards.
-    for (const shard of shards) if (!others.has(shard.sha256)) await this.removeFile(shard.sha256);
+    await this.removeUnlisted(await this.shardsOf(sha256), sha256);
     await this.removeFile(sha256);
+    this.known.delete(sha256);
   }
 
+  /** Removes those of some shards that no index but this one lists. */
+  private async removeUnlisted(shards: readonly FileRef[], index: string): Promise<void> {
+    if (shards.length === 0) return;
+    const listed = new Set<string>();
+    for (const { sha256, sizeBytes } of await this.list()) {
+      if (sha256 === index || sizeBytes > MAX_INDEX_BYTES) continue;
+      for (const shard of await this.shardsOf(sha256)) listed.add(shard.sha256);
+    }
+    for (const { sha256 } of shards) if (!listed.has(sha256)) await this.removeFile(sha256);
+  }
+
+  /** The shards that a file of this hash lists; none where it is no index, or is not there. */
   private async shardsOf(sha256: string): Promise<readonly FileRef[]> {
+    const known = this.known.get(sha256);
+    if (known !== undefined) return known;
     const bytes = await this.readSmall(sha256);
-    return bytes === null ? [] : shardsIn(bytes, this.pathOf(sha256));
+    // A file never changes; one that is not there may come.
+    if (bytes === null) return [];
+    const shards = shardsIn(bytes, this.pathOf(sha256));
+    this.known.set(sha256, shards);
+    return shards;
   }
 
   /** The content of a file, which is not verified; null for one that is larger than any index, or is not there. */
   protected async readSmall(sha256: string): Promise<Uint8Array | null> {
     const path = this.pathOf(sha256);
-    const { size } = await stat(path).catch(() => ({ size: Infinity }));
-    return size > MAX_INDEX_BYTES ? null : readFile(path).catch(() => null);
+    try {
+      return (await stat(path)).size > MAX_INDEX_BYTES ? null : await readFile(path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
   }
 
   protected async removeFile(sha256: string): Promise<void> {
@@ -277,15 +295,4 @@ export class CheckpointFiles {
     }
     return join(this.directory, fileNameOf(sha256));
   }
-}
-
-/** The name that `CheckpointFiles.write` would store this content under; nothing is stored. */
-export async function nameContent(pieces: Pieces): Promise<FileRef> {
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  for await (const piece of pieces) {
-    hash.update(piece);
-    sizeBytes += piece.length;
-  }
-  return { sha256: hash.digest('hex'), sizeBytes };
 }

@@ -11,7 +11,7 @@ import {
   readHeaderLength,
   requireReadable,
 } from './safetensors-header.js';
-import type { SafetensorsHeader, TensorEntry } from './safetensors-header.js';
+import type { SafetensorsHeader, SafetensorsMetadata, TensorEntry } from './safetensors-header.js';
 import { shardsOf } from './shards.js';
 import type { TensorSource } from './tensor-source.js';
 
@@ -112,6 +112,17 @@ export class SafetensorsFile implements TensorSource {
   }
 }
 
+/**
+ * Reads the text entries of a file; of an index its own.
+ *
+ * @throws PolicyError as `SafetensorsFile.open`
+ */
+export async function readMetadata(path: string): Promise<SafetensorsMetadata> {
+  const { handle, header } = await openFile(path);
+  await handle.close();
+  return header.metadata;
+}
+
 /** A file with its header. */
 interface OpenedFile {
   readonly path: string;
@@ -148,7 +159,11 @@ function joinEntries(shards: readonly OpenedFile[]): ReadonlyMap<string, TensorE
       const before = joined.get(name);
       const [rows = 0, ...rest] = shape;
       const [rowsBefore = 0, ...restBefore] = before?.shape ?? [0, ...rest];
-      if (rest.join() !== restBefore.join() || (before !== undefined && before.type !== type)) {
+      if (
+        shape.length === 0 ||
+        rest.join() !== restBefore.join() ||
+        (before !== undefined && before.type !== type)
+      ) {
         const found = `${type} [${shape.join(', ')}]`;
         throw new PolicyError(
           'INVALID_FILE',

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -26,7 +26,7 @@ async function shardFiles(shards: readonly NamedTensors[]): Promise<AdoptedFile[
   const scratch = await files.makeScratch();
   return Promise.all(
     shards.map(async (tensors) => {
-      const bytes = encodeSafetensors(tensors);
+      const bytes = encodeSafetensors(tensors, { retraceShard: 'yes' });
       const path = join(scratch, randomUUID());
       await writeFile(path, bytes);
       return { path, sha256: createHash('sha256').update(bytes).digest('hex'), sizeBytes: bytes.length };
@@ -116,6 +116,30 @@ describe('checkpoints in shards', () => {
     expect(shards).toHaveLength(3);
     await files.remove(kept.sha256);
     expect((await readdir(directory)).filter((name) => name.endsWith('.safetensors'))).toEqual([]);
+  });
+
+  it('are left alone where another index can not be read', async () => {
+    const kept = await files.adopt(await shardFiles(halves(two(4))), {});
+    const removed = await files.adopt(await shardFiles(halves(two(5))), {});
+    const other = new CheckpointFiles(directory);
+    const index = join(directory, `${kept.sha256}.safetensors`);
+    const bytes = await readFile(index);
+    await rm(index);
+    // Reading it fails for a reason that says nothing of its content.
+    await mkdir(index);
+    await expect(other.remove(removed.sha256)).rejects.toThrow('EISDIR');
+    await rm(index, { recursive: true });
+    await writeFile(index, bytes);
+    await other.verify(kept);
+  });
+
+  it('are not taken over where one is not as it was said, and leave nothing', async () => {
+    const [first, second] = await shardFiles(halves(two(4)));
+    const wrong = { ...second, sizeBytes: second.sizeBytes + 1 };
+    await expect(files.adopt([first, wrong], {})).rejects.toMatchObject({ code: 'CHECKPOINT_CORRUPT' });
+    await expect(files.adoptFile(wrong)).rejects.toMatchObject({ code: 'CHECKPOINT_CORRUPT' });
+    expect(await files.list()).toEqual([]);
+    expect(await files.adoptFile(second)).toEqual({ sha256: second.sha256, sizeBytes: second.sizeBytes });
   });
 
   it('leave a directory that is removed once its writer has died', async () => {

@@ -15,6 +15,8 @@ import {
 
 /** The text entry of an index: `<SHA-256>:<bytes>` of each shard, with commas. */
 const SHARDS = 'retraceShards';
+/** The text entry by which a shard is told from a whole checkpoint. */
+const IS_SHARD = 'retraceShard';
 const SHARD = /^([0-9a-f]{64}):(\d{1,15})$/;
 
 /** No index is longer: it would have ten thousand shards. */
@@ -25,6 +27,8 @@ export function shardIndexContent(shards: readonly FileRef[], metadata: Safetens
   const listed = shards.map(({ sha256, sizeBytes }) => `${sha256}:${sizeBytes}`).join(',');
   return encodeSafetensorsHeader([], { ...metadata, [SHARDS]: listed });
 }
+
+export const isShard = (metadata: SafetensorsMetadata): boolean => metadata[IS_SHARD] !== undefined;
 
 /**
  * The shards that the text entries of a file list; null for a file that is no index.
@@ -46,14 +50,20 @@ export function shardsOf(metadata: SafetensorsMetadata, path: string): readonly 
   );
 }
 
-/** The shards of the index that these bytes are; none for the content of another file. */
+/**
+ * The shards of the index that these bytes are; none for the content of another file.
+ *
+ * @throws PolicyError `INVALID_FILE` for an index whose list is in another form
+ */
 export function shardsIn(bytes: Uint8Array, path: string): readonly FileRef[] {
+  let metadata: SafetensorsMetadata;
   try {
     const length = readHeaderLength(bytes.subarray(0, PREFIX_BYTES), bytes.length, path);
     if (bytes.length !== PREFIX_BYTES + length) return [];
-    return shardsOf(parseSafetensorsHeader(bytes.subarray(PREFIX_BYTES), 0, path).metadata, path) ?? [];
+    ({ metadata } = parseSafetensorsHeader(bytes.subarray(PREFIX_BYTES), 0, path));
   } catch (error) {
     if (error instanceof PolicyError) return [];
     throw error;
   }
+  return shardsOf(metadata, path) ?? [];
 }

@@ -60,3 +60,14 @@ export async function syncDirectory(path: string): Promise<void> {
     await directory.close();
   }
 }
+
+/** The name that `CheckpointFiles.write` would store this content under; nothing is stored. */
+export async function nameContent(pieces: Pieces): Promise<FileRef> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  for await (const piece of pieces) {
+    hash.update(piece);
+    sizeBytes += piece.length;
+  }
+  return { sha256: hash.digest('hex'), sizeBytes };
+}

@@ -66,9 +66,13 @@ async function hasEnded(log: StoreSession['log'], runId: string): Promise<boolea
 
 /** Yields the run's files that are there: a trainer removes those that its recipe does not keep, also meanwhile. */
 async function* readCheckpoints(log: StoreSession['log'], files: CheckpointFiles, runId: string) {
+  // Checkpoints may have shards in common.
+  const exported = new Set<string>();
   for (const ref of (await checkpointFilesOf(log)).get(runId)?.values() ?? []) {
     const all = await files.filesOf(ref).catch(nothingWhereMissing);
     for (const { sha256, sizeBytes } of all ?? []) {
+      if (exported.has(sha256)) continue;
+      exported.add(sha256);
       const bytes = await files.read({ sha256, sizeBytes }).catch(nothingWhereMissing);
       if (bytes !== null) yield { sha256, bytes };
     }

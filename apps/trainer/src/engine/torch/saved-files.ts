@@ -3,9 +3,9 @@ import { basename, join } from 'node:path';
 import {
   nameContent,
   shardIndexContent,
-  type AdoptedFile,
   type CheckpointFiles,
   type FileRef,
+  type WrittenFile,
 } from '@retrace/policy';
 import { TrainerError } from '../../trainer-error.js';
 import type { EngineState } from '../update-engine.js';
@@ -23,48 +23,47 @@ interface Saved {
   readonly optimizer?: SavedFiles;
 }
 
-interface SaveRequest {
+export interface SaveRequest {
   readonly what: 'weights' | 'state';
   /** Text entries of the file of weights. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Whether each process of the worker writes its own rows. */
   readonly sharded: boolean;
-  /** Beside these the worker writes, so that what is taken over need only be renamed. */
-  readonly into: CheckpointFiles;
-  /** Only names are wanted, and nothing is stored. */
-  readonly namesOnly?: boolean;
+  /** Beside these the worker writes, so that a file need only be renamed; null has it only compute the names. */
+  readonly into: CheckpointFiles | null;
+  /** Called once the weights have their name, before the optimizer has. */
+  readonly onWritten?: (weights: WrittenFile) => void;
 }
 
-/** Has the worker save, durably, and takes over what it wrote; the worker itself computes the hashes. */
+/** Has the worker save, durably, and takes over its files; the worker itself computes the hashes. */
 export async function savedFiles(
   connection: EngineConnection,
-  { what, metadata, sharded, into, namesOnly = false }: SaveRequest,
+  { what, metadata, sharded, into, onWritten }: SaveRequest,
 ): Promise<{ readonly weights: FileRef; readonly optimizer?: FileRef }> {
-  const directory = await into.makeScratch();
+  const directory = (await into?.makeScratch()) ?? null;
   const take = ({ files, texts }: SavedFiles): Promise<FileRef> => {
-    const written: AdoptedFile[] = files.map((saved) => ({
-      ...saved,
-      path: join(directory, basename(saved.file)),
-    }));
-    if (namesOnly) return nameOf(written, sharded ? texts : null);
+    if (into === null || directory === null) return nameOf(files, sharded ? texts : null);
+    const written = files.map((saved) => ({ ...saved, path: join(directory, basename(saved.file)) }));
     return sharded ? into.adopt(written, texts) : into.adoptFile(oneOf(written));
   };
   try {
     const request = { directory, what, metadata, sharded };
-    const { weights, optimizer } = await connection.repeatable<Saved>('save', request);
-    return { weights: await take(weights), ...(optimizer && { optimizer: await take(optimizer) }) };
+    const saved = await connection.repeatable<Saved>('save', request);
+    const weights = await take(saved.weights);
+    onWritten?.({ ...weights, name: '' });
+    return { weights, ...(saved.optimizer && { optimizer: await take(saved.optimizer) }) };
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    if (directory !== null) await rm(directory, { recursive: true, force: true });
   }
 }
 
-async function nameOf(files: readonly AdoptedFile[], texts: SavedFiles['texts'] | null): Promise<FileRef> {
+async function nameOf(files: readonly FileRef[], texts: SavedFiles['texts'] | null): Promise<FileRef> {
   if (texts !== null) return nameContent([shardIndexContent(files, texts)]);
   const { sha256, sizeBytes } = oneOf(files);
   return { sha256, sizeBytes };
 }
 
-function oneOf(files: readonly AdoptedFile[]): AdoptedFile {
+function oneOf<T extends FileRef>(files: readonly T[]): T {
   if (files.length === 1) return files[0];
   throw new TrainerError('ENGINE_LOST', `the engine saved ${files.length} files where one was asked for`);
 }

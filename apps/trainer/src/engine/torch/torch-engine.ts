@@ -10,6 +10,7 @@ import {
   type SequenceBatch,
   type TokenPasses,
   type TrainingBatch,
+  type WrittenFile,
 } from '@retrace/policy';
 import type { UsedEngine } from '@retrace/trajectory';
 import { isEngineLost, TrainerError } from '../../trainer-error.js';
@@ -27,7 +28,7 @@ import type {
 import { EngineConnection } from './engine-connection.js';
 import { reachEngine, type ReachedEngine } from './engine-process.js';
 import { openModel, type OpenedModel } from './open-model.js';
-import { requireState, savedFiles } from './saved-files.js';
+import { requireState, savedFiles, type SaveRequest } from './saved-files.js';
 import { TokenCalls } from './token-calls.js';
 
 /**
@@ -42,8 +43,6 @@ export class TorchEngine implements UpdateEngine {
   readonly location = '';
   readonly ratioTolerance: number;
   readonly used: UsedEngine;
-  /** Whether each process of the worker writes its own rows. */
-  private writesShards: boolean;
   private readonly tokens: TokenCalls;
   private hasGradients = false;
   private reference: FileRef | null = null;
@@ -57,7 +56,6 @@ export class TorchEngine implements UpdateEngine {
     this.modelHash = model.modelHash;
     this.ratioTolerance = model.ratioTolerance;
     this.used = model.used;
-    this.writesShards = model.recipe.engine?.shardedCheckpoints ?? false;
     this.tokens = new TokenCalls(connection, model.recipe.optimizer.maxTokensPerMicroBatch);
   }
 
@@ -207,8 +205,8 @@ export class TorchEngine implements UpdateEngine {
     return Promise.reject(new TrainerError('ENGINE_REFUSED', message));
   }
 
-  async saveWeights(into = this.checkpoints): Promise<FileRef> {
-    const { weights } = await this.saved('weights', into);
+  async saveWeights(into = this.checkpoints, like?: FileRef): Promise<FileRef> {
+    const { weights } = await this.saved('weights', { into, sharded: await this.formOf(like) });
     return weights;
   }
 
@@ -222,18 +220,21 @@ export class TorchEngine implements UpdateEngine {
     return;
   }
 
-  /** The worker computes the names, so nobody can be offered the weights before their file has its own. */
-  async save(into = this.checkpoints): Promise<EngineState> {
-    return requireState(await this.saved('state', into));
+  async save(
+    into = this.checkpoints,
+    onWritten?: (weights: WrittenFile) => void,
+    like?: FileRef,
+  ): Promise<EngineState> {
+    return requireState(await this.saved('state', { into, onWritten, sharded: await this.formOf(like) }));
   }
 
   async nameWeights(like?: FileRef): Promise<FileRef> {
-    const { weights } = await this.named('weights', like?.sha256);
+    const { weights } = await this.saved('weights', { into: null, sharded: await this.formOf(like) });
     return weights;
   }
 
-  async nameState(like?: EngineState): Promise<EngineState> {
-    return requireState(await this.named('state', like?.weights.sha256));
+  async nameState(like?: FileRef): Promise<EngineState> {
+    return requireState(await this.saved('state', { into: null, sharded: await this.formOf(like) }));
   }
 
   async load(state: EngineState, from = this.checkpoints): Promise<void> {
@@ -254,25 +255,21 @@ export class TorchEngine implements UpdateEngine {
     return typeof this.model.recipe.optimizer.criticLearningRate === 'number';
   }
 
-  /** Names what is current in the form of its files, or in the other one where its weights are then called so. */
-  private async named(what: 'weights' | 'state', like: string | undefined) {
-    const named = await this.saved(what, this.checkpoints, true);
-    if (like === undefined || named.weights.sha256 === like || !this.canShard) return named;
-    this.writesShards = !this.writesShards;
-    const other = await this.saved(what, this.checkpoints, true);
-    if (other.weights.sha256 === like) return other;
-    this.writesShards = !this.writesShards;
-    return named;
+  /** Whether to write shards: as the recipe says, unless these are the same weights in the other form. */
+  private async formOf(like: FileRef | undefined): Promise<boolean> {
+    const { engine } = this.model.recipe;
+    const sharded = engine?.shardedCheckpoints ?? false;
+    // verl's engine gives whole tensors only.
+    if (like === undefined || engine?.backend === 'verl') return sharded;
+    const { weights } = await this.saved('weights', { into: null, sharded });
+    // In one form, all weights of a model have one size.
+    if (weights.sizeBytes === like.sizeBytes) return sharded;
+    const other = await this.saved('weights', { into: null, sharded: !sharded });
+    return other.weights.sha256 === like.sha256 ? !sharded : sharded;
   }
 
-  /** verl's engine gives whole tensors only. */
-  private get canShard(): boolean {
-    return this.model.recipe.engine?.backend !== 'verl';
-  }
-
-  private saved(what: 'weights' | 'state', into: CheckpointFiles, namesOnly = false) {
-    const { metadata } = this.model;
-    return savedFiles(this.connection, { what, metadata, sharded: this.writesShards, into, namesOnly });
+  private saved(what: 'weights' | 'state', options: Pick<SaveRequest, 'into' | 'onWritten' | 'sharded'>) {
+    return savedFiles(this.connection, { ...options, what, metadata: this.model.metadata });
   }
 }
 

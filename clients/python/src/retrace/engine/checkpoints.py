@@ -132,17 +132,17 @@ class ModelDirectory:
 
 
 def write_tensors(
-    path: Path,
+    path: Path | None,
     entries: Iterable[tuple[str, tuple[int, ...], Callable[[], torch.Tensor]]],
     metadata: Mapping[str, str],
     *,
     is_writer: bool,
     digest: Any,
-) -> OSError | None:
-    """Write float32 tensors one at a time, and sync the file; returns what the disk refused.
+) -> int | OSError:
+    """Write float32 tensors one at a time, and sync the file; returns its size, or what the disk refused.
 
     Every rank must call it where the values of a sharded tensor come from all of them; only the writer opens the file.
-    `digest`, an object of hashlib, is updated with all that is written.
+    `digest`, an object of hashlib, is updated with all that is written. Without a path it only is.
     """
     entries = list(entries)
     header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
@@ -156,25 +156,27 @@ def write_tensors(
     stream = None
 
     def write(piece: bytes | memoryview) -> None:
-        assert stream is not None
-        stream.write(piece)
+        if stream is not None:
+            stream.write(piece)
         digest.update(piece)
 
     try:
         if is_writer:
-            stream = open(path, "xb")  # noqa: SIM115
+            stream = None if path is None else open(path, "xb")  # noqa: SIM115
             write(struct.pack("<Q", len(text)) + text)
     except OSError as error:
         refused = error
     for _, _, values in entries:
         tensor = values()
-        if stream is None or refused is not None:
+        if not is_writer or refused is not None:
             continue
         try:
             write(memoryview(tensor.detach().float().cpu().contiguous().numpy()).cast("B"))
         except OSError as error:
             refused = error
-    return refused if stream is None else _close(stream, path, refused)
+    if stream is not None and path is not None:
+        refused = _close(stream, path, refused)
+    return 8 + len(text) + end if refused is None else refused
 
 
 def _close(stream: Any, path: Path, refused: OSError | None) -> OSError | None:

@@ -242,7 +242,7 @@ class Engine(EngineBase):
     # States
 
     def save(
-        self, directory: str, what: str, metadata: Mapping[str, str], *, sharded: bool
+        self, directory: str | None, what: str, metadata: Mapping[str, str], *, sharded: bool
     ) -> dict[str, Any]:
         """Write weights, and for `state` the optimizer too, into files that are durable afterwards: whole, or each rank its own rows."""
         self._require_loaded()

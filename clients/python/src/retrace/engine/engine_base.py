@@ -40,6 +40,9 @@ class ForwardOptions:
     """Names the graph that is kept; None keeps none."""
 
 
+# Tells a shard from a whole file, for caches of the trainer.
+SHARD_TEXTS = {"retraceShard": "yes"}
+
 FileContent = tuple[Iterable[Any], Mapping[str, str]]
 """Entries of `write_tensors`, and the text entries of the file."""
 
@@ -92,27 +95,28 @@ class EngineBase:
         return files
 
     def _write_files(
-        self, directory: str, contents: Mapping[str, FileContent], *, sharded: bool = False
+        self, directory: str | None, contents: Mapping[str, FileContent], *, sharded: bool = False
     ) -> dict[str, Any]:
         """Write files of random names that are durable afterwards: rank 0 each whole, or every rank the entries that it has.
 
-        Every rank must call it. Returns on rank 0 the files of all ranks in their order, and the texts of the whole.
+        Every rank must call it. Returns on rank 0 the files of all ranks in their order, and the texts of the whole. Without a
+        directory nothing is written.
         """
         writes = sharded or self._group.rank == 0
-        self._group.agree(None if not writes or Path(directory).is_dir() else no_directory(directory))
+        is_there = directory is None or not writes or Path(directory).is_dir()
+        self._group.agree(None if is_there else no_directory(str(directory)))
         saved: dict[str, Any] = {}
         for key, (entries, texts) in contents.items():
             own, digest = list(entries), hashlib.sha256()
             is_writer = writes and (not sharded or len(own) > 0)
-            path = Path(directory) / f"{key}-{secrets.token_hex(8)}.safetensors"
-            within = {} if sharded else texts
-            refused = write_tensors(path, own, within, is_writer=is_writer, digest=digest)
-            self._group.agree(None if refused is None else not_written(path, refused))
-            file = (
-                {"file": path.name, "sha256": digest.hexdigest(), "sizeBytes": path.stat().st_size}
-                if is_writer
-                else None
+            name = f"{key}-{secrets.token_hex(8)}.safetensors"
+            path = None if directory is None else Path(directory) / name
+            written = write_tensors(
+                path, own, SHARD_TEXTS if sharded else texts, is_writer=is_writer, digest=digest
             )
+            refused = written if isinstance(written, OSError) else None
+            self._group.agree(None if refused is None else not_written(path or Path(name), refused))
+            file = {"file": name, "sha256": digest.hexdigest(), "sizeBytes": written} if is_writer else None
             files = [found for found in self._group.gather(file) if found is not None]
             saved[key] = {"files": files, "texts": dict(texts)}
         return saved

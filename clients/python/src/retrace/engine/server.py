@@ -296,7 +296,7 @@ class Server:
     def save(self, call: Call) -> Any:
         """Write files."""
         fields = Fields(call.json(), "save")
-        directory = fields.text("directory")
+        directory = fields.text("directory", None)
         what = fields.take("what", lambda v: v in ("weights", "state"), "'weights' or 'state'")
         is_texts = lambda v: isinstance(v, dict) and all(isinstance(text, str) for text in v.values())  # noqa: E731
         metadata = fields.take("metadata", is_texts, "an object of strings", {})

@@ -1,12 +1,16 @@
 import { readdir, rm, stat, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import { PolicyError } from '../../policy-error.js';
 import { requireContent } from '../checkpoint-errors.js';
-import { CheckpointFiles, nameContent, type AdoptedFile } from '../checkpoint-files.js';
+import { CheckpointFiles, type AdoptedFile } from '../checkpoint-files.js';
 import { fileNameOf, hashOfName, type FileRef } from '../file-ref.js';
-import type { SafetensorsMetadata } from '../safetensors-header.js';
-import { MAX_INDEX_BYTES } from '../shards.js';
+import { readMetadata } from '../safetensors-file.js';
+import { isShard, MAX_INDEX_BYTES, shardsIn, shardsOf } from '../shards.js';
+import { nameContent } from '../write-synced.js';
 import type { BlobStore } from './blob-store.js';
+
+/** Age up to which a shard without an index is being written or fetched. */
+const UNDER_WAY_MS = 3_600_000;
 
 /** Checkpoints that the cache keeps: weights and optimizer state of the newest versions, which are read next. */
 const MAX_CACHED = 4;
@@ -16,8 +20,8 @@ const MAX_CACHED = 4;
  * Whatever comes from the storage is compared with its hash.
  */
 export class RemoteCheckpointFiles extends CheckpointFiles {
-  /** Most files of a checkpoint that was met: an index has shards. */
-  private mostFiles = 1;
+  /** Whether each file of the cache is an index, a shard, or a whole checkpoint. */
+  private readonly roles = new Map<string, CachedRole>();
 
   constructor(
     cacheDirectory: string,
@@ -40,10 +44,13 @@ export class RemoteCheckpointFiles extends CheckpointFiles {
     return super.read(ref);
   }
 
+  /** Reads the storage, and leaves the cache as it is. */
   override async filesOf(ref: FileRef): Promise<readonly FileRef[]> {
-    const files = await super.filesOf(ref);
-    this.mostFiles = Math.max(this.mostFiles, files.length);
-    return files;
+    if (ref.sizeBytes > MAX_INDEX_BYTES) return [ref];
+    const bytes: Uint8Array[] = [];
+    for await (const piece of await this.pieces(ref)) bytes.push(piece);
+    requireContent(ref, await nameContent(bytes));
+    return [ref, ...shardsIn(Buffer.concat(bytes), this.pathOf(ref.sha256))];
   }
 
   /** Verifies the content in the storage, whatever the cache has. */
@@ -54,17 +61,15 @@ export class RemoteCheckpointFiles extends CheckpointFiles {
   /** @throws PolicyError `CHECKPOINT_MISSING`, `CHECKPOINT_CORRUPT`, `CHECKPOINT_STORAGE_FAILED` */
   override async locate(ref: FileRef): Promise<string> {
     await this.fetch(ref);
-    const [, ...shards] = await this.filesOf(ref);
+    const [, ...shards] = await super.filesOf(ref);
     for (const shard of shards) await this.fetch(shard);
     return this.pathOf(ref.sha256);
   }
 
-  override async adopt(shards: readonly AdoptedFile[], metadata: SafetensorsMetadata): Promise<FileRef> {
-    this.mostFiles = Math.max(this.mostFiles, shards.length + 1);
-    return super.adopt(shards, metadata);
-  }
-
   protected override async take(file: AdoptedFile): Promise<void> {
+    // The directory that it came from is in use for as long as the upload takes.
+    const now = new Date();
+    await utimes(dirname(file.path), now, now);
     await super.take(file);
     await this.remote.put(fileNameOf(file.sha256), this.pathOf(file.sha256));
     await this.prune();
@@ -130,18 +135,57 @@ export class RemoteCheckpointFiles extends CheckpointFiles {
     throw new PolicyError('CHECKPOINT_MISSING', what);
   }
 
-  /** Removes the files of the cache that were used longest ago; one that is open stays readable. */
+  /** Removes the checkpoints of the cache that were used longest ago; a file that is open stays readable. */
   private async prune(): Promise<void> {
-    const mostKept = MAX_CACHED * this.mostFiles;
-    const names = (await readdir(this.directory)).filter((name) => hashOfName(name) !== null);
-    if (names.length <= mostKept) return;
-    const used = await Promise.all(
-      names.map(async (name) => {
-        const path = join(this.directory, name);
-        return { path, mtimeMs: (await stat(path).catch(() => ({ mtimeMs: 0 }))).mtimeMs };
-      }),
-    );
-    used.sort((a, b) => b.mtimeMs - a.mtimeMs);
-    for (const { path } of used.slice(mostKept)) await rm(path, { force: true });
+    const hashes = (await readdir(this.directory)).map(hashOfName).filter((sha256) => sha256 !== null);
+    if (hashes.length <= MAX_CACHED) return;
+    const files = (await Promise.all(hashes.map((sha256) => this.cached(sha256)))).filter((f) => f !== null);
+    const heads = files.filter(({ role }) => role !== 'shard').sort((a, b) => b.mtimeMs - a.mtimeMs);
+    const kept = new Set(heads.slice(0, MAX_CACHED).flatMap(namesIn));
+    const listed = new Set(heads.flatMap(namesIn));
+    for (const { sha256, role, mtimeMs } of files) {
+      // Whoever writes or fetches shards, in this process or another, may not have come to their index yet, or to all of them.
+      const isUnderWay = role === 'shard' && !listed.has(sha256) && Date.now() - mtimeMs < UNDER_WAY_MS;
+      if (!kept.has(sha256) && !isUnderWay) await rm(this.pathOf(sha256), { force: true });
+    }
+  }
+
+  /** Null for a file that has been removed meanwhile. */
+  private async cached(sha256: string): Promise<CachedFile | null> {
+    try {
+      const path = this.pathOf(sha256);
+      const { mtimeMs } = await stat(path);
+      const role = this.roles.get(sha256) ?? (await roleOf(path));
+      this.roles.set(sha256, role);
+      return { sha256, mtimeMs, role };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT' || isMissing(error)) return null;
+      throw error;
+    }
   }
 }
+
+/** The shards of an index; `shard`; `whole`. */
+type CachedRole = readonly FileRef[] | 'shard' | 'whole';
+
+interface CachedFile {
+  readonly sha256: string;
+  readonly mtimeMs: number;
+  readonly role: CachedRole;
+}
+
+const namesIn = ({ sha256, role }: CachedFile): string[] =>
+  typeof role === 'string' ? [sha256] : [sha256, ...role.map((shard) => shard.sha256)];
+
+async function roleOf(path: string): Promise<CachedRole> {
+  try {
+    const metadata = await readMetadata(path);
+    return shardsOf(metadata, path) ?? (isShard(metadata) ? 'shard' : 'whole');
+  } catch (error) {
+    // Content of another format is a checkpoint to nobody else either.
+    if (error instanceof PolicyError && !isMissing(error)) return 'whole';
+    throw error;
+  }
+}
+
+const isMissing = (error: unknown): boolean => error instanceof PolicyError && error.code === 'FILE_MISSING';

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import type {} from '../../../s3-server/start-s3-server.mjs';
 import type { CheckpointFiles } from '../checkpoint-files.js';
+import { SafetensorsFile } from '../safetensors-file.js';
 import { encodeSafetensors } from '../../testing/safetensors.js';
 import { describeBlobStore } from './blob-store.contract.js';
 import { checkpointsAt } from './checkpoints-at.js';
@@ -74,7 +75,9 @@ describe.skipIf('unavailable' in server)(title, () => {
       const adopt = async (value: number) => {
         const scratch = await writer.makeScratch();
         const shards = [1, value].map((first, s) => {
-          const bytes = encodeSafetensors(new Map([['w', { shape: [1], data: Float32Array.of(first) }]]));
+          const bytes = encodeSafetensors(new Map([['w', { shape: [1], data: Float32Array.of(first) }]]), {
+            retraceShard: 'yes',
+          });
           const path = join(scratch, String(s));
           writeFileSync(path, bytes);
           return { path, sha256: createHash('sha256').update(bytes).digest('hex'), sizeBytes: bytes.length };
@@ -93,9 +96,14 @@ describe.skipIf('unavailable' in server)(title, () => {
         expect([...values]).toEqual([1, n + 2]);
         await file.close();
       }
-      // Four checkpoints of three files.
+      // Four checkpoints of two files each, and the shard that they share.
       for (const machine of ['writer', 'reader'])
-        expect(await readdir(join(directory, `${machine}-cache`))).toHaveLength(12);
+        expect(await readdir(join(directory, `${machine}-cache`))).toHaveLength(9);
+      // Another process of the reader's machine brings one more, and those that are newer stay whole.
+      await (await on('reader').open(refs[0])).close();
+      await (await SafetensorsFile.open(await reader.locate(refs[5]))).close();
+      await on('fourth').verify(refs[5]);
+      await expect(readdir(join(directory, 'fourth-cache'))).rejects.toThrow('ENOENT');
       await writeFile(objectOf((await writer.filesOf(refs[5]))[2].sha256), 'damaged');
       await expect(on('third').verify(refs[5])).rejects.toMatchObject({ code: 'CHECKPOINT_CORRUPT' });
       for (const { sha256 } of refs.slice(1)) await on('third').remove(sha256);

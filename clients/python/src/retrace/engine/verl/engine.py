@@ -198,7 +198,7 @@ class VerlEngine(EngineBase):
     # States
 
     def save(
-        self, directory: str, what: str, metadata: Mapping[str, str], *, sharded: bool
+        self, directory: str | None, what: str, metadata: Mapping[str, str], *, sharded: bool
     ) -> dict[str, Any]:
         """Write weights, and for `state` the optimizer too, into files that are durable afterwards."""
         if sharded:
@@ -229,7 +229,11 @@ class VerlEngine(EngineBase):
 
     def _require_weights(self, file: TensorFile, prefix: str = "") -> None:
         if file.is_index:
-            raise unsupported("load", str(file.path), "one file: verl reads it itself; these are shards")
+            raise unsupported(
+                "load",
+                str(file.path),
+                "one file, which verl reads itself: make an update without verl and without engine.shardedCheckpoints first",
+            )
         parts = self.trained_parts()
         for part in parts:
             file.require(prefix + part.name, part.shape)
