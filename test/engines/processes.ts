@@ -25,7 +25,7 @@ export function isWorker(pid: number): boolean {
   }
 }
 
-function runningPids(): number[] {
+export function runningPids(): number[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
     .map(Number);

@@ -92,7 +92,7 @@ function environmentOf(directory: string): Record<string, string> {
   };
 }
 
-function untilListening(port: number): Promise<void> {
+export function untilListening(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => {
       socket.destroy();
