@@ -22,6 +22,7 @@ const CHECKED_TEXT =
 const MAX_CHECKED_TOKENS = 64;
 /** Of one turn, as of other requests. */
 const DEADLINE_MS = 600_000;
+const TRY_AGAIN_MS = 1_000;
 
 interface EndpointOptions {
   readonly runId: string;
@@ -35,6 +36,8 @@ interface EndpointOptions {
   readonly warnings: Pick<WarningLog, 'raise'>;
   /** Whether this is the only collector of the run. */
   readonly isAlone: boolean;
+  /** Pause before a server that is left out is tried again (default 1000). */
+  readonly tryAgainMs?: number;
   readonly signal: AbortSignal;
 }
 
@@ -178,7 +181,7 @@ interface ServerParts {
 
 function openPolicyServer(
   { server, files, checkedTokenIds, name, onChange }: ServerParts,
-  { runId, recipe, text, warnings, isAlone, signal }: EndpointOptions,
+  { runId, recipe, text, warnings, isAlone, tryAgainMs = TRY_AGAIN_MS, signal }: EndpointOptions,
 ): PolicyServer {
   const { url, delivery } = server;
   const warn = (message: string) => {
@@ -200,7 +203,7 @@ function openPolicyServer(
         : new WeightCheck({ url, engine: pausable, tokenIds: checkedTokenIds, maxDifference }),
   });
   return new PolicyServer({
-    ...{ server, policies, text, onChange, signal },
+    ...{ server, policies, text, onChange, tryAgainMs, signal },
     engine: new WatchedEngine({ engine: pausable, policies, lossShows: delivery.lossShows }),
     onLeftOut: (reason) => {
       warn(`${name} is left out until it answers: ${reason}`);

@@ -10,10 +10,8 @@ import type { ServedPolicies } from './served-policies.js';
 import type { WatchedEngine } from './watched-engine.js';
 import type { DeliveredPolicy } from './served-weights.js';
 
-/** Pause before a server that is left out is tried again. */
-const TRY_AGAIN_MS = 1_000;
-/** Turns under way at a server that is left out stay there for so long, as it may have failed only once. */
-const GRACE_MS = 2_000;
+/** Turns under way at a server that is left out stay there for so many pauses, as it may have failed only once. */
+const GRACE_PAUSES = 3;
 
 interface PolicyServerOptions {
   readonly server: OpenedServer;
@@ -27,6 +25,8 @@ interface PolicyServerOptions {
   readonly onChange: (server: PolicyServer) => void;
   /** Called for each attempt in the background at a policy version that failed. */
   readonly onDelay: (policyVersion: number, reason: string) => void;
+  /** Pause before a server that is left out, or that did not take its weights, is tried again. */
+  readonly tryAgainMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -118,9 +118,9 @@ export class PolicyServer {
   async catchUp(): Promise<void> {
     if (this.isCatchingUp) return;
     this.isCatchingUp = true;
-    const { signal, onDelay } = this.options;
+    const { signal, onDelay, tryAgainMs } = this.options;
     while (this.isBehind && this.lasting === null) {
-      await sleep(TRY_AGAIN_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      await sleep(tryAgainMs, undefined, { signal, ref: false }).catch(() => undefined);
       // A newer one may have come during the pause.
       const { wanted } = this;
       if (signal.aborted || wanted === null) break;
@@ -226,14 +226,14 @@ export class PolicyServer {
   }
 
   private async tryAgain(): Promise<void> {
-    const { engine, policies, signal, onChange } = this.options;
+    const { engine, policies, signal, onChange, tryAgainMs } = this.options;
     const grace = setTimeout(() => {
       this.isDown = true;
       onChange(this);
-    }, GRACE_MS).unref();
+    }, GRACE_PAUSES * tryAgainMs).unref();
     for (let isUp = false; !isUp;) {
       try {
-        await sleep(TRY_AGAIN_MS, undefined, { signal, ref: false });
+        await sleep(tryAgainMs, undefined, { signal, ref: false });
         await engine.describe(signal);
         await policies.confirm();
         isUp = true;
