@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -285,6 +285,15 @@ it('goes on without a server that takes no weights, and with it from the version
   for (const slot of slots) actor.release(slot);
   await expect.poll(async () => (await play(actor, slots)) && refusing.turns.length).toBeGreaterThan(0);
   expect(new Set(refusing.turns.map(({ model }) => model))).toEqual(new Set([nameOf(2)]));
+});
+
+it('keeps the weights that a server which is down may load when it is back', async () => {
+  const opened = await open(2);
+  await serve(opened, 0);
+  await servers[1].stop();
+  for (const version of [1, 2]) await serve(opened, version);
+  // The one that is up keeps two versions.
+  expect((await readdir(directory)).sort()).toEqual([0, 1, 2].map(nameOf));
 });
 
 it('begins without a server that is down, and waits for one where all are', async () => {
