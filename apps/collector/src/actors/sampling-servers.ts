@@ -77,6 +77,7 @@ export class SamplingServers {
   }
 
   private async deliver(policy: DeliveredPolicy): Promise<void> {
+    this.requireNoFault();
     const { servers, files, onMissing, signal } = this.options;
     const { policyVersion } = policy;
     const before = this.versions;

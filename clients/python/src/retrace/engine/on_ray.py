@@ -47,7 +47,8 @@ def main() -> int:
         print(f"{MISSING} ({error})", file=sys.stderr)
         return 1
     ray.init(address=arguments.address)
-    starts: Any = ray.remote(Starts).options(num_cpus=0).remote()
+    # Its node may be lost, too; it then counts from zero.
+    starts: Any = ray.remote(Starts).options(num_cpus=0, max_restarts=-1, max_task_retries=-1).remote()
     trainer = TorchTrainer(
         run_rank,
         train_loop_config={
