@@ -1,12 +1,13 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { openBackend } from '@retrace/compute';
 import { resolveRecipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import type { Warning } from '@retrace/log';
 import { LORA_TARGETS, openPolicyText, Transformer, type PolicyText } from '@retrace/policy';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { EndpointActor } from '../apps/collector/src/actors/endpoint-actor.js';
 import { PolicyEndpoint } from '../apps/collector/src/actors/policy-endpoint.js';
 import { ownLogprobs } from '../apps/collector/src/actors/weight-check.js';
@@ -71,16 +72,17 @@ require('node:http').createServer((request, response) => {
 }).listen(Number(port), '127.0.0.1');
 `;
 
-async function open(numServers: number, numUp = numServers): Promise<PolicyEndpoint> {
+async function open(numServers: number, numUp = numServers, tryAgainMs = 200): Promise<PolicyEndpoint> {
   servers = await Promise.all(Array.from({ length: numServers }, () => VllmStandIn.start()));
   for (const server of servers)
     server.scores = (name, prompt) => scores.get(`${name} ${prompt.length}`) ?? prompt.map(() => Number.NaN);
   await Promise.all(servers.slice(numUp).map((server) => server.stop()));
   const urls = servers.map(({ url }) => url);
-  return openEndpoint({ urls, maxRetries: 0 }, { lora: { rank: 1, alpha: 1, targets: LORA_TARGETS } });
+  const lora = { rank: 1, alpha: 1, targets: LORA_TARGETS };
+  return openEndpoint({ urls, maxRetries: 0 }, { lora }, tryAgainMs);
 }
 
-async function openEndpoint(fields: object, policy: object): Promise<PolicyEndpoint> {
+async function openEndpoint(fields: object, policy: object, tryAgainMs?: number): Promise<PolicyEndpoint> {
   const recipe = resolveRecipe('bandit-ppo', {
     assignments: [
       ...['model=null', 'context.tokenizer=model', 'loss.valueCoefficient=0'],
@@ -92,6 +94,7 @@ async function openEndpoint(fields: object, policy: object): Promise<PolicyEndpo
   });
   endpoint = await PolicyEndpoint.open({
     ...{ runId: RUN, recipe, text, weightsDirectory: directory, variables: {}, isAlone: true },
+    tryAgainMs,
     warnings: { raise: (warning) => warnings.push(warning) },
     signal: new AbortController().signal,
   });
@@ -141,6 +144,18 @@ async function play(actor: EndpointActor, slots: readonly number[]): Promise<Map
   return answers(actor);
 }
 
+/** Has a server answer deliveries only once the function is called that is returned. */
+function hold(server: VllmStandIn): () => void {
+  let letGo = (): void => undefined;
+  const isLetGo = new Promise<undefined>((resolve) => {
+    letGo = () => {
+      resolve(undefined);
+    };
+  });
+  server.onLoad = () => isLetGo;
+  return letGo;
+}
+
 /** The episodes that a server sampled turns of. */
 const episodesAt = (server: VllmStandIn) => [...new Set(server.turns.map(({ prompt }) => prompt[0]))].sort();
 
@@ -170,17 +185,50 @@ it('brings each version to every server, and checks the logprobs of each', async
   expect(warnings.filter(({ severity }) => severity === 'alarm')).toHaveLength(1);
 });
 
+it('ends the run where a server that takes a version late computes with other weights', async () => {
+  const opened = await open(2);
+  await serve(opened, 0);
+  const [, wrong] = servers;
+  wrong.onLoad = () => 400;
+  await serve(opened, 1);
+  wrong.onLoad = () => undefined;
+  wrong.scores = (_, prompt) => prompt.map(() => -9);
+  const actor = () =>
+    opened.actor({ maxTokens: 64, sampling: SAMPLING, stopStrings: undefined, ownStopStrings: [] });
+  await vi.waitFor(
+    () => {
+      expect(actor).toThrow(`the server at ${wrong.url} differ`);
+    },
+    { timeout: 30_000 },
+  );
+  await expect(serve(opened, 2)).rejects.toMatchObject({ code: 'WEIGHTS_DIFFER' });
+});
+
+it('ends the run at once where a server takes no weights as it was started', async () => {
+  const opened = await open(2);
+  servers[1].onLoad = () => 404;
+  await expect(serve(opened, 0)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+});
+
+it('delivers a version once where it is requested twice, and the next one after it', async () => {
+  const opened = await open(2);
+  const letGo = hold(servers[1]);
+  const serves = [serve(opened, 0), serve(opened, 0), serve(opened, 1)];
+  const isServed = vi.fn();
+  void serves[1].then(isServed);
+  await expect.poll(() => servers[0].loaded).toEqual([nameOf(0)]);
+  await setImmediate();
+  expect(isServed).not.toHaveBeenCalled();
+  letGo();
+  await Promise.all(serves);
+  for (const { loaded } of servers) expect(loaded).toEqual([nameOf(0), nameOf(1)]);
+});
+
 it('marks each token with the version of the server that sampled it, in the middle of a delivery', async () => {
   const opened = await open(2);
   const first = await serve(opened, 0);
   const [, late] = servers;
-  let letGo = (): void => undefined;
-  const isLetGo = new Promise<undefined>((resolve) => {
-    letGo = () => {
-      resolve(undefined);
-    };
-  });
-  late.onLoad = () => isLetGo;
+  const letGo = hold(late);
   const delivered = serve(opened, 1);
   await expect.poll(() => servers[0].loaded).toContain(nameOf(1));
   await expect.poll(async () => [...(await play(first, [0, 1])).values()].sort()).toEqual([0, 1]);
@@ -223,18 +271,29 @@ it('goes on without a server that takes no weights, and with it from the version
   await serve(opened, 0);
   const [, refusing] = servers;
   refusing.onLoad = () => 400;
-  const actor = await serve(opened, 1);
+  await serve(opened, 1);
+  // It never gets the version before, which is the newest no more.
+  const actor = await serve(opened, 2);
   const slots = [0, 1, 2, 3];
-  expect([...(await play(actor, slots)).values()]).toEqual([1, 1, 1, 1]);
+  expect([...(await play(actor, slots)).values()]).toEqual([2, 2, 2, 2]);
   expect(refusing.turns).toEqual([]);
   expect(messages()[0]).toMatch(
     `server B of 2 at ${refusing.url} gets no turns until it has policy version 1: `,
   );
   refusing.onLoad = () => undefined;
-  await expect.poll(() => refusing.loaded, { timeout: 30_000 }).toEqual([nameOf(0), nameOf(1)]);
+  await expect.poll(() => refusing.loaded, { timeout: 30_000 }).toEqual([nameOf(0), nameOf(2)]);
   for (const slot of slots) actor.release(slot);
   await expect.poll(async () => (await play(actor, slots)) && refusing.turns.length).toBeGreaterThan(0);
-  expect(new Set(refusing.turns.map(({ model }) => model))).toEqual(new Set([nameOf(1)]));
+  expect(new Set(refusing.turns.map(({ model }) => model))).toEqual(new Set([nameOf(2)]));
+});
+
+it('keeps the weights that a server which is down may load when it is back', async () => {
+  const opened = await open(2);
+  await serve(opened, 0);
+  await servers[1].stop();
+  for (const version of [1, 2]) await serve(opened, version);
+  // The one that is up keeps two versions.
+  expect((await readdir(directory)).sort()).toEqual([0, 1, 2].map(nameOf));
 });
 
 it('begins without a server that is down, and waits for one where all are', async () => {
@@ -247,10 +306,45 @@ it('begins without a server that is down, and waits for one where all are', asyn
   for (const slot of [0, 1]) ask(actor, slot);
   await expect.poll(() => opened.all.map(({ isLeftOut }) => isLeftOut)).toEqual([true, true]);
   expect(actor.numPending).toBe(2);
-  // The one that never had a policy takes it, and gets the turns that wait for the other.
+  // The one that never had a policy answers, later takes it, and gets the turns that wait for the other.
+  let isTaken = false;
+  down.onLoad = () => (isTaken ? undefined : 400);
   await down.restart();
+  await expect
+    .poll(() => opened.all.map(({ isLeftOut }) => isLeftOut), { timeout: 30_000 })
+    .toEqual([true, false]);
+  expect(messages()).not.toContain(`server B of 2 at ${down.url} gets turns again`);
+  isTaken = true;
   expect([...(await answers(actor)).values()]).toEqual([0, 0]);
   expect(episodesAt(down)).toEqual([0, 1]);
+  expect(messages()).toContain(`server B of 2 at ${down.url} gets turns again`);
+});
+
+it('leaves turns under way at a server that fails once, and gives it new ones when it has answered', async () => {
+  // Turns stay for three pauses, in which a busy machine has the answer of a server that is up.
+  const opened = await open(2, 2, 1_500);
+  const actor = await serve(opened, 0);
+  const [, failing] = servers;
+  let letGo = (): void => undefined;
+  const isLetGo = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  let numTurns = 0;
+  failing.onTurn = async () => {
+    numTurns++;
+    if (numTurns === 2) return 503;
+    await isLetGo;
+    return undefined;
+  };
+  for (const slot of [0, 1, 2, 3]) ask(actor, slot);
+  await expect
+    .poll(messages, { timeout: 30_000 })
+    .toContain(`server B of 2 at ${failing.url} gets turns again`);
+  letGo();
+  await answers(actor);
+  // The refused turn again, too.
+  expect(numTurns).toBe(3);
+  expect(episodesAt(servers[0])).toHaveLength(2);
 });
 
 it('starts as many servers as the recipe says, each version in a process of each, and stops them all', async () => {
@@ -292,4 +386,6 @@ it('fails a turn that every server refuses', async () => {
   ask(actor, 1);
   expect((await actor.step())[0]).toMatchObject({ failure: { of: 'model' } });
   expect(servers.map(({ turns }) => turns.length).sort()).toEqual([1, 2]);
+  // A turn that no server can sample says nothing about the servers.
+  expect(messages()).toEqual([]);
 });

@@ -83,6 +83,8 @@ export class VllmStandIn {
       case '/v1/load_lora_adapter': {
         const name = (asked as { lora_name: string }).lora_name;
         const status = await this.onLoad(name);
+        // As without the route, which vLLM has only when it was started with adapters.
+        if (status === 404) return { status, body: { detail: 'Not Found' } };
         if (status !== undefined) return refusal(status);
         this.adapters.add(name);
         this.loaded.push(name);

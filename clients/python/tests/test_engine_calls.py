@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +15,19 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from engine_client import EngineClient, RefusedError, Worker, encode, encode_columns, open_body, running
+from engine_client import (
+    SOURCES,
+    EngineClient,
+    RefusedError,
+    Worker,
+    encode,
+    encode_columns,
+    open_body,
+    running,
+)
 from engine_models import TINY, Batch, random_batch, random_weights, read_tensors
+
+from retrace.engine.on_ray import Starts
 
 for package in ("torch", "safetensors", "aiohttp"):
     pytest.importorskip(
@@ -357,11 +370,13 @@ def test_a_worker_that_is_closed_ends_all_ranks(tmp_path: Path) -> None:
 IN_A_THREAD = """
 import sys, threading
 import torch.distributed as dist
-from retrace.engine.on_ray import run_rank
+from retrace.engine.group import Group
+from retrace.engine.on_ray import serve_rank
+from retrace.engine.rank import Rank
 
 dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
 settings = {"host": "127.0.0.1", "port": 0, "token_file": sys.argv[1]}
-thread = threading.Thread(target=run_rank, args=(settings,))
+thread = threading.Thread(target=lambda: serve_rank(Rank(Group()), settings, lambda: None))
 thread.start()
 thread.join()
 """
@@ -379,6 +394,26 @@ def test_a_rank_works_in_a_thread_and_in_a_process_group_that_its_launcher_opene
         assert worker.process.wait(60) == 0
     finally:
         worker.kill()
+
+
+def test_a_cluster_starts_no_ranks_without_a_token(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("\n")
+    for name, fault in (("empty", "is empty; it must hold the token"), ("missing", "No such file")):
+        command = [sys.executable, "-m", "retrace.engine.on_ray", "--token-file", str(tmp_path / name)]
+        environment = {**os.environ, "PYTHONPATH": str(SOURCES)}
+        ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+        assert ended.returncode == 2
+        assert fault in ended.stderr
+
+
+def test_failed_starts_in_a_row_are_given_up_and_others_are_not() -> None:
+    starts = Starts()
+    assert [starts.failed("a"), starts.failed("b")] == [False, False]
+    starts.succeeded()
+    assert [starts.failed("c"), starts.failed("d")] == [False, False]
+    assert starts.given_up() is None
+    assert starts.failed("the port is taken")
+    assert starts.given_up() == "the port is taken"
 
 
 def test_a_state_of_two_ranks_goes_on_with_one(tmp_path: Path) -> None:

@@ -1,18 +1,23 @@
 import type { GenerationRequest, LogprobMode } from '@retrace/chat';
 import { EndpointError } from '@retrace/endpoints';
+import { CollectorError } from '../collector-error.js';
 import type { ServedTurn, TurnSampler } from './endpoint-actor.js';
-import { isOfServer, type PolicyServer } from './policy-server.js';
+import type { PolicyServer } from './policy-server.js';
 import type { SamplingServers } from './sampling-servers.js';
 
 interface DividedTurnsOptions {
   /** Whether updates can use such logprobs, which servers that come later may not give. */
   readonly isTrainable: (mode: LogprobMode) => boolean;
-  /** A turn that failed later than this goes to no other server. */
+  /** Called once for each server that gets no turns because of its logprobs. */
+  readonly onUntrainable: (server: PolicyServer) => void;
+  /** Limit of a turn, on all servers together. */
   readonly deadlineMs: number;
 }
 
 /** Times that one turn goes to another server because its own was left out meanwhile. */
 const MAX_MOVES = 20;
+/** Statuses of a request that every server refuses. */
+const REFUSALS = new Set([400, 413, 422]);
 
 /**
  * Divides episodes among servers: a new one goes to the server with the fewest turns under way and stays there, where its prefix is cached. Where that is
@@ -20,6 +25,7 @@ const MAX_MOVES = 20;
  */
 export class DividedTurns implements TurnSampler {
   private readonly chosen = new Map<number, PolicyServer>();
+  private readonly untrainable = new Set<PolicyServer>();
 
   constructor(
     private readonly servers: Pick<SamplingServers, 'all' | 'hasPolicy'>,
@@ -34,7 +40,35 @@ export class DividedTurns implements TurnSampler {
     const [only, ...more] = this.servers.all;
     // Its faults are the turn's, as there is no other.
     if (more.length === 0) return only.sample(request, ended);
-    const endMs = performance.now() + this.options.deadlineMs;
+    const { deadlineMs } = this.options;
+    const limit = new AbortController();
+    const end = () => {
+      limit.abort(ended.reason);
+    };
+    const timer = setTimeout(() => {
+      const { leftOutReason = null } = this.chosen.get(slot) ?? {};
+      const cause = leftOutReason === null ? '' : `: ${leftOutReason}`;
+      limit.abort(new EndpointError('TIMEOUT', `no answer within the deadline of ${deadlineMs} ms${cause}`));
+    }, deadlineMs);
+    ended.addEventListener('abort', end);
+    if (ended.aborted) end();
+    try {
+      return await this.sampleByAny(slot, request, limit.signal);
+    } finally {
+      clearTimeout(timer);
+      ended.removeEventListener('abort', end);
+    }
+  }
+
+  release(slot: number): void {
+    this.chosen.delete(slot);
+  }
+
+  private async sampleByAny(
+    slot: number,
+    request: Omit<GenerationRequest, 'model'>,
+    ended: AbortSignal,
+  ): Promise<ServedTurn> {
     const failed = new Map<PolicyServer, unknown>();
     for (let numMoves = 0; numMoves < MAX_MOVES;) {
       const server = this.choose(slot, failed);
@@ -46,8 +80,8 @@ export class DividedTurns implements TurnSampler {
       } catch (error) {
         ended.throwIfAborted();
         if (!isOfServer(error)) throw error;
-        server.leaveOut((error as Error).message);
-        if (performance.now() >= endMs) throw error;
+        // Another failure may be of this turn only, as one that takes too long.
+        if (showsDown(error)) server.leaveOut(error.message);
         failed.set(server, error);
       }
     }
@@ -57,17 +91,9 @@ export class DividedTurns implements TurnSampler {
     );
   }
 
-  release(slot: number): void {
-    this.chosen.delete(slot);
-  }
-
   private choose(slot: number, failed: ReadonlyMap<PolicyServer, unknown>): PolicyServer | null {
     const able = this.servers.all.filter(
-      (server) =>
-        !failed.has(server) &&
-        this.servers.hasPolicy(server) &&
-        server.logprobMode !== null &&
-        this.options.isTrainable(server.logprobMode),
+      (server) => !failed.has(server) && this.servers.hasPolicy(server) && this.isTrainable(server),
     );
     const up = able.filter(({ isLeftOut }) => !isLeftOut);
     const candidates = up.length > 0 ? up : able;
@@ -75,6 +101,14 @@ export class DividedTurns implements TurnSampler {
     const server = kept && candidates.includes(kept) ? kept : leastBusy(candidates);
     if (server !== null) this.chosen.set(slot, server);
     return server;
+  }
+
+  private isTrainable(server: PolicyServer): boolean {
+    if (server.logprobMode === null) return false;
+    if (this.options.isTrainable(server.logprobMode)) return true;
+    if (!this.untrainable.has(server)) this.options.onUntrainable(server);
+    this.untrainable.add(server);
+    return false;
   }
 }
 
@@ -90,4 +124,17 @@ function leastBusy(servers: readonly PolicyServer[]): PolicyServer | null {
 
 function unavailable(): EndpointError {
   return new EndpointError('NOT_ASKED', 'no server has the policy, and logprobs that an update can use');
+}
+
+/** Whether a server is down, as every turn would find it. */
+function showsDown(error: unknown): error is EndpointError {
+  return error instanceof EndpointError && (error.showsServerDown || error.code === 'NOT_ASKED');
+}
+
+/** Whether a turn failed for its server, so that another one may give it. */
+function isOfServer(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.every(isOfServer);
+  if (error instanceof CollectorError) return error.code === 'WEIGHTS_DIFFER';
+  if (!(error instanceof EndpointError)) return false;
+  return error.code !== 'INVALID_SETTING' && !REFUSALS.has(error.status ?? 0);
 }

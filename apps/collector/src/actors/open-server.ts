@@ -101,7 +101,7 @@ function openService(
     ...{ url, isStartedHere: started !== null, logprobMode: null },
     engine: openTokenEngine(kind, service, engine),
     delivery: started ?? openWeightDelivery(kind, service, { ...engine, hasAdapters: hasAdapters(policy) }),
-    close: async () => started?.stop(),
+    close: async () => started?.close(),
   };
 }
 

@@ -22,6 +22,7 @@ const CHECKED_TEXT =
 const MAX_CHECKED_TOKENS = 64;
 /** Of one turn, as of other requests. */
 const DEADLINE_MS = 600_000;
+const TRY_AGAIN_MS = 1_000;
 
 interface EndpointOptions {
   readonly runId: string;
@@ -35,6 +36,8 @@ interface EndpointOptions {
   readonly warnings: Pick<WarningLog, 'raise'>;
   /** Whether this is the only collector of the run. */
   readonly isAlone: boolean;
+  /** Pause before a server that is left out is tried again (default 1000). */
+  readonly tryAgainMs?: number;
   readonly signal: AbortSignal;
 }
 
@@ -58,7 +61,7 @@ export class PolicyEndpoint {
 
   private constructor(
     { servers, closing }: EndpointParts,
-    private readonly options: Pick<EndpointOptions, 'recipe' | 'text' | 'signal'>,
+    private readonly options: Pick<EndpointOptions, 'recipe' | 'text' | 'warnings' | 'signal'>,
   ) {
     this.servers = servers;
     this.closing = closing;
@@ -101,13 +104,17 @@ export class PolicyEndpoint {
       baseModel: recipe.policy.model,
       form: opened[0].delivery.form,
     });
+    const missed = new Set<PolicyServer>();
     for (const [n, server] of opened.entries()) {
-      const name = opened.length === 1 ? 'the server' : `server ${letters(n)} of ${opened.length}`;
-      const parts = { server, files, checkedTokenIds, name: `${name} at ${server.url}` };
-      byUrl.set(
-        server.url,
-        openPolicyServer(parts, { ...options, signal }, () => moveTurns(servers)),
-      );
+      const place = opened.length === 1 ? 'the server' : `server ${letters(n)} of ${opened.length}`;
+      const name = `${place} at ${server.url}`;
+      const onChange = (changed: PolicyServer) => {
+        if (changed.isLeftOut) missed.add(changed);
+        else if (servers.hasPolicy(changed) && missed.delete(changed)) warn(`${name} gets turns again`);
+        servers.moveTurns();
+      };
+      const parts = { server, files, checkedTokenIds, name, onChange };
+      byUrl.set(server.url, openPolicyServer(parts, { ...options, signal }));
     }
     const all = [...byUrl.values()];
     const servers = new SamplingServers({
@@ -143,15 +150,22 @@ export class PolicyEndpoint {
     await this.servers.close();
   }
 
-  /** @throws CollectorError `INVALID_SETTING` when a server gives logprobs that no update can use */
+  /** @throws CollectorError `INVALID_SETTING` when a server gives logprobs that no update can use; as `serve`, of an earlier delivery */
   actor({ sampling, ...request }: EndpointActorRequest): EndpointActor {
-    const { text, signal } = this.options;
+    const { text, warnings } = this.options;
+    this.servers.requireNoFault();
     for (const { url, logprobMode } of this.servers.all)
       if (logprobMode !== null && !isTrainable(logprobMode, sampling)) throw untrainable(url, sampling);
     const sampler = new DividedTurns(this.servers, {
       isTrainable: (mode) => isTrainable(mode, sampling),
+      onUntrainable: ({ url }) => {
+        const { message } = untrainable(url, sampling);
+        warnings.raise({ source: 'collector', message: `the server at ${url} gets no turns: ${message}` });
+      },
       deadlineMs: this.options.recipe.collection.endpoint?.deadlineMs ?? DEADLINE_MS,
     });
+    // Turns under way end with the endpoint, which waits for them.
+    const signal = AbortSignal.any([this.options.signal, this.closing.signal]);
     return new EndpointActor({ ...request, sampler, text, sampling, signal });
   }
 }
@@ -162,12 +176,12 @@ interface ServerParts {
   readonly checkedTokenIds: readonly number[];
   /** For messages. */
   readonly name: string;
+  readonly onChange: (server: PolicyServer) => void;
 }
 
 function openPolicyServer(
-  { server, files, checkedTokenIds, name }: ServerParts,
-  { runId, recipe, text, warnings, isAlone, signal }: EndpointOptions,
-  onChange: () => void,
+  { server, files, checkedTokenIds, name, onChange }: ServerParts,
+  { runId, recipe, text, warnings, isAlone, tryAgainMs = TRY_AGAIN_MS, signal }: EndpointOptions,
 ): PolicyServer {
   const { url, delivery } = server;
   const warn = (message: string) => {
@@ -189,22 +203,15 @@ function openPolicyServer(
         : new WeightCheck({ url, engine: pausable, tokenIds: checkedTokenIds, maxDifference }),
   });
   return new PolicyServer({
-    ...{ server, policies, text, signal },
+    ...{ server, policies, text, onChange, tryAgainMs, signal },
     engine: new WatchedEngine({ engine: pausable, policies, lossShows: delivery.lossShows }),
     onLeftOut: (reason) => {
-      warn(reason === null ? `${name} gets turns again` : `${name} is left out until it answers: ${reason}`);
-      onChange();
+      warn(`${name} is left out until it answers: ${reason}`);
     },
     onDelay: (policyVersion, reason) => {
       warn(`${name} gets no turns, as it does not take policy version ${policyVersion}: ${reason}`);
     },
   });
-}
-
-/** Turns that wait for a server which is left out go to another one if any is not. */
-function moveTurns(servers: SamplingServers): void {
-  if (servers.all.every((server) => server.isLeftOut || !servers.hasPolicy(server))) return;
-  for (const server of servers.all) if (server.isLeftOut) server.moveTurns();
 }
 
 function checkedTokens({ tokenizer }: PolicyText, maxPositions: number): readonly number[] {

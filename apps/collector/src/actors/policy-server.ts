@@ -10,8 +10,8 @@ import type { ServedPolicies } from './served-policies.js';
 import type { WatchedEngine } from './watched-engine.js';
 import type { DeliveredPolicy } from './served-weights.js';
 
-/** Pause before a server that is left out is tried again. */
-const TRY_AGAIN_MS = 1_000;
+/** Turns under way at a server that is left out stay there for so many pauses, as it may have failed only once. */
+const GRACE_PAUSES = 3;
 
 interface PolicyServerOptions {
   readonly server: OpenedServer;
@@ -19,10 +19,14 @@ interface PolicyServerOptions {
   readonly policies: ServedPolicies;
   readonly engine: WatchedEngine;
   readonly text: PolicyText;
-  /** Called when it is left out, with the reason, and with null when it samples again. */
-  readonly onLeftOut: (reason: string | null) => void;
+  /** Called when it is left out, with the reason. */
+  readonly onLeftOut: (reason: string) => void;
+  /** Called when it is left out, is found to be down for longer, answers again, or has another policy. */
+  readonly onChange: (server: PolicyServer) => void;
   /** Called for each attempt in the background at a policy version that failed. */
   readonly onDelay: (policyVersion: number, reason: string) => void;
+  /** Pause before a server that is left out, or that did not take its weights, is tried again. */
+  readonly tryAgainMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -31,11 +35,15 @@ export class PolicyServer {
   private mode: LogprobMode | null;
   private describedAs: string | null = null;
   private wanted: DeliveredPolicy | null = null;
+  /** Name of the weights of a delivery under way. */
+  private bringing: string | null = null;
+  private lasting: CollectorError | EndpointError | null = null;
   private isCatchingUp = false;
   private work: Promise<unknown> = Promise.resolve();
   private readonly turns = new Set<AbortController>();
-  /** Aborts when it is left out. */
+  /** Aborts when it is left out, with the reason. */
   private out = new AbortController();
+  private isDown = false;
   /** Turns that were begun here. */
   numTurns = 0;
   numUnderWay = 0;
@@ -50,6 +58,16 @@ export class PolicyServer {
 
   get isLeftOut(): boolean {
     return this.out.signal.aborted;
+  }
+
+  /** null where it is not left out. */
+  get leftOutReason(): string | null {
+    return this.isLeftOut ? `${this.out.signal.reason}` : null;
+  }
+
+  /** The error of a delivery or a check that no other attempt mends, of this server: the run can't go on. */
+  get fault(): CollectorError | EndpointError | null {
+    return this.lasting;
   }
 
   /** Of which distribution its logprobs are; null before it has a policy. */
@@ -71,7 +89,8 @@ export class PolicyServer {
 
   /** Names of the weights that it serves, or is to serve. */
   get names(): readonly string[] {
-    return [...this.options.policies.names, ...(this.wanted ? [this.wanted.name] : [])];
+    const coming = [this.bringing, this.wanted?.name].filter((name) => name != null);
+    return [...this.options.policies.names, ...coming];
   }
 
   /** Asks for its name and version. @throws EndpointError when it does not answer */
@@ -99,11 +118,13 @@ export class PolicyServer {
   async catchUp(): Promise<void> {
     if (this.isCatchingUp) return;
     this.isCatchingUp = true;
-    const { signal, onDelay } = this.options;
-    while (!signal.aborted && this.wanted !== null && this.wanted.policyVersion !== this.version) {
+    const { signal, onDelay, tryAgainMs } = this.options;
+    while (this.isBehind && this.lasting === null) {
+      await sleep(tryAgainMs, undefined, { signal, ref: false }).catch(() => undefined);
+      // A newer one may have come during the pause.
       const { wanted } = this;
+      if (signal.aborted || wanted === null) break;
       try {
-        await sleep(TRY_AGAIN_MS, undefined, { signal, ref: false });
         await this.serve(wanted);
       } catch (error) {
         if (!signal.aborted) onDelay(wanted.policyVersion, (error as Error).message);
@@ -120,8 +141,9 @@ export class PolicyServer {
   /** Gives it no turns until it answers and has its weights. */
   leaveOut(reason: string): void {
     if (this.isLeftOut || this.options.signal.aborted) return;
-    this.out.abort();
+    this.out.abort(reason);
     this.options.onLeftOut(reason);
+    this.options.onChange(this);
     void this.tryAgain();
   }
 
@@ -141,6 +163,10 @@ export class PolicyServer {
       return await orAborted(this.sample(request, turn.signal), turn.signal);
     } catch (error) {
       if (turn.signal.aborted && !ended.aborted) return null;
+      if (error instanceof CollectorError) {
+        this.keep(error);
+        this.leaveOut(error.message);
+      }
       throw error;
     } finally {
       this.turns.delete(turn);
@@ -164,51 +190,73 @@ export class PolicyServer {
     }
   }
 
-  /** Has the turns that wait here go to another server. */
+  /** Has the turns that wait here go to another server, where it is down. */
   moveTurns(): void {
-    for (const turn of this.turns) turn.abort();
+    if (this.isDown) for (const turn of this.turns) turn.abort();
   }
 
   /** Unloads the adapters from it unless it is left out, and stops it where Retrace started it. */
   async close(): Promise<void> {
     if (!this.isLeftOut) await this.options.policies.close();
     await this.options.server.close();
-    // A delivery that was under way may have started it once more.
     await this.work;
-    await this.options.server.close();
+  }
+
+  private get isBehind(): boolean {
+    return this.wanted !== null && this.wanted.policyVersion !== this.version;
   }
 
   private async bring(policy: DeliveredPolicy): Promise<void> {
-    const { policies, engine, text, signal } = this.options;
+    const { policies, engine, text, signal, onChange } = this.options;
     signal.throwIfAborted();
-    await policies.serve(policy);
-    await this.describe();
-    this.mode ??= await findLogprobMode(engine, policies.newest.model, probes(text));
+    this.bringing = policy.name;
+    try {
+      await policies.serve(policy, () => this.wanted === policy);
+      // Skipped, since a newer one came before it began.
+      if (policies.names.length === 0) return;
+      await this.describe();
+      this.mode ??= await findLogprobMode(engine, policies.newest.model, probes(text));
+    } catch (error) {
+      this.keep(error);
+      throw error;
+    } finally {
+      this.bringing = null;
+    }
+    onChange(this);
   }
 
   private async tryAgain(): Promise<void> {
-    const { engine, policies, signal, onLeftOut } = this.options;
+    const { engine, policies, signal, onChange, tryAgainMs } = this.options;
+    const grace = setTimeout(() => {
+      this.isDown = true;
+      onChange(this);
+    }, GRACE_PAUSES * tryAgainMs).unref();
     for (let isUp = false; !isUp;) {
       try {
-        await sleep(TRY_AGAIN_MS, undefined, { signal, ref: false });
+        await sleep(tryAgainMs, undefined, { signal, ref: false });
         await engine.describe(signal);
         await policies.confirm();
         isUp = true;
-      } catch {
-        if (signal.aborted) return;
+      } catch (error) {
+        this.keep(error);
+        if (signal.aborted || this.lasting !== null) return;
       }
     }
+    clearTimeout(grace);
+    this.isDown = false;
     this.out = new AbortController();
-    onLeftOut(null);
+    onChange(this);
+  }
+
+  private keep(error: unknown): void {
+    if (isLasting(error)) this.lasting ??= error;
   }
 }
 
-/** Whether a turn failed for its server, so that another one may give it. */
-export function isOfServer(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.every(isOfServer);
+/** Whether a server computes with other weights than it was given, or can't take any as it was started. */
+export function isLasting(error: unknown): error is CollectorError | EndpointError {
   if (error instanceof CollectorError) return error.code === 'WEIGHTS_DIFFER';
-  if (!(error instanceof EndpointError)) return false;
-  return error.code !== 'INVALID_SETTING' && ![400, 413, 422].includes(error.status ?? 0);
+  return error instanceof EndpointError && ['UNSUPPORTED', 'INVALID_SETTING'].includes(error.code);
 }
 
 /** Contexts in which a model is seldom certain. */

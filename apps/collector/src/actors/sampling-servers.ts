@@ -3,8 +3,8 @@ import { EndpointError } from '@retrace/endpoints';
 import { orAborted } from '@retrace/log';
 import type { Transformer } from '@retrace/policy';
 import { ProcessError } from '@retrace/process';
-import type { PolicyServer } from './policy-server.js';
-import type { ServedWeights } from './served-weights.js';
+import { isLasting, type PolicyServer } from './policy-server.js';
+import type { DeliveredPolicy, ServedWeights } from './served-weights.js';
 
 /** Least time that the others get for a delivery once the first server has taken it. */
 const LEAST_GRACE_MS = 10_000;
@@ -17,10 +17,17 @@ interface SamplingServersOptions {
   readonly signal: AbortSignal;
 }
 
+interface UnderWay {
+  readonly policyVersion: number;
+  readonly done: Promise<void>;
+}
+
 /** The servers of a run, which all get each policy version. One that does not take it is left out until it has. */
 export class SamplingServers {
   /** The version that a server must have to be given turns: the newest, or one that is being delivered. */
   private versions: readonly number[] = [];
+  /** The newest delivery, until it has ended. */
+  private underWay: UnderWay | null = null;
 
   constructor(private readonly options: SamplingServersOptions) {}
 
@@ -33,18 +40,50 @@ export class SamplingServers {
     return version !== null && this.versions.includes(version);
   }
 
+  /** @throws the error of a server that failed in the background, and that no other attempt mends */
+  requireNoFault(): void {
+    for (const { fault } of this.all) if (fault !== null) throw fault;
+  }
+
+  /** Turns that wait for a server which is down go to another one, if any has the policy. */
+  moveTurns(): void {
+    if (this.all.every((server) => server.isLeftOut || !this.hasPolicy(server))) return;
+    for (const server of this.all) server.moveTurns();
+  }
+
   /**
    * Brings a policy version to all servers, in parallel. Resolves when all have it that are not left out, or those have it that take no more
-   * than twice the time of the fastest; the others get no turns until they have it.
+   * than twice the time of the fastest; the others get no turns until they have it. One delivery is made after the other.
    *
-   * @throws the error of a server that no other attempt mends, at once; any server's where none has taken it
+   * @throws the error of a server that no other attempt mends, at once or of an earlier delivery; any server's where none has taken it
    */
   async serve(policyVersion: number, model: Transformer, location: string): Promise<void> {
+    this.requireNoFault();
+    const { underWay } = this;
+    if (underWay?.policyVersion === policyVersion) return underWay.done;
+    if (underWay === null && this.versions.at(-1) === policyVersion) return;
+    // Its files are written before the model's weights change again.
+    const prepared = this.options.files.prepare(policyVersion, model, location);
+    const done = Promise.allSettled([prepared, underWay?.done]).then(async () =>
+      this.deliver(await prepared),
+    );
+    const delivery = { policyVersion, done };
+    this.underWay = delivery;
+    try {
+      await done;
+    } finally {
+      if (this.underWay === delivery) this.underWay = null;
+    }
+  }
+
+  private async deliver(policy: DeliveredPolicy): Promise<void> {
+    this.requireNoFault();
     const { servers, files, onMissing, signal } = this.options;
-    if (this.versions.at(-1) === policyVersion) return;
-    const policy = await files.prepare(policyVersion, model, location);
+    const { policyVersion } = policy;
     const before = this.versions;
     this.versions = [...before, policyVersion];
+    // Some may have taken it at an attempt that failed for the others.
+    this.moveTurns();
     const reasons = new Map<PolicyServer, string>();
     const attempts = servers.map(async (server) => {
       try {
@@ -68,7 +107,7 @@ export class SamplingServers {
         onMissing(server, policyVersion, reasons.get(server) ?? 'it takes longer than the others');
       void attempts[n].catch(() => server.catchUp());
     }
-    await files.removeExcept(new Set(servers.flatMap(({ isLeftOut, names }) => (isLeftOut ? [] : names))));
+    await files.removeExcept(new Set(servers.flatMap(({ names }) => names)));
   }
 
   async close(): Promise<void> {
@@ -117,6 +156,6 @@ async function untilMost(
 /** Whether a delivery failed as it may not fail again: the server was down, refused, or did not start. */
 function mayPass(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(mayPass);
-  if (error instanceof EndpointError) return error.code !== 'INVALID_SETTING';
-  return error instanceof ProcessError;
+  if (isLasting(error)) return false;
+  return error instanceof EndpointError || error instanceof ProcessError;
 }

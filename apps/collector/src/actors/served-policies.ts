@@ -99,11 +99,15 @@ export class ServedPolicies {
    * Brings weights to the server, unless it has them, and waits until the server says so and its logprobs are those of the policy. The version
    * before stays, as turns under way need it.
    *
+   * @param isWanted whether it is the newest even when its turn has come, else it is not brought (default: it is)
    * @throws EndpointError when the server refuses; CollectorError `WEIGHTS_DIFFER`
    */
-  async serve(policy: DeliveredPolicy): Promise<void> {
+  async serve(policy: DeliveredPolicy, isWanted: () => boolean = () => true): Promise<void> {
     const { delivery, pausable } = this.options;
-    const change = () => this.change(policy);
+    // A newer one may have come while turns ended, or while the server was asked.
+    const change = async () => {
+      if (isWanted()) await this.change(policy);
+    };
     await this.exclusively(async () => {
       if (this.served.at(-1)?.policyVersion === policy.policyVersion) return;
       await (delivery.turnsUnderWay === 'ended' ? pausable.whilePaused(change) : change());

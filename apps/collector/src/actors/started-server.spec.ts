@@ -35,8 +35,11 @@ describe('StartedServer', () => {
     const second = await said();
     expect([first.model, second.model]).toEqual(['/weights/1', '/weights/2']);
     expect(() => process.kill(first.pid, 0)).toThrow('ESRCH');
-    await started.stop();
+    await started.close();
     expect(() => process.kill(second.pid, 0)).toThrow('ESRCH');
+    await expect(started.deliver({ directory: '/weights/3', name: 'retrace-run-3' })).rejects.toThrow(
+      'is not started for retrace-run-3: the run has closed it',
+    );
   });
 
   it('starts a server again that ended by itself, with the same weights', async () => {

@@ -7,7 +7,7 @@ import {
   type DeliveredWeights,
 } from '@retrace/endpoints';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServerProcess } from '@retrace/process';
+import { ProcessError, ServerProcess } from '@retrace/process';
 
 const RESTART_PAUSE_MS = 5_000;
 
@@ -27,6 +27,7 @@ export class StartedServer implements WeightDelivery {
   readonly turnsUnderWay = 'ended';
   readonly lossShows = 'inTurns';
   private process: ServerProcess | null = null;
+  private isClosed = false;
   private readonly models: VllmAdapters;
 
   constructor(private readonly options: StartedServerOptions) {
@@ -40,10 +41,15 @@ export class StartedServer implements WeightDelivery {
   /**
    * Serves the model of a directory under its name, in place of the one before.
    *
-   * @throws ProcessError `SERVER_FAILED` when the server ends or does not answer in time, with its last lines
+   * @throws ProcessError `SERVER_FAILED` when the server ends or does not answer in time, with its last lines; after `close`
    */
   async deliver({ directory, name }: DeliveredWeights): Promise<ConfirmedWeights> {
     await this.stop();
+    if (this.isClosed)
+      throw new ProcessError(
+        'SERVER_FAILED',
+        `the server of the policy at port ${this.options.port} is not started for ${name}: the run has closed it`,
+      );
     const { command, port, startTimeoutMs } = this.options;
     const values = { model: directory, name };
     this.process = new ServerProcess({
@@ -75,6 +81,12 @@ export class StartedServer implements WeightDelivery {
     const { process } = this;
     this.process = null;
     await process?.stop();
+  }
+
+  /** Ends the server for good: later deliveries fail. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.stop();
   }
 
   /** Turns that are under way wait for the restart. What the server needs, such as GPU memory, may be free only later. */

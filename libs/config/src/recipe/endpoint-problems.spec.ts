@@ -20,10 +20,26 @@ describe('the servers of collection.endpoint', () => {
     expect(endpointUrls(endpointOf({ command: COMMAND, numServers: 64 }))).toEqual([]);
   });
 
+  it('of a preset are one, which one assignment moves and two replace by several', () => {
+    const addressesOf = (...assignments: readonly string[]) => {
+      const { endpoint } = resolveRecipe('webshop-grpo-4gpu', { assignments }).collection;
+      return endpoint && endpointUrls(endpoint);
+    };
+    expect(addressesOf()).toHaveLength(1);
+    expect(addressesOf(`collection.endpoint.url=${FIRST}`)).toEqual([FIRST]);
+    const several = `collection.endpoint.urls=${JSON.stringify([FIRST, SECOND])}`;
+    expect(() => addressesOf(several)).toThrow('set one of them to null');
+    expect(addressesOf('collection.endpoint.url=null', several)).toEqual([FIRST, SECOND]);
+  });
+
   const either = 'collection.endpoint: needs either urls (or url, for one), of servers that run, or command';
   it.each([
     ['nothing', {}, either],
-    ['urls and url', { urls: [FIRST], url: SECOND }, either],
+    [
+      'urls and url',
+      { urls: [FIRST], url: SECOND },
+      `collection.endpoint: has urls (["${FIRST}"]) and url ("${SECOND}"); set one of them to null`,
+    ],
     ['urls and command', { urls: [FIRST], command: COMMAND }, either],
     ['no address', { urls: [] }, 'collection.endpoint.urls: got []'],
     ['65 addresses', { urls: Array.from({ length: 65 }, (_, n) => `http://host-${n}`) }, '64'],

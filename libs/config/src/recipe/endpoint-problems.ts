@@ -47,7 +47,11 @@ export function endpointProblems(recipe: Recipe): string[] {
 function addressProblems(endpoint: EndpointRecipe): string[] {
   const { urls, url, command, numServers } = endpoint;
   const problems: string[] = [];
-  if ([urls, url, command].filter((way) => way !== undefined).length !== 1) {
+  if (urls !== undefined && url !== undefined) {
+    problems.push(
+      `collection.endpoint: has urls (${showValue(urls)}) and url (${showValue(url)}); set one of them to null`,
+    );
+  } else if ([urls, url, command].filter((way) => way !== undefined).length !== 1) {
     problems.push(
       'collection.endpoint: needs either urls (or url, for one), of servers that run, or command, which starts them',
     );

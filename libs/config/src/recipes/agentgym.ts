@@ -123,7 +123,7 @@ function onGpus(world: WorldName, algorithm: AlgorithmName): Recipe {
     engine: { kind: 'torch', processes: 4, precision: 'bfloat16' },
     collection: {
       ...recipe.collection,
-      endpoint: { kind: 'vllm', urls: ['http://127.0.0.1:8000'], maxLogprobDifference: BFLOAT16_DIFFERENCE },
+      endpoint: { kind: 'vllm', url: 'http://127.0.0.1:8000', maxLogprobDifference: BFLOAT16_DIFFERENCE },
     },
   };
 }

@@ -25,6 +25,8 @@ import { taskProblems } from '../recipe/task-problems.js';
 import { isRecipeFile, parseRecipeFile } from './recipe-file.js';
 
 const MAX_PROBLEMS = 20;
+/** The ways in which `collection.endpoint` says where its servers are, of which it has one. */
+const ADDRESS_FIELDS = ['urls', 'url', 'command'];
 const MAX_ROUND_EPISODES = 1_000_000;
 
 export interface RecipeOverrides {
@@ -119,6 +121,8 @@ export function resolveEnvironment(nameOrFile: string): Recipe['environment'] {
 export function parseRecipe(plain: unknown): Recipe {
   const recipe = plainToInstance(Recipe, requireRecord(plain));
   if (isRecord(recipe.engine)) removeNulls(recipe.engine);
+  const endpoint = isRecord(recipe.collection) ? recipe.collection.endpoint : undefined;
+  if (isRecord(endpoint)) removeNulls(endpoint, ADDRESS_FIELDS);
   const errors = validateSync(recipe, { whitelist: true, forbidNonWhitelisted: true });
   const problems = [...listProblems(recipe), ...errors.flatMap((error) => describe(error, ''))];
   if (problems.length === 0) problems.push(...crossFieldProblems(recipe));
@@ -128,10 +132,9 @@ export function parseRecipe(plain: unknown): Recipe {
   throw invalid(`Invalid recipe: ${shown.join('; ')}`);
 }
 
-/** Null stands for an absent field in sections in which no field has a null of its own, so that an assignment can take a field away. */
-function removeNulls(section: PlainObject): void {
-  for (const [field, value] of Object.entries(section))
-    if (value === null) Reflect.deleteProperty(section, field);
+/** Null stands for an absent field where it has no meaning of its own, so that an assignment can take a field away. */
+function removeNulls(section: PlainObject, fields: readonly string[] = Object.keys(section)): void {
+  for (const field of fields) if (section[field] === null) Reflect.deleteProperty(section, field);
 }
 
 /** Whether it is a whole recipe; the runs of `play`, for example, keep what they were asked for in its place. */

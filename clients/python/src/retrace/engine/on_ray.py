@@ -5,8 +5,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .rank import Rank
+
+# Starts in a row of rank 0 that may fail, for example because its port is taken, before Ray starts the ranks no more.
+MAX_FAILED_STARTS = 3
 
 MISSING = "this needs Ray: pip install 'clients/python[engine,ray]' in a checkout of Retrace"
 
@@ -27,13 +34,21 @@ def main() -> int:
     if arguments.nproc < 1:
         parser.error(f"--nproc is {arguments.nproc}; it must be at least 1")
     try:
+        read_token(arguments.token_file)
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        parser.error(f"--token-file: {error}")
+    try:
         import ray
         from ray.train import FailureConfig, RunConfig, ScalingConfig
         from ray.train.torch import TorchConfig, TorchTrainer
+
+        from . import server  # noqa: F401  # Ray would start the ranks for ever that lack its packages.
     except ImportError as error:
         print(f"{MISSING} ({error})", file=sys.stderr)
         return 1
     ray.init(address=arguments.address)
+    # Its node may be lost, too; it then counts from zero.
+    starts: Any = ray.remote(Starts).options(num_cpus=0, max_restarts=-1, max_task_retries=-1).remote()
     trainer = TorchTrainer(
         run_rank,
         train_loop_config={
@@ -41,6 +56,7 @@ def main() -> int:
             "port": arguments.port,
             # Its path only, since Ray shows the settings of a run to whoever sees its dashboard.
             "token_file": str(arguments.token_file.resolve()),
+            "starts": starts,
         },
         torch_config=TorchConfig(backend="cpu:gloo,cuda:nccl" if arguments.gpu else "gloo"),
         scaling_config=ScalingConfig(num_workers=arguments.nproc, use_gpu=arguments.gpu),
@@ -51,25 +67,76 @@ def main() -> int:
         ),
     )
     trainer.fit()
-    return 0
+    fault = ray.get(starts.given_up.remote())
+    if fault is None:
+        return 0
+    print(f"rank 0 failed at {MAX_FAILED_STARTS} starts in a row: {fault}", file=sys.stderr)
+    return 1
+
+
+class Starts:
+    """Counts the starts of rank 0, over all groups of workers: an actor of Ray, as each group is of new processes."""
+
+    def __init__(self) -> None:
+        self._failures: list[str] = []
+
+    def succeeded(self) -> None:
+        """Count from zero again: it serves."""
+        self._failures = []
+
+    def failed(self, fault: str) -> bool:
+        """Count a start that failed; returns whether there should be no other."""
+        self._failures.append(fault)
+        return len(self._failures) >= MAX_FAILED_STARTS
+
+    def given_up(self) -> str | None:
+        """The last fault, where there was no other start after it."""
+        return self._failures[-1] if len(self._failures) >= MAX_FAILED_STARTS else None
 
 
 def run_rank(settings: dict[str, Any]) -> None:
     """Run one rank in a worker of Ray Train, which has opened the process group and opens another when this raises."""
+    import ray
+
     from .group import Group
     from .rank import Rank
-    from .server import serve
 
+    starts = settings["starts"]
     rank = Rank(Group())
     if rank.group.rank != 0:
         rank.follow()
         return
-    token = Path(settings["token_file"]).read_text().strip()
-    if not token:
-        raise ValueError(f"--token-file {settings['token_file']} is empty; it must hold the token")
-    code = asyncio.run(serve(rank, settings["host"], settings["port"], token, lambda _end: None))
+    is_ready = False
+
+    def ready() -> None:
+        nonlocal is_ready
+        is_ready = True
+        ray.get(starts.succeeded.remote())
+
+    try:
+        serve_rank(rank, settings, ready)
+    except Exception as error:
+        if is_ready or not ray.get(starts.failed.remote(f"{error}")):
+            raise
+        rank.close_others()
+
+
+def serve_rank(rank: Rank, settings: dict[str, Any], ready: Callable[[], None]) -> None:
+    """Serve from rank 0 until the trainer closes the engine; calls `ready` once the address answers."""
+    from .server import serve
+
+    token = read_token(Path(settings["token_file"]))
+    code = asyncio.run(serve(rank, settings["host"], settings["port"], token, lambda _end: ready()))
     if code != 0:
         raise RuntimeError("the engine lost its group")
+
+
+def read_token(path: Path) -> str:
+    """The token in a file. Raises ValueError where there is none in it, OSError where it can't be read."""
+    token = path.read_text().strip()
+    if not token:
+        raise ValueError(f"{path} is empty; it must hold the token")
+    return token
 
 
 if __name__ == "__main__":

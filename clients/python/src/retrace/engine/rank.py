@@ -50,6 +50,10 @@ class Rank:
                 # All ranks have it, and rank 0 answers with it.
                 print(f"rank {self.group.rank}: {error}", file=sys.stderr, flush=True)
 
+    def close_others(self) -> None:
+        """End the ranks that follow, from rank 0, between two calls."""
+        self.group.broadcast((CLOSE, {}))
+
     def abandon(self) -> None:
         """Free the engine after an error in its midst; `load` makes it again."""
         self.engine = None

@@ -114,7 +114,7 @@ class Server:
     async def close(self) -> None:
         """Let the other ranks end, if the thread is free."""
         if not self._turn.locked():
-            await self._on_thread(lambda: self._rank.group.broadcast(("close", {})))
+            await self._on_thread(self._rank.close_others)
 
     async def _handle(self, request: web.Request) -> web.Response:
         try:
