@@ -173,8 +173,13 @@ export class CallRecorder {
     }
   }
 
-  /** Rewards an episode, also one that has ended. @returns the episode's id */
-  reward(run: string, name: string, reward: RewardOfEpisode): string {
+  /** Rewards an episode, also one that has ended. @returns the episode's id; null when the journal has no room for the reward */
+  reward(run: string, name: string, reward: RewardOfEpisode): string | null {
+    const { journal, sender } = this.parts;
+    if (!journal.hasRoom) {
+      sender.countDropped();
+      return null;
+    }
     const episode = this.book.find(run, name)?.episode ?? this.book.endedEpisode(run, name) ?? name;
     const record: RewardRecord = {
       type: 'reward',
@@ -183,8 +188,7 @@ export class CallRecorder {
       occurredAt: nowUs(),
       ...reward,
     };
-    if (this.parts.journal.hasRoom) void this.write([], { run, records: [this.storable(run, record)] });
-    else this.parts.sender.countDropped();
+    void this.write([], { run, records: [this.storable(run, record)] });
     return episode;
   }
 
