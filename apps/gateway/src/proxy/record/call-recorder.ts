@@ -47,9 +47,6 @@ interface ChangeRecords {
 
 type RecordEntry = Extract<OutboxEntry, { kind: 'record' }>;
 
-/** The journal is written again beyond this size, and soon after the disk refused a line. */
-const MAX_JOURNAL_BYTES = 8 * 1024 ** 2;
-
 /**
  * Records calls as steps of episodes: the book says where a call belongs, the journal keeps it, then the sender brings it to Retrace.
  * Nothing here waits for Retrace or fails on it.
@@ -205,8 +202,8 @@ export class CallRecorder {
 
   /** Writes the journal again where it is long, or lacks a line that the disk refused: a next process would use its step again. */
   tidy(): void {
-    const { sizeBytes, lacksLines } = this.parts.journal;
-    if (this.isCompacting || (sizeBytes <= MAX_JOURNAL_BYTES && !lacksLines)) return;
+    const { isLong, lacksLines } = this.parts.journal;
+    if (this.isCompacting || !(isLong || lacksLines)) return;
     this.isCompacting = true;
     void this.compact().finally(() => {
       this.isCompacting = false;

@@ -180,6 +180,23 @@ it('goes on with a line that is refused only after those that wait', async () =>
   await journal.close();
 });
 
+it('is long again only at twice the size that it had when it was written again', async () => {
+  const { journal } = await open();
+  const large = (megabytes: number) => append(journal, 'x'.repeat(megabytes * 1024 ** 2));
+  const spooled = () => Promise.resolve();
+  await large(3);
+  expect([journal.sizeBytes > 8e6, journal.isLong]).toEqual([true, true]);
+  await journal.replace(() => [ended('x'.repeat(10 * 1024 ** 2))], spooled);
+  expect(journal.isLong).toBe(false);
+  await large(3);
+  expect(journal.isLong).toBe(false);
+  await large(3);
+  expect(journal.isLong).toBe(true);
+  await journal.replace(() => [], spooled);
+  expect(journal.isLong).toBe(false);
+  await journal.close();
+});
+
 it('takes over the file of an earlier version once, without a torn line', async () => {
   const earlier = join(directory, 'journal.ndjson');
   const golden = join(import.meta.dirname, '../../../../../test/golden/spools/proxy-journal.ndjson');

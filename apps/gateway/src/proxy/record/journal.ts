@@ -18,6 +18,7 @@ export interface NewLine {
 const FOLDER = 'journal';
 /** A file with a line of text for each record, as earlier versions wrote it. */
 const EARLIER_FILE = 'journal.ndjson';
+const LONG_BYTES = 8 * 1024 ** 2;
 /** Bytes that wait for the disk beyond which calls go on unrecorded. The spool takes twice as many, so that ends find room. */
 const MAX_WAITING_BYTES = 64 * 1024 ** 2;
 
@@ -32,6 +33,8 @@ const MAX_WAITING_BYTES = 64 * 1024 ** 2;
 export class Journal {
   /** Whether a line was left out, so that the next process would miss its events, until the files are written again. */
   lacksLines = false;
+  /** Bytes of the files when they were written again. */
+  private snapshotBytes = 0;
   private refusal: string | null = null;
   /** Settles when all lines so far are in a file, or could not be written. */
   private settled: Promise<void> = Promise.resolve();
@@ -68,6 +71,11 @@ export class Journal {
 
   get sizeBytes(): number {
     return this.spool.sizeBytes;
+  }
+
+  /** Whether it is worth writing the files again, which takes as long as they were then. */
+  get isLong(): boolean {
+    return this.sizeBytes > Math.max(LONG_BYTES, 2 * this.snapshotBytes);
   }
 
   /** Whether a call may be recorded; otherwise the disk hangs, and too much waits for it. */
@@ -119,6 +127,7 @@ export class Journal {
         const entries = waiting.map((line) => bytesOf({ events: [], entries: entriesIn(line) }));
         return [...snapshot().map((event) => bytesOf({ events: [event], entries: [] })), ...entries];
       });
+      this.snapshotBytes = this.sizeBytes;
     } catch (error) {
       this.lacksLines ||= lacked;
       this.onError(error);
