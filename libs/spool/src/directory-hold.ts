@@ -1,15 +1,21 @@
-import { hash } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { hash, randomBytes } from 'node:crypto';
+import { linkSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Longest path of a socket on macOS; Linux takes a few more. */
 const MAX_SOCKET_PATH_BYTES = 103;
+/** Longer than another process, which found the socket stale too, takes between looking at it and putting its own there. */
+const TAKE_OVER_MS = 100;
 
 /** A directory that one process has for itself as long as it lives: it listens on a socket, which the system closes with the process. */
 export class DirectoryHold {
-  private constructor(private readonly server: Server) {}
+  private constructor(
+    private readonly server: Server,
+    private readonly place: SocketPlace | null,
+  ) {}
 
   /**
    * Returns null when another process, or another hold of this one, has the directory.
@@ -18,21 +24,74 @@ export class DirectoryHold {
    */
   static async claim(directory: string, name: string): Promise<DirectoryHold | null> {
     const path = socketPath(resolve(directory), name);
-    const server = await listen(path);
-    if (server !== null) return new DirectoryHold(server);
-    if (await isAnswered(path)) return null;
-    await rm(path, { force: true });
-    const second = await listen(path);
-    return second === null ? null : new DirectoryHold(second);
+    // Windows removes a pipe with its process.
+    if (process.platform === 'win32') {
+      const server = await listen(path);
+      return server === null ? null : new DirectoryHold(server, null);
+    }
+    // Not longer than the shortest name, so that it fits where that does.
+    const ownPath = join(dirname(path), `.${randomBytes(3).toString('hex')}`);
+    const server = await listen(ownPath);
+    if (server === null) return null;
+    const place = { path, socket: socketAt(ownPath) };
+    try {
+      if (await isPlaced(ownPath, place)) return new DirectoryHold(server, place);
+    } catch (error) {
+      await closed(server);
+      throw error;
+    }
+    await closed(server);
+    return null;
   }
 
-  release(): Promise<void> {
-    return new Promise((done) => {
-      this.server.close(() => {
-        done();
-      });
-    });
+  async release(): Promise<void> {
+    const { place } = this;
+    if (place !== null && socketAt(place.path) === place.socket) rmSync(place.path, { force: true });
+    await closed(this.server);
   }
+}
+
+/** Where other processes look for the socket, and which it is. */
+interface SocketPlace {
+  readonly path: string;
+  readonly socket: string | null;
+}
+
+/**
+ * Gives a socket that is listened on the name that other processes look for; false when one that is listened on has it. A process that
+ * was killed leaves its socket there, which is only replaced by the one that sees it unchanged.
+ */
+async function isPlaced(ownPath: string, { path, socket }: SocketPlace): Promise<boolean> {
+  for (;;) {
+    const found = socketAt(path);
+    if (found === null) {
+      if (!isLinked(ownPath, path)) continue;
+      rmSync(ownPath);
+      return true;
+    }
+    if (await isAnswered(path)) return false;
+    if (socketAt(path) !== found) continue;
+    renameSync(ownPath, path);
+    await sleep(TAKE_OVER_MS);
+    return socketAt(path) === socket;
+  }
+}
+
+/** Returns false when something has the name already. */
+function isLinked(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Which socket is at a path, whatever its name; null without one. */
+function socketAt(path: string): string | null {
+  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? null : `${stats.ino}:${stats.mtimeNs}`;
 }
 
 /** Returns null when something is at the path already. */
@@ -46,6 +105,14 @@ function listen(path: string): Promise<Server | null> {
     server.listen(path, () => {
       server.unref();
       done(server);
+    });
+  });
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((done) => {
+    server.close(() => {
+      done();
     });
   });
 }

@@ -1,9 +1,13 @@
 import { crc32 } from 'node:zlib';
 
 /** A frame: length of the record (uint32, little-endian), CRC-32 of length and record (uint32, little-endian), record. */
-export const FRAME_HEADER_BYTES = 8;
+const FRAME_HEADER_BYTES = 8;
 /** A greater length is damage. */
 export const MAX_RECORD_BYTES = 256 * 1024 * 1024;
+const MAX_LAST_LENGTH_BYTE = MAX_RECORD_BYTES >>> 24;
+const SEARCH_CHUNK_BYTES = 1024 * 1024;
+/** Bytes whose checksum a search computes at most: below a second. */
+const MAX_CHECKED_BYTES = 512 * 1024 * 1024;
 
 /** Size in a file of a record of `recordBytes` bytes. */
 export function framedBytes(recordBytes: number): number {
@@ -24,26 +28,57 @@ export function recordIn(bytes: Buffer): Buffer | null {
   return checksumOf(bytes, 0, record) === bytes.readUInt32LE(4) ? record : null;
 }
 
-/** A frame of a file, or what is in the place of one. */
-export type FoundFrame =
-  | { readonly kind: 'whole'; readonly record: Buffer }
-  /** `numBytes` have a frame's length, and not its checksum. */
-  | { readonly kind: 'damaged'; readonly numBytes: number }
-  /** Fewer bytes follow than a frame has. */
-  | { readonly kind: 'torn' };
+/** Returns that many bytes of a file; they are valid until the next call. */
+export type ReadAt = (at: number, length: number) => Promise<Buffer>;
 
-/** Finds the frame at `at` of a file of `fileBytes` bytes. @param read returns that many bytes of the file */
-export async function findFrame(
-  at: number,
-  fileBytes: number,
-  read: (at: number, length: number) => Promise<Buffer>,
-): Promise<FoundFrame> {
-  if (at + FRAME_HEADER_BYTES > fileBytes) return { kind: 'torn' };
+/** The record of the frame at `at` of a file of `fileBytes` bytes; null when no whole frame is there. */
+export async function recordAt(at: number, fileBytes: number, read: ReadAt): Promise<Buffer | null> {
+  if (at + FRAME_HEADER_BYTES > fileBytes) return null;
   const length = (await read(at, FRAME_HEADER_BYTES)).readUInt32LE(0);
   const numBytes = framedBytes(length);
-  if (length > MAX_RECORD_BYTES || at + numBytes > fileBytes) return { kind: 'torn' };
-  const record = recordIn(await read(at, numBytes));
-  return record === null ? { kind: 'damaged', numBytes } : { kind: 'whole', record };
+  if (length > MAX_RECORD_BYTES || at + numBytes > fileBytes) return null;
+  return recordIn(await read(at, numBytes));
+}
+
+/** Whether the bytes from `at` to the end of a file can be one frame that was not written to its end. */
+export async function isTornFrame(at: number, fileBytes: number, read: ReadAt): Promise<boolean> {
+  if (at + FRAME_HEADER_BYTES > fileBytes) return true;
+  const length = (await read(at, FRAME_HEADER_BYTES)).readUInt32LE(0);
+  return length <= MAX_RECORD_BYTES && at + framedBytes(length) >= fileBytes;
+}
+
+export type FrameSearch =
+  | { readonly kind: 'found'; readonly at: number }
+  | { readonly kind: 'none' }
+  /** Too many bytes look like the beginning of a frame to check them all. */
+  | { readonly kind: 'unknown' };
+
+/**
+ * Searches the bytes from `from` on for the next whole frame, whatever they are. Only for those behind damage: a record of a sound file
+ * may contain a whole frame.
+ */
+export async function searchFrame(from: number, fileBytes: number, read: ReadAt): Promise<FrameSearch> {
+  let numChecked = 0;
+  for (let chunkAt = from; chunkAt + FRAME_HEADER_BYTES <= fileBytes;) {
+    const chunk = Buffer.from(await read(chunkAt, Math.min(SEARCH_CHUNK_BYTES, fileBytes - chunkAt)));
+    const lastOffset = chunk.length - FRAME_HEADER_BYTES;
+    for (let offset = 0; offset <= lastOffset; offset++) {
+      // Lengths below 256 MiB have a low last byte, which text never has.
+      if (chunk[offset + 3] > MAX_LAST_LENGTH_BYTE) continue;
+      const length = chunk.readUInt32LE(offset);
+      const at = chunkAt + offset;
+      // Runs of zeros are long, and never a frame.
+      if (length === 0 && chunk.readUInt32LE(offset + 4) === 0) continue;
+      if (length > MAX_RECORD_BYTES || at + framedBytes(length) > fileBytes) continue;
+      const end = offset + framedBytes(length);
+      const frame = end <= chunk.length ? chunk.subarray(offset, end) : await read(at, framedBytes(length));
+      if (recordIn(frame) !== null) return { kind: 'found', at };
+      numChecked += frame.length;
+      if (numChecked > MAX_CHECKED_BYTES) return { kind: 'unknown' };
+    }
+    chunkAt += lastOffset + 1;
+  }
+  return { kind: 'none' };
 }
 
 /** @param at where the length of the record is in `bytes` */

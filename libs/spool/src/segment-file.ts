@@ -1,5 +1,6 @@
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncDirectory } from './files.js';
 
 const NAME = /^(\d{10})\.(spool|snapshot)$/;
 
@@ -37,15 +38,33 @@ export async function adoptSegment(directory: string, path: string): Promise<voi
   });
 }
 
-/** Removes the files with higher numbers, the newest first. @returns their bytes */
-export async function removeLater(directory: string, number: number): Promise<number> {
+/** Copies a file under a name that no spool reads, and waits for the disk. */
+export async function copyAside(directory: string, path: string): Promise<void> {
+  const copy = await asidePath(path);
+  await copyFile(path, copy);
+  const handle = await open(copy, 'r+');
+  try {
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+  await syncDirectory(directory);
+}
+
+/** Gives the files with higher numbers names that no spool reads, the newest first. @returns their bytes */
+export async function setLaterAside(directory: string, number: number): Promise<number> {
   let numBytes = 0;
   for (const file of (await allFiles(directory)).reverse()) {
     if (file.number <= number) continue;
     numBytes += (await stat(file.path)).size;
-    await rm(file.path);
+    await rename(file.path, await asidePath(file.path));
   }
   return numBytes;
+}
+
+/** A file with the same number that is damaged later gets another name. */
+async function asidePath(path: string): Promise<string> {
+  return `${path}.${Math.floor((await stat(path)).mtimeMs)}.damaged`;
 }
 
 /** The files in the order of their numbers. */

@@ -1,8 +1,16 @@
-import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { FileWindow, syncDirectory, writeAll } from './files.js';
-import { findFrame, framedBytes, recordIn, writeFrame } from './frames.js';
-import { segmentFile, type SegmentFile } from './segment-file.js';
+import {
+  framedBytes,
+  isTornFrame,
+  recordAt,
+  recordIn,
+  searchFrame,
+  writeFrame,
+  type ReadAt,
+} from './frames.js';
+import type { SegmentFile } from './segment-file.js';
 import { SpoolError } from './spool-error.js';
 
 /** The file: `R T S P O O L 1` (8 bytes), whose the records are, as text (36 bytes), then frames. */
@@ -17,6 +25,10 @@ export interface SegmentDamage {
   readonly numBytes: number;
   /** Whether it is all that follows; otherwise whole records do. */
   readonly isEnd: boolean;
+  /** Whether it can be one record that was not written to its end. */
+  readonly isTornRecord: boolean;
+  /** Whether records that were written whole may be in it. */
+  readonly mayHaveRecords: boolean;
 }
 
 /** One file of a spool: appended at its end, read from its beginning, and removed as a whole. */
@@ -29,6 +41,8 @@ export class Segment {
   private handle: FileHandle | null = null;
   /** Whether bytes behind `endAt` may be left of a write that failed. */
   private hasRest = false;
+  /** Whether a snapshot that failed may still be there after a loss of power. */
+  mayBeLeft = false;
   /** Milliseconds since the Unix epoch. */
   writtenAtMs = 0;
 
@@ -65,8 +79,8 @@ export class Segment {
       const window = new FileWindow(handle, size);
       const read = async (at: number, length: number) => (await window.read(at, length)) ?? fail(path);
       const header = (await read(0, Math.min(size, headerOf(this.owner).length))).toString('latin1');
-      if (!this.isHeader(header)) return [{ path, at: 0, numBytes: size, isEnd: true }];
-      return await this.findFrames({ size, read, onRecord, mayLeaveOut });
+      const search = { size, read, onRecord, mayLeaveOut };
+      return await (this.isHeader(header) ? this.findFrames(search) : this.withoutHeader(search));
     } finally {
       await handle.close();
     }
@@ -83,7 +97,10 @@ export class Segment {
     }
   }
 
-  /** Resolves when the file has the records, and so has the disk with `sync`; when it rejects, none of them is in it. */
+  /**
+   * Resolves when the file has the records, and so has the disk with `sync`. When it rejects, they are not read; where the disk does not
+   * let them be cut off either, they may come again to the next process.
+   */
   async append(records: readonly Uint8Array[], sync: boolean): Promise<void> {
     const { path } = this.file;
     const isNew = this.endAt === 0;
@@ -116,8 +133,9 @@ export class Segment {
       await syncDirectory(dirname(path));
     } catch (error) {
       await handle.close();
+      await rm(`${path}.new`, { force: true }).catch(() => undefined);
       // Under its name, it would stand for the files that go on.
-      await rm(path, { force: true });
+      this.mayBeLeft = !(await isRemoved(path));
       throw error;
     }
     this.handle = handle;
@@ -143,8 +161,15 @@ export class Segment {
   }
 
   async close(): Promise<void> {
-    await this.handle?.close();
+    const { handle } = this;
     this.handle = null;
+    if (handle !== null && this.hasRest) {
+      await handle
+        .truncate(this.endAt)
+        .then(() => handle.datasync())
+        .catch(() => undefined);
+    }
+    await handle?.close();
   }
 
   async remove(): Promise<void> {
@@ -171,19 +196,43 @@ export class Segment {
     let at = headerOf(this.owner).length;
     this.endAt = at;
     while (at < size) {
-      const frame = await findFrame(at, size, read);
-      if (frame.kind === 'whole') {
-        onRecord(frame.record);
+      const record = await recordAt(at, size, read);
+      if (record !== null) {
         this.starts.push(at);
-        at += framedBytes(frame.record.length);
+        at += framedBytes(record.length);
         this.endAt = at;
+        onRecord(record);
         continue;
       }
-      const next = mayLeaveOut ? await nextWhole(at, size, read) : size;
-      damages.push({ path, at, numBytes: next - at, isEnd: next === size });
+      const found = await searchFrame(at + 1, size, read);
+      const next = mayLeaveOut && found.kind === 'found' ? found.at : size;
+      damages.push({
+        path,
+        at,
+        numBytes: next - at,
+        isEnd: next === size,
+        isTornRecord: found.kind === 'none' && (await isTornFrame(at, size, read)),
+        mayHaveRecords: next === size && found.kind !== 'none',
+      });
       at = next;
     }
     return damages;
+  }
+
+  /** The damage of a file whose first bytes were never written; its records may be anybody's. */
+  private async withoutHeader({ size, read }: Search): Promise<SegmentDamage[]> {
+    const { length } = headerOf(this.owner);
+    const { kind } = await searchFrame(length, size, read);
+    return [
+      {
+        path: this.file.path,
+        at: 0,
+        numBytes: size,
+        isEnd: true,
+        isTornRecord: size <= length,
+        mayHaveRecords: kind !== 'none',
+      },
+    ];
   }
 
   private addStarts(from: number, records: readonly Uint8Array[]): void {
@@ -213,37 +262,21 @@ export class Segment {
 interface Search {
   /** Bytes of the file. */
   readonly size: number;
-  readonly read: (at: number, length: number) => Promise<Buffer>;
+  readonly read: ReadAt;
   readonly onRecord: (record: Buffer) => void;
   /** Whether a damaged record that a whole one follows is left out; otherwise nothing behind damage is read. */
   readonly mayLeaveOut: boolean;
 }
 
-/** Where a whole frame follows that at `at` and further damaged ones; the end of the file where none does. */
-async function nextWhole(at: number, size: number, read: Search['read']): Promise<number> {
-  for (let next = at; ;) {
-    const frame = await findFrame(next, size, read);
-    if (frame.kind === 'whole') return next;
-    if (frame.kind === 'torn') return size;
-    next += frame.numBytes;
+/** Removes a file, and waits for the disk; returns whether that is sure. */
+async function isRemoved(path: string): Promise<boolean> {
+  try {
+    await rm(path, { force: true });
+    await syncDirectory(dirname(path));
+    return true;
+  } catch {
+    return false;
   }
-}
-
-/**
- * Makes the segment of a directory with this number and these records, in one step, unless it is there: of a file in an earlier format,
- * which may be removed afterwards.
- */
-export async function writeSegment(
-  directory: string,
-  number: number,
-  records: readonly Uint8Array[],
-): Promise<void> {
-  const file = segmentFile(directory, number);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  if ((await readdir(directory)).includes(basename(file.path))) return;
-  const segment = new Segment(file);
-  await segment.createWhole(records);
-  await segment.close();
 }
 
 function headerOf(owner: string): string {

@@ -41,22 +41,65 @@ describe('a spool after a crash', () => {
     expect(await directory.reopen()).toMatchObject({ records: [], numCutBytes: 500 });
   });
 
-  it('keeps a prefix, or the records around a damaged one, wherever a byte has changed', async () => {
+  it('keeps a prefix, or all records but the damaged one, wherever a bit has changed', async () => {
     await directory.write(['one', 'two', 'three']);
     const whole = await readFile(directory.segment(1));
-    for (let at = HEADER_BYTES; at < whole.length; at++) {
+    for (let bit = 8 * HEADER_BYTES; bit < 8 * whole.length; bit += 3) {
+      const at = Math.floor(bit / 8);
       const damaged = Buffer.from(whole);
-      damaged[at] ^= 0x10;
+      damaged[at] ^= 1 << (bit % 8);
       const numBefore = Math.min(2, Math.floor((at - HEADER_BYTES) / 11));
-      const isLength = at - HEADER_BYTES - 11 * numBefore < 4;
       await writeFile(directory.segment(1), damaged);
-      const around = ['one', 'two', 'three'].filter((_, n) => (isLength ? n < numBefore : n !== numBefore));
+      const around = ['one', 'two', 'three'].filter((_, n) => n !== numBefore);
       expect(await directory.reopen(WHOLE)).toMatchObject({ records: around, peeked: around });
       await writeFile(directory.segment(1), damaged);
       const { records, numCutBytes } = await directory.reopen(PREFIX);
       expect(records).toEqual(['one', 'two', 'three'].slice(0, numBefore));
       expect(numCutBytes).toBe(whole.length - HEADER_BYTES - 11 * numBefore);
     }
+  });
+
+  it('keeps all other records of many where one bit of a length changes, and a copy where a prefix is wanted', async () => {
+    const all = Array.from({ length: 1000 }, (_, n) => `record ${n}`);
+    const spool = await Spool.open(directory.path, PREFIX);
+    await spool.append(all.map(bytesOf));
+    await spool.close();
+    const bytes = await readFile(directory.segment(1));
+    bytes[HEADER_BYTES + 3] ^= 0x80;
+    await writeFile(directory.segment(1), bytes);
+    expect(await directory.reopen(WHOLE)).toMatchObject({ records: all.slice(1), peeked: all.slice(1) });
+    expect(await directory.reopen(PREFIX)).toMatchObject({ records: [], isEnds: [true] });
+    const copies = await readdir(directory.path);
+    expect(copies).toEqual([expect.stringMatching(/^0000000001\.spool\.\d+\.damaged$/)]);
+    expect(await readFile(join(directory.path, copies[0]))).toEqual(bytes);
+    await directory.write(['later']);
+    expect(await directory.reopen()).toMatchObject({ records: ['later'] });
+  });
+
+  it('gives a record that contains a whole frame back as one', async () => {
+    await directory.write(['inner']);
+    const frame = (await readFile(directory.segment(1))).subarray(HEADER_BYTES);
+    const spool = await Spool.open(directory.path, WHOLE);
+    await spool.append([Buffer.concat([frame, bytesOf('outer')]), bytesOf('next')]);
+    await spool.close();
+    const records = ['inner', `${frame.toString()}outer`, 'next'];
+    expect(await directory.reopen(WHOLE)).toMatchObject({ records, isEnds: [] });
+  });
+
+  it('finds records behind megabytes of zeros, and bytes that look like many lengths', async () => {
+    await directory.write(['one', 'two']);
+    const bytes = await readFile(directory.segment(1));
+    const zeros = Buffer.alloc(16 * 1024 * 1024);
+    await writeFile(directory.segment(1), Buffer.concat([bytes, zeros, bytes.subarray(HEADER_BYTES)]));
+    const around = ['one', 'two', 'one', 'two'];
+    expect(await directory.reopen(WHOLE)).toMatchObject({ records: around, isEnds: [false] });
+    const lengths = Buffer.from(new Uint32Array(4 * 1024 * 1024).fill(0x0080_0000).buffer);
+    await writeFile(directory.segment(1), Buffer.concat([bytes, lengths]));
+    expect(await directory.reopen(WHOLE)).toMatchObject({ records: ['one', 'two'], isEnds: [true] });
+    expect(await readdir(directory.path)).toEqual([
+      '0000000001.spool',
+      expect.stringMatching(/^0000000001\.spool\.\d+\.damaged$/),
+    ]);
   });
 
   it('keeps no file behind damage where a prefix is wanted, and all of them otherwise', async () => {
@@ -73,7 +116,10 @@ describe('a spool after a crash', () => {
       records: ['one'],
       numCutBytes: 11 + HEADER_BYTES + 13,
     });
-    expect(await readdir(directory.path)).toHaveLength(1);
+    expect(await readdir(directory.path)).toEqual([
+      '0000000001.spool',
+      expect.stringMatching(/^0000000003\.spool\.\d+\.damaged$/),
+    ]);
   });
 
   it('has each durable record once and in order, whatever was appended, taken and torn', async () => {

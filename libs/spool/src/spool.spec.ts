@@ -116,6 +116,17 @@ describe('a spool whose disk fails', () => {
     await spool.close();
     expect((await directory.reopen()).records).toEqual(['one', 'two']);
   });
+
+  it('cuts a refused append off when it closes, where the disk did not let it before', async () => {
+    const spool = await Spool.open(directory.path, PREFIX);
+    await spool.append([bytesOf('one')]);
+    const methods = await directory.fileMethods();
+    vi.spyOn(methods, 'datasync').mockRejectedValueOnce(new Error('EIO: i/o error'));
+    vi.spyOn(methods, 'truncate').mockRejectedValueOnce(new Error('EIO: i/o error'));
+    await expect(spool.append([bytesOf('not this')])).rejects.toThrow('EIO: i/o error');
+    await spool.close();
+    expect((await directory.reopen()).records).toEqual(['one']);
+  });
 });
 
 describe('a spool that is replaced by a snapshot', () => {
@@ -158,8 +169,45 @@ describe('a spool that is replaced by a snapshot', () => {
     await expect(spool.replace(ready, () => [bytesOf('snapshot')])).rejects.toThrow(
       failing('SPOOL_WRITE_FAILED'),
     );
+    expect(await readdir(directory.path)).toEqual(['0000000001.spool']);
     await spool.append([bytesOf('later')]);
     await spool.close();
     expect((await directory.reopen()).records).toEqual(['old', 'later']);
+  });
+
+  it('leaves no file on a full disk, however often it fails', async () => {
+    const spool = await Spool.open(directory.path, PREFIX);
+    await spool.append([bytesOf('old')]);
+    const write = vi.spyOn(await directory.fileMethods(), 'write');
+    for (let n = 0; n < 2; n++) {
+      write.mockRejectedValueOnce(new Error('ENOSPC: no space left on device'));
+      await expect(spool.replace(ready, () => [bytesOf('snapshot')])).rejects.toThrow('ENOSPC');
+    }
+    expect(await readdir(directory.path)).toEqual(['0000000001.spool']);
+    await spool.close();
+  });
+
+  it('goes on in a file above a snapshot that may come back', async () => {
+    const spool = await Spool.open(directory.path, PREFIX);
+    await spool.append([bytesOf('old')]);
+    const sync = vi.spyOn(await directory.fileMethods(), 'sync');
+    for (let n = 0; n < 2; n++) sync.mockRejectedValueOnce(new Error('EIO: i/o error'));
+    await expect(spool.replace(ready, () => [bytesOf('snapshot')])).rejects.toThrow('EIO');
+    await spool.append([bytesOf('later')]);
+    await spool.append([bytesOf('last')]);
+    await spool.close();
+    expect(await readdir(directory.path)).toEqual(['0000000001.spool', '0000000003.spool']);
+    expect((await directory.reopen()).records).toEqual(['old', 'later', 'last']);
+  });
+
+  it('is left as it is once the spool is closed', async () => {
+    const spool = await Spool.open(directory.path, PREFIX);
+    await spool.append([bytesOf('old')]);
+    await spool.close();
+    const closed = failing('SPOOL_CLOSED');
+    await expect(spool.replace(ready, () => [])).rejects.toThrow(closed);
+    await expect(spool.take(1)).rejects.toThrow(closed);
+    await expect(spool.release(() => true)).rejects.toThrow(closed);
+    expect((await directory.reopen()).records).toEqual(['old']);
   });
 });

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { framedBytes, MAX_RECORD_BYTES } from './frames.js';
 import { Segment, type SegmentDamage } from './segment.js';
-import { currentFiles, removeLater, segmentFile } from './segment-file.js';
+import { copyAside, currentFiles, segmentFile, setLaterAside } from './segment-file.js';
 import { SpoolError } from './spool-error.js';
 
 export interface SpoolSettings {
@@ -58,6 +58,8 @@ export class Spool {
   numCutBytes = 0;
   private nextNumber = 1;
   private isQueued = false;
+  /** Whether the next append begins a file, as a snapshot may be left that stands for all before it. */
+  private beginsFile = false;
   private isClosed = false;
   /** Changes of the files, one after the other. */
   private tail: Promise<unknown> = Promise.resolve();
@@ -100,7 +102,8 @@ export class Spool {
   }
 
   /**
-   * Resolves with the number of the file that has the records; when it rejects, none of them is in it.
+   * Resolves with the number of the file that has the records. When it rejects, none of them is read from it; after a crash they may come
+   * again where the disk, which refused them, did not let them be cut off either.
    *
    * @throws SpoolError `SPOOL_FULL`, `SPOOL_RECORD_TOO_LARGE`, `SPOOL_WRITE_FAILED`, `SPOOL_CLOSED`
    */
@@ -123,9 +126,9 @@ export class Spool {
     return first ? first.read(maxBytes) : [];
   }
 
-  /** Takes the oldest records out, which somebody else has. */
+  /** Takes the oldest records out, which somebody else has. @throws SpoolError `SPOOL_CLOSED` */
   take(numRecords: number): Promise<void> {
-    return this.exclusively(async () => {
+    return this.change(async () => {
       let numLeft = numRecords;
       while (numLeft > 0 && this.segments.length > 0) {
         const [first] = this.segments;
@@ -139,9 +142,9 @@ export class Spool {
     });
   }
 
-  /** Removes the oldest files for which this is true, the one that is written now excepted. */
+  /** Removes the oldest files for which this is true, the one that is written now excepted. @throws SpoolError `SPOOL_CLOSED` */
   release(isDone: (segment: Pick<Segment, 'number' | 'writtenAtMs'>) => boolean): Promise<void> {
-    return this.exclusively(async () => {
+    return this.change(async () => {
       while (this.segments.length > 1 && isDone(this.segments[0])) {
         await this.segments[0].remove();
         this.segments.shift();
@@ -154,13 +157,13 @@ export class Spool {
    *
    * @param ready is awaited first, while appends wait
    * @param snapshot returns the records in place of those in the files and of those that still wait, which it is given
-   * @throws SpoolError `SPOOL_WRITE_FAILED`, or the error of `ready`; all records stay then
+   * @throws SpoolError `SPOOL_WRITE_FAILED`, `SPOOL_CLOSED`, or the error of `ready`; all records stay then
    */
   replace(
     ready: () => Promise<void>,
     snapshot: (waiting: readonly Uint8Array[]) => readonly Uint8Array[],
   ): Promise<void> {
-    return this.exclusively(async () => {
+    return this.change(async () => {
       await this.writeOut();
       await ready();
       const appends = this.waiting.splice(0);
@@ -169,6 +172,7 @@ export class Spool {
         await segment.createWhole(snapshot(appends.flatMap(({ records }) => records)));
       } catch (cause) {
         this.waiting = [...appends, ...this.waiting];
+        this.beginsFile ||= segment.mayBeLeft;
         throw writeFailed(cause);
       }
       const replaced = this.segments;
@@ -188,7 +192,7 @@ export class Spool {
 
   private refusalOf(records: readonly Uint8Array[], numBytes: number): SpoolError | null {
     const { maxWaitingBytes = DEFAULT_MAX_WAITING_BYTES } = this.settings;
-    if (this.isClosed) return new SpoolError('SPOOL_CLOSED', `spool ${this.directory} is closed`);
+    if (this.isClosed) return this.closedError();
     const tooLarge = records.find(({ length }) => length > MAX_RECORD_BYTES);
     if (tooLarge) {
       const message = `a record has ${tooLarge.length} bytes; must have at most ${MAX_RECORD_BYTES}`;
@@ -197,6 +201,10 @@ export class Spool {
     if (this.waitingBytes === 0 || this.waitingBytes + numBytes <= maxWaitingBytes) return null;
     const message = `${this.waitingBytes} of ${maxWaitingBytes} bytes wait for the disk`;
     return new SpoolError('SPOOL_FULL', message);
+  }
+
+  private closedError(): SpoolError {
+    return new SpoolError('SPOOL_CLOSED', `spool ${this.directory} is closed`);
   }
 
   private async recover({ onRecord = () => undefined, onDamage }: SpoolReader): Promise<void> {
@@ -212,8 +220,9 @@ export class Spool {
       const end = damages.find(({ isEnd }) => isEnd);
       if (end === undefined) continue;
       this.numCutBytes += end.numBytes;
+      if (end.mayHaveRecords) await copyAside(directory, file.path);
       // Later files go first, so that a crash here leaves no gap.
-      if (settings.keeps === 'prefix') this.numCutBytes += await removeLater(directory, file.number);
+      if (settings.keeps === 'prefix') this.numCutBytes += await setLaterAside(directory, file.number);
       await segment.cut();
       if (settings.keeps === 'prefix') break;
     }
@@ -257,15 +266,20 @@ export class Spool {
   private async segmentToWrite(): Promise<Segment> {
     const { segmentBytes = DEFAULT_SEGMENT_BYTES } = this.settings;
     const last = this.segments.at(-1);
-    if (last && last.sizeBytes < segmentBytes) return last;
+    if (last && last.sizeBytes < segmentBytes && !this.beginsFile) return last;
     await last?.close();
     const segment = this.newSegment(false);
+    this.beginsFile = false;
     this.segments.push(segment);
     return segment;
   }
 
   private newSegment(isSnapshot: boolean): Segment {
     return new Segment(segmentFile(this.directory, this.nextNumber++, isSnapshot), this.settings.owner);
+  }
+
+  private change<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.isClosed ? Promise.reject(this.closedError()) : this.exclusively(work);
   }
 
   private exclusively<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -1,7 +1,7 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OtelSpan } from '@retrace/importers';
-import { Spool, writeSegment } from '@retrace/spool';
+import { adoptEarlierFile, earlierPath, Spool } from '@retrace/spool';
 
 /** A record of the journal. */
 export type JournalEntry =
@@ -26,7 +26,7 @@ interface JournalOptions {
 }
 
 /** A file with a line of text for each entry, as earlier versions wrote it. */
-const EARLIER_NAME = /^(\d{10})\.jsonl$/;
+const EARLIER_NAME = /^\d{10}\.jsonl$/;
 
 /** Spans on disk until they are in the log. An entry is durable once `append` has resolved. */
 export class TraceJournal {
@@ -89,22 +89,20 @@ export class TraceJournal {
 
 /** Brings the lines of earlier versions' files into the spool's, and removes them. A last one without its end was never confirmed. */
 async function takeOver(directory: string, onWarning: (message: string) => void): Promise<void> {
-  for (const name of (await readdir(directory)).sort()) {
-    const [, digits] = EARLIER_NAME.exec(name) ?? [];
-    if (digits === undefined) continue;
+  const names = new Set(
+    (await readdir(directory)).map(earlierPath).filter((name) => EARLIER_NAME.test(name)),
+  );
+  for (const name of [...names].sort()) {
     const path = join(directory, name);
-    const lines = (await readFile(path, 'utf8')).split('\n').slice(0, -1);
-    const whole = lines.filter((line, i) => {
-      if (isJson(line)) return true;
-      onWarning(`line ${i + 1} of ${path} is damaged; the spans in it are lost`);
-      return false;
+    await adoptEarlierFile(directory, path, (contents) => {
+      const lines = contents.toString().split('\n').slice(0, -1);
+      const whole = lines.filter((line, i) => {
+        if (isJson(line)) return true;
+        onWarning(`line ${i + 1} of ${path} is damaged; the spans in it are lost`);
+        return false;
+      });
+      return whole.map((line) => Buffer.from(line));
     });
-    await writeSegment(
-      directory,
-      Number(digits),
-      whole.map((line) => Buffer.from(line)),
-    );
-    await rm(path);
   }
 }
 

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { RecordingError, type WireRecord } from '@retrace/recording';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
@@ -63,5 +66,19 @@ describe('TracesService', () => {
     const recording = new Recording([{ type: 'end', field: 'episode' }]);
     await expect(serviceOn(recording).write(RUN, EPISODE)).rejects.toThrow('episode must be absent');
     expect(recording.taken).toEqual([]);
+  });
+
+  it('can be used once the file is gone for which its directory could not be opened', async () => {
+    const traceDirectory = await mkdtemp(join(tmpdir(), 'retrace-traces-'));
+    const broken = join(traceDirectory, '0000000001.spool');
+    await writeFile(broken, 'x'.repeat(100));
+    const config = { traceDirectory, traceIdleMs: 1_000 } as ApiConfig;
+    const traces = new TracesService(config, new Recording([]) as unknown as RecordingService);
+    const nothing = { spans: [], numInvalid: 0 };
+    await expect(traces.accept(nothing, undefined)).rejects.toThrow('is not a spool file');
+    await rm(broken);
+    expect(await traces.accept(nothing, undefined)).toBeNull();
+    await traces.onModuleDestroy();
+    await rm(traceDirectory, { recursive: true });
   });
 });

@@ -210,6 +210,9 @@ export class TracesService implements OnApplicationBootstrap, OnModuleDestroy, T
         onWarning: (message) => {
           this.logger.warn(message);
         },
+      }).catch(async (error: unknown) => {
+        await hold.release();
+        throw error;
       });
       const timer = setInterval(() => void intake.turn(), TURN_MS).unref();
       return { intake, hold, timer };

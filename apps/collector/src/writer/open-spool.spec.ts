@@ -1,9 +1,10 @@
-import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EventLog } from '@retrace/log';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openSpool } from './open-spool.js';
+import { PartitionQueue } from './partition-queue.js';
 
 const LOG_ID = '01890000-0000-7000-8000-000000000000';
 const OTHER_LOG_ID = '01890000-0000-7000-8000-000000000001';
@@ -40,6 +41,19 @@ it('puts such a file behind what a later version has written', async () => {
   const { spools, numRecords } = await open();
   expect(numRecords).toBe(4);
   expect(Buffer.from((await spools[0].peek(1e6))[0]).toString()).toBe('zero');
+  await Promise.all(spools.map((spool) => spool.close()));
+});
+
+it('says that it is unusable when its file shrinks in use', async () => {
+  const { spools } = await open();
+  const queue = new PartitionQueue(spools[0]);
+  queue.push(Buffer.from('one'));
+  await queue.spill(1e6);
+  const folder = join(directory, '0');
+  await truncate(join(folder, (await readdir(folder))[0]), 50);
+  await expect(queue.head(1e6)).rejects.toThrow(
+    expect.objectContaining({ name: 'CollectorError', code: 'SPOOL_UNUSABLE' }) as Error,
+  );
   await Promise.all(spools.map((spool) => spool.close()));
 });
 

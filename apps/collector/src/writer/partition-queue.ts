@@ -1,4 +1,5 @@
-import { framedBytes, type Spool } from '@retrace/spool';
+import { framedBytes, SpoolError, type Spool } from '@retrace/spool';
+import { CollectorError } from '../collector-error.js';
 
 /** Unacknowledged records of one partition in the order in which they were written: the oldest in the spool, the rest in memory. */
 export class PartitionQueue {
@@ -39,9 +40,13 @@ export class PartitionQueue {
     return this.memory.slice();
   }
 
-  /** The oldest records, at least one, up to `maxBytes`. At once where they are in memory. */
+  /**
+   * The oldest records, at least one, up to `maxBytes`. At once where they are in memory.
+   *
+   * @throws CollectorError `SPOOL_UNUSABLE` when those in the spool changed on disk
+   */
   head(maxBytes: number): Promise<Uint8Array[]> | Uint8Array[] {
-    if (this.spool && this.spool.numRecords > 0) return this.spool.peek(maxBytes);
+    if (this.spool && this.spool.numRecords > 0) return this.spool.peek(maxBytes).catch(unusable);
     return this.memory.slice(0, prefixWithin(this.memory, maxBytes, (record) => record.length) || 1);
   }
 
@@ -87,6 +92,11 @@ export class PartitionQueue {
     this.spooling = done.catch(() => undefined);
     return done;
   }
+}
+
+function unusable(error: unknown): never {
+  if (error instanceof SpoolError) throw new CollectorError('SPOOL_UNUSABLE', error.message);
+  throw error;
 }
 
 function prefixWithin(

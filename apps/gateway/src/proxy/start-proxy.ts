@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { ApiConnection, Sender, SpoolQueue, type RetraceError } from '@retrace/client';
+import type { DirectoryHold } from '@retrace/spool';
 import { GatewayError } from '../http/gateway-error.js';
 import type { RunningGateway } from '../http/gateway-server.js';
 import type { OpenTokenizer, ProxyConfig } from './proxy-config.js';
@@ -34,14 +35,39 @@ const CLOSE_MS = 5_000;
  *
  * @throws GatewayError when it can't start; a Retrace or an upstream that can't be reached is no reason
  */
-export async function startProxy(
-  config: ProxyConfig,
-  { warn, openTokenizer: open = noTokenizer }: ProxyHooks,
-): Promise<RunningProxy> {
+export async function startProxy(config: ProxyConfig, hooks: ProxyHooks): Promise<RunningProxy> {
+  const { openTokenizer: open = noTokenizer } = hooks;
   const upstream = new Upstream(config.upstream, config.upstreamTimeoutMs);
   const connection = connectionOf(config);
   const given = await givenTokenizer(config.tokenizer, open);
   const hold = await holdStateDirectory(config.stateDirectory);
+  try {
+    return await startHolding({ hold, upstream, connection, given, open, config, warn: hooks.warn });
+  } catch (error) {
+    await hold.release();
+    throw error;
+  }
+}
+
+interface HoldingParts extends Pick<ProxyHooks, 'warn'> {
+  readonly config: ProxyConfig;
+  readonly hold: DirectoryHold;
+  readonly upstream: Upstream;
+  readonly connection: ApiConnection;
+  readonly given: GivenTokenizer | null;
+  readonly open: OpenTokenizer;
+}
+
+/** Starts it in a state directory that this process holds. */
+async function startHolding({
+  config,
+  hold,
+  upstream,
+  connection,
+  given,
+  open,
+  warn,
+}: HoldingParts): Promise<RunningProxy> {
   const once = warnOnce(warn);
   const onError = ({ code, message }: RetraceError) => {
     once(code, `Retrace: ${message}`);

@@ -262,7 +262,7 @@ it('leaves calls out while too much waits for a disk that hangs, and abandons th
   }
   expect(recording.recorder).toMatchObject({ numLost: 2, numOpenEpisodes: 0 });
   expect(recording.recorder.diskFailures.journal).toMatch(/^\d+ bytes wait for the disk$/);
-  recording.recorder.reward(RUN, 'agent', { name: 'score', value: 1 });
+  expect(recording.recorder.reward(RUN, 'agent', { name: 'score', value: 1 })).toBeNull();
   expect(recording.sender.stats.numDropped).toBe(3);
   await expect.poll(() => hanging.mock.calls.length).toBe(1);
   goOn();

@@ -47,9 +47,6 @@ interface ChangeRecords {
 
 type RecordEntry = Extract<OutboxEntry, { kind: 'record' }>;
 
-/** The journal is written again beyond this size, and soon after the disk refused a line. */
-const MAX_JOURNAL_BYTES = 8 * 1024 ** 2;
-
 /**
  * Records calls as steps of episodes: the book says where a call belongs, the journal keeps it, then the sender brings it to Retrace.
  * Nothing here waits for Retrace or fails on it.
@@ -173,8 +170,13 @@ export class CallRecorder {
     }
   }
 
-  /** Rewards an episode, also one that has ended. @returns the episode's id */
-  reward(run: string, name: string, reward: RewardOfEpisode): string {
+  /** Rewards an episode, also one that has ended. @returns the episode's id; null when the journal has no room for the reward */
+  reward(run: string, name: string, reward: RewardOfEpisode): string | null {
+    const { journal, sender } = this.parts;
+    if (!journal.hasRoom) {
+      sender.countDropped();
+      return null;
+    }
     const episode = this.book.find(run, name)?.episode ?? this.book.endedEpisode(run, name) ?? name;
     const record: RewardRecord = {
       type: 'reward',
@@ -183,8 +185,7 @@ export class CallRecorder {
       occurredAt: nowUs(),
       ...reward,
     };
-    if (this.parts.journal.hasRoom) void this.write([], { run, records: [this.storable(run, record)] });
-    else this.parts.sender.countDropped();
+    void this.write([], { run, records: [this.storable(run, record)] });
     return episode;
   }
 
@@ -201,8 +202,8 @@ export class CallRecorder {
 
   /** Writes the journal again where it is long, or lacks a line that the disk refused: a next process would use its step again. */
   tidy(): void {
-    const { sizeBytes, lacksLines } = this.parts.journal;
-    if (this.isCompacting || (sizeBytes <= MAX_JOURNAL_BYTES && !lacksLines)) return;
+    const { isLong, lacksLines } = this.parts.journal;
+    if (this.isCompacting || !(isLong || lacksLines)) return;
     this.isCompacting = true;
     void this.compact().finally(() => {
       this.isCompacting = false;

@@ -1,4 +1,14 @@
-import { appendFile, copyFile, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import {
+  appendFile,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { outboxLine, type OutboxEntry } from '@retrace/client';
@@ -40,7 +50,7 @@ it('gives the lines that were written to the next process, without a torn one', 
   expect(lines).toEqual([]);
   await Promise.all([append(journal, 'a'), append(journal, 'b')]);
   await journal.close();
-  await appendFile(join(folder(), '0000000001.spool'), '{"events":[{"type":"en');
+  await appendFile(join(folder(), '0000000001.spool'), Buffer.from([200, 0, 0, 0, 1, 2, 3, 4, 123]));
   const next = await open();
   expect(next.lines).toEqual([line('a'), line('b')]);
   await append(next.journal, 'c');
@@ -48,6 +58,31 @@ it('gives the lines that were written to the next process, without a torn one', 
   const last = await open();
   expect(last.lines).toEqual([line('a'), line('b'), line('c')]);
   await last.journal.close();
+});
+
+it('reports bytes at the end of the file that are more than a torn line, and keeps the lines behind a damaged one', async () => {
+  const { journal } = await open();
+  await append(journal, 'a');
+  await append(journal, 'b');
+  await journal.close();
+  const path = join(folder(), '0000000001.spool');
+  const bytes = await readFile(path);
+  await writeFile(path, Buffer.concat([bytes, Buffer.alloc(4096)]));
+  const first = await open();
+  expect(first.lines).toEqual([line('a'), line('b')]);
+  await first.journal.close();
+  expect(errors.splice(0)).toMatchObject([
+    { message: `the last 4096 bytes of ${path} are damaged, and were cut off` },
+  ]);
+  // One bit of the first line's length.
+  bytes[44 + 3] ^= 0x40;
+  await writeFile(path, bytes);
+  const second = await open();
+  expect(second.lines).toEqual([line('b')]);
+  await second.journal.close();
+  expect(errors.splice(0)).toMatchObject([
+    { message: expect.stringMatching(/^\d+ bytes of .* are damaged, and were left out$/) as string },
+  ]);
 });
 
 it('keeps the entries of lines that come while it is written again, and their events by the snapshot only', async () => {
@@ -134,6 +169,34 @@ it('reports a line that the disk refuses, and goes on with what follows from it'
   expect(errors.splice(0)).toHaveLength(1);
 });
 
+it('goes on with a line that is refused only after those that wait', async () => {
+  const { journal } = await Journal.open(directory, (error) => errors.push(error), 100);
+  const goneOn: string[] = [];
+  await Promise.all(
+    ['first', 'refused', 'refused too'].map((name) => journal.append(newLine(name), () => goneOn.push(name))),
+  );
+  expect(goneOn).toEqual(['first', 'refused', 'refused too']);
+  expect(errors.splice(0)).toMatchObject([{ code: 'SPOOL_FULL' }, { code: 'SPOOL_FULL' }]);
+  await journal.close();
+});
+
+it('is long again only at twice the size that it had when it was written again', async () => {
+  const { journal } = await open();
+  const large = (megabytes: number) => append(journal, 'x'.repeat(megabytes * 1024 ** 2));
+  const spooled = () => Promise.resolve();
+  await large(3);
+  expect([journal.sizeBytes > 8e6, journal.isLong]).toEqual([true, true]);
+  await journal.replace(() => [ended('x'.repeat(10 * 1024 ** 2))], spooled);
+  expect(journal.isLong).toBe(false);
+  await large(3);
+  expect(journal.isLong).toBe(false);
+  await large(3);
+  expect(journal.isLong).toBe(true);
+  await journal.replace(() => [], spooled);
+  expect(journal.isLong).toBe(false);
+  await journal.close();
+});
+
 it('takes over the file of an earlier version once, without a torn line', async () => {
   const earlier = join(directory, 'journal.ndjson');
   const golden = join(import.meta.dirname, '../../../../../test/golden/spools/proxy-journal.ndjson');
@@ -150,9 +213,10 @@ it('takes over the file of an earlier version once, without a torn line', async 
   await append(first.journal, 'later');
   await first.journal.close();
   expect(await readdir(directory)).toEqual(['journal']);
-  // A crash before the file was removed.
+  // The earlier version ran once more, and wrote its file again.
   await copyFile(golden, earlier);
   const next = await open();
-  expect(next.lines).toEqual([...lines, line('later')]);
+  expect(next.lines).toEqual([...lines, line('later'), ...lines]);
   await next.journal.close();
+  expect(await readdir(directory)).toEqual(['journal']);
 });

@@ -1,7 +1,6 @@
-import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { outboxLine, type OutboxEntry, type OutboxLine } from '@retrace/client';
-import { Spool, writeSegment } from '@retrace/spool';
+import { adoptEarlierFile, Spool } from '@retrace/spool';
 import type { BookEvent } from '../episode/book-event.js';
 
 /** One line: changes of the book, and the entries for Retrace that belong to them. */
@@ -19,6 +18,7 @@ export interface NewLine {
 const FOLDER = 'journal';
 /** A file with a line of text for each record, as earlier versions wrote it. */
 const EARLIER_FILE = 'journal.ndjson';
+const LONG_BYTES = 8 * 1024 ** 2;
 /** Bytes that wait for the disk beyond which calls go on unrecorded. The spool takes twice as many, so that ends find room. */
 const MAX_WAITING_BYTES = 64 * 1024 ** 2;
 
@@ -33,7 +33,11 @@ const MAX_WAITING_BYTES = 64 * 1024 ** 2;
 export class Journal {
   /** Whether a line was left out, so that the next process would miss its events, until the files are written again. */
   lacksLines = false;
+  /** Bytes of the files when they were written again. */
+  private snapshotBytes = 0;
   private refusal: string | null = null;
+  /** Settles when all lines so far are in a file, or could not be written. */
+  private settled: Promise<void> = Promise.resolve();
 
   private constructor(
     private readonly spool: Spool,
@@ -48,13 +52,18 @@ export class Journal {
     maxWaitingBytes = MAX_WAITING_BYTES,
   ): Promise<{ readonly journal: Journal; readonly lines: readonly JournalLine[] }> {
     const folder = join(directory, FOLDER);
-    await takeOver(join(directory, EARLIER_FILE), folder);
+    await adoptEarlierFile(folder, join(directory, EARLIER_FILE), (contents) => {
+      const whole = contents.toString().split('\n').slice(0, -1);
+      return whole.map((line) => Buffer.from(line));
+    });
     const lines: JournalLine[] = [];
     const settings = { sync: false, keeps: 'whole records', maxWaitingBytes: 2 * maxWaitingBytes } as const;
     const spool = await Spool.open(folder, settings, {
       onRecord: (bytes) => lines.push(...parseLine(bytes.toString())),
-      onDamage: ({ path, numBytes, isEnd }) => {
+      onDamage: ({ path, numBytes, isEnd, isTornRecord }) => {
         if (!isEnd) onError(new Error(`${numBytes} bytes of ${path} are damaged, and were left out`));
+        else if (!isTornRecord)
+          onError(new Error(`the last ${numBytes} bytes of ${path} are damaged, and were cut off`));
       },
     });
     return { journal: new Journal(spool, onError, maxWaitingBytes), lines };
@@ -62,6 +71,11 @@ export class Journal {
 
   get sizeBytes(): number {
     return this.spool.sizeBytes;
+  }
+
+  /** Whether it is worth writing the files again, which takes as long as they were then. */
+  get isLong(): boolean {
+    return this.sizeBytes > Math.max(LONG_BYTES, 2 * this.snapshotBytes);
   }
 
   /** Whether a call may be recorded; otherwise the disk hangs, and too much waits for it. */
@@ -79,7 +93,15 @@ export class Journal {
    *
    * @param onWritten is called then, after that of every earlier line
    */
-  async append(line: NewLine, onWritten: () => void): Promise<void> {
+  append(line: NewLine, onWritten: () => void): Promise<void> {
+    const isWritten = this.write(line);
+    // The spool refuses a line that is too large at once, while earlier ones wait.
+    const goneOn = Promise.all([isWritten, this.settled]).then(onWritten);
+    this.settled = goneOn.catch(() => undefined);
+    return goneOn;
+  }
+
+  private async write(line: NewLine): Promise<void> {
     try {
       await this.spool.append([bytesOf(line)]);
       this.refusal = null;
@@ -88,7 +110,6 @@ export class Journal {
       this.lacksLines = true;
       this.onError(error);
     }
-    onWritten();
   }
 
   /**
@@ -106,31 +127,18 @@ export class Journal {
         const entries = waiting.map((line) => bytesOf({ events: [], entries: entriesIn(line) }));
         return [...snapshot().map((event) => bytesOf({ events: [event], entries: [] })), ...entries];
       });
+      this.snapshotBytes = this.sizeBytes;
     } catch (error) {
       this.lacksLines ||= lacked;
       this.onError(error);
     }
   }
 
-  close(): Promise<void> {
-    return this.spool.close();
+  /** Resolves when what follows from each line has happened, too. */
+  async close(): Promise<void> {
+    await this.spool.close();
+    await this.settled;
   }
-}
-
-/** Brings the lines of an earlier version's file into the folder, and removes it. */
-async function takeOver(path: string, folder: string): Promise<void> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  });
-  if (text === null) return;
-  const whole = text.split('\n').slice(0, -1);
-  await writeSegment(
-    folder,
-    1,
-    whole.map((line) => Buffer.from(line)),
-  );
-  await rm(path);
 }
 
 /** The line as JSON. */

@@ -10,6 +10,7 @@ const MAX_BODY_BYTES = 1024 ** 2;
 const ACCEPTED = 202;
 const INVALID = 400;
 const NOT_FOUND = 404;
+const UNAVAILABLE = 503;
 
 /** `POST /e/<id>/end {reason?, success?, detail?}`. */
 export async function endEpisode(
@@ -64,7 +65,9 @@ export async function rewardEpisode(
     ...(source !== null && { source }),
     ...(rationale !== null && { rationale }),
   });
-  answer(client, ACCEPTED, { episode: rewarded });
+  if (rewarded !== null) return answer(client, ACCEPTED, { episode: rewarded });
+  const message = "The reward was not recorded: too much waits for the proxy's disk. Send it again later";
+  answer(client, UNAVAILABLE, errorBody({ message, type: 'server_error', code: null }));
 }
 
 /** @returns {} for an empty body, null for anything but an object @throws RequestError 413 for a larger one */
