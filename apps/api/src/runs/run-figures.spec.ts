@@ -241,13 +241,10 @@ it('totals of a run: those that were read during a deletion are not kept', async
 
 it('totals of a run: are those that were kept, though they go while the ones of another run are read', async () => {
   const [kept, other] = [newRun(), newRun()];
-  const changes = new ControlChanges(fixture.log, store, PATIENCE_MS);
-  const facts = new RunFactsReader(store, changes);
-  const reader = new RunTotalsReader(store, facts, changes);
+  const reader = totalsReader();
   store.queryMs = 1_000;
   for (const { ids, started } of [kept, other])
     await write(started, ...episodeEvents({ ...ids, ordinal: 0 }));
-  await facts.all();
   vi.spyOn(performance, 'now').mockImplementation(() => store.nowMs);
   await reader.read([kept.ids.runId]);
   store.afterQuery = async () => reader.forget(kept.ids.runId);

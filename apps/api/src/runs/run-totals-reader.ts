@@ -118,7 +118,7 @@ export class RunTotalsReader {
     return kept?.endedAt === endedAt ? (kept ?? null) : null;
   }
 
-  /** Reads in one question what is not being read: a slow reading that began anew with each question would never end. */
+  /** Reads in one question what is not being read: a slow reading that began again with each question would never end. */
   private readingsOf(asked: readonly AskedTotals[]): ReadonlyMap<string, TotalsReading> {
     const fresh = asked.filter(({ runId, endedAt }) => {
       const reading = this.readings.get(runId);

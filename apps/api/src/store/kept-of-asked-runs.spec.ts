@@ -24,9 +24,9 @@ class SlowStore {
   private readonly happened: ControlChange[] = [];
   /** Whether the log does not answer. */
   isLogAway = false;
-  /** Readings that failed, while the store is away. */
+  /** Readings that failed, while the store is unavailable. */
   numFailed = 0;
-  isAway = false;
+  isUnavailable = false;
 
   constructor() {
     const storedLook = () => ({
@@ -39,9 +39,9 @@ class SlowStore {
       dependsOn: () => true,
       read: () =>
         new Promise<ReadonlyMap<string, number>>((resolve, reject) => {
-          if (this.isAway) {
+          if (this.isUnavailable) {
             this.numFailed++;
-            reject(new Error('the store is away'));
+            reject(new Error('the store is unavailable'));
             return;
           }
           this.readings.push((value) => {
@@ -203,7 +203,7 @@ it('kept values of asked runs: what is read again because of its age is not kept
 it('kept values of asked runs: one that could not be read again is tried again after ten seconds', async () => {
   const store = new SlowStore();
   await store.ask(1);
-  store.isAway = true;
+  store.isUnavailable = true;
   const numFailedAfter = async (passedMs: number) => {
     nowMs += passedMs;
     expect(await store.ask()).toBe(1);

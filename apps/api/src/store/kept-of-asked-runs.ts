@@ -150,7 +150,7 @@ export class KeptOfAskedRuns<Value> {
 
   /**
    * Reads in one question what is not kept. A value that is being read is not read a second time, however long that takes, since what is new in it may be
-   * late: a slow reading that began anew with each question would never end.
+   * late: a slow reading that began again with each question would never end.
    */
   private keptOf(runIds: readonly string[]): ReadonlyMap<string, Kept<Value>> {
     const found = new Map<string, Kept<Value>>();
