@@ -14,14 +14,28 @@ import { ForkService } from './fork.service.js';
 
 const NUM_STEPS = 20;
 
+/** A store of which a test knows what happens after steps were read. */
+class WatchedStore extends StoreService {
+  afterSteps: (() => Promise<void>) | null = null;
+
+  override async queryRows<Row>(sql: string, params: Readonly<Record<string, unknown>>): Promise<Row[]> {
+    const rows = await super.queryRows<Row>(sql, params);
+    const { afterSteps } = this;
+    if (afterSteps === null || !sql.includes('num_tokens_to_here')) return rows;
+    this.afterSteps = null;
+    await afterSteps();
+    return rows;
+  }
+}
+
 let fixture: StoreFixture;
-let store: StoreService;
+let store: WatchedStore;
 let episodes: EpisodeService;
 
 beforeAll(async () => {
   fixture = await openStoreFixture();
   const config = configOver(fixture);
-  store = new StoreService(config);
+  store = new WatchedStore(config);
   store.takeAsReady();
   const starts = new RunStarts(store, new ControlChanges(null, store));
   episodes = new EpisodeService(store, starts, new TokenTexts(config), new ForkService(store));
@@ -76,3 +90,15 @@ it.each([
     expect(new Set(ofTwice)).toEqual(new Set(['first']));
   },
 );
+
+it('steps that are stored just after the rows were read, before their range is, are in the answer', async () => {
+  const key = await storeEpisode(range(0, NUM_STEPS - 1), false);
+  const payload = { ...sampleStep(), step: 18, observation: 'late' };
+  const late = episodeEvent({ logId: fixture.log.logId, ...key }, 'StepRecorded', 19, payload) as AnyEvent;
+  store.afterSteps = async () => {
+    await appendEvents(fixture.log, [late]);
+    await catchUp(fixture.log, fixture.client);
+  };
+  const { steps, nextStep } = await episodes.getSteps(key, { fromStep: 18, maxSteps: 2 });
+  expect([steps.map(({ step }) => step), nextStep]).toEqual([[18], null]);
+});

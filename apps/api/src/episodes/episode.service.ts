@@ -62,7 +62,7 @@ const GET_STEPS_OF_SEALED = selectSteps(`${STEP_COLUMNS}, (${GET_NUM_STEPS}) AS 
 
 const STEP_RANGE = `minOrNullIf(step, step >= {fromStep:UInt32}) AS first_step, maxOrNullIf(step, step >= {fromStep:UInt32}) AS last_step`;
 
-const GET_STEP_RANGE = `SELECT ${STEP_RANGE} FROM stored_steps WHERE ${OF_EPISODE}`;
+const GET_STEP_RANGE = `SELECT ${STEP_RANGE} FROM stored_steps WHERE ${OF_EPISODE} AND step >= {fromStep:UInt32}`;
 
 const GET_SUMS = `
   SELECT ${STEP_RANGE}, sum(cost_usd) AS cost_usd, toUInt32(countIf(${IS_POORER})) AS num_poorer_steps,
@@ -198,12 +198,12 @@ export class EpisodeService {
 
   private async toSteps(
     key: EpisodeParams,
-    { fromStep, maxSteps }: EpisodeQuery,
+    { maxSteps }: EpisodeQuery,
     { rows, numSteps, range: { firstStep, lastStep } }: StepsRead,
   ): Promise<EpisodeSteps> {
-    // An episode may lack so many steps that the next one is further away.
-    const isFurther = rows.length === 0 && firstStep !== null && firstStep > fromStep;
-    const found = isFurther ? await this.readSteps(GET_STEPS, key, { fromStep: firstStep, maxSteps }) : rows;
+    // An episode may lack so many steps that the next one is further away, and the rows may have been read just before there were some.
+    const isAgain = rows.length === 0 && firstStep !== null;
+    const found = isAgain ? await this.readSteps(GET_STEPS, key, { fromStep: firstStep, maxSteps }) : rows;
     return {
       steps: await this.withTexts(found),
       nextStep: nextStep(found, numSteps ?? (lastStep ?? -1) + 1),

@@ -14,7 +14,8 @@ export class MetricsController {
   @AccessAsOf('read')
   @ApiOperation({
     summary: 'Returns metrics of a run as series',
-    description: 'Of a run that trains, the answer may be up to ten seconds old.',
+    description:
+      'Of a run that trains, the answer may be ten seconds old, or as old as one reading of the store takes if that is longer; this holds for records that were stored before the question, too. Of a run whose log this server does not follow, it may be over a minute old.',
   })
   @ApiOkResponse({ type: MetricSeriesList })
   series(@Param() { runId }: RunParams, @Query() query: MetricsQuery): Promise<MetricSeriesList> {

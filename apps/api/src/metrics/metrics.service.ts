@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { isKeptRun } from '../store/kept-run.js';
 import { StoreService } from '../store/store.service.js';
 import { KeptSeries } from './kept-series.js';
 import type { MetricSeriesList, MetricSource, MetricsQuery } from './metrics.dto.js';
@@ -28,6 +29,7 @@ const SERIES = `
           AND (empty({names:Array(String)}) OR has({names:Array(String)}, name))
           AND ({source:String} = '' OR source = {source:String})
           AND isFinite(value)
+          AND ${isKeptRun('AND run_id = {runId:String}')}
         GROUP BY name, source, step
       )
     )
@@ -45,7 +47,10 @@ export class MetricsService {
 
   async series(runId: string, query: MetricsQuery): Promise<MetricSeriesList> {
     const kept = await this.kept.of(runId);
-    return kept === null ? this.readSeries(runId, query) : { series: kept.select(query) };
+    if (kept !== null) return { series: kept.select(query) };
+    const series = await this.readSeries(runId, query);
+    this.kept.keepBeside(runId);
+    return series;
   }
 
   private async readSeries(

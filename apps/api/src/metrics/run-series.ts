@@ -18,6 +18,9 @@ type Series = MetricSeriesList['series'][number];
 const FIRST_CAPACITY = 16;
 /** A step, a value and a time of 8 bytes each. */
 const BYTES_OF_POINT = 24;
+/** Of a series and of a run without points, about: objects, names and maps. */
+const BYTES_OF_SERIES = 700;
+const BYTES_OF_RUN = 1_000;
 
 /** One metric of one source: of each step the newest value, in the order of steps. An update that was redone after a crash logs twice. */
 class SeriesPoints {
@@ -32,7 +35,7 @@ class SeriesPoints {
   ) {}
 
   get sizeBytes(): number {
-    return this.steps.length * BYTES_OF_POINT;
+    return BYTES_OF_SERIES + this.steps.length * BYTES_OF_POINT;
   }
 
   /** Events may come in any order, and several times. */
@@ -104,9 +107,14 @@ export class RunSeries {
   private readonly offsets = new Map<string, number>();
 
   get sizeBytes(): number {
-    let size = 1;
+    let size = BYTES_OF_RUN;
     for (const points of this.series.values()) size += points.sizeBytes;
     return size;
+  }
+
+  /** Whether nothing was added. */
+  get isEmpty(): boolean {
+    return this.offsets.size === 0;
   }
 
   /** Newest offsets that were added, by log. */

@@ -101,7 +101,7 @@ interface MetricRow {
 }
 
 /** Figures of a run take a few kilobytes. */
-export const MOST_FIGURES = 2_000;
+const MOST_FIGURES = 2_000;
 const MOST_METRICS = 8;
 
 type Figures = Omit<RunActivity, 'lastActivityAt'>;

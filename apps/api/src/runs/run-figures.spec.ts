@@ -239,6 +239,19 @@ it('totals of a run: those that were read during a deletion are not kept', async
   expect(store.numQueries - before).toBe(2);
 });
 
+it('totals of a run: are those that were kept, though they go while the ones of another run are read', async () => {
+  const [kept, other] = [newRun(), newRun()];
+  const reader = totalsReader();
+  store.queryMs = 1_000;
+  for (const { ids, started } of [kept, other])
+    await write(started, ...episodeEvents({ ...ids, ordinal: 0 }));
+  vi.spyOn(performance, 'now').mockImplementation(() => store.nowMs);
+  await reader.read([kept.ids.runId]);
+  store.afterQuery = async () => reader.forget(kept.ids.runId);
+  const totalsOf = await reader.read([other.ids.runId, kept.ids.runId]);
+  expect([kept, other].map(({ ids }) => totalsOf(ids.runId).numEpisodes)).toEqual([1, 1]);
+});
+
 it('a run that was deleted has not started', async () => {
   const { ids, started } = newRun();
   const starts = new RunStarts(store, new ControlChanges(fixture.log, store, PATIENCE_MS));
@@ -261,11 +274,25 @@ it('runs: what their lists show is read before somebody asks, and again after a 
     await runs.list({ ...new RunsQuery(), sort: 'metric', metric: 'rollout/success' });
     return [items[0].runId, store.numQueries - before];
   };
-  const [first, second] = [newRun(), newRun()];
+  // Of two that start at one moment, the list has the one with the greater id first.
+  const [first, second, third] = [newRun(), newRun(), newRun()].sort((a, b) =>
+    a.ids.runId < b.ids.runId ? -1 : 1,
+  );
   await write(first.started, first.logged(1, NOW_US));
   await ahead.readAll();
   expect(await numAsked()).toEqual([first.ids.runId, 0]);
   await write(second.started);
   await ahead.readNews();
   expect(await numAsked()).toEqual([second.ids.runId, 0]);
+  // While the store does not have it: once, and not every five seconds.
+  await appendEvents(fixture.log, [third.started]);
+  const numOfNews = async () => {
+    const before = store.numQueries;
+    await ahead.readNews();
+    return store.numQueries - before;
+  };
+  expect([await numOfNews(), await numOfNews()]).toEqual([expect.toSatisfy((num) => num > 0), 0]);
+  await catchUp(fixture.log, fixture.client);
+  await ahead.readNews();
+  expect(await numAsked()).toEqual([third.ids.runId, 0]);
 });

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { asksAboutNow } from '../store/asked-moment.js';
 import { ControlChanges } from '../store/control-changes.js';
-import { mayStillAnswer, Patience, type ReadValue } from '../store/patience.js';
+import { Patience, type ReadValue } from '../store/patience.js';
 import { StoreService } from '../store/store.service.js';
 import { RunFactsReader } from './run-facts.js';
 import type { RunTotals } from './run-totals.dto.js';
@@ -75,8 +75,8 @@ interface TotalsReading extends Pick<AskedTotals, 'endedAt'> {
 }
 
 /**
- * Reads the totals of runs, of several at once. Those of a run with very many episodes may be up to ten seconds old, but are never from before
- * the run's end, its deletion, or a deletion of its episodes by this process.
+ * Reads the totals of runs, of several at once. Those of a run with very many episodes may be up to ten seconds old, or as old as a reading takes
+ * if that is longer, but are never from before the run's end, its deletion, or a deletion of its episodes by this process.
  */
 @Injectable()
 export class RunTotalsReader {
@@ -95,20 +95,20 @@ export class RunTotalsReader {
     if (runIds.length === 0 || !asksAboutNow()) return this.readNow(runIds);
     const factsOf = await this.runs.of(runIds);
     const nowMs = performance.now();
-    const asked = runIds.map((runId) => ({ runId, endedAt: factsOf.get(runId)?.endedAt }));
-    // Before they are due, so that a page that asks every few seconds does not wait for them.
-    const aging = asked.filter((one) => {
-      const kept = this.keptOf(one);
-      return kept === null || nowMs > (kept.readAtMs + kept.untilMs) / 2;
+    // What is kept is looked up once: while one run is waited for, that of another may go.
+    const asked = runIds.map((runId) => {
+      const one = { runId, endedAt: factsOf.get(runId)?.endedAt };
+      return { ...one, kept: this.keptOf(one) };
     });
+    // Before they are due, so that a page that asks every few seconds does not wait for them.
+    const aging = asked.filter(({ kept }) => kept === null || nowMs > (kept.readAtMs + kept.untilMs) / 2);
     const readingOf = this.readingsOf(aging);
     const patience = new Patience(this.changes.patienceMs);
     const found = new Map<string, RunTotals>();
-    for (const one of asked) {
-      const kept = this.keptOf(one);
-      const reading = kept === null || kept.untilMs <= nowMs ? readingOf.get(one.runId) : undefined;
+    for (const { runId, kept } of asked) {
+      const reading = kept === null || kept.untilMs <= nowMs ? readingOf.get(runId) : undefined;
       const totals = reading === undefined ? kept?.value : await patience.wait(reading.totals, kept);
-      if (totals !== undefined) found.set(one.runId, totals);
+      if (totals !== undefined) found.set(runId, totals);
     }
     return (runId) => found.get(runId) ?? { ...NO_EPISODES, ...NO_USAGE };
   }
@@ -118,13 +118,12 @@ export class RunTotalsReader {
     return kept?.endedAt === endedAt ? (kept ?? null) : null;
   }
 
-  /** Reads in one question what is not being read. */
+  /** Reads in one question what is not being read: a slow reading that began again with each question would never end. */
   private readingsOf(asked: readonly AskedTotals[]): ReadonlyMap<string, TotalsReading> {
-    const isNew = ({ runId, endedAt }: AskedTotals): boolean => {
+    const fresh = asked.filter(({ runId, endedAt }) => {
       const reading = this.readings.get(runId);
-      return reading?.endedAt !== endedAt || !mayStillAnswer(reading?.askedAtMs ?? -Infinity);
-    };
-    const fresh = asked.filter(isNew);
+      return reading === undefined || reading.endedAt !== endedAt;
+    });
     const askedAtMs = performance.now();
     const reading = this.readNow(fresh.map(({ runId }) => runId));
     for (const { runId, endedAt } of fresh) {

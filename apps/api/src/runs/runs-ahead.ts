@@ -1,14 +1,16 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { ControlEventKind } from '@retrace/trajectory';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ControlChanges } from '../store/control-changes.js';
-import { MOST_FIGURES, RunActivityReader } from './run-activity.js';
+import { type ControlChange, ControlChanges } from '../store/control-changes.js';
+import { RunActivityReader } from './run-activity.js';
 import { RunFactsReader } from './run-facts.js';
 import { RunsQuery } from './runs-query.dto.js';
 import { RunsService } from './runs.service.js';
 
 /** By which the page of runs sorts beside names and times. */
 const SORTED_METRIC = 'rollout/success';
+/** Those on the first pages of a list. */
+const MOST_RUNS = 200;
 const RUNS_AT_ONCE = 50;
 const LOOK_EVERY_MS = 5_000;
 const STOP_WITHIN_MS = 1_000;
@@ -18,11 +20,14 @@ const RARE_KINDS: ReadonlySet<string> = new Set<ControlEventKind>([
   ...(['RunStarted', 'TrainerClaimed', 'RunEnded', 'RunAnnotated'] as const),
 ]);
 
-/** Reads what lists of runs show before somebody asks for them: of all runs once the store is ready, and then of a run that started or ended. */
+/** Reads what lists of runs show before somebody asks for them: of the newest runs once the store is ready, and then of a run that started or ended. */
 @Injectable()
 export class RunsAhead implements OnModuleDestroy {
   private readonly stopping = new AbortController();
+  /** At the last look the store had every control record before this offset. */
   private settledOffset = 0;
+  /** At the last look the log ended before this offset, as far as it has control records. */
+  private seenOffset = 0;
   private following: Promise<void> = Promise.resolve();
 
   constructor(
@@ -51,24 +56,29 @@ export class RunsAhead implements OnModuleDestroy {
     await this.runs.list(new RunsQuery());
     if (this.stopping.signal.aborted) return;
     await this.activities.newestValues(SORTED_METRIC);
+    // The oldest first, since figures of the runs that were asked about last are kept.
     const newest = Array.from((await this.facts.all()).values())
-      .sort((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
-      .slice(0, MOST_FIGURES);
+      .sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
+      .slice(-MOST_RUNS);
     for (let from = 0; from < newest.length && !this.stopping.signal.aborted; from += RUNS_AT_ONCE) {
       const startedMs = performance.now();
-      await this.activities.read(newest.slice(from, from + RUNS_AT_ONCE).map(({ runId }) => runId));
+      const batch = newest.slice(from, from + RUNS_AT_ONCE).map(({ runId }) => runId);
+      await this.activities.read(batch).catch(() => undefined);
       await this.pause(performance.now() - startedMs);
     }
   }
 
-  /** A run that started or ended since, or that a person changed. */
+  /** A run that started or ended since, or that a person changed: once when the log has the record, and once when the store has it. */
   async readNews(): Promise<void> {
     const look = await this.changes.look();
     if (look === null) return;
+    const { seenOffset } = this;
     const records = look.since(this.settledOffset);
-    if (records === null || records.some(({ kind }) => RARE_KINDS.has(kind)))
-      await this.runs.list(new RunsQuery());
+    const isNews = ({ kind, offset }: ControlChange) =>
+      RARE_KINDS.has(kind) && (offset >= seenOffset || offset < look.storedOffset);
     this.settledOffset = look.storedOffset;
+    this.seenOffset = Math.max(seenOffset, look.storedOffset, (records?.at(-1)?.offset ?? -1) + 1);
+    if (records === null || records.some(isNews)) await this.runs.list(new RunsQuery());
   }
 
   private async pause(durationMs: number): Promise<void> {

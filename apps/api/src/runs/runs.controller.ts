@@ -48,7 +48,7 @@ export class RunsController {
   @ApiOperation({
     summary: 'Counts the episodes, steps, tokens and cost of a run',
     description:
-      'Of a run with very many episodes the answer may be up to ten seconds old, and have episodes that another process deleted meanwhile.',
+      'Of a run with very many episodes the answer may be ten seconds old, or as old as one reading of the store takes if that is longer, and have episodes that another process deleted meanwhile.',
   })
   @ApiOkResponse({ type: RunTotals })
   async getTotals(@Param() { runId }: RunParams): Promise<RunTotals> {

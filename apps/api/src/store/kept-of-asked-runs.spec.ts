@@ -13,6 +13,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+const LASTING = 99;
+
 /** A store with one run. It answers at once where a question is asked with the value, else when a test ends the reading. */
 class SlowStore {
   readonly readings: ((value: number) => void)[] = [];
@@ -22,6 +24,9 @@ class SlowStore {
   private readonly happened: ControlChange[] = [];
   /** Whether the log does not answer. */
   isLogAway = false;
+  /** Readings that failed, while the store is unavailable. */
+  numFailed = 0;
+  isUnavailable = false;
 
   constructor() {
     const storedLook = () => ({
@@ -33,7 +38,12 @@ class SlowStore {
       changes: { look, patienceMs: 1 } as unknown as ControlChanges,
       dependsOn: () => true,
       read: () =>
-        new Promise<ReadonlyMap<string, number>>((resolve) => {
+        new Promise<ReadonlyMap<string, number>>((resolve, reject) => {
+          if (this.isUnavailable) {
+            this.numFailed++;
+            reject(new Error('the store is unavailable'));
+            return;
+          }
           this.readings.push((value) => {
             resolve(new Map([['run', value]]));
           });
@@ -41,7 +51,13 @@ class SlowStore {
         }),
     };
     const mayBeLate = ({ kind }: ControlChange) => kind === 'MetricsLogged';
-    this.asked = new KeptOfAskedRuns({ ...options, mayBeLate, maxSize: 10, sizeOf: () => 1 });
+    this.asked = new KeptOfAskedRuns({
+      ...options,
+      mayBeLate,
+      maxSize: 10,
+      sizeOf: () => 1,
+      isLasting: (value) => value === LASTING,
+    });
     this.all = new KeptOfAllRuns({ ...options, mayBeLate });
   }
 
@@ -109,18 +125,16 @@ it.each(['asked', 'all'] as const)(
   },
 );
 
-it('values that may be late: one that has been read for over ten seconds is read a second time', async () => {
+it('values that may be late: one that has been read for over ten seconds is waited for, and kept as of its beginning', async () => {
   const store = new SlowStore();
-  await store.ask(1);
-  for (let i = 0; i < 2; i++) {
-    store.happen('MetricsLogged');
-    expect(await store.ask()).toBe(1);
-  }
-  nowMs += 10_001;
-  const answer = store.ask();
-  await store.endReading(2, 3);
-  await store.endReading(1, 2);
-  expect([await answer, await store.ask()]).toEqual([3, 3]);
+  const first = store.ask();
+  await vi.waitFor(() => expect(store.readings.length).toBe(1));
+  nowMs += 15_000;
+  store.happen('MetricsLogged');
+  const second = store.ask();
+  await store.endReading(0, 1);
+  expect([await first, await second, store.readings.length]).toEqual([1, 1, 1]);
+  expect([await store.ask(2), store.readings.length]).toEqual([2, 2]);
 });
 
 it('values that may be late: do not go back in time where all were read again meanwhile', async () => {
@@ -161,7 +175,7 @@ it.each(['asked', 'all'] as const)(
 
 it('kept values of asked runs: are read again beside the questions after a minute, and questions wait for it after five', async () => {
   const store = new SlowStore();
-  expect([await store.ask(1), store.asked.has('run')]).toEqual([1, true]);
+  expect([await store.ask(1), await store.asked.ofReady('run')]).toEqual([1, 1]);
   nowMs += 60_001;
   expect([await store.ask(), await store.ask(), store.readings.length]).toEqual([1, 1, 2]);
   store.readings[1](2);
@@ -170,7 +184,7 @@ it('kept values of asked runs: are read again beside the questions after a minut
   nowMs += 300_001;
   // The cache asks for the time once a millisecond.
   await sleep(5);
-  expect(store.asked.has('run')).toBe(false);
+  expect(await store.asked.ofReady('run')).toBe(undefined);
   expect(await store.ask(3)).toBe(3);
 });
 
@@ -184,4 +198,46 @@ it('kept values of asked runs: what is read again because of its age is not kept
   await store.endReading(1, 7);
   await store.endReading(2, 2);
   expect([await answer, await store.ask()]).toEqual([2, 2]);
+});
+
+it('kept values of asked runs: one that could not be read again is tried again after ten seconds', async () => {
+  const store = new SlowStore();
+  await store.ask(1);
+  store.isUnavailable = true;
+  const numFailedAfter = async (passedMs: number) => {
+    nowMs += passedMs;
+    expect(await store.ask()).toBe(1);
+    await new Promise(setImmediate);
+    return store.numFailed;
+  };
+  expect(await numFailedAfter(60_001)).toBe(1);
+  expect(await numFailedAfter(9_000)).toBe(1);
+  expect(await numFailedAfter(1_001)).toBe(2);
+});
+
+it('kept values of asked runs: one that needs no reading is ready, and is not shown late after the store has answered', async () => {
+  const store = new SlowStore();
+  expect([await store.asked.ofReady('run'), store.readings.length]).toEqual([undefined, 0]);
+  void store.ask();
+  await vi.waitFor(() => expect(store.readings.length).toBe(1));
+  // The store answers, with what is perhaps newer.
+  expect(await store.asked.ofReady('run')).toBe(undefined);
+  await store.endReading(0, 1);
+  await new Promise(setImmediate);
+  const answer = store.ask();
+  await store.endReading(1, 2);
+  expect(await answer).toBe(2);
+  expect([await store.asked.ofReady('run'), store.readings.length]).toEqual([2, 2]);
+  store.happen('RunEnded');
+  expect([await store.asked.ofReady('run'), store.readings.length]).toEqual([undefined, 2]);
+});
+
+it('kept values of asked runs: a lasting one has no age, until there is a change that may not be late', async () => {
+  const store = new SlowStore();
+  await store.ask(LASTING);
+  nowMs += 600_000;
+  await sleep(5);
+  expect([await store.asked.ofReady('run'), store.readings.length]).toEqual([LASTING, 1]);
+  store.happen('RunStarted');
+  expect(await store.asked.ofReady('run')).toBe(undefined);
 });

@@ -119,7 +119,7 @@ export interface paths {
         };
         /**
          * Counts the episodes, steps, tokens and cost of a run
-         * @description Of a run with very many episodes the answer may be up to ten seconds old, and have episodes that another process deleted meanwhile.
+         * @description Of a run with very many episodes the answer may be ten seconds old, or as old as one reading of the store takes if that is longer, and have episodes that another process deleted meanwhile.
          */
         get: operations["RunsController_getTotals"];
         put?: never;
@@ -251,7 +251,7 @@ export interface paths {
         };
         /**
          * Returns metrics of a run as series
-         * @description Of a run that trains, the answer may be up to ten seconds old.
+         * @description Of a run that trains, the answer may be ten seconds old, or as old as one reading of the store takes if that is longer; this holds for records that were stored before the question, too. Of a run whose log this server does not follow, it may be over a minute old.
          */
         get: operations["MetricsController_series"];
         put?: never;
