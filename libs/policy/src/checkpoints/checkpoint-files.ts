@@ -112,7 +112,8 @@ export class CheckpointFiles {
   /** Gives a file its name, if it can be read here: who wrote it may be another user. */
   protected async take({ path, sha256, sizeBytes }: AdoptedFile): Promise<void> {
     const file = await open(path, 'r');
-    const { size } = await file.stat().finally(() => file.close());
+    const { size } = await file.stat();
+    await file.close();
     requireContent({ sha256, sizeBytes }, { sha256, sizeBytes: size });
     await rename(path, this.pathOf(sha256));
   }
