@@ -2,9 +2,16 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBackend } from '@retrace/compute';
 import { resolveRecipe, type Recipe } from '@retrace/config';
-import { CheckpointFiles, LORA_TARGETS, startFromCheckpoint, type TrainingBatch } from '@retrace/policy';
-import { TensorflowEngine, type UpdateEngine } from '@retrace/trainer';
+import {
+  CheckpointFiles,
+  LORA_TARGETS,
+  openPolicyText,
+  startFromCheckpoint,
+  type TrainingBatch,
+} from '@retrace/policy';
+import { openEndpointTeacher, TensorflowEngine, type UpdateEngine } from '@retrace/trainer';
 import { readAdapterFile, TinkerEngine } from '@retrace/trainer/tinker';
+import type { TokenBatch } from '@retrace/trajectory';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StepLoss } from '../../apps/trainer/src/engine/update-engine.js';
 import { describeUpdateEngine } from '../../apps/trainer/src/engine/update-engine.contract.js';
@@ -157,6 +164,38 @@ describe.skipIf('unavailable' in server)(
         );
         expect(gradientDifference(gradients, await local.takeGradients())).toBeLessThan(GRADIENT_TOLERANCE);
         await Promise.all([engine.close(), local.close()]);
+      },
+      RUN_MS,
+    );
+
+    it(
+      'teaches: its base model gives prompts the logprobs of TensorFlow.js',
+      async () => {
+        const local = await TensorflowEngine.open(options({ ...recipe, engine: { kind: 'tensorflow' } }));
+        const { tokenizer } = await openPolicyText({
+          tokenizer: 'model',
+          words: [],
+          directory: server.model,
+        });
+        const endpoint = { kind: 'tinker', url: server.url, model: server.model } as const;
+        const teacher = await openEndpointTeacher(
+          { distillation: { coefficient: 1, withReward: false, teacher: { endpoint } } },
+          {
+            ...{ tokenizer, maxPositions: 512, variables: {}, onNotice: () => undefined },
+            signal: new AbortController().signal,
+          },
+        );
+        if (teacher === null) throw new Error('the recipe names no server');
+        const actionTokens = Int32Array.from([...MASK.keys()].filter((n) => MASK[n] === 1));
+        const told = await teacher.read({
+          ...{ columns: {} as never, batch: { ...TOKENS, actionTokens } as TokenBatch },
+          mask: new Uint8Array(actionTokens.length).fill(1),
+        });
+        // An adapter's matrices B are 0 at first.
+        const own = await logprobsOf(local);
+        const expected = Float32Array.from(actionTokens, (n) => own[n]);
+        expect(largestDifference(told, expected)).toBeLessThan(LOGPROB_TOLERANCE);
+        await Promise.all([teacher.close(), local.close()]);
       },
       RUN_MS,
     );

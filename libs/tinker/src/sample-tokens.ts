@@ -2,9 +2,12 @@ import { listOf, type TinkerAnswer } from './answer.js';
 import type { TinkerClient } from './tinker-client.js';
 import { TinkerError } from './tinker-error.js';
 
-/** A turn that a saved policy is asked for. */
+/** Begins the paths of what was saved in a server. */
+const SAVED = 'tinker://';
+
+/** A turn that a policy is asked for. */
 export interface SampleRequest {
-  /** The policy, as `TrainingModel.saveForSampler` names it. */
+  /** The policy, as `TrainingModel.saveForSampler` names it, or the name of a base model. */
   readonly path: string;
   readonly tokenIds: ArrayLike<number>;
   readonly maxTokens: number;
@@ -39,7 +42,7 @@ export async function sampleTokens(
     num_samples: 1,
     prompt: { chunks: [{ type: 'encoded_text', tokens: Array.from(tokenIds) }] },
     sampling_params: { max_tokens: maxTokens, temperature, top_k: topK, top_p: topP, seed, stop },
-    model_path: path,
+    ...(path.startsWith(SAVED) ? { model_path: path } : { base_model: path }),
     prompt_logprobs: promptLogprobs,
     type: 'sample',
   };

@@ -14,6 +14,8 @@ export interface TinkerClientOptions {
   readonly patienceMs?: number;
   /** Longest time for a result that the server says it works on (default 30 min). */
   readonly resultTimeoutMs?: number;
+  /** Called when the server counts as down; it is asked again until the patience ends. */
+  readonly onDown?: (error: EndpointError) => void;
 }
 
 export interface CallOptions {
@@ -65,6 +67,7 @@ export class TinkerClient {
       isPatient: true,
       maxFailuresInARow: Number.POSITIVE_INFINITY,
       maxAnswerBytes: MAX_ANSWER_BYTES,
+      onDown: options.onDown,
     });
     this.headers = options.apiKey === undefined ? {} : { 'x-api-key': options.apiKey };
   }

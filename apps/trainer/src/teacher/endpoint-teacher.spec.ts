@@ -26,6 +26,24 @@ const VLLM: Record<string, (asked: Asked) => readonly [status: number, body: unk
   },
 };
 
+const tokensOf = (body: unknown): number[] =>
+  (body as { readonly prompt: { readonly chunks: { readonly tokens: number[] }[] } }).prompt.chunks[0].tokens;
+
+/** A server of the Tinker API with the same model. */
+function tinker(told: (entries: (number | null)[]) => (number | null)[]): typeof VLLM {
+  const prompts: number[][] = [];
+  return {
+    'GET /api/v1/healthz': () => [200, { status: 'ok' }],
+    'POST /api/v1/asample': ({ body }) => [200, { request_id: `${prompts.push(tokensOf(body)) - 1}` }],
+    'POST /api/v1/retrieve_future': ({ body }) => {
+      const { request_id: id } = body as { readonly request_id: string };
+      const entries = prompts[Number(id)].map((token, n) => (n === 0 ? null : -token - n / 8));
+      const sequences = [{ tokens: [1], logprobs: [-1], stop_reason: 'length' }];
+      return [200, { type: 'sample', sequences, prompt_logprobs: told(entries) }];
+    },
+  };
+}
+
 const tokenizer = createTokenizer('byte', []);
 /** Two sequences, of five tokens and of four; of the first, the two last are not asked about. */
 const BATCH = {
@@ -96,6 +114,40 @@ describe('EndpointTeacher', () => {
       [1, 2, 3, 4],
     ]);
     expect(notices).toEqual([]);
+  });
+
+  it.each([
+    ['a base model', 'Qwen/Qwen3-8B', 'base_model', (entries: (number | null)[]) => entries],
+    // SkyRL's JAX server leaves the first token out.
+    [
+      'a saved policy',
+      'tinker://a/sampler_weights/b',
+      'model_path',
+      (entries: (number | null)[]) => entries.slice(1),
+    ],
+  ])('asks a Tinker server for %s', async (_, model, field, told) => {
+    const logprobs = await read(open(tinker(told), { kind: 'tinker', model, maxRetries: undefined }));
+    expect(logprobs).toEqual(Float32Array.of(-8.125, -7.25, 0, -4.375));
+    const samples = asked.filter(({ route }) => route === 'POST /api/v1/asample').map(({ body }) => body);
+    expect(samples.slice(1).map(tokensOf)).toEqual([
+      [9, 8, 7],
+      [1, 2, 3, 4],
+    ]);
+    for (const sample of samples) expect(sample).toMatchObject({ [field]: model, prompt_logprobs: true });
+    expect(notices).toEqual([expect.stringContaining('does not tell its tokens') as string]);
+  });
+
+  it('refuses a Tinker server without the model, or without logprobs of prompts', async () => {
+    const endpoint = { kind: 'tinker', model: 'none', maxRetries: undefined } as const;
+    const unknown: typeof VLLM = {
+      ...tinker((entries) => entries),
+      'POST /api/v1/asample': () => [404, { detail: 'no such model' }],
+    };
+    await expect(open(unknown, endpoint)).rejects.toMatchObject(refusal('no such model'));
+    const silent = tinker((entries) => entries.map(() => null));
+    await expect(open(silent, endpoint)).rejects.toMatchObject(
+      refusal("it has no logprobs of the prompt's tokens for none"),
+    );
   });
 
   it('asks SGLang too, whose model needs no name', async () => {

@@ -1,46 +1,20 @@
 import { setMaxListeners } from 'node:events';
-import { tokenServer } from '@retrace/chat';
-import type { Recipe, TeacherEndpointRecipe } from '@retrace/config';
-import {
-  describeTokenizer,
-  describeVllmModel,
-  EndpointError,
-  openTokenEngine,
-  ServiceClient,
-  type EngineOptions,
-  type TokenEngine,
-} from '@retrace/endpoints';
-import { encodePlain, type Tokenizer } from '@retrace/policy';
+import type { Recipe } from '@retrace/config';
+import { EndpointError } from '@retrace/endpoints';
+import { TinkerError, type TinkerErrorCode } from '@retrace/tinker';
 import { TrainerError } from '../trainer-error.js';
+import { refused, teacherServer, type TeacherServer, type TeacherServerOptions } from './teacher-server.js';
 import type { AskedTokens, Teacher } from './teacher.js';
 
-interface EndpointTeacherOptions {
-  readonly endpoint: TeacherEndpointRecipe;
-  /** Of the policy that learns. */
-  readonly tokenizer: Tokenizer;
-  /** Longest context of the policy that learns, tokens. */
-  readonly maxPositions: number;
-  /** The trainer's environment, which holds the API key. */
-  readonly variables: Readonly<Record<string, string | undefined>>;
-  readonly onNotice: (message: string) => void;
-  readonly signal: AbortSignal;
-}
-
-const CONCURRENCY = 16;
-const TIMEOUT_MS = 120_000;
-const MAX_RETRIES = 3;
-const DEADLINE_MS = 600_000;
 /** Longest time that the start waits for a server that is down; the first update waits longer. */
 const START_MS = 5_000;
-/** Pause before a server that counts as down is asked again. */
-const DOWN_PAUSE_MS = 2_000;
-/** Digits, scripts, white space and brackets: what tokenizers differ in. */
-const TEST_TEXT = 'Retrace 0123456789: naïve café, 東京 🙂 Привет\n\t  if (x == y) { return "z"; }';
+/** Errors of a Tinker server that the next start would meet again. */
+const FINAL_CODES: ReadonlySet<TinkerErrorCode> = new Set(['REFUSED', 'MODEL_LOST', 'CHECKPOINT_UNKNOWN']);
 
 /** The server that teaches, where the recipe names one. @throws TrainerError as `EndpointTeacher.open` */
 export async function openEndpointTeacher(
   { distillation }: Pick<Recipe, 'distillation'>,
-  options: Omit<EndpointTeacherOptions, 'endpoint'>,
+  options: Omit<TeacherServerOptions, 'endpoint'>,
 ): Promise<EndpointTeacher | null> {
   const endpoint = distillation?.teacher.endpoint;
   return endpoint ? EndpointTeacher.open({ ...options, endpoint }) : null;
@@ -48,32 +22,14 @@ export async function openEndpointTeacher(
 
 /** A server that scores the tokens of prompts for the recipe's teacher. A request waits, until its deadline, for a server that is down. */
 export class EndpointTeacher implements Teacher {
-  private readonly asking: EngineOptions;
-  private readonly service: ServiceClient;
-  private readonly engine: TokenEngine;
+  private readonly server: TeacherServer;
   /** Whether the server was checked and has not been down since; after that, another server may answer at its address. */
   private isChecked = false;
 
-  private constructor(private readonly options: EndpointTeacherOptions) {
-    const { endpoint, onNotice } = options;
-    const { url, kind } = endpoint;
-    this.asking = {
-      timeoutMs: endpoint.timeoutMs ?? TIMEOUT_MS,
-      maxRetries: endpoint.maxRetries ?? MAX_RETRIES,
-      deadlineMs: endpoint.deadlineMs ?? DEADLINE_MS,
-      headers: authorization(endpoint, options.variables),
-    };
-    this.service = new ServiceClient({
-      url,
-      concurrency: endpoint.concurrency ?? CONCURRENCY,
-      isPatient: true,
-      downPauseMs: DOWN_PAUSE_MS,
-      onDown: ({ message }) => {
-        this.isChecked = false;
-        onNotice(`the update waits for the teacher at ${url}: ${message}`);
-      },
+  private constructor(private readonly options: TeacherServerOptions) {
+    this.server = teacherServer(options, () => {
+      this.isChecked = false;
     });
-    this.engine = openTokenEngine(kind, this.service, this.asking);
   }
 
   /**
@@ -81,11 +37,10 @@ export class EndpointTeacher implements Teacher {
    *
    * @throws TrainerError `TEACHER_REFUSED` for a server that refuses, has another tokenizer than the policy, or reads shorter contexts
    */
-  static async open(options: EndpointTeacherOptions): Promise<EndpointTeacher> {
+  static async open(options: TeacherServerOptions): Promise<EndpointTeacher> {
     const teacher = new EndpointTeacher(options);
-    const { deadlineMs = DEADLINE_MS } = teacher.asking;
     try {
-      await teacher.check(Math.min(START_MS, deadlineMs));
+      await teacher.check(Math.min(START_MS, teacher.server.deadlineMs));
     } catch (error) {
       const reason = asTeacherError(error, options.endpoint.url);
       const isDown = reason instanceof TrainerError && reason.code === 'TEACHER_UNAVAILABLE';
@@ -126,17 +81,13 @@ export class EndpointTeacher implements Teacher {
   }
 
   close(): Promise<void> {
-    return this.service.close();
+    return this.server.close();
   }
 
-  /** Requires that the server can teach. */
-  private async check(deadlineMs = this.asking.deadlineMs): Promise<void> {
-    const { service, options } = this;
-    const asking = { ...this.asking, deadlineMs };
+  private async check(deadlineMs = this.server.deadlineMs): Promise<void> {
     this.isChecked = true;
     try {
-      if (tokenServer(options.endpoint.kind).servesByName) await requireContexts(service, asking, options);
-      await requireTokenizer(service, asking, options);
+      await this.server.check(deadlineMs);
     } catch (error) {
       this.isChecked = false;
       throw error;
@@ -151,9 +102,9 @@ export class EndpointTeacher implements Teacher {
   ): Promise<void> {
     const [from, end] = [sequenceOffsets[s], endOfAsked(mask, sequenceOffsets, s)];
     if (end === from) return;
-    const { url, model } = this.options.endpoint;
+    const { url } = this.options.endpoint;
     const context = Array.from(tokenIds.subarray(from, end));
-    const scored = await this.engine.score({ tokenIds: context, model: model ?? '' }, signal);
+    const scored = await this.server.score(context, signal);
     for (let n = from; n < end; n++) {
       if (mask[n] === 0) continue;
       if (!Number.isFinite(scored[n - from])) throw refused(url, withoutLogprob(context, n - from));
@@ -176,66 +127,15 @@ function withoutLogprob(context: readonly number[], position: number): string {
   return `it has no logprob of token ${context[position]}, at position ${position} of its context; a teacher must give each token a probability`;
 }
 
-async function requireContexts(
-  service: ServiceClient,
-  asking: EngineOptions,
-  { endpoint, maxPositions, signal }: EndpointTeacherOptions,
-): Promise<void> {
-  const { maxTokens } = await describeVllmModel(service, asking, { model: endpoint.model ?? '', signal });
-  // A prompt leaves room for one token that the server samples.
-  if (maxTokens > maxPositions) return;
-  const rule = `those of the policy have ${maxPositions}, and a server wants room for one more; give it longer ones, or lower maxPositions`;
-  throw refused(endpoint.url, `it reads contexts of ${maxTokens} tokens; ${rule}`);
-}
-
-async function requireTokenizer(
-  service: ServiceClient,
-  asking: EngineOptions,
-  { endpoint: { url, model }, tokenizer, signal, onNotice }: EndpointTeacherOptions,
-): Promise<void> {
-  const told = await describeTokenizer(service, asking, { model: model ?? '', text: TEST_TEXT, signal });
-  if (told.hash === null && told.tokenIds === null) {
-    onNotice(
-      `the teacher at ${url} does not tell its tokens; it must have the tokenizer of the policy, ${tokenizer.hash.slice(0, 12)}`,
-    );
-    return;
-  }
-  const isSame =
-    told.tokenIds === null
-      ? told.hash === tokenizer.hash
-      : isEqual(told.tokenIds, encodePlain(tokenizer, TEST_TEXT));
-  if (isSame) return;
-  const own = `that of the policy, ${tokenizer.hash.slice(0, 12)}`;
-  throw refused(url, `it has another tokenizer than ${own}; a teacher must read the tokens of the policy`);
-}
-
-function isEqual(a: Int32Array, b: Int32Array): boolean {
-  return a.length === b.length && a.every((id, i) => id === b[i]);
-}
-
-/** @throws TrainerError `TEACHER_REFUSED` where the variable is not set */
-function authorization(
-  { url, apiKeyVariable }: TeacherEndpointRecipe,
-  variables: EndpointTeacherOptions['variables'],
-): Record<string, string> {
-  if (!apiKeyVariable) return {};
-  const key = variables[apiKeyVariable] ?? '';
-  if (key !== '') return { authorization: `Bearer ${key}` };
-  throw refused(
-    url,
-    `apiKeyVariable is ${apiKeyVariable}, which is not set in the environment of the trainer`,
-  );
-}
-
 /** Converts to an error of the trainer, which is final where the next start would fail in the same way. */
 function asTeacherError(error: unknown, url: string): unknown {
-  if (!(error instanceof EndpointError)) return error;
-  const isFinal = error.code === 'UNSUPPORTED' || (error.code === 'HTTP_STATUS' && !error.isTemporary);
-  if (isFinal) return refused(url, error.message, error);
+  if (!(error instanceof EndpointError || error instanceof TinkerError)) return error;
+  if (isFinal(error)) return refused(url, error.message, error);
   const message = `distillation.teacher.endpoint: no answer of ${url} in time (${error.message})`;
   return new TrainerError('TEACHER_UNAVAILABLE', message, { cause: error });
 }
 
-function refused(url: string, why: string, cause?: unknown): TrainerError {
-  return new TrainerError('TEACHER_REFUSED', `distillation.teacher.endpoint ${url}: ${why}`, { cause });
+function isFinal(error: EndpointError | TinkerError): boolean {
+  if (error instanceof TinkerError) return FINAL_CODES.has(error.code);
+  return error.code === 'UNSUPPORTED' || (error.code === 'HTTP_STATUS' && !error.isTemporary);
 }

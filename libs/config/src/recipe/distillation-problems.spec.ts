@@ -32,6 +32,18 @@ describe('a recipe with a teacher', () => {
       'distillation.teacher.endpoint.url: got "http://127.0.0.1:8000/v1", must be http(s)://host:port without a path',
     ],
     [
+      [
+        'distillation.teacher={"endpoint": {"kind": "tinker", "url": "http://127.0.0.1:8000/services/tinker"}}',
+      ],
+      'distillation.teacher.endpoint.model: missing, must be the name under which the server serves the teacher',
+    ],
+    [
+      [
+        'distillation.teacher={"endpoint": {"kind": "tinker", "url": "https://host/services/tinker", "model": "m", "timeoutMs": 5}}',
+      ],
+      'distillation.teacher.endpoint.timeoutMs: got 5, must be absent with kind "tinker"; deadlineMs is its limit',
+    ],
+    [
       [teacherAt('http://key@127.0.0.1:8000')],
       /distillation\.teacher\.endpoint\.url: must have no user name and no password; a key goes into apiKeyVariable/,
     ],

@@ -40,14 +40,22 @@ export function distillationProblems(recipe: Recipe): string[] {
 
 /** A server tells logprobs at temperature 1 only, and may answer otherwise tomorrow. */
 function endpointProblems(
-  { kind, url, model }: TeacherEndpointRecipe,
+  { kind, url, model, timeoutMs, maxRetries }: TeacherEndpointRecipe,
   { collection: { temperature }, updateTokens, optimizer: { guard }, advantage: { resampling } }: Recipe,
 ): string[] {
   const place = 'distillation.teacher.endpoint';
   const again = 'an update is made again with what the server said of the tokens of its steps';
-  const problems = addressProblems(`${place}.url`, url);
-  if (tokenServer(kind).servesByName && !model)
+  const problems = addressProblems(`${place}.url`, url, kind === 'tinker');
+  if ((kind === 'tinker' || tokenServer(kind).servesByName) && !model)
     problems.push(`${place}.model: missing, must be the name under which the server serves the teacher`);
+  if (kind === 'tinker') {
+    for (const [field, value] of Object.entries({ timeoutMs, maxRetries })) {
+      if (value !== undefined)
+        problems.push(
+          `${place}.${field}: got ${value}, must be absent with kind "tinker"; deadlineMs is its limit`,
+        );
+    }
+  }
   if (temperature !== 1) {
     problems.push(
       `collection.temperature: got ${temperature}, must be 1 with ${place}: servers tell the logprobs of a prompt at that temperature`,
@@ -67,11 +75,11 @@ function endpointProblems(
   return problems;
 }
 
-function addressProblems(field: string, url: string): string[] {
+function addressProblems(field: string, url: string, mayHavePath: boolean): string[] {
   const address = URL.canParse(url) ? new URL(url) : null;
   if (address !== null && (address.username !== '' || address.password !== ''))
     return [`${field}: must have no user name and no password; a key goes into apiKeyVariable`];
-  const isPlain =
-    address !== null && /^https?:$/.test(address.protocol) && `${address.origin}/` === address.href;
-  return isPlain ? [] : [`${field}: got "${url}", must be http(s)://host:port without a path`];
+  const isPlain = address !== null && (mayHavePath || `${address.origin}/` === address.href);
+  if (isPlain && /^https?:$/.test(address.protocol)) return [];
+  return [`${field}: got "${url}", must be http(s)://host:port${mayHavePath ? '' : ' without a path'}`];
 }

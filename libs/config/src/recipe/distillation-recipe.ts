@@ -3,13 +3,15 @@ import { IsBoolean, IsDefined, IsIn, IsOptional, Matches, Type, ValidateNested }
 import { IsLine, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 import { InitRecipe } from './init-recipe.js';
 
+const TEACHER_SERVER_KINDS = [...TOKEN_SERVER_KINDS, 'tinker'] as const;
+
 /** A server that says how likely the tokens of a prompt are for its model, which must read the policy's tokens. */
 export class TeacherEndpointRecipe {
-  /** Kind of server; `vllm` is also `retrace serve`. */
-  @IsIn(TOKEN_SERVER_KINDS) readonly kind!: TokenServerKind;
-  /** Address of the server, without a path: `http://127.0.0.1:8000`. */
+  /** Kind of server; `vllm` is also `retrace serve`, `tinker` one of the Tinker API. */
+  @IsIn(TEACHER_SERVER_KINDS) readonly kind!: TokenServerKind | 'tinker';
+  /** Address of the server, without a path: `http://127.0.0.1:8000`; with any path for `tinker`. */
   @IsLine({ maxLength: 2000 }) readonly url!: string;
-  /** Name under which a vLLM server serves the teacher; SGLang serves one model. */
+  /** Name under which a vLLM server serves the teacher; SGLang serves one model. For `tinker`: a base model of the server, or the path (`tinker://…`) of a policy that was saved there for samplers. */
   @IsOptional() @IsLine({ maxLength: 4096 }) readonly model?: string;
   /** Name of the environment variable of the trainer that holds the server's API key; without it, none is sent. */
   @IsOptional() @IsLine({ maxLength: 200 }) readonly apiKeyVariable?: string;
@@ -17,11 +19,11 @@ export class TeacherEndpointRecipe {
   @IsOptional()
   @IsWholeNumberFrom(1, 1000, { unit: 'requests', why: 'a server queues more' })
   readonly concurrency?: number;
-  /** Time limit of one request. @defaultValue 120000 */
+  /** Time limit of one request; not for `tinker`. @defaultValue 120000 */
   @IsOptional()
   @IsWholeNumberFrom(1, 300_000, { unit: 'milliseconds', why: 'the HTTP client waits no longer' })
   readonly timeoutMs?: number;
-  /** Number of times that a request is made again after a temporary failure. @defaultValue 3 */
+  /** Number of times that a request is made again after a temporary failure; not for `tinker`. @defaultValue 3 */
   @IsOptional()
   @IsWholeNumberFrom(0, 100, { unit: 'attempts', why: 'an update waits for all of them' })
   readonly maxRetries?: number;

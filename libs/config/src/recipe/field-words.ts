@@ -384,16 +384,18 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
     "SHA-256 of the directory's weights; set when a run begins, and not by hand.",
   'distillation.teacher.endpoint':
     'A server that reads the tokens for the teacher, with any engine. What it said is read from the recorded tokens when an update is made again, so `updateTokens` must be true.',
-  'distillation.teacher.endpoint.kind': 'Kind of server; `vllm` is also `retrace serve`.',
-  'distillation.teacher.endpoint.url': 'Address of the server, without a path: `http://127.0.0.1:8000`.',
+  'distillation.teacher.endpoint.kind':
+    'Kind of server; `vllm` is also `retrace serve`, `tinker` one of the Tinker API.',
+  'distillation.teacher.endpoint.url':
+    'Address of the server, without a path: `http://127.0.0.1:8000`; with any path for `tinker`.',
   'distillation.teacher.endpoint.model':
-    'Name under which a vLLM server serves the teacher; SGLang serves one model.',
+    'Name under which a vLLM server serves the teacher; SGLang serves one model. For `tinker`: a base model of the server, or the path (`tinker://…`) of a policy that was saved there for samplers.',
   'distillation.teacher.endpoint.apiKeyVariable':
     "Name of the environment variable of the trainer that holds the server's API key; without it, none is sent.",
   'distillation.teacher.endpoint.concurrency': 'Most requests at one time.',
-  'distillation.teacher.endpoint.timeoutMs': 'Time limit of one request.',
+  'distillation.teacher.endpoint.timeoutMs': 'Time limit of one request; not for `tinker`.',
   'distillation.teacher.endpoint.maxRetries':
-    'Number of times that a request is made again after a temporary failure.',
+    'Number of times that a request is made again after a temporary failure; not for `tinker`.',
   'distillation.teacher.endpoint.deadlineMs':
     'Time limit of one request with its repetitions, also while the server is down or refuses for its rate limit.',
   'distillation.coefficient': 'Weight of the reverse KL.',
