@@ -31,12 +31,12 @@ export interface RolloutParts extends Rollouts {
   readonly backendReason: string;
 }
 
-/** Parts that a collector has in common with a trainer of its process. */
+/** Parts that a collector or a validator has in common with a trainer of its process. */
 export interface SharedParts {
   /** Open already; the caller closes it. */
   readonly log: EventLog;
   readonly offered: OfferedPolicy;
-  /** Gets what the collector writes. */
+  /** Gets what they write. */
   readonly known: KnownEvents;
 }
 

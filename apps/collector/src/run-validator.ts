@@ -1,20 +1,30 @@
 import { join } from 'node:path';
 import type { Supervised, ValidatorConfig } from '@retrace/process';
-import { runRolloutRole, type RolloutParts } from './run-rollout-role.js';
+import { runRolloutRole, type RolloutParts, type SharedParts } from './run-rollout-role.js';
 import { Validator, type Evaluation, type ValidatorOptions } from './validation/validator.js';
 
-/** Validates and tests the policies of one run until the run ends, or until the process is asked to stop. */
-export async function runValidator(config: ValidatorConfig, supervised: Supervised): Promise<void> {
+/**
+ * Validates and tests the policies of one run until the run ends, or until the process is asked to stop.
+ *
+ * @param shared where the trainer is in the same process: then nothing is validated before the first update, since training would wait
+ */
+export async function runValidator(
+  config: ValidatorConfig,
+  supervised: Supervised,
+  shared?: SharedParts,
+): Promise<void> {
   const { runId, spool } = config;
   await runRolloutRole(config, {
     supervised,
     source: 'validator',
+    shared,
     lockName: `validator-${runId}`,
     spoolDirectory: spool && join(spool.directory, `${runId}-validator`),
     work: async (parts) => {
       const { detail, onValidated } = await serveMetrics(config, parts);
       supervised.send({ type: 'ready', detail: `${parts.backendReason}${detail}` });
-      await new Validator({ ...parts, onStarted: logStart, onValidated }).run();
+      const afterUpdate = shared !== undefined;
+      await new Validator({ ...parts, afterUpdate, onStarted: logStart, onValidated }).run();
     },
   });
 }

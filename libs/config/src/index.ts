@@ -32,7 +32,7 @@ export {
 } from './recipe/data-problems.js';
 export { DataContentsRecipe, type DataOrigin, DataRecipe, DataSourceRecipe } from './recipe/data-recipe.js';
 export { engineOf } from './recipe/engine-problems.js';
-export { isColocated } from './recipe/colocation.js';
+export { isColocated, isValidatorColocated } from './recipe/colocation.js';
 export { ProcessRecipe } from './recipe/process-recipe.js';
 export { EngineRecipe } from './recipe/engine-recipe.js';
 export { EndpointRecipe, endpointUrls, MAX_LOGPROB_DIFFERENCE } from './recipe/endpoint-recipe.js';

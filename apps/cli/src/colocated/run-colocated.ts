@@ -1,46 +1,50 @@
-import { runCollector } from '@retrace/collector';
+import { runCollector, runValidator } from '@retrace/collector';
 import { openLog } from '@retrace/log';
 import { OfferedPolicy } from '@retrace/policy';
-import { readCollectorConfig, readTrainerConfig, type RoleMessage, type Supervised } from '@retrace/process';
+import type { RoleMessage, Supervised } from '@retrace/process';
 import { runTrainer } from '@retrace/trainer';
 import { KnownEvents } from '@retrace/trajectory/codec';
+import { readColocatedConfig } from './colocated-config.js';
 
 type ReadyMessage = Extract<RoleMessage, { type: 'ready' }>;
+type Part = (supervised: Supervised) => Promise<unknown>;
 
 /**
- * Trainer and collector of a run in this process, until the run ends or the process is asked to stop: the same two as in processes of their own,
- * around one log and one TensorFlow. The trainer offers each policy to the collector as soon as it is made. Where one of them fails, both end.
+ * Trainer and collector of a run in this process, and its validator where the environment says so, until the run ends or the process is asked to
+ * stop: the same as in processes of their own, around one log and one TensorFlow. The trainer offers each policy to the collector as soon as it is
+ * made. Where one of them fails, all end.
  */
 export async function runColocated(environment: NodeJS.ProcessEnv, supervised: Supervised): Promise<void> {
-  const trainerConfig = readTrainerConfig(environment);
-  const { metricsAddress } = trainerConfig;
-  // The collector's metrics are at the port after the trainer's, as in a process of its own.
-  const collectorConfig = {
-    ...readCollectorConfig(environment),
-    metricsAddress: metricsAddress && {
-      ...metricsAddress,
-      port: metricsAddress.port && metricsAddress.port + 1,
-    },
-  };
-  const failed = new AbortController();
-  const [ofTrainer, ofCollector] = readyTogether(supervised, failed.signal);
-  const log = await openLog(trainerConfig.log, 'trainer');
+  const config = readColocatedConfig(environment);
+  const log = await openLog(config.trainer.log, 'trainer');
   const shared = { log, offered: new OfferedPolicy(), known: new KnownEvents() };
-  const endBoth = (error: unknown): never => {
-    failed.abort();
-    throw error;
-  };
-  const [trained, collected] = await Promise.allSettled([
-    runTrainer(trainerConfig, ofTrainer, environment, shared).catch(endBoth),
-    runCollector(collectorConfig, ofCollector, environment, shared).catch(endBoth),
-  ]);
+  const { validator } = config;
+  const parts: Part[] = [
+    (ofTrainer) => runTrainer(config.trainer, ofTrainer, environment, shared),
+    (ofCollector) => runCollector(config.collector, ofCollector, environment, shared),
+    ...(validator === null
+      ? []
+      : [(ofValidator: Supervised) => runValidator(validator, ofValidator, shared)]),
+  ];
+  const failed = new AbortController();
+  const views = readyTogether(supervised, failed.signal, parts.length);
+  const ends = await Promise.allSettled(
+    parts.map(async (part, index) => {
+      try {
+        await part(views[index]);
+      } catch (error) {
+        failed.abort();
+        throw error;
+      }
+    }),
+  );
   shared.offered.withdraw();
   await log.close();
-  for (const part of [trained, collected]) if (part.status === 'rejected') throw part.reason;
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
-/** Gives each of two parts its view of the supervisor, which is told that the process is ready once both are. */
-function readyTogether(supervised: Supervised, failed: AbortSignal): [Supervised, Supervised] {
+/** Gives each part its view of the supervisor, which is told that the process is ready once all are. */
+function readyTogether(supervised: Supervised, failed: AbortSignal, numParts: number): Supervised[] {
   const signal = AbortSignal.any([supervised.signal, failed]);
   const ready: ReadyMessage[] = [];
   const send = (message: RoleMessage): void => {
@@ -49,14 +53,9 @@ function readyTogether(supervised: Supervised, failed: AbortSignal): [Supervised
       return;
     }
     ready.push(message);
-    if (ready.length === 2)
-      supervised.send({
-        type: 'ready',
-        detail: [...new Set(ready.map(({ detail = '' }) => detail))].join('; '),
-      });
+    if (ready.length < numParts) return;
+    const details = new Set(ready.map(({ detail = '' }) => detail));
+    supervised.send({ type: 'ready', detail: [...details].join('; ') });
   };
-  return [
-    { ...supervised, signal, send },
-    { ...supervised, signal, send },
-  ];
+  return Array.from({ length: numParts }, () => ({ ...supervised, signal, send }));
 }

@@ -14,7 +14,7 @@ function nicenessOf(niceness: number) {
   };
   return [
     trainerRole({ ...options, engine: { kind: 'tensorflow' } }),
-    colocatedRole({ ...options, engine: { kind: 'tensorflow' } }),
+    colocatedRole({ ...options, engine: { kind: 'tensorflow' }, validates: true }),
     collectorRole({ ...options, share: { index: 0, count: 1 } }),
     validatorRole({ ...options, numCollectors: 1 }),
   ].map((role) => role.niceness);

@@ -201,9 +201,17 @@ export function trainerRole({ engine, ...options }: TrainerRoleOptions): RoleDef
   return runRole('trainer', installation.program('trainer'), options, trainerVariables(options, engine));
 }
 
-/** Defines trainer and collector of the run as one process. */
-export function colocatedRole({ engine, ...options }: TrainerRoleOptions): RoleDefinition {
-  return runRole(COLOCATED, installation.program('colocated'), options, trainerVariables(options, engine));
+/** Defines trainer and collector of the run as one process, with its validator where `validates` says so. */
+export function colocatedRole({
+  engine,
+  validates,
+  ...options
+}: TrainerRoleOptions & { readonly validates: boolean }): RoleDefinition {
+  const variables = {
+    ...trainerVariables(options, engine),
+    RETRACE_COLOCATE_VALIDATOR: validates ? ('on' as const) : undefined,
+  };
+  return runRole(COLOCATED, installation.program('colocated'), options, variables);
 }
 
 function trainerVariables({ metricsPort }: RunRoleOptions, engine: EngineRecipe) {

@@ -20,8 +20,11 @@ const WORKER =
 
 describe('the processes of a run', () => {
   it('are trainer and collector in one for a small recipe, with a store and its sink unless there is none', async () => {
-    const processes = (await planOf('bandit-ppo')).map((line) => line.split(' ').slice(0, 2).join(' '));
-    expect(processes).toEqual(['1 store', '1 sink', '1 trainer+collector', '1 validator']);
+    const onProcessors = async (numProcessors: number) =>
+      (await planOf('bandit-ppo', [], { numProcessors })).map((line) => line.replace(/ node .*/, ''));
+    const services = ['1 store', '1 sink'];
+    expect(await onProcessors(4)).toEqual([...services, '1 trainer+collector', '1 validator']);
+    expect(await onProcessors(2)).toEqual([...services, '1 trainer+collector (validates too)']);
     expect((await planOf('bandit-ppo', [], { hasStore: false })).join()).not.toMatch(/store|sink/);
     expect((await planOf('bandit-ppo', [], { numCollectors: 3 })).join()).toMatch(/1 trainer .*3 collector /);
   });

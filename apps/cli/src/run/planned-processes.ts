@@ -1,7 +1,9 @@
+import { availableParallelism } from 'node:os';
 import {
   endpointUrls,
   engineOf,
   isColocated,
+  isValidatorColocated,
   needsCollector,
   needsValidator,
   type EndpointRecipe,
@@ -23,29 +25,37 @@ export interface PlannedProcess {
 interface PlanOptions {
   readonly numCollectors: number;
   readonly hasStore: boolean;
+  /** Of the machine that the run is for (default: this one's). */
+  readonly numProcessors?: number;
 }
 
-/** Which processes play, train and measure a run. */
-export function runProcesses(recipe: Recipe, numCollectors: number) {
+/** Which processes play, train and measure a run; `hasValidator`: one that does nothing else. */
+export function runProcesses(
+  recipe: Recipe,
+  numCollectors: number,
+  numProcessors: number = availableParallelism(),
+) {
   const count = needsCollector(recipe) ? numCollectors : 0;
+  const validates = isValidatorColocated(recipe, count, numProcessors);
   return {
     isColocated: isColocated(recipe, count),
+    isValidatorColocated: validates,
     numCollectors: count,
-    hasValidator: needsValidator(recipe),
+    hasValidator: needsValidator(recipe) && !validates,
   };
 }
 
 /** Lists every role and server that a run of a recipe would start, and every server that must answer before. Starts and asks nothing. */
 export async function planProcesses(
   recipe: Recipe,
-  { numCollectors, hasStore }: PlanOptions,
+  { numCollectors, hasStore, numProcessors }: PlanOptions,
 ): Promise<readonly PlannedProcess[]> {
-  const own = runProcesses(recipe, numCollectors);
-  const players = own.numCollectors + Number(own.hasValidator);
+  const own = runProcesses(recipe, numCollectors, numProcessors);
+  const players = own.numCollectors + Number(needsValidator(recipe));
   return [
     ...(hasStore ? [role('store', 'store'), role('sink', 'sink')] : []),
     ...(own.isColocated
-      ? [role('trainer+collector', 'colocated')]
+      ? [role(`trainer+collector${own.isValidatorColocated ? ' (validates too)' : ''}`, 'colocated')]
       : [role('trainer', 'trainer'), role('collector', 'collector', own.numCollectors)]),
     role('validator', 'validator', Number(own.hasValidator)),
     ...(await engineProcesses(recipe)),

@@ -151,11 +151,12 @@ export class Training {
       hasRunEnded: () => state.run(runId)?.ended !== null,
     };
     const engine = engineOf(recipe);
-    const { isColocated, numCollectors: count, hasValidator } = runProcesses(recipe, numCollectors);
+    const processes = runProcesses(recipe, numCollectors);
+    const { isColocated, numCollectors: count, hasValidator } = processes;
     const shares = Array.from({ length: count }, (_, index) => ({ index, count }));
     return [
       ...(isColocated
-        ? [colocatedRole({ ...role, engine })]
+        ? [colocatedRole({ ...role, engine, validates: processes.isValidatorColocated })]
         : [trainerRole({ ...role, engine }), ...shares.map((share) => collectorRole({ ...role, share }))]),
       ...(hasValidator ? [validatorRole({ ...role, numCollectors: count })] : []),
     ];

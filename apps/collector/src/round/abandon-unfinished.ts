@@ -12,7 +12,7 @@ import {
 } from '@retrace/trajectory';
 import { collectorCursor, readRoundStarts, readRunStart, validatorCursor, type EventLog } from '@retrace/log';
 import { isOwn, type Share } from './round-share.js';
-import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
+import { decodeEvent, encodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
 
 interface FoundEpisode {
   readonly episodeId: string;
@@ -89,16 +89,21 @@ async function findUnclosed(
       if (records.length === 0) break;
       for (const { offset: at, bytes } of records) {
         if (at >= end) break;
+        if (!mayBeOf(bytes, run, of)) continue;
         const decoded = decodeEvent(bytes);
-        if (decoded.ok && decoded.event.runId === run.runId) take(decoded.event, partition, run, found);
+        if (decoded.ok) take(decoded.event, partition, run, found);
       }
       offset = records[records.length - 1].offset + 1;
     }
   }
-  return [...found.values()].filter(({ groupId, episodeId }) => {
-    const isEvaluation = isEvaluationEpisode(run.runId, episodeId);
-    return of === 'validator' ? isEvaluation : !isEvaluation && isOwn(run, groupId, of);
-  });
+  return [...found.values()].filter(({ groupId }) => of === 'validator' || isOwn(run, groupId, of));
+}
+
+/** Whether a record is of an episode of the run that the process may have played: most records are not, and reading one whole takes longer. */
+function mayBeOf(bytes: Uint8Array, { runId }: RunState, of: RolloutProcess): boolean {
+  const envelope = peekEnvelope(bytes);
+  if (envelope?.runId !== runId) return false;
+  return isEvaluationEpisode(runId, envelope.episodeId) === (of === 'validator');
 }
 
 /**

@@ -16,6 +16,8 @@ const DEFAULT_TARGETS = [0.5, 0.9];
 export type Evaluation = Extract<ValidatorTask, { kind: 'evaluate' }>;
 
 export interface ValidatorOptions extends Rollouts {
+  /** Whether the first version waits until the run has an update (default: it does not). */
+  readonly afterUpdate?: boolean;
   /** Called before the first episode of a version, once its weights are loaded. */
   readonly onStarted?: (evaluation: Evaluation) => void;
   /** Called for every version whose figures are in the log. */
@@ -55,10 +57,10 @@ export class Validator {
   }
 
   private async work(): Promise<void> {
-    const { control, signal, recipe, runId } = this.options;
+    const { control, signal, recipe, runId, afterUpdate } = this.options;
     while (!signal.aborted) {
       await control.catchUp();
-      const task = nextValidation(this.view, recipe);
+      const task = nextValidation(this.view, recipe, { afterUpdate });
       switch (task.kind) {
         case 'finished':
           return;

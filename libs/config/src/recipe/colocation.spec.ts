@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isColocated } from './colocation.js';
+import { isColocated, isValidatorColocated } from './colocation.js';
 import { recipeHash, requestHash, resolveRecipe } from '../resolve/resolve-recipe.js';
 
 const recipeOf = (...assignments: string[]) => resolveRecipe('bandit-ppo', { assignments });
@@ -34,5 +34,23 @@ describe('isColocated', () => {
   it('must be true or false', () => {
     expect(() => recipeOf('process.colocate=maybe')).toThrow('process.colocate: got "maybe", must be');
     expect(() => recipeOf('process.threads=2')).toThrow('process.threads');
+  });
+});
+
+describe('isValidatorColocated', () => {
+  it('is so on a machine with few processors, where trainer and collector are one process', () => {
+    expect(isValidatorColocated(recipeOf(), 1, 2)).toBe(true);
+    expect(isValidatorColocated(recipeOf(), 1, 3)).toBe(false);
+    expect(isValidatorColocated(recipeOf('process.colocate=false'), 1, 1)).toBe(false);
+    const none = ['evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=0'];
+    expect(isValidatorColocated(recipeOf(...none), 1, 1)).toBe(false);
+  });
+
+  it('is as the recipe says, which is no part of its hash', () => {
+    expect(isValidatorColocated(recipeOf('process.colocateValidator=true'), 1, 64)).toBe(true);
+    const apart = recipeOf('process.colocateValidator=false');
+    expect(isValidatorColocated(apart, 1, 1)).toBe(false);
+    expect(isValidatorColocated(recipeOf('process.colocateValidator=true'), 2, 1)).toBe(false);
+    expect(recipeHash(apart)).toBe(recipeHash(recipeOf()));
   });
 });

@@ -1,4 +1,4 @@
-import { needsCollector } from './data-problems.js';
+import { needsCollector, needsValidator } from './data-problems.js';
 import { engineOf } from './engine-problems.js';
 import type { Recipe } from './recipe.js';
 
@@ -14,4 +14,13 @@ export function isColocated(recipe: Recipe, numCollectors: number): boolean {
 function takeTurns({ collection, sampler, ...recipe }: Recipe): boolean {
   if (collection.maxStaleness > 0 || sampler?.limiter) return false;
   return !collection.endpoint && engineOf(recipe).kind === 'tensorflow';
+}
+
+/** Up to so many processors, the one process of a run also validates. */
+const FEW_PROCESSORS = 2;
+
+/** Whether the process that is trainer and collector of a run is its validator too, on a machine with so many processors. */
+export function isValidatorColocated(recipe: Recipe, numCollectors: number, numProcessors: number): boolean {
+  if (!isColocated(recipe, numCollectors) || !needsValidator(recipe)) return false;
+  return recipe.process?.colocateValidator ?? numProcessors <= FEW_PROCESSORS;
 }

@@ -180,6 +180,8 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
   process: 'How a run is divided into processes.',
   'process.colocate':
     'Whether trainer and collector are one process, with one set of weights: the collector gets the next policy before its files are written. Without it, where they work one after the other: `collection.maxStaleness` is 0, one collector samples in its own process, and the engine is TensorFlow.js.',
+  'process.colocateValidator':
+    'Whether the process that is trainer and collector also validates: it starts no second TensorFlow and reads no weights from files, and training waits while it plays. Without it: on a machine with at most two processors, where a process of its own would take more from training than it spares.',
   collection: 'How episodes are collected.',
   'collection.groupsPerRound': 'Groups in a round; one policy update trains on one round.',
   'collection.groupSize':

@@ -7,4 +7,10 @@ export class ProcessRecipe {
    * Without it, where they work one after the other: `collection.maxStaleness` is 0, one collector samples in its own process, and the engine is TensorFlow.js.
    */
   @IsOptional() @IsBoolean() readonly colocate?: boolean;
+
+  /**
+   * Whether the process that is trainer and collector also validates: it starts no second TensorFlow and reads no weights from files, and training waits while it plays.
+   * Without it: on a machine with at most two processors, where a process of its own would take more from training than it spares.
+   */
+  @IsOptional() @IsBoolean() readonly colocateValidator?: boolean;
 }

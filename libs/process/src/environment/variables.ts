@@ -138,6 +138,8 @@ export class EnvironmentVariables {
   @IsOptional() @IsIn(BACKEND_NAMES) RETRACE_BACKEND?: (typeof BACKEND_NAMES)[number];
   /** The section `engine` of a recipe as JSON, which the trainer takes instead of that of its run. */
   @IsOptional() @IsString() RETRACE_ENGINE?: string;
+  /** `on`: the process that is trainer and collector of a run validates it, too. */
+  @IsOptional() @IsIn(SWITCH) RETRACE_COLOCATE_VALIDATOR?: Switch;
   /** The part of a run's episodes that this collector plays. */
   @IsOptional() @Matches(SHARE, SHARE_RULE) RETRACE_COLLECTOR_SHARE?: string;
   /** Directory for the events of a collector while the log is unavailable; without it they are kept in memory. */
