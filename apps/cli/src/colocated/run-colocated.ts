@@ -54,7 +54,8 @@ function readyTogether(supervised: Supervised, failed: AbortSignal, numParts: nu
     }
     ready.push(message);
     if (ready.length < numParts) return;
-    const details = new Set(ready.map(({ detail = '' }) => detail));
+    // All say which backend they compute with.
+    const details = new Set(ready.flatMap(({ detail = '' }) => detail.split('; ')));
     supervised.send({ type: 'ready', detail: [...details].join('; ') });
   };
   return Array.from({ length: numParts }, () => ({ ...supervised, signal, send }));
