@@ -201,6 +201,27 @@ it('totals of a run: are kept for ten seconds at most, and not beyond the end of
   expect(await asked()).toBe(4);
 });
 
+it('totals of a run that has ended: are read again only when the store has other rows of its episodes', async () => {
+  const { ids, started } = newRun();
+  const reader = totalsReader();
+  store.queryMs = 1_000;
+  await write(started, ...episodeEvents({ ...ids, ordinal: 0 }), controlEvent(ids, 'RunEnded') as AnyEvent);
+  vi.spyOn(performance, 'now').mockImplementation(() => store.nowMs);
+  /** After those of before are no longer answered without a look at the store. */
+  const askedLater = async () => {
+    store.nowMs += 10_001;
+    const before = store.numQueries;
+    const { numEpisodes } = (await reader.read([ids.runId]))(ids.runId);
+    return [numEpisodes, store.numQueries - before];
+  };
+  await askedLater();
+  expect(await askedLater()).toEqual([1, 1]);
+  await write(...episodeEvents({ ...ids, ordinal: 1 }));
+  expect(await askedLater()).toEqual([2, 3]);
+  await storeAgain(ids.runId, "episode_id != ''");
+  expect((await askedLater())[0]).toBe(2);
+});
+
 it('totals of a run: while new ones are being read, a question is answered with those of at most ten seconds before', async () => {
   const { ids, started } = newRun();
   const changes = new ControlChanges(fixture.log, store, 0);
@@ -266,8 +287,9 @@ it('runs: what their lists show is read before somebody asks, and again after a 
   const changes = new ControlChanges(fixture.log, store, PATIENCE_MS);
   const facts = new RunFactsReader(store, changes);
   const activities = new RunActivityReader(store, changes);
-  const runs = new RunsService(facts, activities, new RunTotalsReader(store, facts, changes));
-  const ahead = new RunsAhead(runs, facts, activities, changes);
+  const totals = new RunTotalsReader(store, facts, changes);
+  const runs = new RunsService(facts, activities, totals);
+  const ahead = new RunsAhead(runs, facts, activities, totals, changes);
   const numAsked = async () => {
     const before = store.numQueries;
     const { items } = await runs.list(new RunsQuery());
