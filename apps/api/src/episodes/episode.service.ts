@@ -3,6 +3,7 @@ import { ProblemError } from '../problems/problem.js';
 import { isoTime } from '../store/store-time.js';
 import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
+import { currentEvents } from '../store/trainer-events.js';
 import { TokenTexts } from '../tokens/token-texts.js';
 import { IS_POORER } from './episode-filter.js';
 import type { EpisodeDetail, EpisodeParams, EpisodeQuery, StepDetail } from './episodes.dto.js';
@@ -54,10 +55,11 @@ const GET_SUMS = `
   )`;
 
 // A search for the id in the manifests' text: many times faster than opening them, and an id is in a plan only as a member.
+const IS_PLANNED = 'position(payload, {episodeId:String}) > 0 AS is_planned';
 const GET_UPDATES = `
-  SELECT DISTINCT update_number
-  FROM current_trainer_events
-  WHERE run_id = {runId:String} AND kind = 'BatchPlanned' AND position(payload, {episodeId:String}) > 0
+  SELECT update_number
+  FROM (${currentEvents('BatchPlanned', `update_number, ${IS_PLANNED}`, 'run_id = {runId:String}')})
+  WHERE is_planned
   ORDER BY update_number`;
 
 const GET_USES = `
