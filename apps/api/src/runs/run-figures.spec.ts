@@ -128,13 +128,14 @@ it('a run that was deleted has not started', async () => {
   expect(await starts.has(ids.runId)).toBe(false);
 });
 
-it('runs: what their lists show is read before somebody asks, and again after a run has started', async () => {
+it('runs: what their lists and pages show is read before somebody asks, and again after a run has started or ended', async () => {
   const changes = new ControlChanges(fixture.log, store, PATIENCE_MS);
   const facts = new RunFactsReader(store, changes);
   const activities = new RunActivityReader(store, changes);
   const totals = new RunTotalsReader(store, facts, changes);
   const runs = new RunsService(facts, activities, totals);
   const ahead = new RunsAhead(runs, facts, activities, totals, changes);
+  const readTotals = vi.spyOn(totals, 'read');
   const numAsked = async () => {
     const before = store.numQueries;
     const { items } = await runs.list(new RunsQuery());
@@ -148,6 +149,7 @@ it('runs: what their lists show is read before somebody asks, and again after a 
   await write(first.started, first.logged(1, NOW_US));
   await ahead.readAll();
   expect(await numAsked()).toEqual([first.ids.runId, 0]);
+  expect(readTotals).toHaveBeenCalledWith([first.ids.runId]);
   await write(second.started);
   await ahead.readNews();
   expect(await numAsked()).toEqual([second.ids.runId, 0]);
@@ -162,4 +164,7 @@ it('runs: what their lists show is read before somebody asks, and again after a 
   await catchUp(fixture.log, fixture.client);
   await ahead.readNews();
   expect(await numAsked()).toEqual([third.ids.runId, 0]);
+  await write(controlEvent(third.ids, 'RunEnded') as AnyEvent);
+  await ahead.readNews();
+  expect(readTotals).toHaveBeenLastCalledWith([third.ids.runId]);
 });
