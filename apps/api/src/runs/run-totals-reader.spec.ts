@@ -175,6 +175,28 @@ it('totals of a run: while new ones are being read, a question is answered with 
   expect(await answer).toBe(2);
 });
 
+it('totals of a run: where new ones can not be read ahead, those of before are the answer, and the next question reads them', async () => {
+  const { ids, started } = newRun();
+  const reader = totalsReader();
+  const numEpisodes = async () => (await reader.read([ids.runId]))(ids.runId).numEpisodes;
+  store.queryMs = 1_000;
+  await write(started, ...episodeEvents({ ...ids, ordinal: 0 }));
+  vi.spyOn(performance, 'now').mockImplementation(() => store.nowMs);
+  expect(await numEpisodes()).toBe(1);
+  await write(...episodeEvents({ ...ids, ordinal: 1 }));
+  store.nowMs += 8_000;
+  const failed = new EventEmitter();
+  const failing = once(failed, 'failed');
+  store.afterQuery = async () => {
+    failed.emit('failed');
+    throw new Error('the store is away');
+  };
+  expect(await numEpisodes()).toBe(1);
+  await failing;
+  store.nowMs += 10_000;
+  await vi.waitFor(async () => expect(await numEpisodes()).toBe(2));
+});
+
 it('totals of a run: those that were read during a deletion are not kept', async () => {
   const { ids, started } = newRun();
   const changes = new ControlChanges(fixture.log, store, PATIENCE_MS);

@@ -87,7 +87,6 @@ type FoundTotals = Pick<KeptTotals, 'value' | 'rows' | 'readingMs'>;
 /** Totals that are being read. */
 interface TotalsReading extends Pick<AskedTotals, 'endedAt'> {
   readonly found: Promise<FoundTotals>;
-  readonly totals: Promise<RunTotals>;
   /** By `performance.now()`. */
   readonly askedAtMs: number;
 }
@@ -125,8 +124,9 @@ export class RunTotalsReader {
     const found = new Map<string, RunTotals>();
     for (const { runId, kept } of asked) {
       const reading = kept === null || kept.untilMs <= nowMs ? readingOf.get(runId) : undefined;
-      const totals = reading === undefined ? kept?.value : await patience.wait(reading.totals, kept);
-      if (totals !== undefined) found.set(runId, totals);
+      const before = kept && { value: kept, askedAtMs: kept.askedAtMs };
+      const totals = reading === undefined ? kept : await patience.wait<FoundTotals>(reading.found, before);
+      if (totals !== null) found.set(runId, totals.value);
     }
     return (runId) => found.get(runId) ?? { ...NO_EPISODES, ...NO_USAGE };
   }
@@ -145,8 +145,7 @@ export class RunTotalsReader {
     const askedAtMs = performance.now();
     const reading = this.readChanged(fresh);
     for (const { runId, endedAt } of fresh) {
-      const found = reading.then((foundOf) => foundOf(runId));
-      const one = { endedAt, askedAtMs, found, totals: found.then(({ value }) => value) };
+      const one = { endedAt, askedAtMs, found: reading.then((foundOf) => foundOf(runId)) };
       this.readings.set(runId, one);
       void this.settle(runId, one);
     }
