@@ -14,9 +14,9 @@ import { IN_LOG_ORDER, NUMBERED_KINDS, selectSteps, toStepDetail, type StepRow }
 import {
   type EpisodeRecordRow,
   GET_EPISODE_RECORDS,
-  type StoredEpisode,
-  storedEpisodeOf,
-} from './stored-episode.js';
+  type EpisodeHeading,
+  episodeHeadingOf,
+} from './episode-heading.js';
 
 /** Limit of tokens in one answer, so that an episode of long steps stays a few megabytes of JSON. */
 const MAX_TOKENS = 100_000;
@@ -158,9 +158,9 @@ export class EpisodeService {
   }
 
   /** Null where its start is not stored. */
-  private async readEpisode(key: EpisodeParams): Promise<StoredEpisode | null> {
+  private async readEpisode(key: EpisodeParams): Promise<EpisodeHeading | null> {
     const records = await this.store.queryRows<EpisodeRecordRow>(GET_EPISODE_RECORDS, { ...key });
-    return storedEpisodeOf(key.runId, records);
+    return episodeHeadingOf(key.runId, records);
   }
 
   private readSteps<Row extends StepRow>(

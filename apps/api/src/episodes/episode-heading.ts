@@ -20,7 +20,7 @@ export interface EpisodeRecordRow extends EpisodeEndRow {
 }
 
 /** An episode as its page shows it, but for its steps. */
-export interface StoredEpisode extends EpisodeListItem {
+export interface EpisodeHeading extends EpisodeListItem {
   readonly task: Json;
   readonly metadata: Json;
   readonly parentEpisodeId: string | null;
@@ -36,7 +36,7 @@ export const GET_EPISODE_RECORDS = `
   WHERE run_id = {runId:String} AND episode_id = {episodeId:String} AND kind IN ('EpisodeStarted', 'EpisodeEnded', 'EpisodeAnnotated')`;
 
 /** Combines the records of one episode into its row of the view `stored_episodes`; null without its start. */
-export function storedEpisodeOf(runId: string, records: readonly EpisodeRecordRow[]): StoredEpisode | null {
+export function episodeHeadingOf(runId: string, records: readonly EpisodeRecordRow[]): EpisodeHeading | null {
   const [episode] = episodesOf(records);
   const start = firstOf(records, 'EpisodeStarted');
   if (start === null) return null;
