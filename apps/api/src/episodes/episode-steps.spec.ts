@@ -137,9 +137,9 @@ it('an episode: its answer is that of the views, with records that came twice an
   await appendEvents(fixture.log, [controlEvent(ids, 'RunStarted') as AnyEvent]);
   await appendEvents(fixture.log, [...first, ...(annotations as AnyEvent[])]);
   await catchUp(fixture.log, fixture.client);
-  // As a record that came twice: its later row counts nowhere.
+  // Of two records with one number the first counts. The later ones are of another log, since this one ends before them.
   await fixture.client.command(
-    `INSERT INTO events SELECT * REPLACE (log_offset + 1000 AS log_offset, 'later' AS observation, 'later' AS group_id, true AS success, 9 AS num_steps)
+    `INSERT INTO events SELECT * REPLACE ('other' AS log_id, log_offset + 1000 AS log_offset, 'later' AS observation, 'later' AS group_id, true AS success, 9 AS num_steps)
      FROM (SELECT * FROM events WHERE run_id = {runId:String} AND kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded'))`,
     { params: { runId: ids.runId } },
   );
