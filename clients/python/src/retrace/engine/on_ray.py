@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .rank import Rank
 
-# Starts in a row of one rank that may fail, for example because its node lacks a package or the port is taken, before Ray starts the ranks no more.
+# Starts in a row of one rank that may fail, for example because the port is taken, before Ray starts the ranks no more.
 MAX_FAILED_STARTS = 3
 
 MISSING = "this needs Ray: pip install 'clients/python[engine,ray]' in a checkout of Retrace"
