@@ -11,9 +11,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeDataDirectory, root, startRetrace } from '../test/support/cli.mjs';
-import { runRetrace } from '../test/support/train-recipe.mjs';
 import { Strace, whyNoStrace } from '../test/support/strace.mjs';
 import { FigureTable } from './figure-table.mjs';
+import { recordedTimes } from './recorded-times.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -108,7 +108,11 @@ async function train(args, { traced = false }) {
       return { numSyncs };
     }
     await session.ended;
-    return { perUpdateMs, cpuMs, times: timesOf(directory.path, args.includes('--no-store')) };
+    return {
+      perUpdateMs,
+      cpuMs,
+      times: recordedTimes(directory.path, { from: FIRST, isWithoutStore: args.includes('--no-store') }),
+    };
   } finally {
     await session.killTree();
     directory.remove();
@@ -124,13 +128,4 @@ function processorTimes(roles) {
       return [role, TICK_MS * (Number(fields[11]) + Number(fields[12]))];
     }),
   );
-}
-
-/** Mean seconds of each part, as the run recorded them. */
-function timesOf(directory, isWithoutStore) {
-  if (isWithoutStore) runRetrace(['rebuild', '--data-dir', directory]);
-  const query = `SELECT substring(name, 6) AS part, avg(value) AS mean FROM metrics
-    WHERE source = 'trainer' AND name LIKE 'time/%' AND step >= ${FIRST} GROUP BY part`;
-  const rows = JSON.parse(runRetrace(['sql', query, '--format', 'json', '--data-dir', directory]));
-  return Object.fromEntries(rows.map(({ part, mean }) => [part, Number(mean)]));
 }

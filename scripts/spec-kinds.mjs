@@ -58,6 +58,7 @@ const RELEASE_SPECS = [
   'test/faults/damaged-log.spec.ts',
   'test/faults/kills.spec.ts',
   'test/faults/mutations.spec.ts',
+  'test/faults/sampling-servers.spec.ts',
   'test/faults/spool.spec.ts',
   'test/faults/store-disk.spec.ts',
   'test/faults/traces.spec.ts',

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { openBackend } from '@retrace/compute';
 import { resolveRecipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
@@ -55,22 +56,7 @@ afterEach(async () => {
 const nameOf = (version: number) => `retrace-${RUN}-${version}`;
 const messages = () => warnings.map(({ message }) => message);
 
-/** A server that is started with its weights and serves them under their name; its turns are its process id, as digits of one token each. */
-const PROGRAM = `
-const [port, name] = process.argv.slice(1);
-require('node:http').createServer((request, response) => {
-  const chunks = [];
-  request.on('data', (chunk) => chunks.push(chunk)).on('end', () => {
-    const isTurn = request.url === '/v1/completions';
-    const body = isTurn ? JSON.parse(Buffer.concat(chunks)) : {};
-    const pid = Array.from(String(process.pid), (digit) => Number(digit) + 1);
-    const logprobs = { token_logprobs: pid.map(() => -0.5), top_logprobs: [{ 'token_id:1': -0.5, 'token_id:2': -1.5 }] };
-    response.end(JSON.stringify(isTurn && body.model === name
-      ? { choices: [{ token_ids: pid, logprobs, finish_reason: 'length' }], usage: { completion_tokens: pid.length } }
-      : { version: '0.32.0', data: [{ id: name }] }));
-  });
-}).listen(Number(port), '127.0.0.1');
-`;
+const PROGRAM = fileURLToPath(new URL('support/named-model-server.mjs', import.meta.url));
 
 async function open(numServers: number, numUp = numServers, tryAgainMs = 200): Promise<PolicyEndpoint> {
   servers = await Promise.all(Array.from({ length: numServers }, () => VllmStandIn.start()));
@@ -348,15 +334,7 @@ it('leaves turns under way at a server that fails once, and gives it new ones wh
 });
 
 it('starts as many servers as the recipe says, each version in a process of each, and stops them all', async () => {
-  const command = [
-    process.execPath,
-    '-e',
-    PROGRAM.replaceAll('\n', ' '),
-    '--',
-    '{port}',
-    '{name}',
-    '{model}',
-  ];
+  const command = [process.execPath, PROGRAM, '{port}', '{name}', '{model}'];
   const opened = await openEndpoint({ command, numServers: 2, maxLogprobDifference: null }, {});
   const pids: string[] = [];
   for (const version of [0, 1]) {

@@ -4,6 +4,7 @@ import { readPlanColumns } from '@retrace/store';
 import type { EvaluatedTokens, UpdateEngine } from '@retrace/trainer';
 import { expect } from 'vitest';
 import { Replayer } from '../../apps/trainer/src/replay/replayer.js';
+import { pairTensors } from '../../apps/trainer/src/replay/tensor-pairs.js';
 import { evaluateActions } from '../../apps/trainer/src/update/action-tokens.js';
 import { readBatch } from '../../apps/trainer/src/update/read-batch.js';
 import { InProcessRun } from '../support/in-process-run.js';
@@ -82,29 +83,15 @@ async function weightDifference(
   ofTorch: FileRef,
   expected: FileRef,
 ): Promise<number> {
-  const made = await tensorsOf(checkpoints, ofTorch);
-  const wanted = await tensorsOf(checkpoints, expected);
-  expect([...made.keys()]).toEqual([...wanted.keys()]);
-  const differences = [...wanted].map(([name, values]) => {
-    const other = made.get(name) ?? values;
-    return norm(values.map((value, i) => value - other[i])) / norm(values);
-  });
-  return Math.max(...differences);
-}
-
-async function tensorsOf(
-  checkpoints: CheckpointFiles,
-  ref: FileRef,
-): Promise<ReadonlyMap<string, Float32Array>> {
-  const file = await checkpoints.open(ref);
-  const tensors = new Map<string, Float32Array>();
-  for (const [name, { shape }] of file.header.entries) {
-    const values = new Float32Array(shape.reduce((product, size) => product * size, 1));
-    await file.read(name, values);
-    tensors.set(name, values);
-  }
-  await file.close();
-  return tensors;
+  const [made, wanted] = [await checkpoints.open(ofTorch), await checkpoints.open(expected)];
+  const pairs = pairTensors(wanted, made);
+  if (pairs === null) throw new Error('the engines have tensors of other names or shapes');
+  let largest = 0;
+  for await (const { a, b } of pairs)
+    largest = Math.max(largest, norm(a.map((value, i) => value - b[i])) / norm(a));
+  await made.close();
+  await wanted.close();
+  return largest;
 }
 
 function norm(values: Float32Array): number {

@@ -13,7 +13,7 @@ import { pythonVariables } from './python-client.mjs';
 
 /** Of a start on a busy machine. */
 const START_TIMEOUT_MS = 240_000;
-const PROGRAMS = ['munged', 'slurmctld', 'slurmd', 'srun', 'sinfo'];
+const PROGRAMS = ['munged', 'slurmctld', 'slurmd', 'srun', 'sinfo', 'scancel', 'squeue'];
 const SBIN = '/usr/sbin:/sbin';
 
 /** Why there can be no Slurm here; null where there can. */
@@ -84,33 +84,49 @@ export class SlurmCluster implements ClusteredWorker {
 
   async stop(): Promise<void> {
     this.isStopping = true;
-    await this.job?.killTree();
-    await this.jobs;
-    // The controller last: nodes tell it of their end.
-    for (const daemon of this.daemons.toReversed()) await daemon.killTree();
-    for (const pid of this.ranks) process.kill(pid, 'SIGKILL');
+    try {
+      // A node that is stopped before its job leaves the job's steps behind.
+      await this.endJobs();
+    } finally {
+      await this.job?.killTree();
+      await this.jobs;
+      // The controller last: nodes tell it of their end.
+      for (const daemon of this.daemons.toReversed()) await daemon.killTree();
+      for (const pid of this.ranks) process.kill(pid, 'SIGKILL');
+    }
     await rm(this.directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
   }
 
-  private async untilIdle(): Promise<void> {
-    const environment = { ...process.env, ...this.environment };
+  private untilIdle(): Promise<void> {
+    return this.untilSaid('two idle nodes', ['sinfo', '--noheader', '-o', '%T %D'], 'idle 2');
+  }
+
+  private async endJobs(): Promise<void> {
+    if (this.job === null) return;
+    this.run(['scancel', '--user', userInfo().username]);
+    await this.untilSaid('end of its jobs', ['squeue', '--noheader'], '');
+  }
+
+  /** Waits until a program of Slurm prints this. */
+  private async untilSaid(what: string, command: readonly string[], expected: string): Promise<void> {
     const deadline = performance.now() + START_TIMEOUT_MS;
     for (;;) {
       try {
-        const found = execFileSync('sinfo', ['--noheader', '-o', '%T %D'], {
-          env: environment,
-          stdio: 'pipe',
-        });
-        if (found.toString().trim() === 'idle 2') return;
+        if (this.run(command) === expected) return;
       } catch {
         // The controller is not there yet.
       }
       if (performance.now() > deadline) {
         const said = this.daemons.flatMap(({ lines }) => lines.slice(-5)).join(' | ');
-        throw new Error(`Slurm has no two idle nodes; its daemons said: ${said}`);
+        throw new Error(`Slurm has no ${what}; its daemons said: ${said}`);
       }
       await sleep(250);
     }
+  }
+
+  private run([program, ...args]: readonly string[]): string {
+    const env = { ...process.env, ...this.environment };
+    return execFileSync(program, args, { env, stdio: 'pipe' }).toString().trim();
   }
 
   private async runJobs([program, ...args]: readonly string[]): Promise<void> {

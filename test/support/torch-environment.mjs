@@ -25,6 +25,8 @@ const NEEDED_BY_TORCH = [
 const PACKAGES = [
   ...['aiohttp==3.14.5', 'httpx>=0.27', 'numpy>=2,<3', 'pyarrow>=15', 'pytest==9.0.2', 'safetensors==0.8.0'],
 ];
+/** Of `scripts/gpu-check/plain.py`. */
+const PEERS = ['transformers==5.8.0', 'peft==0.18.1'];
 
 /**
  * Makes the environment of the torch worker's tests in the cache, once. PyPI's torch for Linux on x86-64 is a CUDA build, which is
@@ -36,6 +38,19 @@ export function torchEnvironment() {
   return makePythonEnvironment(NAME, async (python, directory) => {
     await pipInstall(python, PACKAGES);
     await installTorch(python, directory);
+  });
+}
+
+/**
+ * The same with transformers and peft, for plain torch loops that the worker is compared with.
+ *
+ * @returns {Promise<{ python: string } | { unavailable: string }>}
+ */
+export function torchPeerEnvironment() {
+  return makePythonEnvironment(`${NAME}-peers`, async (python, directory) => {
+    await pipInstall(python, PACKAGES);
+    await installTorch(python, directory);
+    await pipInstall(python, PEERS);
   });
 }
 

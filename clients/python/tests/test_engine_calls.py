@@ -406,14 +406,17 @@ def test_a_cluster_starts_no_ranks_without_a_token(tmp_path: Path) -> None:
         assert fault in ended.stderr
 
 
-def test_failed_starts_in_a_row_are_given_up_and_others_are_not() -> None:
+def test_failed_starts_of_a_rank_in_a_row_are_given_up_and_others_are_not() -> None:
     starts = Starts()
-    assert [starts.failed("a"), starts.failed("b")] == [False, False]
+    for rank in (0, 1, 0, 1):
+        starts.failed(rank, "a")
     starts.succeeded()
-    assert [starts.failed("c"), starts.failed("d")] == [False, False]
+    for rank in (0, 1, 1, 0):
+        starts.failed(rank, "b")
     assert starts.given_up() is None
-    assert starts.failed("the port is taken")
-    assert starts.given_up() == "the port is taken"
+    starts.failed(1, "its node has no torch")
+    starts.failed(0, "another rank is gone")
+    assert starts.given_up() == "rank 1: its node has no torch"
 
 
 def test_a_state_of_two_ranks_goes_on_with_one(tmp_path: Path) -> None:

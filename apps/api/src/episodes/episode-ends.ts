@@ -63,22 +63,26 @@ function episodeOf(records: readonly EpisodeEndRow[]): EpisodeListItem | null {
   };
 }
 
-/** The tags of the newest annotation that gave some, by time and then by place in the log; null where none did. */
+/** The tags of the newest annotation that gave some; null where none did. */
 function newestTags(records: readonly EpisodeEndRow[]): readonly string[] | null {
-  const annotations = records.filter(({ annotatedTags }) => !['', 'null'].includes(annotatedTags));
-  const isNewer = (a: EpisodeEndRow, b: EpisodeEndRow): boolean =>
-    a.occurredAt === b.occurredAt ? Number(a.logOffset) > Number(b.logOffset) : a.occurredAt > b.occurredAt;
-  const newest = annotations.reduce<EpisodeEndRow | null>(
-    (best, record) => (best === null || isNewer(record, best) ? record : best),
-    null,
-  );
+  const newest = newestOf(records.filter(({ annotatedTags }) => !['', 'null'].includes(annotatedTags)));
   return newest === null ? null : (JSON.parse(newest.annotatedTags) as string[]);
 }
 
+/** The newest record, by time and then by place in the log; null of none. */
+export function newestOf<Row extends EpisodeEndRow>(records: readonly Row[]): Row | null {
+  const isNewer = (a: Row, b: Row): boolean =>
+    a.occurredAt === b.occurredAt ? Number(a.logOffset) > Number(b.logOffset) : a.occurredAt > b.occurredAt;
+  return records.reduce<Row | null>(
+    (best, record) => (best === null || isNewer(record, best) ? record : best),
+    null,
+  );
+}
+
 /** The first record of the kind in log order, as in the view: a repeated record changes nothing. */
-function firstOf(records: readonly EpisodeEndRow[], kind: string): EpisodeEndRow | null {
+export function firstOf<Row extends EpisodeEndRow>(records: readonly Row[], kind: string): Row | null {
   const ofKind = records.filter((record) => record.kind === kind);
-  return ofKind.reduce<EpisodeEndRow | null>(
+  return ofKind.reduce<Row | null>(
     (first, record) =>
       first === null || Number(record.logOffset) < Number(first.logOffset) ? record : first,
     null,

@@ -1,10 +1,6 @@
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
 import type { EpisodeListItem } from './episodes.dto.js';
 
-export const EPISODE_COLUMNS = `episode_id, external_id, tags, group_id, group_member, environment, split, agent, environment_seed, started_at,
-    ended_at, sealed, end_reason, success, \`return\`, num_steps, num_tokens, num_action_tokens,
-    policy_version_min, policy_version_max`;
-
 /** @param row of the view `episodes`, with times and versions as the store has them */
 export function toEpisodeListItem(row: EpisodeListItem): EpisodeListItem {
   return {

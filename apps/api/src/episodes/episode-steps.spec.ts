@@ -3,7 +3,7 @@ import { catchUp } from '@retrace/store';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { type AnyEvent, episodeIdFor, newRunId } from '@retrace/trajectory';
 import { controlEvent, episodeEvent, episodeEvents, sampleStep } from '@retrace/trajectory/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { ControlChanges } from '../store/control-changes.js';
 import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
@@ -31,14 +31,19 @@ class WatchedStore extends StoreService {
 let fixture: StoreFixture;
 let store: WatchedStore;
 let episodes: EpisodeService;
+let forks: ForkService;
 
 beforeAll(async () => {
   fixture = await openStoreFixture();
   const config = configOver(fixture);
   store = new WatchedStore(config);
   store.takeAsReady();
-  const starts = new RunStarts(store, new ControlChanges(null, store));
-  episodes = new EpisodeService(store, starts, new TokenTexts(config), new ForkService(store));
+  const changes = new ControlChanges(fixture.log, store);
+  forks = new ForkService(store, changes);
+  episodes = new EpisodeService(store, new RunStarts(store, changes), new TokenTexts(config), forks);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
 });
 afterAll(async () => {
   await store?.onApplicationShutdown();
@@ -101,4 +106,106 @@ it('steps that are stored just after the rows were read, before their range is, 
   };
   const { steps, nextStep } = await episodes.getSteps(key, { fromStep: 18, maxSteps: 2 });
   expect([steps.map(({ step }) => step), nextStep]).toEqual([[18], null]);
+});
+
+it('an episode: its answer is that of the views, with records that came twice and annotations', async () => {
+  const ids = { logId: fixture.log.logId, runId: newRunId() };
+  const key = { runId: ids.runId, episodeId: episodeIdFor({ runId: ids.runId, ordinal: 0 }) };
+  const started = {
+    task: { level: 3 },
+    metadata: { by: 'start' },
+    forkedFrom: { episodeId: newRunId(), step: 2 },
+  };
+  const usage = {
+    inputTokens: 5,
+    cachedInputTokens: null,
+    outputTokens: 2,
+    reasoningTokens: null,
+    costUsd: 0.25,
+  };
+  const first = episodeEvents({
+    ...ids,
+    ordinal: 0,
+    numSteps: 3,
+    started,
+    step: () => ({ usage, actionValid: null }),
+  });
+  const annotations = [
+    { metadata: { by: 'person' }, tags: null },
+    { metadata: null, tags: ['kept'] },
+  ].map((annotation, i) => episodeEvent({ ...ids, ...key }, 'EpisodeAnnotated', i + 1, annotation as never));
+  await appendEvents(fixture.log, [controlEvent(ids, 'RunStarted') as AnyEvent]);
+  await appendEvents(fixture.log, [...first, ...(annotations as AnyEvent[])]);
+  await catchUp(fixture.log, fixture.client);
+  // Of two records with one number the first counts. The later ones are of another log, since this one ends before them.
+  await fixture.client.command(
+    `INSERT INTO events SELECT * REPLACE ('other' AS log_id, log_offset + 1000 AS log_offset, 'later' AS observation, 'later' AS group_id, true AS success, 9 AS num_steps)
+     FROM (SELECT * FROM events WHERE run_id = {runId:String} AND kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded'))`,
+    { params: { runId: ids.runId } },
+  );
+  const { steps, ...answer } = await episodes.get(key, { fromStep: 0, maxSteps: 10 });
+  const [episode] = await ofView('stored_episodes', key);
+  const { environmentSeed, groupId, success, numTokens, numSteps, tags, finalObservation, endDetail } =
+    episode;
+  expect(answer).toMatchObject({
+    environmentSeed,
+    groupId,
+    success,
+    numTokens,
+    numSteps,
+    tags,
+    finalObservation,
+    endDetail,
+  });
+  expect([answer.task, answer.metadata]).toEqual([
+    JSON.parse(episode.task as string),
+    JSON.parse(episode.metadata as string),
+  ]);
+  expect(answer.forkedFrom).toEqual({
+    ...{
+      runId: episode.forkedFromRunId,
+      episodeId: episode.forkedFromEpisodeId,
+      step: episode.forkedFromStep,
+    },
+  });
+  expect([answer.metadata, answer.tags, answer.costUsd]).toEqual([{ by: 'person' }, ['kept'], 0.75]);
+  const rows = await ofView('stored_steps', key);
+  expect(
+    steps.map(({ tokens, usage: used, ...step }) => [
+      step.step,
+      step.observation,
+      step.actionValid,
+      step.generationMs,
+      tokens.ids,
+      used,
+    ]),
+  ).toEqual(
+    rows.map((row) => [row.step, row.observation, row.actionValid, row.generationMs, row.tokenIds, usage]),
+  );
+});
+
+/** Rows of a view for an episode. */
+function ofView(view: string, key: Readonly<Record<string, string>>): Promise<Record<string, unknown>[]> {
+  return store.queryRows(
+    `SELECT * FROM ${view} WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`,
+    key,
+  );
+}
+
+it('whether a run has forks is asked of the store once, and again when a run has started', async () => {
+  const [runId, fork] = [newRunId(), newRunId()];
+  const ids = { logId: fixture.log.logId, runId: fork };
+  const anyNow = async () => {
+    const before = store.numQueries;
+    return [await forks.anyOfRun(runId), store.numQueries - before];
+  };
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+  await forks.anyOfRun(runId);
+  expect(await anyNow()).toEqual([false, 0]);
+  const started = { forkedFrom: { episodeId: newRunId(), step: 0 }, forkedFromRunId: runId };
+  await appendEvents(fixture.log, [controlEvent(ids, 'RunStarted')]);
+  await appendEvents(fixture.log, episodeEvents({ ...ids, ordinal: 0, numSteps: 1, started }));
+  await catchUp(fixture.log, fixture.client);
+  expect(await anyNow()).toEqual([true, 1]);
+  expect(await anyNow()).toEqual([true, 0]);
 });

@@ -3,78 +3,63 @@ import { ProblemError } from '../problems/problem.js';
 import { isoTime } from '../store/store-time.js';
 import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
+import { currentEvents } from '../store/trainer-events.js';
 import { TokenTexts } from '../tokens/token-texts.js';
 import { IS_POORER } from './episode-filter.js';
-import { EPISODE_COLUMNS, toEpisodeListItem } from './episode-row.js';
-import type {
-  EpisodeDetail,
-  EpisodeListItem,
-  EpisodeParams,
-  EpisodeQuery,
-  StepDetail,
-} from './episodes.dto.js';
+import type { EpisodeDetail, EpisodeParams, EpisodeQuery, StepDetail } from './episodes.dto.js';
 import type { EpisodeSteps } from './episode-steps.dto.js';
 import { ForkService } from './fork.service.js';
-import type { ForkOrigin } from './forks.dto.js';
 import { type EpisodeUse, SHARE_COLUMNS } from '../updates/update-inputs.dto.js';
-import { parseJson, STEP_COLUMNS, toStepDetail, type StepRow } from './step-row.js';
-
-interface EpisodeDetailRow extends EpisodeListItem {
-  readonly task: string;
-  readonly metadata: string | null;
-  readonly parentEpisodeId: string | null;
-  readonly forkedFromRunId: string | null;
-  readonly forkedFromEpisodeId: string | null;
-  readonly forkedFromStep: number | null;
-  readonly finalObservation: string;
-  readonly endDetail: string | null;
-}
+import { IN_LOG_ORDER, NUMBERED_KINDS, selectSteps, toStepDetail, type StepRow } from './step-row.js';
+import {
+  type EpisodeRecordRow,
+  GET_EPISODE_RECORDS,
+  type EpisodeHeading,
+  episodeHeadingOf,
+} from './episode-heading.js';
 
 /** Limit of tokens in one answer, so that an episode of long steps stays a few megabytes of JSON. */
 const MAX_TOKENS = 100_000;
 
-const GET_EPISODE = `
-  SELECT ${EPISODE_COLUMNS}, task, metadata, parent_episode_id,
-    forked_from_run_id, forked_from_episode_id, forked_from_step, final_observation, end_detail
-  FROM stored_episodes
-  WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`;
-
 const OF_EPISODE = 'run_id = {runId:String} AND episode_id = {episodeId:String}';
 
-const GET_NUM_STEPS = `SELECT num_steps FROM stored_episodes WHERE ${OF_EPISODE}`;
-
-// The first step is always returned, however many tokens it has. The store finds the rows of steps by their number, so only those of the answer are read.
-const selectSteps = (columns: string): string => `
-  SELECT ${columns}
-  FROM (
-    SELECT ${STEP_COLUMNS},
-      sum(length(token_ids)) OVER (ORDER BY step ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS num_tokens_to_here
-    FROM stored_steps
-    WHERE ${OF_EPISODE} AND step >= {fromStep:UInt32} AND step < {fromStep:UInt32} + {maxSteps:UInt32}
-  )
-  WHERE num_tokens_to_here <= {maxTokens:UInt64} OR step = {fromStep:UInt32}
-  ORDER BY step`;
-
-const GET_STEPS = selectSteps(STEP_COLUMNS);
+const GET_STEPS = selectSteps(OF_EPISODE);
 
 // One query in place of two: its fixed costs are half of what the number of steps takes.
-const GET_STEPS_OF_SEALED = selectSteps(`${STEP_COLUMNS}, (${GET_NUM_STEPS}) AS num_steps`);
+const GET_STEPS_OF_SEALED = selectSteps(
+  OF_EPISODE,
+  `,
+    (SELECT argMinOrNull(num_steps, log_offset) FROM events WHERE ${OF_EPISODE} AND kind = 'EpisodeEnded') AS num_steps`,
+);
 
-const STEP_RANGE = `minOrNullIf(step, step >= {fromStep:UInt32}) AS first_step, maxOrNullIf(step, step >= {fromStep:UInt32}) AS last_step`;
+const IS_STEP = "kind = 'StepRecorded'";
+const STEP_RANGE = `minOrNullIf(toUInt64(seq - 1), ${IS_STEP} AND seq > {fromStep:UInt32}) AS first_step,
+    maxOrNullIf(toUInt64(seq - 1), ${IS_STEP} AND seq > {fromStep:UInt32}) AS last_step`;
 
-const GET_STEP_RANGE = `SELECT ${STEP_RANGE} FROM stored_steps WHERE ${OF_EPISODE} AND step >= {fromStep:UInt32}`;
+const GET_STEP_RANGE = `
+  SELECT ${STEP_RANGE}
+  FROM (
+    SELECT seq, kind FROM events WHERE ${OF_EPISODE} AND kind IN ${NUMBERED_KINDS} AND seq > {fromStep:UInt32}
+    ${IN_LOG_ORDER} LIMIT 1 BY seq
+  )`;
 
 const GET_SUMS = `
-  SELECT ${STEP_RANGE}, sum(cost_usd) AS cost_usd, toUInt32(countIf(${IS_POORER})) AS num_poorer_steps,
-    (SELECT count() FROM events WHERE ${OF_EPISODE} AND kind = 'RewardAssigned') AS num_assignments
-  FROM stored_steps
-  WHERE ${OF_EPISODE}`;
+  SELECT ${STEP_RANGE}, sumOrNullIf(usage[5], ${IS_STEP} AND notEmpty(usage) AND isFinite(usage[5])) AS cost_usd,
+    toUInt32(countIf(${IS_STEP} AND ${IS_POORER})) AS num_poorer_steps, countIf(kind = 'RewardAssigned') AS num_assignments
+  FROM (
+    SELECT seq, kind, usage, untrainable
+    FROM events
+    WHERE ${OF_EPISODE} AND (kind IN ${NUMBERED_KINDS} OR kind = 'RewardAssigned')
+    ${IN_LOG_ORDER}
+    LIMIT 1 BY seq, kind = 'RewardAssigned'
+  )`;
 
 // A search for the id in the manifests' text: many times faster than opening them, and an id is in a plan only as a member.
+const IS_PLANNED = 'position(payload, {episodeId:String}) > 0 AS is_planned';
 const GET_UPDATES = `
-  SELECT DISTINCT update_number
-  FROM current_trainer_events
-  WHERE run_id = {runId:String} AND kind = 'BatchPlanned' AND position(payload, {episodeId:String}) > 0
+  SELECT update_number
+  FROM (${currentEvents('BatchPlanned', `update_number, ${IS_PLANNED}`, 'run_id = {runId:String}')})
+  WHERE is_planned
   ORDER BY update_number`;
 
 const GET_USES = `
@@ -131,9 +116,9 @@ export class EpisodeService {
   async get(key: EpisodeParams, part: EpisodeQuery): Promise<EpisodeDetail> {
     const { runId, episodeId } = key;
     const summing = this.readSums(key, part.fromStep);
-    const [hasStarted, [episode], updates, uses, steps, scores, sums, forks] = await Promise.all([
+    const [hasStarted, episode, updates, uses, steps, scores, sums, forks] = await Promise.all([
       this.starts.has(runId),
-      this.store.queryRows<EpisodeDetailRow | undefined>(GET_EPISODE, { ...key }),
+      this.readEpisode(key),
       this.store.queryRows<{ updateNumber: number }>(GET_UPDATES, { ...key }),
       this.store.queryRows<EpisodeUse>(GET_USES, { ...key }),
       this.readSteps(GET_STEPS, key, part),
@@ -142,17 +127,10 @@ export class EpisodeService {
       this.forks.of({ runId, episodeId }),
     ]);
     if (!hasStarted || !episode) throw episodeNotFound(key);
-    const { forkedFromRunId, forkedFromEpisodeId, forkedFromStep, ...listed } = episode;
     return {
-      ...toEpisodeListItem(listed),
-      task: parseJson(episode.task),
-      metadata: parseJson(episode.metadata ?? ''),
-      parentEpisodeId: episode.parentEpisodeId,
-      forkedFrom: originOf(forkedFromRunId, forkedFromEpisodeId, forkedFromStep),
+      ...episode,
       ...forks,
-      finalObservation: episode.sealed ? episode.finalObservation : null,
       scores: scores.map((score) => ({ ...score, assignedAt: isoTime(score.assignedAt) })),
-      endDetail: episode.endDetail ?? '',
       numPoorerSteps: sums.numPoorerSteps,
       costUsd: sums.costUsd,
       updateNumbers: updates.map(({ updateNumber }) => updateNumber),
@@ -171,12 +149,18 @@ export class EpisodeService {
     const rows = found.map(({ numSteps: _, ...row }) => row);
     if (hasStarted && numSteps !== null) return this.toSteps(key, part, { rows, numSteps, range: NO_STEPS });
     // Ongoing, not stored, or of no step from here on.
-    const [[episode], [range]] = await Promise.all([
-      this.store.queryRows<{ numSteps: number | null } | undefined>(GET_NUM_STEPS, { ...key }),
+    const [episode, [range]] = await Promise.all([
+      this.readEpisode(key),
       this.store.queryRows<StepRange>(GET_STEP_RANGE, { ...key, fromStep: part.fromStep }),
     ]);
     if (!hasStarted || !episode) throw episodeNotFound(key);
     return this.toSteps(key, part, { rows, numSteps: episode.numSteps, range });
+  }
+
+  /** Null where its start is not stored. */
+  private async readEpisode(key: EpisodeParams): Promise<EpisodeHeading | null> {
+    const records = await this.store.queryRows<EpisodeRecordRow>(GET_EPISODE_RECORDS, { ...key });
+    return episodeHeadingOf(key.runId, records);
   }
 
   private readSteps<Row extends StepRow>(
@@ -210,10 +194,9 @@ export class EpisodeService {
     };
   }
 
-  private withTexts(steps: readonly StepRow[]): Promise<StepDetail[]> {
-    return Promise.all(
-      steps.map(async (row) => toStepDetail(row, await this.tokenTexts.of(row.tokenizerHash, row.tokenIds))),
-    );
+  private async withTexts(steps: readonly StepRow[]): Promise<StepDetail[]> {
+    const texts = await this.tokenTexts.ofAll(steps);
+    return steps.map((row, i) => toStepDetail(row, texts[i]));
   }
 }
 
@@ -222,10 +205,6 @@ export function episodeNotFound({ runId, episodeId }: EpisodeParams): ProblemErr
     'NOT_FOUND',
     `Episode ${episodeId} of run ${runId} not found; an episode of the last seconds may not be stored yet`,
   );
-}
-
-function originOf(runId: string | null, episodeId: string | null, step: number | null): ForkOrigin | null {
-  return runId === null || episodeId === null || step === null ? null : { runId, episodeId, step };
 }
 
 /** @param end one more than the last step: of an unfinished episode the last that is stored, since later ones are returned when it is requested again */

@@ -1,5 +1,5 @@
 import { appendEvents } from '@retrace/log/testing';
-import { catchUp, deleteRunRecords } from '@retrace/store';
+import { catchUp } from '@retrace/store';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId, type AnyEvent } from '@retrace/trajectory';
 import { controlEvent } from '@retrace/trajectory/testing';
@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { ControlChanges } from '../store/control-changes.js';
 import { StoreService } from '../store/store.service.js';
+import { happen } from '../testing/happen.js';
 import { configOver } from '../testing/store-config.js';
 import { KeptSeries } from './kept-series.js';
 import { MetricsService } from './metrics.service.js';
@@ -75,17 +76,8 @@ function eventOf({ kind, step, timeS, source, values }: Deed, runId: string): An
   return kind === 'start' ? (controlEvent(ids, 'RunStarted') as AnyEvent) : null;
 }
 
-async function happen(one: Deed, runId: string): Promise<void> {
-  const { log, client } = fixture;
-  const event = eventOf(one, runId);
-  if (event !== null) await appendEvents(log, [event]);
-  if (one.kind === 'delete')
-    await deleteRunRecords({ log, client, runId, detail: 'by request', force: true });
-  // As an insert that is repeated does.
-  const rows = 'SELECT * FROM events WHERE run_id = {runId:String}';
-  if (one.kind === 'again') await client.command(`INSERT INTO events ${rows}`, { params: { runId } });
-  if (one.isStored) await catchUp(log, client);
-}
+const doDeed = (one: Deed, runId: string): Promise<void> =>
+  happen(fixture, runId, { ...one, event: eventOf(one, runId) });
 
 /** Of a process that follows the log. */
 const keptSeries = (): KeptSeries =>
@@ -131,7 +123,7 @@ async function followDeeds(deeds: readonly Deed[]): Promise<void> {
   const runId = newRunId();
   const kept = keptSeries();
   for (const [i, one] of [...deeds, other('again')].entries()) {
-    await happen(one, runId);
+    await doDeed(one, runId);
     const maxPoints = 2 + (i % 3);
     const ofStore = await seriesOfStore(runId, maxPoints);
     isWaiting = !one.isStored && (isWaiting || RARE_KINDS.has(one.kind));
@@ -154,7 +146,7 @@ it('kept series: are those of the store after many random events', { tags: 'rele
 it('kept series: of a run that goes on, only new events are read, and of one that does not, nothing', async () => {
   const runId = newRunId();
   const kept = keptSeries();
-  for (const one of [other('start'), log(1, 1), log(2, 2), log(3, 3)]) await happen(one, runId);
+  for (const one of [other('start'), log(1, 1), log(2, 2), log(3, 3)]) await doDeed(one, runId);
   await readKept(kept, runId);
   const numRead = async () => {
     const before = store.numRows;
@@ -162,14 +154,14 @@ it('kept series: of a run that goes on, only new events are read, and of one tha
     return store.numRows - before;
   };
   expect(await numRead()).toBe(0);
-  await happen(log(4, 4), runId);
+  await doDeed(log(4, 4), runId);
   expect(await numRead()).toBe(1);
   expect((await kept.of(runId))?.select({ names: ['rollout/success'], maxPoints: 10 })).toMatchObject([
     { steps: [1, 2, 3, 4], values: [1, 2, 3, 4] },
   ]);
   expect((await kept.of(runId))?.select({ names: [], source: 'collector', maxPoints: 10 })).toEqual([]);
   // All would have to be read, so the store is to answer.
-  await happen(other('end'), runId);
+  await doDeed(other('end'), runId);
   expect([await numRead(), await kept.of(runId)]).toEqual([0, null]);
 });
 
@@ -178,14 +170,14 @@ it('kept series: a row that the store has late, at an offset of before, is shown
   const kept = keptSeries();
   const stepsOf = async () =>
     (await readKept(kept, runId)).select({ names: [NAMES[0]], maxPoints: 10 }).flatMap(({ steps }) => steps);
-  await happen(other('start'), runId);
+  await doDeed(other('start'), runId);
   // The offset before that of the first update is of another run.
   for (const [one, id] of [
     [other('start'), newRunId()],
     [log(1, 1), runId],
     [log(2, 2), runId],
   ] as const)
-    await happen(one, id);
+    await doDeed(one, id);
   expect(await stepsOf()).toEqual([1, 2]);
   const { log: events, client } = fixture;
   const params = { runId, logId: events.logId, eventId: newRunId() };
@@ -202,14 +194,14 @@ it('kept series: a row that the store has late, at an offset of before, is shown
     [4, [1, 2, 3, 4, 7]],
   ] as const) {
     passedMs += 40_000;
-    await happen(log(step, step), runId);
+    await doDeed(log(step, step), runId);
     expect(await stepsOf()).toEqual(shown);
   }
 });
 
 it('series of a run that was deleted: the store has none, though its rows are removed later', async () => {
   const runId = newRunId();
-  for (const one of [other('start'), log(1, 1)]) await happen(one, runId);
+  for (const one of [other('start'), log(1, 1)]) await doDeed(one, runId);
   expect(await seriesOfStore(runId, 10)).toHaveLength(1);
   const deleted = controlEvent({ logId: fixture.log.logId, runId }, 'RunDeleted') as AnyEvent;
   await appendEvents(fixture.log, [deleted]);

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ControlChanges } from '../store/control-changes.js';
 import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
+import { happen } from '../testing/happen.js';
 import { configOver } from '../testing/store-config.js';
 import { AlarmListService } from '../warnings/alarm-list.service.js';
 import { RunActivityReader } from './run-activity.js';
@@ -115,18 +116,8 @@ function eventOf({ kind, value }: Deed, runId: string): AnyEvent | null {
   return kind === 'alarm' ? (controlEvent(ids, 'WarningRaised', alarm) as AnyEvent) : null;
 }
 
-/** @param runId of a run, which may not have started */
-async function happen(one: Deed, runId: string): Promise<void> {
-  const { log, client } = fixture;
-  const event = eventOf(one, runId);
-  if (event !== null) await appendEvents(log, [event]);
-  if (one.kind === 'delete')
-    await deleteRunRecords({ log, client, runId, detail: 'by request', force: true });
-  // As an insert that is repeated does.
-  const rows = "SELECT * FROM events WHERE run_id = {runId:String} AND episode_id = ''";
-  if (one.kind === 'again') await client.command(`INSERT INTO events ${rows}`, { params: { runId } });
-  if (one.isStored) await catchUp(log, client);
-}
+const doDeed = (one: Deed, runId: string): Promise<void> =>
+  happen(fixture, runId, { ...one, event: eventOf(one, runId) });
 
 /** Otherwise the deed is only in the log, so the answers of the store are those of before. */
 const changesStore = ({ kind, isStored }: Deed): boolean => isStored || kind === 'delete' || kind === 'again';
@@ -163,7 +154,7 @@ async function followDeeds(deeds: readonly Deed[]): Promise<void> {
   await answersOf(kept);
   let ofStore = await answersOf(readers(null));
   for (const one of deeds) {
-    await happen(one, runIds[one.run]);
+    await doDeed(one, runIds[one.run]);
     if (changesStore(one)) ofStore = await answersOf(readers(null));
     expect(await answersOf(kept)).toEqual(ofStore);
   }
@@ -175,7 +166,7 @@ async function followDeeds(deeds: readonly Deed[]): Promise<void> {
 async function storedRun() {
   const ids = { logId: fixture.log.logId, runId: newRunId() };
   const happened = { run: 0, value: 1, isStored: false } as const;
-  for (const kind of ['start', 'metrics', 'alarm'] as const) await happen({ ...happened, kind }, ids.runId);
+  for (const kind of ['start', 'metrics', 'alarm'] as const) await doDeed({ ...happened, kind }, ids.runId);
   await catchUp(fixture.log, fixture.client);
   return ids;
 }
@@ -190,7 +181,7 @@ it('kept runs: questions without new events, also after a deletion, do not ask t
   };
   expect(await numAsked()).toBeGreaterThan(0);
   expect(await numAsked()).toBe(0);
-  await happen({ run: 0, kind: 'delete', value: 0, isStored: true }, runId);
+  await doDeed({ run: 0, kind: 'delete', value: 0, isStored: true }, runId);
   expect(await numAsked()).toBeGreaterThan(0);
   expect(await numAsked()).toBe(0);
 });
@@ -201,7 +192,7 @@ it('kept runs: the time of the newest event follows from the log, and that a run
   const timeOf = async () => (await activity.lastActivityTimes()).get(runId);
   const before = await timeOf();
   expect(await starts.has(runId)).toBe(true);
-  await happen({ run: 0, kind: 'metrics', value: 1, isStored: false }, runId);
+  await doDeed({ run: 0, kind: 'metrics', value: 1, isStored: false }, runId);
   store.asked.length = 0;
   expect(await timeOf()).toBe(before);
   await catchUp(fixture.log, fixture.client);

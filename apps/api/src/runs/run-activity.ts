@@ -7,6 +7,7 @@ import { KeptOfAskedRuns } from '../store/kept-of-asked-runs.js';
 import { isKeptRun } from '../store/kept-run.js';
 import { isoTime, isoTimeOfUs } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
+import { currentEvents } from '../store/trainer-events.js';
 
 /** The progress of a run. */
 export interface RunActivity {
@@ -58,8 +59,7 @@ const newestFiguresOf = (ofRuns: string): string => `
 
 const POLICY_VERSIONS = `
   SELECT run_id, max(policy_version) AS newest_version
-  FROM policies
-  WHERE run_id IN {runIds:Array(String)}
+  FROM (${currentEvents('PolicyPublished', 'policy_version', 'run_id IN {runIds:Array(String)}')})
   GROUP BY run_id`;
 
 /**

@@ -2,14 +2,13 @@ import { appendEvents } from '@retrace/log/testing';
 import { catchUp, deleteRunRecords } from '@retrace/store';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId, type AnyEvent } from '@retrace/trajectory';
-import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
-import { EventEmitter, once } from 'node:events';
+import { controlEvent } from '@retrace/trajectory/testing';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { askedMoment } from '../store/asked-moment.js';
 import { ControlChanges } from '../store/control-changes.js';
 import { RunStarts } from '../store/run-starts.js';
-import { StoreService } from '../store/store.service.js';
 import { configOver } from '../testing/store-config.js';
+import { TimedStore } from '../testing/timed-store.js';
 import { RunActivityReader } from './run-activity.js';
 import { RunFactsReader } from './run-facts.js';
 import { RunTotalsReader } from './run-totals-reader.js';
@@ -22,28 +21,12 @@ const PATIENCE_MS = 100_000;
 const NOW_US = Date.now() * 1000;
 const SECOND_US = 1_000_000;
 
-/** A store of which a test knows how long queries take, and what happens after one. */
-class WatchedStore extends StoreService {
-  queryMs = 0;
-  nowMs = 0;
-  afterQuery: (() => Promise<void>) | null = null;
-
-  override async queryRows<Row>(sql: string, params: Readonly<Record<string, unknown>>): Promise<Row[]> {
-    const rows = await super.queryRows<Row>(sql, params);
-    this.nowMs += this.queryMs;
-    const { afterQuery } = this;
-    this.afterQuery = null;
-    await afterQuery?.();
-    return rows;
-  }
-}
-
 let fixture: StoreFixture;
-let store: WatchedStore;
+let store: TimedStore;
 
 beforeAll(async () => {
   fixture = await openStoreFixture();
-  store = new WatchedStore(configOver(fixture));
+  store = new TimedStore(configOver(fixture));
   store.takeAsReady();
 });
 afterEach(async () => {
@@ -58,11 +41,6 @@ afterAll(async () => {
 async function write(...events: readonly AnyEvent[]): Promise<void> {
   for (const event of events) await appendEvents(fixture.log, [event]);
   await catchUp(fixture.log, fixture.client);
-}
-
-function totalsReader(): RunTotalsReader {
-  const changes = new ControlChanges(fixture.log, store, PATIENCE_MS);
-  return new RunTotalsReader(store, new RunFactsReader(store, changes), changes);
 }
 
 /** Ids of a new run, and its metrics. */
@@ -86,22 +64,6 @@ async function storeAgain(runId: string, condition: string): Promise<void> {
   await fixture.client.command(`INSERT INTO events ${rows}`, { params: { runId } });
 }
 
-/** The totals of a run as the views have them. */
-async function totalsOfViews(runId: string) {
-  const [episodes] = await fixture.client.queryRows(
-    `SELECT count() AS numEpisodes, countIf(NOT sealed) AS numOngoing, countIf(success) AS numSuccesses, countIf(NOT success) AS numFailures,
-       avg(return) AS meanReturn, sumIf(ifNull(num_steps, 0), sealed) AS numSteps
-     FROM episodes WHERE run_id = {runId:String}`,
-    { params: { runId } },
-  );
-  const [usage] = await fixture.client.queryRows(
-    `SELECT sum(input_tokens) AS inputTokens, sum(output_tokens) AS outputTokens, sum(cost_usd) AS costUsd
-     FROM steps WHERE run_id = {runId:String}`,
-    { params: { runId } },
-  );
-  return { ...(episodes as object), ...(usage as object) };
-}
-
 it('progress of a run: an update that is stored twice counts', async () => {
   const { ids, logged, started } = newRun();
   const reader = new RunActivityReader(store, new ControlChanges(fixture.log, store, PATIENCE_MS));
@@ -111,6 +73,22 @@ it('progress of a run: an update that is stored twice counts', async () => {
   await write(logged(2, NOW_US));
   await storeAgain(ids.runId, 'metric_step = 2');
   expect(await lossOf()).toBe(2);
+});
+
+it('progress of a run: its policy is the newest of the view, whatever a replaced trainer published', async () => {
+  const { ids, started } = newRun();
+  const published = (epoch: number, policyVersion: number) =>
+    controlEvent(ids, 'PolicyPublished', { epoch, policyVersion, parentVersion: null }) as AnyEvent;
+  const claimed = (epoch: number) => controlEvent(ids, 'TrainerClaimed', { epoch }) as AnyEvent;
+  await write(started, claimed(1), published(1, 4), claimed(2), published(1, 9), published(2, 5));
+  await storeAgain(ids.runId, "kind = 'PolicyPublished'");
+  const reader = new RunActivityReader(store, new ControlChanges(fixture.log, store, PATIENCE_MS));
+  const { policyVersion } = (await reader.read([ids.runId]))(ids.runId);
+  const sql = 'SELECT max(policy_version) AS newest FROM policies WHERE run_id = {runId:String}';
+  expect([{ newest: policyVersion }]).toEqual(
+    await fixture.client.queryRows(sql, { params: { runId: ids.runId } }),
+  );
+  expect(policyVersion).toBe(5);
 });
 
 it('progress of a run at an earlier moment: has nothing that was read for now', async () => {
@@ -140,118 +118,6 @@ it('runs at an earlier moment: their recipes are compared only where that is ask
   expect(await originsOf(false)).toEqual(['string', '']);
 });
 
-it('totals of a run: are those of the views, with records stored twice and ongoing episodes', async () => {
-  const [{ ids, started }, early] = [newRun(), newRun()];
-  const usage = { cachedInputTokens: null, reasoningTokens: null, costUsd: 0.25 };
-  const ends = [
-    { success: true, return: 1 },
-    { success: false, return: 4 },
-    { success: null, return: null },
-  ];
-  const episodes = ends.flatMap((ended, ordinal) =>
-    episodeEvents({
-      ...{ ...ids, ordinal, numSteps: 2, ended },
-      step: (step) => ({
-        usage: { ...usage, inputTokens: 10 + step, outputTokens: ordinal === 2 ? null : 3 },
-      }),
-    }),
-  );
-  const ongoing = episodeEvents({ ...ids, ordinal: 3, numSteps: 1 }).slice(0, -1);
-  await write(started, ...episodes, ...ongoing, ...episodeEvents({ ...early.ids, ordinal: 0 }));
-  await storeAgain(ids.runId, "episode_id != ''");
-  const reader = totalsReader();
-  const totalsOf = await reader.read([ids.runId, early.ids.runId]);
-  expect(totalsOf(ids.runId)).toEqual({
-    ...{ numEpisodes: 4, numOngoing: 1, numSuccesses: 1, numFailures: 1, meanReturn: 2.5, numSteps: 6 },
-    // 10 + 11 of each of three episodes, 3 of each of four steps.
-    ...{ inputTokens: 63, outputTokens: 12, costUsd: 1.5 },
-  });
-  expect(await totalsOfViews(ids.runId)).toEqual(totalsOf(ids.runId));
-  expect(totalsOf(early.ids.runId)).toMatchObject({ numEpisodes: 0, numSteps: 0, costUsd: null });
-});
-
-it('totals of a run: are kept for ten seconds at most, and not beyond the end of the run or a deletion', async () => {
-  const { ids, started } = newRun();
-  const reader = totalsReader();
-  const numEpisodes = async () => (await reader.read([ids.runId]))(ids.runId).numEpisodes;
-  let ordinal = 0;
-  const addEpisode = () => write(...episodeEvents({ ...ids, ordinal: ordinal++ }));
-  /** With queries of a second each. */
-  const asked = async () => {
-    vi.spyOn(performance, 'now').mockImplementation(() => store.nowMs);
-    const found = await numEpisodes();
-    vi.restoreAllMocks();
-    return found;
-  };
-  store.queryMs = 1_000;
-  await write(started);
-  await addEpisode();
-  expect(await asked()).toBe(1);
-  await addEpisode();
-  expect(await asked()).toBe(1);
-  store.nowMs += 10_000;
-  expect(await asked()).toBe(2);
-  await addEpisode();
-  expect(await askedMoment.run(Date.now() * 1000 + SECOND_US, asked)).toBe(3);
-  expect(await asked()).toBe(2);
-  reader.forget(ids.runId);
-  expect(await asked()).toBe(3);
-  await addEpisode();
-  await write(controlEvent(ids, 'RunEnded') as AnyEvent);
-  expect(await asked()).toBe(4);
-});
-
-it('totals of a run: while new ones are being read, a question is answered with those of at most ten seconds before', async () => {
-  const { ids, started } = newRun();
-  const changes = new ControlChanges(fixture.log, store, 0);
-  const reader = new RunTotalsReader(store, new RunFactsReader(store, changes), changes);
-  const numEpisodes = async () => (await reader.read([ids.runId]))(ids.runId).numEpisodes;
-  let nowMs = 0;
-  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
-  await write(started, ...episodeEvents({ ...ids, ordinal: 0 }));
-  expect(await numEpisodes()).toBe(1);
-  await write(...episodeEvents({ ...ids, ordinal: 1 }));
-  nowMs = 9_000;
-  // Until the test ends the reading.
-  const gate = new EventEmitter();
-  const opened = once(gate, 'open');
-  store.afterQuery = async () => void (await opened);
-  expect([await numEpisodes(), await numEpisodes()]).toEqual([1, 1]);
-  nowMs += 2_000;
-  const answer = numEpisodes();
-  gate.emit('open');
-  expect(await answer).toBe(2);
-});
-
-it('totals of a run: those that were read during a deletion are not kept', async () => {
-  const { ids, started } = newRun();
-  const changes = new ControlChanges(fixture.log, store, PATIENCE_MS);
-  const facts = new RunFactsReader(store, changes);
-  const reader = new RunTotalsReader(store, facts, changes);
-  store.queryMs = 1_000;
-  await write(started, ...episodeEvents({ ...ids, ordinal: 0 }));
-  await facts.all();
-  store.afterQuery = async () => reader.forget(ids.runId);
-  vi.spyOn(performance, 'now').mockImplementation(() => store.nowMs);
-  await reader.read([ids.runId]);
-  const before = store.numQueries;
-  await reader.read([ids.runId]);
-  expect(store.numQueries - before).toBe(2);
-});
-
-it('totals of a run: are those that were kept, though they go while the ones of another run are read', async () => {
-  const [kept, other] = [newRun(), newRun()];
-  const reader = totalsReader();
-  store.queryMs = 1_000;
-  for (const { ids, started } of [kept, other])
-    await write(started, ...episodeEvents({ ...ids, ordinal: 0 }));
-  vi.spyOn(performance, 'now').mockImplementation(() => store.nowMs);
-  await reader.read([kept.ids.runId]);
-  store.afterQuery = async () => reader.forget(kept.ids.runId);
-  const totalsOf = await reader.read([other.ids.runId, kept.ids.runId]);
-  expect([kept, other].map(({ ids }) => totalsOf(ids.runId).numEpisodes)).toEqual([1, 1]);
-});
-
 it('a run that was deleted has not started', async () => {
   const { ids, started } = newRun();
   const starts = new RunStarts(store, new ControlChanges(fixture.log, store, PATIENCE_MS));
@@ -262,12 +128,14 @@ it('a run that was deleted has not started', async () => {
   expect(await starts.has(ids.runId)).toBe(false);
 });
 
-it('runs: what their lists show is read before somebody asks, and again after a run has started', async () => {
+it('runs: what their lists and pages show is read before somebody asks, and again after a run has started or ended', async () => {
   const changes = new ControlChanges(fixture.log, store, PATIENCE_MS);
   const facts = new RunFactsReader(store, changes);
   const activities = new RunActivityReader(store, changes);
-  const runs = new RunsService(facts, activities, new RunTotalsReader(store, facts, changes));
-  const ahead = new RunsAhead(runs, facts, activities, changes);
+  const totals = new RunTotalsReader(store, facts, changes);
+  const runs = new RunsService(facts, activities, totals);
+  const ahead = new RunsAhead(runs, facts, activities, totals, changes);
+  const readTotals = vi.spyOn(totals, 'read');
   const numAsked = async () => {
     const before = store.numQueries;
     const { items } = await runs.list(new RunsQuery());
@@ -281,6 +149,7 @@ it('runs: what their lists show is read before somebody asks, and again after a 
   await write(first.started, first.logged(1, NOW_US));
   await ahead.readAll();
   expect(await numAsked()).toEqual([first.ids.runId, 0]);
+  expect(readTotals).toHaveBeenCalledWith([first.ids.runId]);
   await write(second.started);
   await ahead.readNews();
   expect(await numAsked()).toEqual([second.ids.runId, 0]);
@@ -295,4 +164,7 @@ it('runs: what their lists show is read before somebody asks, and again after a 
   await catchUp(fixture.log, fixture.client);
   await ahead.readNews();
   expect(await numAsked()).toEqual([third.ids.runId, 0]);
+  await write(controlEvent(third.ids, 'RunEnded') as AnyEvent);
+  await ahead.readNews();
+  expect(readTotals).toHaveBeenLastCalledWith([third.ids.runId]);
 });

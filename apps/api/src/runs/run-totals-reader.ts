@@ -39,6 +39,13 @@ const USAGE = `
   )
   GROUP BY run_id`;
 
+/** Changes with every record of an episode that the store gets or removes; duplicates that are merged change it too, after which totals are read once more. */
+const ROWS = `
+  SELECT run_id, concat(toString(count()), ' ', toString(sum(cityHash64(log_id, log_partition, log_offset)))) AS rows
+  FROM events
+  WHERE run_id IN {runIds:Array(String)} AND episode_id != ''
+  GROUP BY run_id`;
+
 type UsageTotals = Pick<RunTotals, 'inputTokens' | 'outputTokens' | 'costUsd'>;
 type EpisodeTotals = Omit<RunTotals, keyof UsageTotals>;
 
@@ -47,6 +54,9 @@ const NO_EPISODES: EpisodeTotals = {
   ...{ meanReturn: null, numSteps: 0 },
 };
 const NO_USAGE: UsageTotals = { inputTokens: null, outputTokens: null, costUsd: null };
+
+/** No rows of episodes. */
+const NO_ROWS = '';
 
 /** Totals that took `t` to read are answered again for so many times `t`: pages ask for them every few seconds, and runs have millions of episodes. */
 const KEPT_TIMES = 50;
@@ -65,11 +75,18 @@ interface KeptTotals extends ReadValue<RunTotals> {
   /** By `performance.now()`. */
   readonly readAtMs: number;
   readonly untilMs: number;
+  /** How long it took to read them, the last time that they were. */
+  readonly readingMs: number;
+  /** `ROWS` of before they were read; null for a run that goes on. */
+  readonly rows: string | null;
 }
+
+/** Totals as they were found, and what is kept with them. */
+type FoundTotals = Pick<KeptTotals, 'value' | 'rows' | 'readingMs'>;
 
 /** Totals that are being read. */
 interface TotalsReading extends Pick<AskedTotals, 'endedAt'> {
-  readonly totals: Promise<RunTotals>;
+  readonly found: Promise<FoundTotals>;
   /** By `performance.now()`. */
   readonly askedAtMs: number;
 }
@@ -107,8 +124,9 @@ export class RunTotalsReader {
     const found = new Map<string, RunTotals>();
     for (const { runId, kept } of asked) {
       const reading = kept === null || kept.untilMs <= nowMs ? readingOf.get(runId) : undefined;
-      const totals = reading === undefined ? kept?.value : await patience.wait(reading.totals, kept);
-      if (totals !== undefined) found.set(runId, totals);
+      const before = kept && { value: kept, askedAtMs: kept.askedAtMs };
+      const totals = reading === undefined ? kept : await patience.wait<FoundTotals>(reading.found, before);
+      if (totals !== null) found.set(runId, totals.value);
     }
     return (runId) => found.get(runId) ?? { ...NO_EPISODES, ...NO_USAGE };
   }
@@ -125,25 +143,51 @@ export class RunTotalsReader {
       return reading === undefined || reading.endedAt !== endedAt;
     });
     const askedAtMs = performance.now();
-    const reading = this.readNow(fresh.map(({ runId }) => runId));
+    const reading = this.readChanged(fresh);
     for (const { runId, endedAt } of fresh) {
-      const one = { endedAt, askedAtMs, totals: reading.then((totalsOf) => totalsOf(runId)) };
+      const one = { endedAt, askedAtMs, found: reading.then((foundOf) => foundOf(runId)) };
       this.readings.set(runId, one);
       void this.settle(runId, one);
     }
     return new Map(this.readings);
   }
 
+  /** Reads the totals of these runs; of those that have ended only where the store has other rows than when they were read last. */
+  private async readChanged(asked: readonly AskedTotals[]): Promise<(runId: string) => FoundTotals> {
+    const ended = asked.filter(({ endedAt }) => typeof endedAt === 'string').map(({ runId }) => runId);
+    const before = new Map(asked.map((one) => [one.runId, this.keptOf(one)]));
+    // Before the totals: a row that comes meanwhile is one that they may lack.
+    const rowsOf = await this.readRows(ended);
+    const isSame = (runId: string) => rowsOf.has(runId) && before.get(runId)?.rows === rowsOf.get(runId);
+    const startedMs = performance.now();
+    const totalsOf = await this.readNow(asked.map(({ runId }) => runId).filter((runId) => !isSame(runId)));
+    const readingMs = performance.now() - startedMs;
+    return (runId) => {
+      const kept = isSame(runId) ? before.get(runId) : null;
+      return kept ?? { value: totalsOf(runId), rows: rowsOf.get(runId) ?? null, readingMs };
+    };
+  }
+
+  private async readRows(runIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (runIds.length === 0) return new Map();
+    const found = await this.store.queryRows<{ readonly runId: string; readonly rows: string }>(ROWS, {
+      runIds,
+    });
+    const rowsOf = new Map(found.map(({ runId, rows }) => [runId, rows]));
+    return new Map(runIds.map((runId) => [runId, rowsOf.get(runId) ?? NO_ROWS]));
+  }
+
   /** Totals that were read while episodes were deleted may have some of them, so they are not kept; a failure is that of the questions which wait for it. */
   private async settle(runId: string, reading: TotalsReading): Promise<void> {
     const { endedAt, askedAtMs } = reading;
-    const value = await reading.totals.catch(() => null);
+    const found = await reading.found.catch(() => null);
     if (this.readings.get(runId) !== reading) return;
     this.readings.delete(runId);
-    if (value === null || endedAt === undefined) return;
+    if (found === null || endedAt === undefined) return;
+    const { value, rows, readingMs } = found;
     const readAtMs = performance.now();
-    const untilMs = readAtMs + Math.min(KEPT_TIMES * (readAtMs - askedAtMs), KEPT_AT_MOST_MS);
-    this.kept.set(runId, { value, askedAtMs, endedAt, readAtMs, untilMs });
+    const untilMs = readAtMs + Math.min(KEPT_TIMES * readingMs, KEPT_AT_MOST_MS);
+    this.kept.set(runId, { value, rows, readingMs, askedAtMs, endedAt, readAtMs, untilMs });
   }
 
   /** After a deletion of episodes of the run: its totals are read from the store again. */

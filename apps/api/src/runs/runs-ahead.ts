@@ -4,14 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ControlChange, ControlChanges } from '../store/control-changes.js';
 import { RunActivityReader } from './run-activity.js';
 import { RunFactsReader } from './run-facts.js';
+import { RunTotalsReader } from './run-totals-reader.js';
 import { RunsQuery } from './runs-query.dto.js';
 import { RunsService } from './runs.service.js';
 
 /** By which the page of runs sorts beside names and times. */
 const SORTED_METRIC = 'rollout/success';
-/** Those on the first pages of a list. */
-const MOST_RUNS = 200;
+/** Those that lists of a name or a tag show first. */
+const MOST_RUNS = 1_000;
 const RUNS_AT_ONCE = 50;
+/** Those on the first page of a list, one of which is opened next. */
+const MOST_TOTALS = 50;
 const LOOK_EVERY_MS = 5_000;
 const STOP_WITHIN_MS = 1_000;
 
@@ -34,6 +37,7 @@ export class RunsAhead implements OnModuleDestroy {
     private readonly runs: RunsService,
     private readonly facts: RunFactsReader,
     private readonly activities: RunActivityReader,
+    private readonly totals: RunTotalsReader,
     private readonly changes: ControlChanges,
   ) {}
 
@@ -55,7 +59,7 @@ export class RunsAhead implements OnModuleDestroy {
   async readAll(): Promise<void> {
     await this.runs.list(new RunsQuery());
     if (this.stopping.signal.aborted) return;
-    await this.activities.newestValues(SORTED_METRIC);
+    await this.runs.list(byMetric());
     // The oldest first, since figures of the runs that were asked about last are kept.
     const newest = Array.from((await this.facts.all()).values())
       .sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
@@ -64,6 +68,22 @@ export class RunsAhead implements OnModuleDestroy {
       const startedMs = performance.now();
       const batch = newest.slice(from, from + RUNS_AT_ONCE).map(({ runId }) => runId);
       await this.activities.read(batch).catch(() => undefined);
+      await this.pause(performance.now() - startedMs);
+    }
+    await this.readTotals(
+      newest
+        .slice(-MOST_TOTALS)
+        .map(({ runId }) => runId)
+        .reverse(),
+    );
+  }
+
+  /** One run after the other, since one of them may have millions of episodes. */
+  private async readTotals(runIds: readonly string[]): Promise<void> {
+    for (const runId of runIds) {
+      if (this.stopping.signal.aborted) return;
+      const startedMs = performance.now();
+      await this.totals.read([runId]).catch(() => undefined);
       await this.pause(performance.now() - startedMs);
     }
   }
@@ -79,6 +99,8 @@ export class RunsAhead implements OnModuleDestroy {
     this.settledOffset = look.storedOffset;
     this.seenOffset = Math.max(seenOffset, look.storedOffset, (records?.at(-1)?.offset ?? -1) + 1);
     if (records === null || records.some(isNews)) await this.runs.list(new RunsQuery());
+    const ended = (records ?? []).filter((record) => record.kind === 'RunEnded' && isNews(record));
+    await this.readTotals(ended.map(({ runId }) => runId));
   }
 
   private async pause(durationMs: number): Promise<void> {
@@ -90,4 +112,9 @@ export class RunsAhead implements OnModuleDestroy {
     this.stopping.abort();
     await Promise.race([this.following, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
   }
+}
+
+/** The runs as the page sorts them by that metric. */
+function byMetric(): RunsQuery {
+  return Object.assign(new RunsQuery(), { sort: 'metric', metric: SORTED_METRIC, order: 'descending' });
 }

@@ -79,8 +79,8 @@ export class StoreService implements OnApplicationShutdown {
 
   /** Rows of a parameterised query, with columns in camelCase. `params` fill the `{name:Type}` placeholders. */
   async queryRows<Row>(sql: string, params: Readonly<Record<string, unknown>>): Promise<Row[]> {
-    const rows = await this.reader.queryRows<object>(sql, { params });
-    return rows.map((row) => camelCased(row) as Row);
+    const rows = await this.reader.queryRows<Readonly<Record<string, unknown>>>(sql, { params });
+    return camelCased(rows) as Row[];
   }
 
   /** For the questions of libraries, as of the moment that the request asks about. @throws ProblemError `STORE_STARTING` */
@@ -120,12 +120,11 @@ export class StoreService implements OnApplicationShutdown {
   }
 }
 
-/** The row with its columns named as the API names them: `episode_id` is `episodeId`. */
-function camelCased(row: object): object {
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
-      name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
-      value as unknown,
-    ]),
+/** The rows with their columns named as the API names them: `episode_id` is `episodeId`. All rows of a result have the same columns. */
+function camelCased(rows: readonly Readonly<Record<string, unknown>>[]): object[] {
+  const columns = Object.keys(rows.at(0) ?? {});
+  const names = columns.map((column) =>
+    column.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
   );
+  return rows.map((row) => Object.fromEntries(columns.map((column, i) => [names[i], row[column]])));
 }

@@ -17,10 +17,22 @@ export class TokenTexts {
 
   constructor(private readonly config: ApiConfig) {}
 
-  /** The text of each token; null when the tokenizer is unavailable. An id outside its vocabulary becomes `#id`. */
-  async of(tokenizerHash: string, ids: readonly number[]): Promise<string[] | null> {
-    const vocabulary = await this.vocabulary(tokenizerHash);
-    return vocabulary && ids.map((id) => vocabulary[id] ?? `#${id}`);
+  /**
+   * The text of each token of each step; null where its tokenizer is unavailable. An id outside its vocabulary becomes `#id`. A tokenizer is looked up once
+   * for all steps: one that is missing is looked for in its file.
+   */
+  async ofAll(
+    steps: readonly { readonly tokenizerHash: string; readonly tokenIds: readonly number[] }[],
+  ): Promise<(string[] | null)[]> {
+    const hashes = new Set(steps.map(({ tokenizerHash }) => tokenizerHash));
+    const found = await Promise.all(
+      Array.from(hashes, async (hash) => [hash, await this.vocabulary(hash)] as const),
+    );
+    const vocabularyOf = new Map(found);
+    return steps.map(({ tokenizerHash, tokenIds }) => {
+      const vocabulary = vocabularyOf.get(tokenizerHash) ?? null;
+      return vocabulary && tokenIds.map((id) => vocabulary[id] ?? `#${id}`);
+    });
   }
 
   private async vocabulary(hash: string): Promise<Vocabulary | null> {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CheckpointFiles, isUnreadable, type FileRef, type SafetensorsFile } from '@retrace/policy';
 import type { UpdateEngine } from '../engine/update-engine.js';
+import { pairTensors } from './tensor-pairs.js';
 
 /**
  * Names the engine's weights: as the recorded ones are where both are the same bits, whoever stored them in which form.
@@ -44,21 +45,12 @@ async function hasTensorsOf(
   });
   if (file === null) return false;
   try {
-    const names = [...file.header.entries.keys()];
-    if (names.length !== current.header.entries.size) return false;
-    for (const name of names) if (!(await isSameTensor(file, current, name))) return false;
+    const pairs = pairTensors(file, current);
+    if (pairs === null) return false;
+    for await (const { a, b } of pairs)
+      if (Buffer.compare(Buffer.from(a.buffer), Buffer.from(b.buffer)) !== 0) return false;
     return true;
   } finally {
     await file.close();
   }
-}
-
-async function isSameTensor(a: SafetensorsFile, b: SafetensorsFile, name: string): Promise<boolean> {
-  const [ofA, ofB] = [a.header.entries.get(name), b.header.entries.get(name)];
-  if (ofA === undefined || ofB === undefined || ofA.shape.join() !== ofB.shape.join()) return false;
-  const length = ofA.shape.reduce((product, size) => product * size, 1);
-  const [valuesA, valuesB] = [new Float32Array(length), new Float32Array(length)];
-  await a.read(name, valuesA);
-  await b.read(name, valuesB);
-  return Buffer.compare(Buffer.from(valuesA.buffer), Buffer.from(valuesB.buffer)) === 0;
 }

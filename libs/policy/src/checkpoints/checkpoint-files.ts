@@ -1,19 +1,21 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { PolicyError } from '../policy-error.js';
 import { notWritten, refuseMissing, requireContent } from './checkpoint-errors.js';
 import { fileNameOf, hashOfName, type FileRef } from './file-ref.js';
 import { openRegularFile } from './open-regular-file.js';
 import { SafetensorsFile } from './safetensors-file.js';
 import type { SafetensorsMetadata } from './safetensors-header.js';
+import { ShardIndexes } from './shard-indexes.js';
 import { MAX_INDEX_BYTES, shardIndexContent, shardsIn } from './shards.js';
+import { findAbandoned, intendIndex, isUnfinishedName, unfinishedName } from './unfinished.js';
 import { nameContent, syncDirectory, writeSynced } from './write-synced.js';
 
 /** A file whose content is written, but perhaps not durable yet. */
 export interface WrittenFile extends FileRef {
-  /** The temporary name that the file has until it is durable. */
-  readonly name: string;
+  /** The temporary name that the file has until it is durable; null where it is. */
+  readonly name: string | null;
 }
 
 /** A file that another process wrote to a directory of `makeScratch`, and synced. */
@@ -21,14 +23,8 @@ export interface AdoptedFile extends FileRef {
   readonly path: string;
 }
 
-const PARTIAL_SUFFIX = '.partial';
-const PARTIAL_NAME = /^[0-9a-f-]{36}\.partial$/;
-
 /** Bytes that are read at once when a file is verified. */
 const PIECE_BYTES = 4 * 2 ** 20;
-
-/** Age at which what a writer that died left unfinished is removed. */
-const ABANDONED_AFTER_MS = 3_600_000;
 
 /**
  * Immutable files in one directory, named by the SHA-256 of their content. Several processes may write and read.
@@ -36,8 +32,11 @@ const ABANDONED_AFTER_MS = 3_600_000;
  * index of shards (`shards.ts`), which then belong to it.
  */
 export class CheckpointFiles {
-  /** Shards of the indexes that were read, by hash; none for a small file that is no index. */
-  private readonly known = new Map<string, readonly FileRef[]>();
+  private readonly indexes = new ShardIndexes({
+    list: () => this.list(),
+    readSmall: (sha256) => this.readSmall(sha256),
+  });
+
   constructor(protected readonly directory: string) {}
 
   /**
@@ -52,7 +51,7 @@ export class CheckpointFiles {
     content: Uint8Array | AsyncIterable<Uint8Array>,
     onWritten?: (file: WrittenFile) => void,
   ): Promise<FileRef> {
-    const name = `${randomUUID()}${PARTIAL_SUFFIX}`;
+    const name = unfinishedName();
     const partial = join(this.directory, name);
     const source = content instanceof Uint8Array ? [content] : content;
     try {
@@ -70,7 +69,7 @@ export class CheckpointFiles {
 
   /** Makes a directory in which other processes write files for `adopt` and `adoptFile`; the caller removes it. */
   async makeScratch(): Promise<string> {
-    const path = join(this.directory, `${randomUUID()}${PARTIAL_SUFFIX}`);
+    const path = join(this.directory, unfinishedName());
     try {
       await mkdir(this.directory, { recursive: true });
       await this.removeAbandoned();
@@ -99,14 +98,33 @@ export class CheckpointFiles {
    * @throws PolicyError as `write`; `CHECKPOINT_CORRUPT` for a file of another size
    */
   async adopt(shards: readonly AdoptedFile[], metadata: SafetensorsMetadata): Promise<FileRef> {
+    const content = shardIndexContent(shards, metadata);
+    let index: FileRef | null = null;
     try {
+      // By it the shards of a writer that dies are found, which no index lists yet.
+      const scratches = new Set(shards.map(({ path }) => dirname(path)));
+      for (const scratch of scratches) await intendIndex(scratch, content);
       for (const shard of shards) await this.take(shard);
-      return await this.write(shardIndexContent(shards, metadata));
+      index = await this.write(content);
+      await this.requirePresent(shards);
+      return index;
     } catch (cause) {
-      // Nobody would ever find them without the index.
+      if (index !== null) await this.removeFile(index.sha256).catch(() => undefined);
       await this.removeUnlisted(shards, '').catch(() => undefined);
       throw notWritten(cause);
     }
+  }
+
+  /** Whoever removed another checkpoint with an equal shard may have looked before the index was there, and removed the shard. */
+  private async requirePresent(shards: readonly FileRef[]): Promise<void> {
+    const present = new Set((await this.list()).map(({ sha256 }) => sha256));
+    const lost = shards.find(({ sha256 }) => !present.has(sha256));
+    if (lost === undefined) return;
+    throw new PolicyError(
+      'CHECKPOINT_NOT_WRITTEN',
+      `shard ${lost.sha256} was removed by another process while its checkpoint was written; save the checkpoint again`,
+      { retriable: true },
+    );
   }
 
   /** Gives a file its name, if it can be read here: who wrote it may be another user. */
@@ -157,8 +175,7 @@ export class CheckpointFiles {
   async filesOf(ref: FileRef): Promise<readonly FileRef[]> {
     if (ref.sizeBytes > MAX_INDEX_BYTES) return [ref];
     const shards = shardsIn(await this.read(ref), this.pathOf(ref.sha256));
-    this.known.set(ref.sha256, shards);
-    return [ref, ...shards];
+    return [ref, ...this.indexes.remember(ref.sha256, shards)];
   }
 
   protected async verifyFile(ref: FileRef): Promise<void> {
@@ -184,7 +201,7 @@ export class CheckpointFiles {
    */
   async openWritten({ name, sha256, sizeBytes }: WrittenFile): Promise<SafetensorsFile> {
     const ref = { sha256, sizeBytes };
-    if (!PARTIAL_NAME.test(name)) return this.open(ref);
+    if (name === null || !isUnfinishedName(name)) return this.open(ref);
     const path = join(this.directory, name);
     try {
       const file = await open(path, 'r');
@@ -212,32 +229,14 @@ export class CheckpointFiles {
   /** Removes a file, and the shards of an index that no other index lists; one that does not exist is no error. */
   async remove(sha256: string): Promise<void> {
     // The index goes last: as long as it is there, whoever removes it again finds its shards.
-    await this.removeUnlisted(await this.shardsOf(sha256), sha256);
+    await this.removeUnlisted(await this.indexes.shardsOf(sha256), sha256);
     await this.removeFile(sha256);
-    this.known.delete(sha256);
+    this.indexes.forget(sha256);
   }
 
   /** Removes those of some shards that no index but this one lists. */
   private async removeUnlisted(shards: readonly FileRef[], index: string): Promise<void> {
-    if (shards.length === 0) return;
-    const listed = new Set<string>();
-    for (const { sha256, sizeBytes } of await this.list()) {
-      if (sha256 === index || sizeBytes > MAX_INDEX_BYTES) continue;
-      for (const shard of await this.shardsOf(sha256)) listed.add(shard.sha256);
-    }
-    for (const { sha256 } of shards) if (!listed.has(sha256)) await this.removeFile(sha256);
-  }
-
-  /** The shards that a file of this hash lists; none where it is no index, or is not there. */
-  private async shardsOf(sha256: string): Promise<readonly FileRef[]> {
-    const known = this.known.get(sha256);
-    if (known !== undefined) return known;
-    const bytes = await this.readSmall(sha256);
-    // A file never changes; one that is not there may come.
-    if (bytes === null) return [];
-    const shards = shardsIn(bytes, this.pathOf(sha256));
-    this.known.set(sha256, shards);
-    return shards;
+    for (const { sha256 } of await this.indexes.unlisted(shards, index)) await this.removeFile(sha256);
   }
 
   /** The content of a file, which is not verified; null for one that is larger than any index, or is not there. */
@@ -276,10 +275,9 @@ export class CheckpointFiles {
   }
 
   private async removeAbandoned(): Promise<void> {
-    for (const name of (await this.names()).filter((name) => name.endsWith(PARTIAL_SUFFIX))) {
-      const path = join(this.directory, name);
-      const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
-      if (Date.now() - mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true, recursive: true });
+    for (const { path, shards } of await findAbandoned(this.directory, await this.names())) {
+      await this.removeUnlisted(shards, '');
+      await rm(path, { force: true, recursive: true });
     }
   }
 

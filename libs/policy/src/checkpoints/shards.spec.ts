@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { NamedTensors } from '../parameters/named-tensors.js';
 import { encodeSafetensors } from '../testing/safetensors.js';
 import { CheckpointFiles, type AdoptedFile } from './checkpoint-files.js';
+import type { FileRef } from './file-ref.js';
 import { SafetensorsFile } from './safetensors-file.js';
 
 let directory: string;
@@ -54,6 +55,87 @@ function cut(tensors: Tensors, cutsOf: (rows: number) => readonly number[]): Nam
 const two = (value: number): Tensors =>
   new Map([['w', { shape: [2, 2], data: Float32Array.of(1, 2, 3, value) }]]);
 const halves = (tensors: Tensors) => cut(tensors, (rows) => [rows / 2]);
+
+/** A writer that never comes to one of its steps: a shard or the index that gets its name, the look whether all are there. */
+class DyingWriter extends CheckpointFiles {
+  private died: () => void = () => undefined;
+  private numSteps = 0;
+
+  constructor(
+    path: string,
+    private readonly lastStep: number,
+  ) {
+    super(path);
+  }
+
+  async adoptUntilDeath(shards: readonly AdoptedFile[]): Promise<void> {
+    const death = new Promise<void>((resolve) => {
+      this.died = resolve;
+    });
+    void this.adopt(shards, {});
+    await death;
+  }
+
+  protected override take(file: AdoptedFile): Promise<void> {
+    return this.unlessDead(() => super.take(file));
+  }
+
+  override write(content: Uint8Array): Promise<FileRef> {
+    return this.unlessDead(() => super.write(content));
+  }
+
+  override list(): Promise<FileRef[]> {
+    return this.unlessDead(() => super.list());
+  }
+
+  private unlessDead<T>(step: () => Promise<T>): Promise<T> {
+    if (this.numSteps++ < this.lastStep) return step();
+    this.died();
+    return new Promise(() => undefined);
+  }
+}
+
+/** Waits between its look at the indexes and the first removal. */
+class SlowRemover extends CheckpointFiles {
+  private looked: () => void = () => undefined;
+  goOn: () => void = () => undefined;
+  readonly hasLooked = new Promise<void>((resolve) => {
+    this.looked = resolve;
+  });
+  private readonly mayGoOn = new Promise<void>((resolve) => {
+    this.goOn = resolve;
+  });
+
+  protected override async removeFile(sha256: string): Promise<void> {
+    this.looked();
+    await this.mayGoOn;
+    await super.removeFile(sha256);
+  }
+}
+
+/** Lets something happen once its shards have their names, before it writes their index for the first time. */
+class WaitingWriter extends CheckpointFiles {
+  constructor(
+    path: string,
+    private readonly happens: () => Promise<void>,
+  ) {
+    super(path);
+  }
+
+  override async write(content: Uint8Array): Promise<FileRef> {
+    await this.happens();
+    return super.write(content);
+  }
+}
+
+/** Makes everything unfinished as old as what is abandoned, and has another process write. */
+async function removeAbandoned(): Promise<void> {
+  const hoursAgo = Date.now() / 1000 - 7200;
+  for (const name of await readdir(directory))
+    if (name.endsWith('.partial')) await utimes(join(directory, name), hoursAgo, hoursAgo);
+  const other = new CheckpointFiles(directory);
+  await other.remove((await other.write(Uint8Array.of(1))).sha256);
+}
 
 describe('checkpoints in shards', () => {
   it('are read as one file, however their rows are cut', async () => {
@@ -149,6 +231,49 @@ describe('checkpoints in shards', () => {
     await utimes(scratch, hoursAgo, hoursAgo);
     await files.write(Uint8Array.of(1));
     await expect(stat(scratch)).rejects.toThrow('ENOENT');
+  });
+
+  it.each([
+    ['first shard', 0],
+    ['second shard', 1],
+    ['index', 2],
+  ])(
+    'leave nothing, and take nothing from others, where their writer dies before the %s',
+    async (_, step) => {
+      const kept = await files.adopt(await shardFiles(halves(two(4))), {});
+      const before = await files.list();
+      // Its first half is the same.
+      const shards = await shardFiles(halves(two(5)));
+      await new DyingWriter(directory, step).adoptUntilDeath(shards);
+      await removeAbandoned();
+      expect(await files.list()).toEqual(before);
+      await files.verify(kept);
+      expect((await readdir(directory)).filter((name) => name.endsWith('.partial'))).toEqual([]);
+    },
+  );
+
+  it('stay where their writer dies after the index', async () => {
+    const shards = await shardFiles(halves(two(5)));
+    await new DyingWriter(directory, 3).adoptUntilDeath(shards);
+    await removeAbandoned();
+    const index = (await files.list()).find(({ sha256 }) => shards.every((shard) => shard.sha256 !== sha256));
+    await files.verify(index ?? shards[0]);
+    expect(await files.list()).toHaveLength(3);
+  });
+
+  it('are not written where another process removes a shard that it found in no other index', async () => {
+    const removed = await files.adopt(await shardFiles(halves(two(4))), {});
+    const remover = new SlowRemover(directory);
+    const removal = remover.remove(removed.sha256);
+    await remover.hasLooked;
+    const writer = new WaitingWriter(directory, () => {
+      remover.goOn();
+      return removal;
+    });
+    const adoption = writer.adopt(await shardFiles(halves(two(5))), {});
+    await expect(adoption).rejects.toMatchObject({ code: 'CHECKPOINT_NOT_WRITTEN', retriable: true });
+    expect(await files.list()).toEqual([]);
+    await files.verify(await writer.adopt(await shardFiles(halves(two(5))), {}));
   });
 
   it.each([

@@ -44,7 +44,7 @@ describe('an offer to another process', () => {
   };
   const written = async (model: Transformer) => {
     const ref = await files.write(policyCheckpointContent(model, { tokenizerHash: 'hash', base: null }));
-    return { ...ref, name: '' };
+    return { ...ref, name: null };
   };
 
   it('makes a new model, and a model that is there, the policy on offer', async () => {

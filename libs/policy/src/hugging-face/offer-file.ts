@@ -134,6 +134,6 @@ function isOffer(value: unknown): value is Offer {
     Number.isSafeInteger(policyVersion) &&
     Number.isSafeInteger(sizeBytes) &&
     typeof sha256 === 'string' &&
-    typeof name === 'string'
+    (name === null || typeof name === 'string')
   );
 }

@@ -50,7 +50,7 @@ export async function savedFiles(
     const request = { directory, what, metadata, sharded };
     const saved = await connection.repeatable<Saved>('save', request);
     const weights = await take(saved.weights);
-    onWritten?.({ ...weights, name: '' });
+    onWritten?.({ ...weights, name: null });
     return { weights, ...(saved.optimizer && { optimizer: await take(saved.optimizer) }) };
   } finally {
     if (directory !== null) await rm(directory, { recursive: true, force: true });

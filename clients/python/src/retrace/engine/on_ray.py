@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .rank import Rank
 
-# Starts in a row of rank 0 that may fail, for example because its port is taken, before Ray starts the ranks no more.
+# Starts in a row of one rank that may fail, for example because the port is taken, before Ray starts the ranks no more.
 MAX_FAILED_STARTS = 3
 
 MISSING = "this needs Ray: pip install 'clients/python[engine,ray]' in a checkout of Retrace"
@@ -70,42 +70,42 @@ def main() -> int:
     fault = ray.get(starts.given_up.remote())
     if fault is None:
         return 0
-    print(f"rank 0 failed at {MAX_FAILED_STARTS} starts in a row: {fault}", file=sys.stderr)
+    print(f"{fault}; it failed at {MAX_FAILED_STARTS} starts in a row", file=sys.stderr)
     return 1
 
 
 class Starts:
-    """Counts the starts of rank 0, over all groups of workers: an actor of Ray, as each group is of new processes."""
+    """Counts failed starts by rank, over all groups of workers: an actor of Ray, as each group is of new processes."""
 
     def __init__(self) -> None:
-        self._failures: list[str] = []
+        self._failures: dict[int, int] = {}
+        self._fault: str | None = None
 
     def succeeded(self) -> None:
-        """Count from zero again: it serves."""
-        self._failures = []
+        """Count from zero again: rank 0 serves."""
+        self._failures = {}
 
-    def failed(self, fault: str) -> bool:
-        """Count a start that failed; returns whether there should be no other."""
-        self._failures.append(fault)
-        return len(self._failures) >= MAX_FAILED_STARTS
+    def failed(self, rank: int, fault: str) -> None:
+        """Count a start of a rank that failed, or its end while it followed rank 0."""
+        self._failures[rank] = self._failures.get(rank, 0) + 1
+        if self._failures[rank] >= MAX_FAILED_STARTS:
+            self._fault = self._fault or f"rank {rank}: {fault}"
 
     def given_up(self) -> str | None:
-        """The last fault, where there was no other start after it."""
-        return self._failures[-1] if len(self._failures) >= MAX_FAILED_STARTS else None
+        """The fault after which there should be no other start."""
+        return self._fault
 
 
 def run_rank(settings: dict[str, Any]) -> None:
     """Run one rank in a worker of Ray Train, which has opened the process group and opens another when this raises."""
     import ray
-
-    from .group import Group
-    from .rank import Rank
+    from ray.train import get_context
 
     starts = settings["starts"]
-    rank = Rank(Group())
-    if rank.group.rank != 0:
-        rank.follow()
+    # Where this is so, all ranks of the group find it so, and Ray starts none after they return.
+    if ray.get(starts.given_up.remote()) is not None:
         return
+    number = get_context().get_world_rank()
     is_ready = False
 
     def ready() -> None:
@@ -114,11 +114,18 @@ def run_rank(settings: dict[str, Any]) -> None:
         ray.get(starts.succeeded.remote())
 
     try:
-        serve_rank(rank, settings, ready)
+        from .group import Group
+        from .rank import Rank
+
+        rank = Rank(Group())
+        if number == 0:
+            serve_rank(rank, settings, ready)
+        else:
+            rank.follow()
     except Exception as error:
-        if is_ready or not ray.get(starts.failed.remote(f"{error}")):
-            raise
-        rank.close_others()
+        if not is_ready:
+            ray.get(starts.failed.remote(number, f"{error}"))
+        raise
 
 
 def serve_rank(rank: Rank, settings: dict[str, Any], ready: Callable[[], None]) -> None:

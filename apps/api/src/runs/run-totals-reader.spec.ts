@@ -1,0 +1,227 @@
+import { appendEvents } from '@retrace/log/testing';
+import { catchUp } from '@retrace/store';
+import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
+import { newRunId, type AnyEvent } from '@retrace/trajectory';
+import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
+import { EventEmitter, once } from 'node:events';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { askedMoment } from '../store/asked-moment.js';
+import { ControlChanges } from '../store/control-changes.js';
+import { configOver } from '../testing/store-config.js';
+import { TimedStore } from '../testing/timed-store.js';
+import { RunFactsReader } from './run-facts.js';
+import { RunTotalsReader } from './run-totals-reader.js';
+
+/** Longer than any answer takes. */
+const PATIENCE_MS = 100_000;
+const SECOND_US = 1_000_000;
+
+let fixture: StoreFixture;
+let store: TimedStore;
+
+beforeAll(async () => {
+  fixture = await openStoreFixture();
+  store = new TimedStore(configOver(fixture));
+  store.takeAsReady();
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await fixture.client.command('SYSTEM START MERGES events');
+});
+afterAll(async () => {
+  await store?.onApplicationShutdown();
+  await fixture?.close();
+});
+
+async function write(...events: readonly AnyEvent[]): Promise<void> {
+  for (const event of events) await appendEvents(fixture.log, [event]);
+  await catchUp(fixture.log, fixture.client);
+}
+
+function totalsReader(): RunTotalsReader {
+  const changes = new ControlChanges(fixture.log, store, PATIENCE_MS);
+  return new RunTotalsReader(store, new RunFactsReader(store, changes), changes);
+}
+
+function newRun() {
+  const ids = { logId: fixture.log.logId, runId: newRunId() };
+  return { ids, started: controlEvent(ids, 'RunStarted') };
+}
+
+/** Stores records of a run again, as an insert that is repeated does, and leaves both until the test ends. */
+async function storeAgain(runId: string, condition: string): Promise<void> {
+  await fixture.client.command('SYSTEM STOP MERGES events');
+  const rows = `SELECT * FROM events WHERE run_id = {runId:String} AND ${condition}`;
+  await fixture.client.command(`INSERT INTO events ${rows}`, { params: { runId } });
+}
+
+/** The totals of a run as the views have them. */
+async function totalsOfViews(runId: string) {
+  const [episodes] = await fixture.client.queryRows(
+    `SELECT count() AS numEpisodes, countIf(NOT sealed) AS numOngoing, countIf(success) AS numSuccesses, countIf(NOT success) AS numFailures,
+       avg(return) AS meanReturn, sumIf(ifNull(num_steps, 0), sealed) AS numSteps
+     FROM episodes WHERE run_id = {runId:String}`,
+    { params: { runId } },
+  );
+  const [usage] = await fixture.client.queryRows(
+    `SELECT sum(input_tokens) AS inputTokens, sum(output_tokens) AS outputTokens, sum(cost_usd) AS costUsd
+     FROM steps WHERE run_id = {runId:String}`,
+    { params: { runId } },
+  );
+  return { ...(episodes as object), ...(usage as object) };
+}
+
+it('totals of a run: are those of the views, with records stored twice and ongoing episodes', async () => {
+  const [{ ids, started }, early] = [newRun(), newRun()];
+  const usage = { cachedInputTokens: null, reasoningTokens: null, costUsd: 0.25 };
+  const ends = [
+    { success: true, return: 1 },
+    { success: false, return: 4 },
+    { success: null, return: null },
+  ];
+  const episodes = ends.flatMap((ended, ordinal) =>
+    episodeEvents({
+      ...{ ...ids, ordinal, numSteps: 2, ended },
+      step: (step) => ({
+        usage: { ...usage, inputTokens: 10 + step, outputTokens: ordinal === 2 ? null : 3 },
+      }),
+    }),
+  );
+  const ongoing = episodeEvents({ ...ids, ordinal: 3, numSteps: 1 }).slice(0, -1);
+  await write(started, ...episodes, ...ongoing, ...episodeEvents({ ...early.ids, ordinal: 0 }));
+  await storeAgain(ids.runId, "episode_id != ''");
+  const reader = totalsReader();
+  const totalsOf = await reader.read([ids.runId, early.ids.runId]);
+  expect(totalsOf(ids.runId)).toEqual({
+    ...{ numEpisodes: 4, numOngoing: 1, numSuccesses: 1, numFailures: 1, meanReturn: 2.5, numSteps: 6 },
+    // 10 + 11 of each of three episodes, 3 of each of four steps.
+    ...{ inputTokens: 63, outputTokens: 12, costUsd: 1.5 },
+  });
+  expect(await totalsOfViews(ids.runId)).toEqual(totalsOf(ids.runId));
+  expect(totalsOf(early.ids.runId)).toMatchObject({ numEpisodes: 0, numSteps: 0, costUsd: null });
+});
+
+it('totals of a run: are kept for ten seconds at most, and not beyond the end of the run or a deletion', async () => {
+  const { ids, started } = newRun();
+  const reader = totalsReader();
+  const numEpisodes = async () => (await reader.read([ids.runId]))(ids.runId).numEpisodes;
+  let ordinal = 0;
+  const addEpisode = () => write(...episodeEvents({ ...ids, ordinal: ordinal++ }));
+  /** With queries of a second each. */
+  const asked = async () => {
+    vi.spyOn(performance, 'now').mockImplementation(() => store.nowMs);
+    const found = await numEpisodes();
+    vi.restoreAllMocks();
+    return found;
+  };
+  store.queryMs = 1_000;
+  await write(started);
+  await addEpisode();
+  expect(await asked()).toBe(1);
+  await addEpisode();
+  expect(await asked()).toBe(1);
+  store.nowMs += 10_000;
+  expect(await asked()).toBe(2);
+  await addEpisode();
+  expect(await askedMoment.run(Date.now() * 1000 + SECOND_US, asked)).toBe(3);
+  expect(await asked()).toBe(2);
+  reader.forget(ids.runId);
+  expect(await asked()).toBe(3);
+  await addEpisode();
+  await write(controlEvent(ids, 'RunEnded') as AnyEvent);
+  expect(await asked()).toBe(4);
+});
+
+it('totals of a run that has ended: are read again only when the store has other rows of its episodes', async () => {
+  const { ids, started } = newRun();
+  const reader = totalsReader();
+  store.queryMs = 1_000;
+  await write(started, ...episodeEvents({ ...ids, ordinal: 0 }), controlEvent(ids, 'RunEnded') as AnyEvent);
+  vi.spyOn(performance, 'now').mockImplementation(() => store.nowMs);
+  /** After those of before are no longer answered without a look at the store. */
+  const askedLater = async () => {
+    store.nowMs += 10_001;
+    const before = store.numQueries;
+    const { numEpisodes } = (await reader.read([ids.runId]))(ids.runId);
+    return [numEpisodes, store.numQueries - before];
+  };
+  await askedLater();
+  expect(await askedLater()).toEqual([1, 1]);
+  await write(...episodeEvents({ ...ids, ordinal: 1 }));
+  expect(await askedLater()).toEqual([2, 3]);
+  await storeAgain(ids.runId, "episode_id != ''");
+  expect((await askedLater())[0]).toBe(2);
+});
+
+it('totals of a run: while new ones are being read, a question is answered with those of at most ten seconds before', async () => {
+  const { ids, started } = newRun();
+  const changes = new ControlChanges(fixture.log, store, 0);
+  const reader = new RunTotalsReader(store, new RunFactsReader(store, changes), changes);
+  const numEpisodes = async () => (await reader.read([ids.runId]))(ids.runId).numEpisodes;
+  let nowMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  await write(started, ...episodeEvents({ ...ids, ordinal: 0 }));
+  expect(await numEpisodes()).toBe(1);
+  await write(...episodeEvents({ ...ids, ordinal: 1 }));
+  nowMs = 9_000;
+  // Until the test ends the reading.
+  const gate = new EventEmitter();
+  const opened = once(gate, 'open');
+  store.afterQuery = async () => void (await opened);
+  expect([await numEpisodes(), await numEpisodes()]).toEqual([1, 1]);
+  nowMs += 2_000;
+  const answer = numEpisodes();
+  gate.emit('open');
+  expect(await answer).toBe(2);
+});
+
+it('totals of a run: where new ones can not be read ahead, those of before are the answer, and the next question reads them', async () => {
+  const { ids, started } = newRun();
+  const reader = totalsReader();
+  const numEpisodes = async () => (await reader.read([ids.runId]))(ids.runId).numEpisodes;
+  store.queryMs = 1_000;
+  await write(started, ...episodeEvents({ ...ids, ordinal: 0 }));
+  vi.spyOn(performance, 'now').mockImplementation(() => store.nowMs);
+  expect(await numEpisodes()).toBe(1);
+  await write(...episodeEvents({ ...ids, ordinal: 1 }));
+  store.nowMs += 8_000;
+  const failed = new EventEmitter();
+  const failing = once(failed, 'failed');
+  store.afterQuery = async () => {
+    failed.emit('failed');
+    throw new Error('the store is away');
+  };
+  expect(await numEpisodes()).toBe(1);
+  await failing;
+  store.nowMs += 10_000;
+  await vi.waitFor(async () => expect(await numEpisodes()).toBe(2));
+});
+
+it('totals of a run: those that were read during a deletion are not kept', async () => {
+  const { ids, started } = newRun();
+  const changes = new ControlChanges(fixture.log, store, PATIENCE_MS);
+  const facts = new RunFactsReader(store, changes);
+  const reader = new RunTotalsReader(store, facts, changes);
+  store.queryMs = 1_000;
+  await write(started, ...episodeEvents({ ...ids, ordinal: 0 }));
+  await facts.all();
+  store.afterQuery = async () => reader.forget(ids.runId);
+  vi.spyOn(performance, 'now').mockImplementation(() => store.nowMs);
+  await reader.read([ids.runId]);
+  const before = store.numQueries;
+  await reader.read([ids.runId]);
+  expect(store.numQueries - before).toBe(2);
+});
+
+it('totals of a run: are those that were kept, though they go while the ones of another run are read', async () => {
+  const [kept, other] = [newRun(), newRun()];
+  const reader = totalsReader();
+  store.queryMs = 1_000;
+  for (const { ids, started } of [kept, other])
+    await write(started, ...episodeEvents({ ...ids, ordinal: 0 }));
+  vi.spyOn(performance, 'now').mockImplementation(() => store.nowMs);
+  await reader.read([kept.ids.runId]);
+  store.afterQuery = async () => reader.forget(kept.ids.runId);
+  const totalsOf = await reader.read([other.ids.runId, kept.ids.runId]);
+  expect([kept, other].map(({ ids }) => totalsOf(ids.runId).numEpisodes)).toEqual([1, 1]);
+});

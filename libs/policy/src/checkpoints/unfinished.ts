@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FileRef } from './file-ref.js';
+import { shardsIn } from './shards.js';
+
+const SUFFIX = '.partial';
+const NAME = /^[0-9a-f-]{36}\.partial$/;
+/** In an unfinished directory: the index that its shards will have. */
+const INTENDED_INDEX = 'index';
+
+/** Age at which what a writer that died left unfinished is removed. */
+const ABANDONED_AFTER_MS = 3_600_000;
+
+/** A temporary name of a file, or of a directory in which other processes write files. */
+export const unfinishedName = (): string => `${randomUUID()}${SUFFIX}`;
+
+export const isUnfinishedName = (name: string): boolean => NAME.test(name);
+
+/** Notes in an unfinished directory which index its shards will have, so that they are found where their writer dies before it writes the index. */
+export function intendIndex(directory: string, content: Uint8Array): Promise<void> {
+  return writeFile(join(directory, INTENDED_INDEX), content, { flush: true });
+}
+
+/**
+ * Finds what writers that died left unfinished in a directory, with the shards that they may have given names but no index.
+ *
+ * @param names of all that is in the directory
+ */
+export async function findAbandoned(
+  directory: string,
+  names: readonly string[],
+): Promise<{ readonly path: string; readonly shards: readonly FileRef[] }[]> {
+  const found: { path: string; shards: readonly FileRef[] }[] = [];
+  for (const name of names.filter((name) => name.endsWith(SUFFIX))) {
+    const path = join(directory, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
+    if (Date.now() - mtimeMs > ABANDONED_AFTER_MS) found.push({ path, shards: await intendedShards(path) });
+  }
+  return found;
+}
+
+async function intendedShards(unfinished: string): Promise<readonly FileRef[]> {
+  const path = join(unfinished, INTENDED_INDEX);
+  const content = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    // It is a file, or its writer had not come so far.
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+    throw error;
+  });
+  return content === null ? [] : shardsIn(content, path);
+}
