@@ -46,14 +46,9 @@ export function recipeSchema(classes) {
   };
 }
 
-/** Whether a recipe may leave the field out, or give null. */
-export function isOptional({ rules }) {
-  return rules.some(({ name }) => name === 'isOptional');
-}
-
-/** Whether a recipe must have the field: it has no default. */
-function isRequired(field) {
-  return !isOptional(field) && field.defaultValue === undefined;
+/** Whether a recipe must have the field: it has no default, and leaving it out means nothing. */
+export function isRequired({ isOptional, defaultValue }) {
+  return !isOptional && defaultValue === undefined;
 }
 
 /** The rules of a field as keywords of JSON Schema; those of an array's elements are under `items`. */
@@ -92,6 +87,6 @@ function fieldSchema(className, field) {
     description,
     ...(defaultValue !== undefined && { default: JSON.parse(defaultValue) }),
     ...(SUGGESTIONS[`${className}.${name}`] && { examples: SUGGESTIONS[`${className}.${name}`] }),
-    ...(isOptional(field) ? { anyOf: [schema, { type: 'null' }] } : schema),
+    ...(field.isNullable ? { anyOf: [schema, { type: 'null' }] } : schema),
   };
 }

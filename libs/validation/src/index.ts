@@ -1,4 +1,5 @@
 export {
+  Allow,
   ArrayMaxSize,
   ArrayMinSize,
   ArrayUnique,

@@ -10,6 +10,7 @@ function load<Name extends keyof Package>(folder: string, name: Name): Package[N
   return (require(`class-validator/cjs/${folder}/${name}.js`) as Pick<Package, Name>)[name];
 }
 
+export const Allow = load('decorator/common', 'Allow');
 export const IsDefined = load('decorator/common', 'IsDefined');
 export const IsIn = load('decorator/common', 'IsIn');
 export const IsNotEmpty = load('decorator/common', 'IsNotEmpty');

@@ -55,7 +55,7 @@ const SETTINGS = {
     'advantage={"estimator":"grpo","options":{},"shuffle":false}',
     'loss.clipHigh=0.28',
     'loss.aggregation=sequenceMeanTokenMean',
-    'loss.klCoefficient=0.04',
+    'loss.kl.coefficient=0.04',
     'loss.rolloutCorrection={"importance":{"level":"token","cap":1.2}}',
     'collection.maxStaleness=2',
   ],

@@ -1,6 +1,15 @@
 import { HISTORY_POLICIES, type HistoryPolicy } from '@retrace/agents';
 import { IsBoolean, IsIn, IsOptional, Type, ValidateNested } from '@retrace/validation';
-import { IsLine, IsList, IsName, IsOptions, IsText, IsWholeNumberFrom } from './field-rules.js';
+import {
+  Advanced,
+  IsLine,
+  IsList,
+  IsName,
+  IsNullable,
+  IsOptions,
+  IsText,
+  IsWholeNumberFrom,
+} from './field-rules.js';
 
 const MAX_TEMPLATE = { maxLength: 100_000, minLength: 0 };
 const TOKENS = { unit: 'tokens', why: 'an episode is held in memory' };
@@ -33,9 +42,9 @@ export class HistoryRecipe {
   @IsWholeNumberFrom(0, 10_000, { unit: 'turns', why: 'an episode has no more' })
   readonly length?: number;
   /** Whether a `full` conversation keeps the thoughts of earlier turns; without them, each prompt begins a new sequence after what is kept. @defaultValue true */
-  @IsOptional() @IsBoolean() readonly keepThoughts?: boolean;
+  @Advanced() @IsOptional() @IsBoolean() readonly keepThoughts?: boolean;
   /** Whether the summaries are trained as actions are. @defaultValue false */
-  @IsOptional() @IsBoolean() readonly trainSummaries?: boolean;
+  @Advanced() @IsOptional() @IsBoolean() readonly trainSummaries?: boolean;
 }
 
 /** The response to a turn that breaks the format. Its cost is a component of the reward: `invalidAction`. */
@@ -45,7 +54,8 @@ export class InvalidActionRecipe {
   /** Whether the next prompt says what was wrong, in its placeholder `problem`. @defaultValue true */
   @IsOptional() @IsBoolean() readonly tell?: boolean;
   /** Number of invalid turns in a row, by the format or by the environment, that end the episode; null never does. @defaultValue null */
-  @IsOptional()
+  @Advanced()
+  @IsNullable()
   @IsWholeNumberFrom(1, 100_000, { unit: 'turns', why: 'an episode has no more' })
   readonly endAfter?: number | null;
 }
@@ -59,6 +69,7 @@ export class AgentRecipe {
   /** Whether anything but the format is invalid; else an action is found where it can be. @defaultValue true */
   @IsOptional() @IsBoolean() readonly strict?: boolean;
   /** Most actions of one turn, for formats of several; without it, the format's own number. */
+  @Advanced()
   @IsOptional()
   @IsWholeNumberFrom(1, 100, { unit: 'actions', why: 'they are carried out before the next turn' })
   readonly maxActionsPerTurn?: number;
@@ -69,15 +80,15 @@ export class AgentRecipe {
   @Type(() => ToolRecipe)
   readonly tools?: readonly ToolRecipe[];
   /** Whether the model's chat template gets the tools, in its variable `tools`. @defaultValue false */
-  @IsOptional() @IsBoolean() readonly toolsInChatTemplate?: boolean;
+  @Advanced() @IsOptional() @IsBoolean() readonly toolsInChatTemplate?: boolean;
   /** Jinja template of the system's message; null has none. @defaultValue null */
-  @IsOptional() @IsText(MAX_TEMPLATE) readonly systemTemplate?: string | null;
+  @IsNullable() @IsText(MAX_TEMPLATE) readonly systemTemplate?: string | null;
   /** Jinja template of the first message; null is the default one. @defaultValue null */
-  @IsOptional() @IsText(MAX_TEMPLATE) readonly firstUserTemplate?: string | null;
+  @IsNullable() @IsText(MAX_TEMPLATE) readonly firstUserTemplate?: string | null;
   /** Jinja template of the messages after it; null is the one of the history policy. @defaultValue null */
-  @IsOptional() @IsText(MAX_TEMPLATE) readonly userTemplate?: string | null;
+  @IsNullable() @IsText(MAX_TEMPLATE) readonly userTemplate?: string | null;
   /** Jinja template that asks for a summary; null is the default one. @defaultValue null */
-  @IsOptional() @IsText(MAX_TEMPLATE) readonly summaryTemplate?: string | null;
+  @Advanced() @IsNullable() @IsText(MAX_TEMPLATE) readonly summaryTemplate?: string | null;
   /** Text of the first observation after which its task follows, to the end of the line; without it, the whole first observation is the task. */
   @IsOptional() @IsLine({ maxLength: 1000 }) readonly taskMarker?: string;
   /** Whether prompts list the actions that the environment admits. @defaultValue true */
@@ -96,7 +107,7 @@ export class AgentRecipe {
   /** Most tokens of a prompt; without it, those that `maxPositions` and `context.maxNewTokens` leave. */
   @IsOptional() @IsWholeNumberFrom(1, 10_000_000, TOKENS) readonly maxPromptTokens?: number;
   /** Most tokens of an episode, prompts and turns together: it ends before a turn that could exceed them. Without it, any number. */
-  @IsOptional() @IsWholeNumberFrom(2, 1_000_000_000, TOKENS) readonly maxEpisodeTokens?: number;
+  @Advanced() @IsOptional() @IsWholeNumberFrom(2, 1_000_000_000, TOKENS) readonly maxEpisodeTokens?: number;
   /**
    * Response to a prompt that is too long: the episode ends (`endEpisode`); or the oldest turns leave it (`dropHistory`); or after them the
    * start or the end of the observation does. What is still too long ends the episode. @defaultValue "dropHistory"

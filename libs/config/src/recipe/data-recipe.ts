@@ -1,5 +1,5 @@
 import { IsIn, IsOptional, IsString, Length, Matches, Type, ValidateNested } from '@retrace/validation';
-import { IsLine, IsList, IsNumberFrom, IsText, IsWholeNumberFrom } from './field-rules.js';
+import { Advanced, IsLine, IsList, IsNumberFrom, IsText, IsWholeNumberFrom } from './field-rules.js';
 
 export const DATA_ORIGINS = ['own', 'run', 'dataset', 'query'] as const;
 export type DataOrigin = (typeof DATA_ORIGINS)[number];
@@ -35,7 +35,11 @@ export class DataSourceRecipe {
   @IsNumberFrom(0.000_001, 1_000_000, { why: 'it is relative to the other shares' })
   readonly share?: number;
   /** Episodes that the source had when the run began; filled in by `retrace train`. */
-  @IsOptional() @ValidateNested() @Type(() => DataContentsRecipe) readonly contents?: DataContentsRecipe;
+  @Advanced()
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => DataContentsRecipe)
+  readonly contents?: DataContentsRecipe;
 }
 
 /** Sources of the data that updates are trained on. */

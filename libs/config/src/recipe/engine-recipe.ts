@@ -1,5 +1,5 @@
 import { IsBoolean, IsIn, IsOptional } from '@retrace/validation';
-import { IsLine, IsNumberFrom, IsOptions, IsWholeNumberFrom } from './field-rules.js';
+import { Advanced, IsLine, IsNumberFrom, IsOptions, IsWholeNumberFrom } from './field-rules.js';
 
 export const ENGINE_KINDS = ['tensorflow', 'torch', 'tinker'] as const;
 export type EngineKind = (typeof ENGINE_KINDS)[number];
@@ -23,17 +23,18 @@ export class EngineRecipe {
   /** For `torch`: what computes in the worker: its own model (`native`), or the FSDP engine of the package `verl`, which trains all weights of a model without a critic. @defaultValue "native" */
   @IsOptional() @IsIn(['native', 'verl']) readonly backend?: 'native' | 'verl';
   /** Settings of verl's engine, under the names of its `FSDPEngineConfig`, such as `fsdp_size`. */
-  @IsOptional() @IsOptions() readonly options?: Readonly<Record<string, unknown>>;
+  @Advanced() @IsOptional() @IsOptions() readonly options?: Readonly<Record<string, unknown>>;
   /** Type in which the worker computes; weights and moments are float32 either way. @defaultValue "float32" */
   @IsOptional() @IsIn(['float32', 'bfloat16']) readonly precision?: 'float32' | 'bfloat16';
   /** Peak of the device of one process in FLOP/s, as its maker states it for dense matrix products in this precision (989e12 for an H100 in bfloat16). Each update then records `perf/mfu`. */
+  @Advanced()
   @IsOptional()
   @IsNumberFrom(1e6, 1e18, { unit: 'FLOP/s', why: 'no device is slower or faster' })
   readonly peakFlops?: number;
   /** Whether layers are computed again for the gradient instead of keeping their activations; without it, as `optimizer.recomputeLayers` says. */
-  @IsOptional() @IsBoolean() readonly recomputeLayers?: boolean;
+  @Advanced() @IsOptional() @IsBoolean() readonly recomputeLayers?: boolean;
   /** Whether weights and moments are in the host's memory while they are not used. @defaultValue false */
-  @IsOptional() @IsBoolean() readonly offload?: boolean;
+  @Advanced() @IsOptional() @IsBoolean() readonly offload?: boolean;
   /** Whether each process of the worker writes its own rows of weights and moments, as files of their own, in place of one process that collects all. Every engine but verl's reads them, in any number of processes. @defaultValue false */
-  @IsOptional() @IsBoolean() readonly shardedCheckpoints?: boolean;
+  @Advanced() @IsOptional() @IsBoolean() readonly shardedCheckpoints?: boolean;
 }

@@ -1,5 +1,5 @@
 import { IsIn, IsOptional, Type, ValidateNested } from '@retrace/validation';
-import { IsLine, IsList, IsName, IsOptions, IsWholeNumberFrom } from './field-rules.js';
+import { Advanced, IsLine, IsList, IsName, IsNullable, IsOptions, IsWholeNumberFrom } from './field-rules.js';
 
 const PROTOCOLS = ['retrace', 'agentgym', 'openenv'] as const;
 export type EnvironmentProtocol = (typeof PROTOCOLS)[number];
@@ -15,24 +15,29 @@ export class EnvironmentServerRecipe {
   /** Program and arguments that start a server; `{port}` is replaced by its port. */
   @IsOptional() @IsList(1, 100) @IsLine({ maxLength: 4096, each: true }) readonly command?: readonly string[];
   /** Folder in which `command` runs; without it, the recipe file's. */
-  @IsOptional() @IsLine({ maxLength: 4096 }) readonly directory?: string;
+  @Advanced() @IsOptional() @IsLine({ maxLength: 4096 }) readonly directory?: string;
   /** Number of servers that each collector starts with `command`. @defaultValue 1 */
+  @Advanced()
   @IsOptional()
   @IsWholeNumberFrom(1, 64, { unit: 'processes', why: 'they run on one machine' })
   readonly numServers?: number;
   /** Port of the first server, those of the others follow; without it, the ports are free ones. */
+  @Advanced()
   @IsOptional()
   @IsWholeNumberFrom(1, 65_535, { why: 'it is a port' })
   readonly firstPort?: number;
   /** Longest time until a started server answers. @defaultValue 120000 */
+  @Advanced()
   @IsOptional()
   @IsWholeNumberFrom(1, 86_400_000, { unit: 'milliseconds', why: 'the most is a day' })
   readonly startTimeoutMs?: number;
   /** Most episodes at a time on one server; 1 for most OpenEnv servers. @defaultValue 64 */
+  @Advanced()
   @IsOptional()
   @IsWholeNumberFrom(1, 8192, { unit: 'episodes', why: 'a collector plays no more' })
   readonly maxEpisodes?: number;
   /** Number of episodes after which a started server is replaced by a fresh one; without it, never. */
+  @Advanced()
   @IsOptional()
   @IsWholeNumberFrom(1, 1_000_000_000, { unit: 'episodes', why: 'a run has no more' })
   readonly recycleAfterEpisodes?: number;
@@ -54,8 +59,8 @@ export class EnvironmentRecipe {
   @IsOptional() @IsName() readonly name?: string;
   /** Path of your own JavaScript or TypeScript file whose default export is an environment, or a function that makes one of `options`; relative to the recipe file. */
   @IsOptional() @IsLine({ maxLength: 4096 }) readonly module?: string;
-  /** Servers that host the environment. */
-  @IsOptional()
+  /** Servers that host the environment; null for a module. @defaultValue null */
+  @IsNullable()
   @ValidateNested()
   @Type(() => EnvironmentServerRecipe)
   readonly server?: EnvironmentServerRecipe | null;

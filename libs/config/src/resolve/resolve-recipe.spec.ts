@@ -58,15 +58,15 @@ describe('resolveRecipe', () => {
   it('assigns optional fields that the recipe leaves out, in objects that it leaves out or has as null', () => {
     const assignments = [
       'optimizer.recomputeLayers=true',
-      'loss.adaptiveKl.target=0.1',
-      'loss.adaptiveKl.horizon=100',
-      'loss.klCoefficient=0.1',
+      'loss.kl.adaptive.target=0.1',
+      'loss.kl.adaptive.horizon=100',
+      'loss.kl.coefficient=0.1',
       'loss.policyLossOptions.clipLow=0.1',
       'context.stopStrings=["."]',
     ];
     expect(resolveRecipe('frozen-lake-ppo', { assignments })).toMatchObject({
       optimizer: { recomputeLayers: true },
-      loss: { adaptiveKl: { target: 0.1, horizon: 100 }, policyLossOptions: { clipLow: 0.1 } },
+      loss: { kl: { adaptive: { target: 0.1, horizon: 100 } }, policyLossOptions: { clipLow: 0.1 } },
       context: { stopStrings: ['.'] },
     });
     const incomplete = ['policy.maxPositions=64'];
@@ -143,7 +143,7 @@ describe('resolveRecipe', () => {
       'rules[0].low is 1, must be absent: k3 has one upper bound',
     ],
     ['loss.rolloutCorrection={"importence":null}', 'unknown field "loss.rolloutCorrection.importence"'],
-    ['loss.adaptiveKl={"target":0.1,"horizon":10}', 'loss.klCoefficient: got 0, must be positive'],
+    ['loss.kl.adaptive={"target":0.1,"horizon":10}', 'loss.kl.coefficient: got 0, must be positive'],
     ['loss.aggregation=sequenceMeanTokenSumNorm', '"loss.horizon" is required'],
     ['model=null', '"model" is required where "policy" is absent'],
     ['context.tokenizer=model', 'context.tokenizer: got "model", must be word or byte without policy.model'],
@@ -163,11 +163,11 @@ describe('resolveRecipe', () => {
     const assignments = [
       `advantage=${JSON.stringify({ estimator, options: {}, shuffle: false })}`,
       ...(estimator === 'biLevelGae' ? [] : ['loss.valueCoefficient=0']),
-      ...['collection.groupSize=4', 'loss.klIn=reward'],
+      ...['collection.groupSize=4', 'loss.kl.in=reward'],
     ];
-    expect(resolveRecipe('frozen-lake-ppo', { assignments }).loss.klCoefficient).toBe(0);
+    expect(resolveRecipe('frozen-lake-ppo', { assignments }).loss.kl?.coefficient).toBe(0);
     const { message } = refusal(() =>
-      resolveRecipe('frozen-lake-ppo', { assignments: [...assignments, 'loss.klCoefficient=0.1'] }),
+      resolveRecipe('frozen-lake-ppo', { assignments: [...assignments, 'loss.kl.coefficient=0.1'] }),
     );
     expect(message).toContain(expected);
   });
@@ -301,14 +301,14 @@ describe('resolveRecipe', () => {
     expect(recipe({ protocol: 'retrace' }).advantage.estimator).toBe('gigpo');
   });
 
-  it.each(['klStraightThrough', 'klBiasCorrection'])(
+  it.each(['straightThrough', 'biasCorrection'])(
     'refuses %s for a KL in the reward, which has no gradient',
     (field) => {
-      const assignments = [`loss.${field}=true`, 'loss.klCoefficient=0.1'];
-      expect(resolveRecipe('frozen-lake-ppo', { assignments }).loss).toHaveProperty(field, true);
-      const inReward = [...assignments, 'loss.klIn=reward'];
+      const assignments = [`loss.kl.${field}=true`, 'loss.kl.coefficient=0.1'];
+      expect(resolveRecipe('frozen-lake-ppo', { assignments }).loss.kl).toHaveProperty(field, true);
+      const inReward = [...assignments, 'loss.kl.in=reward'];
       expect(refusal(() => resolveRecipe('frozen-lake-ppo', { assignments: inReward })).message).toContain(
-        `loss.${field}: got true, must be false or absent where loss.klIn is "reward"`,
+        `loss.kl.${field}: got true, must be false or absent where loss.kl.in is "reward"`,
       );
     },
   );
@@ -340,7 +340,7 @@ describe('resolveRecipe', () => {
   it.each([
     ['optimizer.learnngRate=1', 'unknown field "optimizer.learnngRate"; the fields here are learningRate'],
     ['optimizer', 'must be key=value'],
-    ['loss.adaptiveKl.goal=1', 'unknown field "loss.adaptiveKl.goal"; the fields here are target, horizon'],
+    ['loss.kl.adaptive.goal=1', 'unknown field "loss.kl.adaptive.goal"; the fields here are target, horizon'],
     ['constructor.prototype.seed=1', 'unknown field "constructor"'],
     ['advantage.options.__proto__.seed=1', 'unknown field "advantage.options.__proto__"'],
     ['nothing.at.all=1', 'unknown field "nothing"; the fields here are name, description'],
@@ -436,11 +436,14 @@ describe('parseRecipe', () => {
   });
 
   it('names each field that is missing, once', () => {
-    const { description: _, context: __, loss, ...plain } = resolveRecipe('bandit-ppo');
-    const { policyLoss: ___, ...rest } = loss;
-    expect(refusal(() => parseRecipe({ ...plain, loss: rest })).message).toBe(
-      'Invalid recipe: "description" is required; "context" is required; "loss.policyLoss" is required',
-    );
+    const { environment: _, context: __, optimizer, ...plain } = resolveRecipe('bandit-ppo');
+    const { learningRate: ___, ...rest } = optimizer;
+    const message = refusal(() => parseRecipe({ ...plain, optimizer: rest })).message;
+    expect(message.match(/"\S+" is required/g)?.sort()).toEqual([
+      '"context" is required',
+      '"environment" is required',
+      '"optimizer.learningRate" is required',
+    ]);
   });
 });
 

@@ -9,6 +9,7 @@ import { agentProblems } from '../recipe/agent-problems.js';
 import { algorithmProblems } from '../recipe/algorithm-problems.js';
 import { assignField } from '../recipe/assign-field.js';
 import { dataProblems, withoutContents } from '../recipe/data-problems.js';
+import { removeNulls } from '../recipe/declared-fields.js';
 import { distillationProblems } from '../recipe/distillation-problems.js';
 import { endpointProblems } from '../recipe/endpoint-problems.js';
 import { engineProblems } from '../recipe/engine-problems.js';
@@ -16,6 +17,7 @@ import { environmentProblems } from '../recipe/environment-problems.js';
 import { evaluationProblems } from '../recipe/evaluation-problems.js';
 import { listProblems } from '../recipe/list-problems.js';
 import { modelProblems } from '../recipe/model-problems.js';
+import { inHashedShape, withPresentFields } from '../recipe/moved-fields.js';
 import { isRecord, type PlainObject } from '../recipe/plain-object.js';
 import { preferenceProblems } from '../recipe/preference-problems.js';
 import { shapeFault } from '../recipe/recipe-shape.js';
@@ -25,8 +27,6 @@ import { taskProblems } from '../recipe/task-problems.js';
 import { isRecipeFile, parseRecipeFile } from './recipe-file.js';
 
 const MAX_PROBLEMS = 20;
-/** The ways in which `collection.endpoint` says where its servers are, of which it has one. */
-const ADDRESS_FIELDS = ['urls', 'url', 'command'];
 const MAX_ROUND_EPISODES = 1_000_000;
 
 export interface RecipeOverrides {
@@ -60,7 +60,7 @@ export function resolveRecipe(nameOrFile: string, overrides: RecipeOverrides = {
  * @throws ConfigError `RECIPE_INVALID`
  */
 export function resolvePlainRecipe(recipe: unknown, overrides: RecipeOverrides = {}): Recipe {
-  let plain = structuredClone(requireRecord(recipe));
+  let plain = withPresentFields(structuredClone(requireRecord(recipe)));
   if (overrides.algorithm !== undefined) {
     plain = structuredClone(withAlgorithm(parseRecipe(plain), overrides.algorithm)) as unknown as PlainObject;
   }
@@ -119,10 +119,8 @@ export function resolveEnvironment(nameOrFile: string): Recipe['environment'] {
  * @throws ConfigError `RECIPE_INVALID` naming every unknown, missing or bad field
  */
 export function parseRecipe(plain: unknown): Recipe {
-  const recipe = plainToInstance(Recipe, requireRecord(plain));
-  if (isRecord(recipe.engine)) removeNulls(recipe.engine);
-  const endpoint = isRecord(recipe.collection) ? recipe.collection.endpoint : undefined;
-  if (isRecord(endpoint)) removeNulls(endpoint, ADDRESS_FIELDS);
+  const recipe = plainToInstance(Recipe, withPresentFields(requireRecord(plain)));
+  removeNulls(recipe);
   const errors = validateSync(recipe, { whitelist: true, forbidNonWhitelisted: true });
   const problems = [...listProblems(recipe), ...errors.flatMap((error) => describe(error, ''))];
   if (problems.length === 0) problems.push(...crossFieldProblems(recipe));
@@ -130,11 +128,6 @@ export function parseRecipe(plain: unknown): Recipe {
   const others = problems.length - MAX_PROBLEMS;
   const shown = [...problems.slice(0, MAX_PROBLEMS), ...(others > 0 ? [`and ${others} more faults`] : [])];
   throw invalid(`Invalid recipe: ${shown.join('; ')}`);
-}
-
-/** Null stands for an absent field where it has no meaning of its own, so that an assignment can take a field away. */
-function removeNulls(section: PlainObject, fields: readonly string[] = Object.keys(section)): void {
-  for (const field of fields) if (section[field] === null) Reflect.deleteProperty(section, field);
 }
 
 /** Whether it is a whole recipe; the runs of `play`, for example, keep what they were asked for in its place. */
@@ -150,22 +143,18 @@ export function isRecipe(plain: unknown): boolean {
 
 /** SHA-256 over the recipe's canonical JSON (keys sorted), hex: without its engine and its division into processes, so that a run of it may go on with others. */
 export function recipeHash(recipe: Recipe): string {
-  return hashOf(withoutMeans(recipe));
+  return hashOf(recipe);
 }
 
 /** As `recipeHash`, of the recipe as its user wrote it: runs of one request have it in common, also when their data has grown since. */
 export function requestHash(recipe: Recipe): string {
-  return hashOf(withoutMeans(withoutContents(recipe)));
+  return hashOf(withoutContents(recipe) as Recipe);
 }
 
-function withoutMeans(recipe: object): object {
-  const { engine: _, process: __, ...others } = recipe as Pick<Recipe, 'engine' | 'process'>;
-  return others;
-}
-
-function hashOf(recipe: object): string {
+function hashOf(recipe: Pick<Recipe, 'loss' | 'advantage'>): string {
+  const { engine: _, process: __, ...others } = inHashedShape(recipe) as Partial<Recipe>;
   return createHash('sha256')
-    .update(JSON.stringify(sortKeys(recipe)))
+    .update(JSON.stringify(sortKeys(others)))
     .digest('hex');
 }
 
@@ -183,7 +172,7 @@ function loadPlain(nameOrFile: string): PlainObject {
 
 /** The fields of a JSON file, with the paths in them made absolute. */
 function loadFile(path: string): PlainObject {
-  const plain = requireRecord(parseRecipeFile(path));
+  const plain = withPresentFields(requireRecord(parseRecipeFile(path)));
   delete plain.$schema; // Names the JSON Schema for editors and is no part of the recipe.
   const directory = dirname(resolve(path));
   anchorModules(plain, directory);
