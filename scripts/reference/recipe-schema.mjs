@@ -19,6 +19,12 @@ const KEYWORDS = {
   isArray: () => ({ type: 'array' }),
   arrayMinSize: ([minItems]) => (minItems > 0 ? { minItems } : {}),
   arrayMaxSize: ([maxItems]) => ({ maxItems }),
+  isDivisibleBy: ([multipleOf]) => ({ multipleOf }),
+  // Rules on other fields of the object, which JSON Schema says less well than the words of the field.
+  onlyWhere: () => ({}),
+  onlyWith: () => ({}),
+  notWith: () => ({}),
+  hasPlaceholders: () => ({}),
   arrayUnique: () => ({ uniqueItems: true }),
 };
 

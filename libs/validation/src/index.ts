@@ -6,6 +6,7 @@ export {
   IsArray,
   IsBoolean,
   IsDefined,
+  IsDivisibleBy,
   IsISO8601,
   IsIn,
   IsInt,

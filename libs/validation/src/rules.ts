@@ -25,6 +25,7 @@ export const IsInt = load('decorator/typechecker', 'IsInt');
 export const IsNumber = load('decorator/typechecker', 'IsNumber');
 export const IsString = load('decorator/typechecker', 'IsString');
 
+export const IsDivisibleBy = load('decorator/number', 'IsDivisibleBy');
 export const Max = load('decorator/number', 'Max');
 export const Min = load('decorator/number', 'Min');
 

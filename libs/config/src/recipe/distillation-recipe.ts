@@ -2,6 +2,7 @@ import { TOKEN_SERVER_KINDS, type TokenServerKind } from '@retrace/chat';
 import { IsBoolean, IsDefined, IsIn, IsOptional, Matches, Type, ValidateNested } from '@retrace/validation';
 import { Advanced, IsLine, IsNullable, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 import { InitRecipe } from './init-recipe.js';
+import { OnlyWhere, OnlyWith } from './sibling-rules.js';
 
 const TEACHER_SERVER_KINDS = [...TOKEN_SERVER_KINDS, 'tinker'] as const;
 
@@ -21,11 +22,13 @@ export class TeacherEndpointRecipe {
   @IsWholeNumberFrom(1, 1000, { unit: 'requests', why: 'a server queues more' })
   readonly concurrency?: number;
   /** Time limit of one request; not for `tinker`. @defaultValue 120000 */
+  @OnlyWhere('kind', TOKEN_SERVER_KINDS)
   @Advanced()
   @IsOptional()
   @IsWholeNumberFrom(1, 300_000, { unit: 'milliseconds', why: 'the HTTP client waits no longer' })
   readonly timeoutMs?: number;
   /** Number of times that a request is made again after a temporary failure; not for `tinker`. @defaultValue 3 */
+  @OnlyWhere('kind', TOKEN_SERVER_KINDS)
   @Advanced()
   @IsOptional()
   @IsWholeNumberFrom(0, 100, { unit: 'attempts', why: 'an update waits for all of them' })
@@ -44,6 +47,7 @@ export class TeacherRecipe {
   /** Path of a model directory in Hugging Face's format, as for `policy.model`. @defaultValue null */
   @IsNullable() @IsLine({ maxLength: 4096 }) readonly model?: string | null;
   /** SHA-256 of the directory's weights; set when a run begins, and not by hand. @defaultValue null */
+  @OnlyWith('model', '')
   @Advanced()
   @IsNullable()
   @IsLine({ maxLength: 64 })

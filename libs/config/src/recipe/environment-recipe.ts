@@ -1,5 +1,6 @@
 import { IsIn, IsOptional, Type, ValidateNested } from '@retrace/validation';
 import { Advanced, IsLine, IsList, IsName, IsNullable, IsOptions, IsWholeNumberFrom } from './field-rules.js';
+import { HasPlaceholders, NotWith, OnlyWhere } from './sibling-rules.js';
 
 const PROTOCOLS = ['retrace', 'agentgym', 'openenv'] as const;
 export type EnvironmentProtocol = (typeof PROTOCOLS)[number];
@@ -9,11 +10,18 @@ export class EnvironmentServerRecipe {
   /** Protocol that the servers speak: Retrace's own, AgentGym's, or OpenEnv's. */
   @IsIn(PROTOCOLS) readonly protocol!: EnvironmentProtocol;
   /** Environment of AgentGym that the servers host, such as `textcraft`; only with the protocol `agentgym`. */
-  @IsOptional() @IsName() readonly family?: string;
+  @OnlyWhere('protocol', ['agentgym'])
+  @IsOptional()
+  @IsName()
+  readonly family?: string;
   /** Addresses of running servers, such as `http://127.0.0.1:36001`; episodes are divided among them. */
   @IsOptional() @IsList(1, 256) @IsLine({ maxLength: 1000, each: true }) readonly urls?: readonly string[];
   /** Program and arguments that start a server; `{port}` is replaced by its port. */
-  @IsOptional() @IsList(1, 100) @IsLine({ maxLength: 4096, each: true }) readonly command?: readonly string[];
+  @HasPlaceholders(['{port}'])
+  @IsOptional()
+  @IsList(1, 100)
+  @IsLine({ maxLength: 4096, each: true })
+  readonly command?: readonly string[];
   /** Folder in which `command` runs; without it, the recipe file's. */
   @Advanced() @IsOptional() @IsLine({ maxLength: 4096 }) readonly directory?: string;
   /** Number of servers that each collector starts with `command`. @defaultValue 1 */
@@ -56,7 +64,10 @@ export class EnvironmentServerRecipe {
 /** An environment of your own: either a file (`module`), or servers (`server`). */
 export class EnvironmentRecipe {
   /** Name under which the episodes of a server are stored; a module has its own. */
-  @IsOptional() @IsName() readonly name?: string;
+  @NotWith('module', 'which has its own')
+  @IsOptional()
+  @IsName()
+  readonly name?: string;
   /** Path of your own JavaScript or TypeScript file whose default export is an environment, or a function that makes one of `options`; relative to the recipe file. */
   @IsOptional() @IsLine({ maxLength: 4096 }) readonly module?: string;
   /** Servers that host the environment; null for a module. @defaultValue null */

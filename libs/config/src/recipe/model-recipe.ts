@@ -1,4 +1,12 @@
-import { ArrayUnique, IsBoolean, IsIn, IsOptional, Type, ValidateNested } from '@retrace/validation';
+import {
+  ArrayUnique,
+  IsBoolean,
+  IsDivisibleBy,
+  IsIn,
+  IsOptional,
+  Type,
+  ValidateNested,
+} from '@retrace/validation';
 import { Advanced, IsLine, IsList, IsNullable, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 
 const LARGEST = 'no dense model that is published has more';
@@ -58,7 +66,9 @@ export class ModelRecipe {
   /** Number of key and value heads, each shared by `numHeads / numKeyValueHeads` heads. */
   @IsWholeNumberFrom(1, 128, { unit: 'heads', why: LARGEST }) readonly numKeyValueHeads!: number;
   /** Width of one attention head; even. */
-  @IsWholeNumberFrom(2, 512, { unit: 'channels', why: LARGEST }) readonly headDim!: number;
+  @IsDivisibleBy(2, { message: 'must be even (rotary pairs)' })
+  @IsWholeNumberFrom(2, 512, { unit: 'channels', why: LARGEST })
+  readonly headDim!: number;
   /** Width of the feed-forward layers. */
   @IsWholeNumberFrom(8, 65_536, { unit: 'channels', why: LARGEST }) readonly intermediateSize!: number;
   /** Longest context, in tokens. */

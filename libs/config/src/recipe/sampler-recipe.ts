@@ -8,6 +8,7 @@ import {
   IsText,
   IsWholeNumberFrom,
 } from './field-rules.js';
+import { OnlyWhere } from './sibling-rules.js';
 
 export const SAMPLER_RULES = ['fifo', 'newest', 'uniform', 'prioritized'] as const;
 export const PRIORITIES = ['absoluteAdvantage', 'tdError'] as const;
@@ -55,8 +56,13 @@ export class SamplerRecipe {
   /** For `prioritized`: the mean `absoluteAdvantage` or `tdError` of a group's tokens in the last update with it, or an expression. @defaultValue "absoluteAdvantage" */
   @IsOptional() @IsNameOr(() => SqlPriorityRecipe) readonly priority?: string | SqlPriorityRecipe;
   /** For `prioritized`: α, the exponent of the priority; 0 draws uniformly. @defaultValue 0.6 */
-  @Advanced() @IsOptional() @IsNumberFrom(0, 10, EXPONENT) readonly priorityExponent?: number;
+  @OnlyWhere('rule', ['prioritized'])
+  @Advanced()
+  @IsOptional()
+  @IsNumberFrom(0, 10, EXPONENT)
+  readonly priorityExponent?: number;
   /** For `prioritized`: β, the exponent of the weights π^−β that undo the preference; 1 undoes it, 0 leaves it. @defaultValue 0.4 */
+  @OnlyWhere('rule', ['prioritized'])
   @Advanced()
   @IsOptional()
   @IsNumberFrom(0, 1, { why: 'at 1 the preference is undone' })
@@ -69,11 +75,13 @@ export class SamplerRecipe {
   /** Groups whose rewards are all equal: they are trained (`keep`), left out (`drop`), or replaced by others (`resample`, as in DAPO). @defaultValue "keep" */
   @IsOptional() @IsIn(ZERO_VARIANCE_RULES) readonly zeroVariance?: (typeof ZERO_VARIANCE_RULES)[number];
   /** For `resample`: how often groups are replaced before the update is filled up with groups without variance. @defaultValue 10 */
+  @OnlyWhere('zeroVariance', ['resample'])
   @Advanced()
   @IsOptional()
   @IsWholeNumberFrom(1, 10_000, { unit: 'tries', why: 'each reads and scores more episodes' })
   readonly maxResamplings?: number;
   /** Success rates to favor; for the rules `uniform` and `prioritized`. @defaultValue null */
+  @OnlyWhere('rule', ['uniform', 'prioritized'])
   @IsNullable()
   @ValidateNested()
   @Type(() => CurriculumRecipe)

@@ -188,7 +188,10 @@ describe('resolveRecipe', () => {
     });
     for (const [environment, rule] of [
       [{}, 'environment: must have either module or server'],
-      [{ module: 'a.ts', name: 'a' }, 'environment.name: must be absent with environment.module'],
+      [
+        { module: 'a.ts', name: 'a' },
+        'environment.name: got "a", must be absent with module, which has its own',
+      ],
       [{ server }, '"environment.name" is required with environment.server'],
       [
         { name: 'a', server: { protocol: 'retrace' } },
@@ -204,10 +207,10 @@ describe('resolveRecipe', () => {
       ],
       [
         { name: 'a', server: { ...server, command: ['game'] } },
-        'environment.server.command: must contain {port}',
+        'environment.server.command: got ["game"], must contain {port}',
       ],
       [{ name: 'a', server: { ...server, firstPort: 65_535 } }, 'with 2 servers the last port exceeds 65535'],
-      [{ name: 'a', server: { ...server, family: 'maze' } }, 'must be absent with protocol retrace'],
+      [{ name: 'a', server: { ...server, family: 'maze' } }, 'must be absent where protocol is "retrace"'],
       [{ module: 'a.ts', modul: 1 }, 'unknown field "environment.modul"'],
     ] as const) {
       expect(() => withEnvironment(environment)).toThrow(rule);
