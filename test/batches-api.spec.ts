@@ -16,7 +16,7 @@ const SETTINGS = [
   ...['evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=0', 'checkpoint.keepEvery=100'],
 ];
 const SCRIPT = installation.program('questions');
-const PLAIN_GRPO = 'advantage={"estimator":"grpo","options":{},"shuffle":false}';
+const PLAIN_GRPO = 'advantage={"estimator":"grpo","options":{}}';
 
 interface Problem {
   readonly code: string;

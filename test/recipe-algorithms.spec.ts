@@ -13,8 +13,7 @@ const small = [
 ];
 const fewTurns = ['collection.groupsPerRound=4', 'collection.groupSize=3'];
 const withoutCritic = ['loss.valueCoefficient=0', 'reward.allocation=lastToken'];
-const advantage = (estimator: string, options = {}) =>
-  `advantage=${JSON.stringify({ estimator, options, shuffle: false })}`;
+const advantage = (estimator: string, options = {}) => `advantage=${JSON.stringify({ estimator, options })}`;
 
 interface Case {
   readonly recipe: string;

@@ -33,7 +33,7 @@ const SMALL = [
   ...[`loss.clipLow=${CLIP}`, `loss.clipHigh=${CLIP}`, `loss.kl.coefficient=${KL_COEFFICIENT}`],
   ...['evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=0', 'checkpoint.weights=null'],
 ];
-const GRPO = [...SMALL, 'advantage={"estimator":"grpo","options":{},"shuffle":false}'];
+const GRPO = [...SMALL, 'advantage={"estimator":"grpo","options":{}}'];
 
 const recipeOf = (name: string, assignments: readonly string[]) =>
   resolveRecipe(name, { numUpdates: 3, assignments: [...assignments] });

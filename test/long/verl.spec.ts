@@ -14,7 +14,7 @@ import { verlEnvironment } from '../support/verl-environment.mjs';
 
 const VERL = { backend: 'verl' } as const satisfies Partial<EngineRecipe>;
 const NO_CRITIC = [
-  ...['loss.valueCoefficient=0', 'advantage={"estimator":"grpo","options":{},"shuffle":false}'],
+  ...['loss.valueCoefficient=0', 'advantage={"estimator":"grpo","options":{}}'],
   'collection.groupSize=4',
 ];
 const FEW = [

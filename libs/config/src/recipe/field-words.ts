@@ -392,7 +392,8 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
     'Fraction of the updates after which the learning rate falls; at least `warmupFraction`. With 1 it stays at its peak.',
   'optimizer.finalFraction': 'Learning rate at the last update, as a fraction of the peak.',
   'optimizer.epochs': 'Number of times that an update goes over its batch.',
-  'optimizer.miniBatchActionTokens': 'Action tokens in a mini-batch, which is one optimizer step.',
+  'optimizer.miniBatchActionTokens':
+    'Action tokens in a mini-batch, which is one optimizer step; without it and `miniBatchSequences`, the whole batch is one.',
   'optimizer.miniBatchSequences':
     'Sequences in a mini-batch, in place of `miniBatchActionTokens`; an episode has one or more. Null: by action tokens.',
   'optimizer.maxTokensPerMicroBatch': 'Most tokens in one forward pass; changes memory, never the result.',

@@ -83,9 +83,14 @@ describe('a field of the KL in its former place', () => {
   const plain = resolveRecipe('frozen-lake-grpo');
   const { kl: _, ...loss } = plain.loss;
 
-  it.each(MOVED)('is read from a file: loss.%s as loss.kl.%s', (former, present, value) => {
+  it.each(MOVED)('is read from a file, with a warning: loss.%s as loss.kl.%s', (former, present, value) => {
+    const warnings: string[] = [];
+    const warn = (message: string) => warnings.push(message);
     const path = write({ ...plain, loss: { ...loss, klCoefficient: 0.1, [former]: value } });
-    expect(resolveRecipe(path).loss.kl).toMatchObject({ coefficient: 0.1, [present]: value });
+    expect(resolveRecipe(path, { warn }).loss.kl).toMatchObject({ coefficient: 0.1, [present]: value });
+    expect(warnings).toContain(
+      `loss.${former} is now loss.kl.${present}; it is read as that, also in files and recorded runs`,
+    );
   });
 
   it.each(MOVED)('is assigned: loss.%s as loss.kl.%s, and keeps the others', (former, present, value) => {
@@ -93,6 +98,9 @@ describe('a field of the KL in its former place', () => {
     const { kl } = resolveRecipe('frozen-lake-grpo', { assignments }).loss;
     expect(kl).toMatchObject({ ...plain.loss.kl, coefficient: 0.1, [present]: value });
     expect(overrideRecipe(plain, assignments).loss.kl).toEqual(kl);
+    const warnings: string[] = [];
+    resolveRecipe('frozen-lake-grpo', { assignments, warn: (message) => warnings.push(message) });
+    expect(warnings).toEqual([expect.stringMatching(`^loss\\.${former} is now loss\\.kl\\.${present};`)]);
   });
 
   it('is merged from a file of overrides', () => {

@@ -15,15 +15,19 @@ const KL_FIELDS = {
 /**
  * The plain recipe, or the part of one that a file of overrides has, with each field in its present place.
  *
+ * @param warn gets a sentence on each field in its former place
  * @throws ConfigError `RECIPE_INVALID` where a field is in its former and in its present place
  */
-export function withPresentFields(plain: PlainObject): PlainObject {
+export function withPresentFields(plain: PlainObject, warn?: (message: string) => void): PlainObject {
   if (!isRecord(plain.loss) || !Object.keys(plain.loss).some((name) => name in KL_FIELDS)) return plain;
   const loss: PlainObject = {};
   const kl: PlainObject = {};
   for (const [name, value] of Object.entries(plain.loss)) {
     if (!(name in KL_FIELDS)) loss[name] = value;
-    else if (value !== undefined) kl[KL_FIELDS[name as keyof typeof KL_FIELDS]] = value;
+    else if (value !== undefined) {
+      kl[KL_FIELDS[name as keyof typeof KL_FIELDS]] = value;
+      warn?.(movedSentence(`loss.${name}`) ?? '');
+    }
   }
   const present = loss.kl ?? {};
   const twice = Object.entries(KL_FIELDS).find(
@@ -44,6 +48,14 @@ export function presentPath(path: readonly string[]): readonly string[] {
   const [section, name, ...inner] = path;
   if (section !== 'loss' || !Object.hasOwn(KL_FIELDS, name ?? '')) return path;
   return ['loss', 'kl', KL_FIELDS[name as keyof typeof KL_FIELDS], ...inner];
+}
+
+/** Says where a field is now that is named by its former path; null for any other path. */
+export function movedSentence(path: string): string | null {
+  const present = presentPath(path.split('.')).join('.');
+  return present === path
+    ? null
+    : `${path} is now ${present}; it is read as that, also in files and recorded runs`;
 }
 
 /** The recipe with each field in the place that it had when the hashes of recorded runs were defined, and with the values that every recipe had there. */

@@ -94,9 +94,10 @@ export class OptimizerRecipe {
   /** Number of times that an update goes over its batch. @defaultValue 1 */
   @IsWholeNumberFrom(1, 64, { unit: 'passes', why: 'more only repeat what the bounds of the ratio stop' })
   readonly epochs: number = 1;
-  /** Action tokens in a mini-batch, which is one optimizer step. */
+  /** Action tokens in a mini-batch, which is one optimizer step; without it and `miniBatchSequences`, the whole batch is one. */
+  @IsOptional()
   @IsWholeNumberFrom(1, 100_000_000, { unit: 'tokens', why: 'a round has no more' })
-  readonly miniBatchActionTokens!: number;
+  readonly miniBatchActionTokens?: number;
   /** Sequences in a mini-batch, in place of `miniBatchActionTokens`; an episode has one or more. Null: by action tokens. @defaultValue null */
   @IsNullable()
   @IsWholeNumberFrom(1, 10_000_000, { unit: 'sequences', why: 'a round has no more' })

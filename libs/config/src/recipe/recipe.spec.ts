@@ -15,7 +15,7 @@ const SHORTEST = {
   context: { window: 'observation', tokenizer: 'word', maxNewTokens: 1 },
   collection: { groupsPerRound: 4, groupSize: 4 },
   advantage: { estimator: 'grpo' },
-  optimizer: { learningRate: 0.001, miniBatchActionTokens: 16 },
+  optimizer: { learningRate: 0.001 },
 };
 
 describe('a recipe', () => {

@@ -10,7 +10,7 @@ function resolve(...assignments: string[]) {
     assignments: [
       ...['model=null', 'context.tokenizer=model', `policy=${JSON.stringify(POLICY)}`],
       ...['loss.valueCoefficient=0', 'loss.entropyCoefficient=0', 'optimizer.maxGradientNorm=1e9'],
-      'advantage={"estimator":"reinforcePlusPlus","options":{},"shuffle":false}',
+      'advantage={"estimator":"reinforcePlusPlus","options":{}}',
       ...['engine={"kind":"tinker","url":"http://host:8000"}', ...assignments],
     ],
   });

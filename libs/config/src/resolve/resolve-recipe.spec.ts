@@ -114,7 +114,7 @@ describe('resolveRecipe', () => {
     ['advantage.options={"gama":1}', 'gama'],
     ['advantage.estimator=retrace', 'its traces are those of "vtrace": use that'],
     [
-      'advantage={"estimator":"grpo","options":{},"shuffle":false}',
+      'advantage={"estimator":"grpo","options":{}}',
       'advantage grpo with loss ppo: valueCoefficient is 0.5, must be 0, as grpo has no critic to train',
     ],
     ['loss.valueCoefficient=0', 'valueCoefficient is 0, must be positive, as gae needs a trained critic'],
@@ -161,7 +161,7 @@ describe('resolveRecipe', () => {
     ['biLevelGae', 'must be "loss" with advantage.estimator biLevelGae: it sums the rewards of a turn'],
   ])('refuses a KL in the reward where %s would lose it or fail on it', (estimator, expected) => {
     const assignments = [
-      `advantage=${JSON.stringify({ estimator, options: {}, shuffle: false })}`,
+      `advantage=${JSON.stringify({ estimator, options: {} })}`,
       ...(estimator === 'biLevelGae' ? [] : ['loss.valueCoefficient=0']),
       ...['collection.groupSize=4', 'loss.kl.in=reward'],
     ];
@@ -221,7 +221,7 @@ describe('resolveRecipe', () => {
   });
 
   it('refuses GiGPO where the environment offers no anchors, and similar anchors for estimators that read none', () => {
-    const gigpo = 'advantage={"estimator":"gigpo","options":{},"shuffle":false,"anchorSimilarity":0.9}';
+    const gigpo = 'advantage={"estimator":"gigpo","options":{},"anchorSimilarity":0.9}';
     expect(resolveRecipe('frozen-lake-grpo', { assignments: [gigpo] }).environment).toBe('frozen-lake');
     const { code, message } = refusal(() => resolveRecipe('memory-bandit-grpo', { assignments: [gigpo] }));
     expect(code).toBe('RECIPE_INVALID');
@@ -289,7 +289,7 @@ describe('resolveRecipe', () => {
       resolveRecipe('textcraft-gigpo', {
         assignments: [
           `environment.server=${JSON.stringify({ urls: ['http://127.0.0.1:1'], ...server })}`,
-          `advantage={"estimator":"${estimator}","options":{},"shuffle":false}`,
+          `advantage={"estimator":"${estimator}","options":{}}`,
         ],
       });
     const fix =

@@ -17,7 +17,7 @@ import { environmentProblems } from '../recipe/environment-problems.js';
 import { evaluationProblems } from '../recipe/evaluation-problems.js';
 import { listProblems } from '../recipe/list-problems.js';
 import { modelProblems } from '../recipe/model-problems.js';
-import { inHashedShape, withPresentFields } from '../recipe/moved-fields.js';
+import { inHashedShape, movedSentence, withPresentFields } from '../recipe/moved-fields.js';
 import { isRecord, type PlainObject } from '../recipe/plain-object.js';
 import { preferenceProblems } from '../recipe/preference-problems.js';
 import { shapeFault } from '../recipe/recipe-shape.js';
@@ -38,6 +38,8 @@ export interface RecipeOverrides {
   readonly overridesFile?: string;
   /** `path.to.field=value` assignments, in the order in which they are applied; values are JSON, or else strings. */
   readonly assignments?: readonly string[];
+  /** Gets a sentence on each field that a file or an assignment names by its former path. */
+  readonly warn?: (message: string) => void;
 }
 
 export function listRecipes(): readonly { readonly name: string; readonly description: string }[] {
@@ -51,7 +53,7 @@ export function listRecipes(): readonly { readonly name: string; readonly descri
  * @throws ConfigError `RECIPE_UNKNOWN` for an unknown name or a missing file, `RECIPE_INVALID` naming every bad field, its value and its rule
  */
 export function resolveRecipe(nameOrFile: string, overrides: RecipeOverrides = {}): Recipe {
-  return resolvePlainRecipe(loadPlain(nameOrFile), overrides);
+  return resolvePlainRecipe(loadPlain(nameOrFile, overrides), overrides);
 }
 
 /**
@@ -64,13 +66,15 @@ export function resolvePlainRecipe(recipe: unknown, overrides: RecipeOverrides =
   if (overrides.algorithm !== undefined) {
     plain = structuredClone(withAlgorithm(parseRecipe(plain), overrides.algorithm)) as unknown as PlainObject;
   }
-  if (overrides.overridesFile !== undefined) mergeFields(plain, loadFile(overrides.overridesFile));
+  if (overrides.overridesFile !== undefined) mergeFields(plain, loadFile(overrides.overridesFile, overrides));
   if (overrides.seed !== undefined) plain.seed = overrides.seed;
   if (overrides.numUpdates !== undefined) {
     plain.numUpdates = overrides.numUpdates;
     delete plain.epochs;
   }
   for (const assignment of overrides.assignments ?? []) {
+    const moved = movedSentence(assignment.slice(0, Math.max(0, assignment.indexOf('='))));
+    if (moved !== null) overrides.warn?.(moved);
     const fault = assignField(plain, assignment);
     if (fault !== null) throw invalid(fault);
   }
@@ -158,7 +162,7 @@ function hashOf(recipe: Pick<Recipe, 'loss' | 'advantage'>): string {
     .digest('hex');
 }
 
-function loadPlain(nameOrFile: string): PlainObject {
+function loadPlain(nameOrFile: string, { warn }: Pick<RecipeOverrides, 'warn'>): PlainObject {
   const create = recipes[nameOrFile];
   if (create) return create() as unknown as PlainObject;
   if (!isRecipeFile(nameOrFile)) {
@@ -167,12 +171,12 @@ function loadPlain(nameOrFile: string): PlainObject {
       `Unknown recipe "${showText(nameOrFile)}"; use one of ${Object.keys(recipes).join(', ')}, or the path of a .json or .jsonc file`,
     );
   }
-  return loadFile(nameOrFile);
+  return loadFile(nameOrFile, { warn });
 }
 
 /** The fields of a JSON file, with the paths in them made absolute. */
-function loadFile(path: string): PlainObject {
-  const plain = withPresentFields(requireRecord(parseRecipeFile(path)));
+function loadFile(path: string, { warn }: Pick<RecipeOverrides, 'warn'>): PlainObject {
+  const plain = withPresentFields(requireRecord(parseRecipeFile(path)), warn);
   delete plain.$schema; // Names the JSON Schema for editors and is no part of the recipe.
   const directory = dirname(resolve(path));
   anchorModules(plain, directory);
