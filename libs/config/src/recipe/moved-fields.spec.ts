@@ -9,6 +9,7 @@ import {
   requestHash,
   resolveRecipe,
 } from '../resolve/resolve-recipe.js';
+import { plainAssignments } from './plain-overrides.js';
 import { recipeDifferences } from './recipe-differences.js';
 
 interface Golden {
@@ -88,9 +89,7 @@ describe('a field of the KL in its former place', () => {
     const warn = (message: string) => warnings.push(message);
     const path = write({ ...plain, loss: { ...loss, klCoefficient: 0.1, [former]: value } });
     expect(resolveRecipe(path, { warn }).loss.kl).toMatchObject({ coefficient: 0.1, [present]: value });
-    expect(warnings).toContain(
-      `loss.${former} is now loss.kl.${present}; it is read as that, also in files and recorded runs`,
-    );
+    expect(warnings).toContain(`loss.${former} is now loss.kl.${present}`);
   });
 
   it.each(MOVED)('is assigned: loss.%s as loss.kl.%s, and keeps the others', (former, present, value) => {
@@ -100,7 +99,16 @@ describe('a field of the KL in its former place', () => {
     expect(overrideRecipe(plain, assignments).loss.kl).toEqual(kl);
     const warnings: string[] = [];
     resolveRecipe('frozen-lake-grpo', { assignments, warn: (message) => warnings.push(message) });
-    expect(warnings).toEqual([expect.stringMatching(`^loss\\.${former} is now loss\\.kl\\.${present};`)]);
+    expect(warnings).toEqual([expect.stringMatching(`^loss\\.${former} is now loss\\.kl\\.${present}$`)]);
+  });
+
+  it('may be overridden by a caller of the API, as its present one', () => {
+    const overrides = { 'loss.klEstimator': 'k1', 'loss.kl.in': 'reward', 'loss.adaptiveKl.target': 0.1 };
+    expect(plainAssignments(overrides)).toEqual([
+      'loss.klEstimator="k1"',
+      'loss.kl.in="reward"',
+      'loss.adaptiveKl.target=0.1',
+    ]);
   });
 
   it('is merged from a file of overrides', () => {
@@ -121,7 +129,7 @@ describe('a field of the KL in its former place', () => {
       resolveRecipe(
         write({ ...plain, loss: { ...loss, klIn: 'loss', kl: { coefficient: 1, in: 'reward' } } }),
       ),
-    ).toThrow('loss.klIn is now loss.kl.in, which is given too; write only loss.kl.in');
+    ).toThrow('loss.klIn: is now loss.kl.in, which is given too; leave out loss.klIn');
   });
 
   it('with a bad value is refused under its present name', () => {

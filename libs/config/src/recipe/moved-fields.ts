@@ -1,4 +1,3 @@
-import { ConfigError } from '../config-error.js';
 import { isRecord, type PlainObject } from './plain-object.js';
 import type { Recipe } from './recipe.js';
 
@@ -13,34 +12,27 @@ const KL_FIELDS = {
 } as const;
 
 /**
- * The plain recipe, or the part of one that a file of overrides has, with each field in its present place.
+ * The plain recipe, or the part of one that a file of overrides has, with each field in its present place. One that is in both places stays in both, so that
+ * `parseRecipe` refuses the former.
  *
- * @param warn gets a sentence on each field in its former place
- * @throws ConfigError `RECIPE_INVALID` where a field is in its former and in its present place
+ * @param warn gets a sentence on each field that has moved
  */
 export function withPresentFields(plain: PlainObject, warn?: (message: string) => void): PlainObject {
-  if (!isRecord(plain.loss) || !Object.keys(plain.loss).some((name) => name in KL_FIELDS)) return plain;
+  if (!isRecord(plain.loss) || !Object.keys(plain.loss).some((name) => Object.hasOwn(KL_FIELDS, name)))
+    return plain;
+  const present = isRecord(plain.loss.kl) ? plain.loss.kl : {};
   const loss: PlainObject = {};
-  const kl: PlainObject = {};
+  const moved: PlainObject = {};
   for (const [name, value] of Object.entries(plain.loss)) {
-    if (!(name in KL_FIELDS)) loss[name] = value;
+    const field = Object.hasOwn(KL_FIELDS, name) ? KL_FIELDS[name as keyof typeof KL_FIELDS] : null;
+    if (field === null || field in present) loss[name] = value;
     else if (value !== undefined) {
-      kl[KL_FIELDS[name as keyof typeof KL_FIELDS]] = value;
-      warn?.(movedSentence(`loss.${name}`) ?? '');
+      moved[field] = value;
+      warn?.(`loss.${name} is now loss.kl.${field}`);
     }
   }
-  const present = loss.kl ?? {};
-  const twice = Object.entries(KL_FIELDS).find(
-    ([, name]) => name in kl && isRecord(present) && name in present,
-  );
-  if (twice !== undefined) {
-    throw new ConfigError(
-      'RECIPE_INVALID',
-      `Invalid recipe: loss.${twice[0]} is now loss.kl.${twice[1]}, which is given too; write only loss.kl.${twice[1]}`,
-    );
-  }
-  if (Object.keys(kl).length > 0) loss.kl = isRecord(present) ? { ...present, ...kl } : kl;
-  return { ...plain, loss };
+  const kl = Object.keys(moved).length === 0 ? {} : { kl: { ...present, ...moved } };
+  return { ...plain, loss: { ...loss, ...kl } };
 }
 
 /** The present path of a field that is named by its former one; other paths as they are. */
@@ -50,12 +42,10 @@ export function presentPath(path: readonly string[]): readonly string[] {
   return ['loss', 'kl', KL_FIELDS[name as keyof typeof KL_FIELDS], ...inner];
 }
 
-/** Says where a field is now that is named by its former path; null for any other path. */
-export function movedSentence(path: string): string | null {
+/** The present path of a field by its former one; null for any other path. */
+export function movedPath(path: string): string | null {
   const present = presentPath(path.split('.')).join('.');
-  return present === path
-    ? null
-    : `${path} is now ${present}; it is read as that, also in files and recorded runs`;
+  return present === path ? null : present;
 }
 
 /** The recipe with each field in the place that it had when the hashes of recorded runs were defined, and with the values that every recipe had there. */

@@ -17,7 +17,7 @@ import { environmentProblems } from '../recipe/environment-problems.js';
 import { evaluationProblems } from '../recipe/evaluation-problems.js';
 import { listProblems } from '../recipe/list-problems.js';
 import { modelProblems } from '../recipe/model-problems.js';
-import { inHashedShape, movedSentence, withPresentFields } from '../recipe/moved-fields.js';
+import { inHashedShape, movedPath, withPresentFields } from '../recipe/moved-fields.js';
 import { isRecord, type PlainObject } from '../recipe/plain-object.js';
 import { preferenceProblems } from '../recipe/preference-problems.js';
 import { shapeFault } from '../recipe/recipe-shape.js';
@@ -73,8 +73,9 @@ export function resolvePlainRecipe(recipe: unknown, overrides: RecipeOverrides =
     delete plain.epochs;
   }
   for (const assignment of overrides.assignments ?? []) {
-    const moved = movedSentence(assignment.slice(0, Math.max(0, assignment.indexOf('='))));
-    if (moved !== null) overrides.warn?.(moved);
+    const path = assignment.slice(0, Math.max(0, assignment.indexOf('=')));
+    const moved = movedPath(path);
+    if (moved !== null) overrides.warn?.(`${path} is now ${moved}`);
     const fault = assignField(plain, assignment);
     if (fault !== null) throw invalid(fault);
   }
@@ -271,7 +272,14 @@ function describe(
   prefix: string,
 ): string[] {
   const path = prefix + showText(property);
-  if ('whitelistValidation' in constraints) return [`unknown field "${path}"`];
+  if ('whitelistValidation' in constraints) {
+    const moved = movedPath(path);
+    return [
+      moved === null
+        ? `unknown field "${path}"`
+        : `${path}: is now ${moved}, which is given too; leave out ${path}`,
+    ];
+  }
   // Rules that share a message are one rule to the reader. Messages of class-validator begin with the field, which the path names.
   const rules = [...new Set(Object.values(constraints))].map((rule) =>
     rule.startsWith(`${property} `) ? rule.slice(property.length + 1) : rule,
