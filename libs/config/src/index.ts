@@ -78,15 +78,14 @@ export {
   isRecipe,
   listRecipes,
   parseRecipe,
-  recipeHash,
   type RecipeOverrides,
-  requestHash,
   resolveEnvironment,
   overrideRecipe,
   resolvePlainRecipe,
   resolveRecipe,
 } from './resolve/resolve-recipe.js';
 export { type DeclaredField, declaredFields } from './recipe/declared-fields.js';
+export { recipeHash, requestHash } from './resolve/recipe-hash.js';
 export { withPresentFields } from './recipe/moved-fields.js';
 export { recordedRecipe } from './resolve/recorded-recipe.js';
 export { whatIfRecipe } from './resolve/what-if-recipe.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { requestHash, resolveRecipe } from '../resolve/resolve-recipe.js';
+import { requestHash } from '../resolve/recipe-hash.js';
+import { resolveRecipe } from '../resolve/resolve-recipe.js';
 import { collectsForTraining, needsCollector, needsValidator } from './data-problems.js';
 
 const recipe = (...assignments: readonly string[]) => resolveRecipe('frozen-lake-grpo', { assignments });

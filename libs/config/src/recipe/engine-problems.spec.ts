@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseRecipe, recipeHash, requestHash, resolveRecipe } from '../resolve/resolve-recipe.js';
+import { recipeHash, requestHash } from '../resolve/recipe-hash.js';
+import { parseRecipe, resolveRecipe } from '../resolve/resolve-recipe.js';
 
 function problemOf(...assignments: string[]): string {
   try {

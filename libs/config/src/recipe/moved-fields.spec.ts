@@ -2,13 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  overrideRecipe,
-  parseRecipe,
-  recipeHash,
-  requestHash,
-  resolveRecipe,
-} from '../resolve/resolve-recipe.js';
+import { recipeHash, requestHash } from '../resolve/recipe-hash.js';
+import { overrideRecipe, parseRecipe, resolveRecipe } from '../resolve/resolve-recipe.js';
 import { plainAssignments } from './plain-overrides.js';
 import { recipeDifferences } from './recipe-differences.js';
 

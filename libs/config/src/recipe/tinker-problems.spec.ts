@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LORA_TARGETS } from './model-recipe.js';
-import { recipeHash, resolveRecipe } from '../resolve/resolve-recipe.js';
+import { recipeHash } from '../resolve/recipe-hash.js';
+import { resolveRecipe } from '../resolve/resolve-recipe.js';
 
 const LORA = { rank: 8, alpha: 32, targets: LORA_TARGETS };
 const POLICY = { model: 'models/qwen3', maxPositions: 512, lora: LORA };

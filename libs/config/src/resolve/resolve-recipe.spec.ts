@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import { listEnvironments } from '@retrace/environments';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { matrixProducts } from '../recipe/matrix-products.js';
-import { isRecipe, listRecipes, parseRecipe, recipeHash, resolveRecipe } from './resolve-recipe.js';
+import { recipeHash } from './recipe-hash.js';
+import { isRecipe, listRecipes, parseRecipe, resolveRecipe } from './resolve-recipe.js';
 
 function refusal(action: () => unknown): { code: string; message: string } {
   try {

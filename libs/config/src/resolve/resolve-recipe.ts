@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { RewardComposer } from '@retrace/rewards';
 import { plainToInstance, validateSync, type ValidationError } from '@retrace/validation';
@@ -8,7 +7,7 @@ import { recipes } from '../recipes/index.js';
 import { agentProblems } from '../recipe/agent-problems.js';
 import { algorithmProblems } from '../recipe/algorithm-problems.js';
 import { assignField } from '../recipe/assign-field.js';
-import { dataProblems, withoutContents } from '../recipe/data-problems.js';
+import { dataProblems } from '../recipe/data-problems.js';
 import { removeNulls } from '../recipe/declared-fields.js';
 import { distillationProblems } from '../recipe/distillation-problems.js';
 import { endpointProblems } from '../recipe/endpoint-problems.js';
@@ -17,13 +16,14 @@ import { environmentProblems } from '../recipe/environment-problems.js';
 import { evaluationProblems } from '../recipe/evaluation-problems.js';
 import { listProblems } from '../recipe/list-problems.js';
 import { modelProblems } from '../recipe/model-problems.js';
-import { inHashedShape, movedPath, withPresentFields } from '../recipe/moved-fields.js';
+import { movedPath, withPresentFields } from '../recipe/moved-fields.js';
 import { isRecord, type PlainObject } from '../recipe/plain-object.js';
 import { preferenceProblems } from '../recipe/preference-problems.js';
 import { shapeFault } from '../recipe/recipe-shape.js';
 import { Recipe } from '../recipe/recipe.js';
 import { showText, showValue } from '../recipe/show-value.js';
 import { taskProblems } from '../recipe/task-problems.js';
+import { anchorEnvironment, anchorPaths, anchorRewards } from './anchor-paths.js';
 import { isRecipeFile, parseRecipeFile } from './recipe-file.js';
 
 const MAX_PROBLEMS = 20;
@@ -79,11 +79,7 @@ export function resolvePlainRecipe(recipe: unknown, overrides: RecipeOverrides =
     const fault = assignField(plain, assignment);
     if (fault !== null) throw invalid(fault);
   }
-  anchorModel(plain, process.cwd());
-  anchorEngine(plain, process.cwd());
-  if (isRecord(plain.environment)) anchorEnvironment(plain.environment, process.cwd());
-  anchorTasks(plain, process.cwd());
-  if (isRecord(plain.agent)) anchorAgent(plain.agent, process.cwd());
+  anchorPaths(plain, process.cwd());
   return parseRecipe(plain);
 }
 
@@ -146,23 +142,6 @@ export function isRecipe(plain: unknown): boolean {
   }
 }
 
-/** SHA-256 over the recipe's canonical JSON (keys sorted), hex: without its engine and its division into processes, so that a run of it may go on with others. */
-export function recipeHash(recipe: Recipe): string {
-  return hashOf(recipe);
-}
-
-/** As `recipeHash`, of the recipe as its user wrote it: runs of one request have it in common, also when their data has grown since. */
-export function requestHash(recipe: Recipe): string {
-  return hashOf(withoutContents(recipe) as Recipe);
-}
-
-function hashOf(recipe: Pick<Recipe, 'loss' | 'advantage'>): string {
-  const { engine: _, process: __, ...others } = inHashedShape(recipe) as Partial<Recipe>;
-  return createHash('sha256')
-    .update(JSON.stringify(sortKeys(others)))
-    .digest('hex');
-}
-
 function loadPlain(nameOrFile: string, { warn }: Pick<RecipeOverrides, 'warn'>): PlainObject {
   const create = recipes[nameOrFile];
   if (create) return create() as unknown as PlainObject;
@@ -180,10 +159,8 @@ function loadFile(path: string, { warn }: Pick<RecipeOverrides, 'warn'>): PlainO
   const plain = withPresentFields(requireRecord(parseRecipeFile(path)), warn);
   delete plain.$schema; // Names the JSON Schema for editors and is no part of the recipe.
   const directory = dirname(resolve(path));
-  anchorModules(plain, directory);
-  anchorModel(plain, directory);
-  anchorEngine(plain, directory);
-  anchorTasks(plain, directory);
+  anchorPaths(plain, directory);
+  anchorRewards(plain, directory);
   return plain;
 }
 
@@ -193,64 +170,6 @@ function mergeFields(target: PlainObject, fields: PlainObject): void {
     const current = target[name];
     if (isRecord(current) && isRecord(value)) mergeFields(current, value);
     else target[name] = value;
-  }
-}
-
-/** Paths of modules become absolute, since a run is trained, replayed and scored from other directories. */
-function anchorModules(plain: PlainObject, directory: string): void {
-  if (isRecord(plain.environment)) anchorEnvironment(plain.environment, directory);
-  if (isRecord(plain.agent)) anchorAgent(plain.agent, directory);
-  const components = isRecord(plain.reward) ? plain.reward.components : undefined;
-  if (!Array.isArray(components)) return;
-  for (const component of components as unknown[]) {
-    if (isRecord(component) && typeof component.module === 'string') {
-      component.module = resolve(directory, component.module);
-    }
-  }
-}
-
-function anchorAgent(agent: PlainObject, directory: string): void {
-  for (const field of ['module', 'formatModule']) {
-    const path = agent[field];
-    if (typeof path === 'string') agent[field] = resolve(directory, path);
-  }
-}
-
-/** The module's path and the folder in which servers start. */
-function anchorEnvironment(environment: PlainObject, directory: string): void {
-  const { module, server } = environment;
-  if (typeof module === 'string') environment.module = resolve(directory, module);
-  if (!isRecord(server) || !Array.isArray(server.command)) return;
-  server.directory = resolve(directory, typeof server.directory === 'string' ? server.directory : '.');
-}
-
-/** The paths of the model, of its adapters, of its critic and of its teacher become absolute, for the same reason. */
-function anchorModel({ policy, distillation }: PlainObject, directory: string): void {
-  const teacher = isRecord(distillation) ? distillation.teacher : undefined;
-  if (isRecord(teacher) && typeof teacher.model === 'string' && teacher.model !== '')
-    teacher.model = resolve(directory, teacher.model);
-  if (!isRecord(policy)) return;
-  for (const field of ['model', 'adapter', 'critic']) {
-    const path = policy[field];
-    if (typeof path === 'string' && path !== '') policy[field] = resolve(directory, path);
-  }
-}
-
-/** The paths of the worker's Python and of its token; a Python without a slash is a program of the path. */
-function anchorEngine({ engine }: PlainObject, directory: string): void {
-  if (!isRecord(engine)) return;
-  const { python, tokenFile } = engine;
-  if (typeof python === 'string' && python.includes('/')) engine.python = resolve(directory, python);
-  if (typeof tokenFile === 'string' && tokenFile !== '') engine.tokenFile = resolve(directory, tokenFile);
-}
-
-/** The paths of task files become absolute, since collectors read them from other directories. */
-function anchorTasks({ tasks }: PlainObject, directory: string): void {
-  if (!isRecord(tasks)) return;
-  for (const split of ['train', 'validation', 'test']) {
-    const files = tasks[split];
-    if (!Array.isArray(files)) continue;
-    tasks[split] = files.map((file: unknown) => (typeof file === 'string' ? resolve(directory, file) : file));
   }
 }
 
@@ -334,14 +253,4 @@ function rewardProblems({ reward }: Recipe): string[] {
   } catch (error) {
     return [`reward.components: ${(error as Error).message}`];
   }
-}
-
-function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, entry]) => [key, sortKeys(entry)]),
-  );
 }
