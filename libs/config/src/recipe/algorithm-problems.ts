@@ -34,7 +34,7 @@ export function algorithmProblems(recipe: Recipe): string[] {
 
 /** Options of a recipe's policy loss, on top of the clip bounds where that is `ppo`. */
 export function policyLossOptions(loss: LossRecipe): Readonly<Record<string, unknown>> {
-  const { clipLow, clipHigh, dualClip } = loss;
+  const { clipLow, clipHigh, dualClip = null } = loss;
   return { ...(loss.policyLoss === 'ppo' ? { clipLow, clipHigh, dualClip } : {}), ...loss.policyLossOptions };
 }
 

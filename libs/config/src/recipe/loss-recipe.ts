@@ -118,7 +118,7 @@ export class LossRecipe {
   /** For `ppo`: dual clip bound c > 1 for negative advantages; null is off. @defaultValue null */
   @IsNullable()
   @IsNumberFrom(1, 1000, { why: 'below 1 it is clipped already; a larger bound clips nothing' })
-  readonly dualClip!: number | null;
+  readonly dualClip?: number | null;
   /** How the losses of tokens become one number. @defaultValue "tokenMean" */
   @IsIn(AGGREGATIONS) readonly aggregation: Aggregation = 'tokenMean';
   /** Fixed length, in tokens, that `sequenceMeanTokenSumNorm` divides by; it needs one. @defaultValue null */
@@ -147,7 +147,7 @@ export class LossRecipe {
   /** Weight of the critic's loss; 0 is no critic. @defaultValue 0 */
   @IsNumberFrom(0, 100, TERM) readonly valueCoefficient: number = 0;
   /** Largest change of a value within an update that the critic's loss rewards; null is no clipping. @defaultValue null */
-  @IsNullable() @IsNumberFrom(0, 1e6, { why: 'a larger bound clips nothing' }) readonly valueClip!:
+  @IsNullable() @IsNumberFrom(0, 1e6, { why: 'a larger bound clips nothing' }) readonly valueClip?:
     | number
     | null;
   /** KL from a reference policy; null is none. @defaultValue null */

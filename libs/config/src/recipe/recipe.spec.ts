@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listRecipes, parseRecipe, resolveRecipe } from '../resolve/resolve-recipe.js';
+import { policyLossOptions } from './algorithm-problems.js';
 import { withoutExpertDefaults } from './expert-fields.js';
 import { recipeDifferences } from './recipe-differences.js';
 
@@ -40,6 +41,11 @@ describe('a recipe', () => {
       checkpoint: { keepLast: 3, keepEvery: 25 },
     });
     expect(parseRecipe(SHORTEST).loss.kl).toBeUndefined();
+    expect(policyLossOptions(parseRecipe(SHORTEST).loss)).toEqual({
+      clipLow: 0.2,
+      clipHigh: 0.2,
+      dualClip: null,
+    });
   });
 
   it.each(['name', 'environment', 'context', 'collection', 'advantage', 'optimizer'])('needs %s', (name) => {

@@ -134,7 +134,7 @@ export class Recipe {
   /** The optimizer. */
   @IsDefined() @ValidateNested() @Type(() => OptimizerRecipe) readonly optimizer!: OptimizerRecipe;
   /** Behavior cloning before the policy gradient; null skips it. @defaultValue null */
-  @IsNullable() @ValidateNested() @Type(() => ImitationRecipe) readonly imitation!: ImitationRecipe | null;
+  @IsNullable() @ValidateNested() @Type(() => ImitationRecipe) readonly imitation?: ImitationRecipe | null;
   /** Greedy evaluation. @defaultValue {} */
   @IsDefined() @ValidateNested() @Type(() => EvaluationRecipe) readonly evaluation: EvaluationRecipe =
     new EvaluationRecipe();

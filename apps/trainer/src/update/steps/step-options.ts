@@ -179,7 +179,7 @@ function regularizers({
   'valueClip' | 'klEstimator' | 'klStraightThrough' | 'klBiasCorrection' | 'temperature' | 'recordsTokens'
 > {
   return {
-    valueClip: loss.valueClip,
+    valueClip: loss.valueClip ?? null,
     klEstimator: loss.kl?.estimator ?? 'k3',
     klStraightThrough: loss.kl?.straightThrough ?? false,
     klBiasCorrection: loss.kl?.biasCorrection ?? false,
