@@ -18,7 +18,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { resolveRecipe } from '@retrace/config';
+import { initialKlCoefficient, resolveRecipe } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { makeDataDirectory, startRetrace } from '../test/support/cli.mjs';
 import { runRetrace } from '../test/support/train-recipe.mjs';
@@ -132,14 +132,14 @@ function writeJob(directory, seed) {
   const model = join(directory, 'first-policy');
   runRetrace(['save-policy', model, '--policy', '0', '--data-dir', directory]);
   const { learningRate, beta1, beta2, epsilon, weightDecay, maxGradientNorm, epochs } = optimizer;
-  const { clipLow, clipHigh, klCoefficient } = loss;
+  const { clipLow, clipHigh } = loss;
   const job = {
     ...{ directory: model, output: join(directory, 'trl'), seed, numThreads: cpus().length },
     ...{ target: TARGET, movingUpdates: MOVING_UPDATES, numUpdates },
     ...{ groupsPerUpdate: groupsPerRound, groupSize, temperature, maxNewTokens: context.maxNewTokens },
     ...{ learningRate, beta1, beta2, epsilon, weightDecay, maxGradientNorm, epochs },
     miniBatches: (groupsPerRound * groupSize) / optimizer.miniBatchActionTokens,
-    ...{ clipLow, clipHigh, klCoefficient },
+    ...{ clipLow, clipHigh, klCoefficient: initialKlCoefficient(loss) },
     tasks: Array.from({ length: numUpdates * groupsPerRound }, (_, index) =>
       describeTask(bandit.sampleTask({ split: 'train', index, seed }).task),
     ),

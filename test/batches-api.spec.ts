@@ -16,7 +16,7 @@ const SETTINGS = [
   ...['evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=0', 'checkpoint.keepEvery=100'],
 ];
 const SCRIPT = installation.program('questions');
-const PLAIN_GRPO = 'advantage={"estimator":"grpo","options":{},"shuffle":false}';
+const PLAIN_GRPO = 'advantage={"estimator":"grpo","options":{}}';
 
 interface Problem {
   readonly code: string;
@@ -162,7 +162,7 @@ describe('the batch of an update that was committed', () => {
     'asks the policy where the loss reads of it what was not recorded: here the first one, which sampled too',
     { tags: 'release' },
     async () => {
-      const batch = await batchOf({ updateNumber: 1, set: ['loss.klCoefficient=0.1'] });
+      const batch = await batchOf({ updateNumber: 1, set: ['loss.kl.coefficient=0.1'] });
       const sampled = countedOf(batch, 'behavior_logprobs');
       countedOf(batch, 'reference_logprobs').forEach((list, row) => {
         list.forEach((logprob, n) => expect(logprob).toBeCloseTo(sampled[row][n], 4));
@@ -338,7 +338,7 @@ describe('a batch of a run that was recorded', () => {
     const critic = await refusalOf({ temperature: 0.7, set: ['loss.topEntropyFraction=0.2'] }, recordedId);
     expect(critic).toMatchObject({ status: 409, code: 'BATCH_FAILED' });
     expect(critic.detail).toMatch(/there is no policy that could compute them.*\(ENGINE_NEEDED\)/);
-    const kl = await refusalOf({ temperature: 0.7, set: ['loss.klCoefficient=0.1'] }, recordedId);
+    const kl = await refusalOf({ temperature: 0.7, set: ['loss.kl.coefficient=0.1'] }, recordedId);
     expect(kl.detail).toMatch(/a recorded run has none; must be 0 \(ENGINE_NEEDED\)/);
     const none = await refusalOf({ updateNumber: 1 }, recordedId);
     expect(none.detail).toBe('updateNumber must be a committed update; the run has none yet, got 1');

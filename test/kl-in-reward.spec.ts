@@ -34,7 +34,7 @@ describe('KL in the reward', () => {
   let penalised: Awaited<ReturnType<typeof train>>;
   beforeAll(async () => {
     await openBackend();
-    penalised = await train('reward', 'loss.klCoefficient=0.5', 'loss.klIn=reward');
+    penalised = await train('reward', 'loss.kl.coefficient=0.5', 'loss.kl.in=reward');
   });
   afterAll(async () => {
     await Promise.all(opened.map((run) => run.close()));

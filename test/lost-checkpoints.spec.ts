@@ -45,7 +45,9 @@ describe('a trainer that finds the files of the last commit damaged', () => {
     ...(Object.keys(damages) as (keyof typeof damages)[]).map((name) => ({ name, settings: {} })),
     {
       name: 'weights that are cut short' as const,
-      settings: { loss: { ...recipe.loss, klCoefficient: 0.1, referenceDecay: 0.5 } },
+      settings: {
+        loss: { ...recipe.loss, kl: { coefficient: 0.1, estimator: 'k3' as const }, referenceDecay: 0.5 },
+      },
     },
   ])(
     'goes back to the one before, says so, and ends with the same weights as a run that was never damaged: $name, $settings',

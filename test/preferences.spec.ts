@@ -152,7 +152,7 @@ describe('a recipe with preference is refused', () => {
 
   it.each<[string, RegExp]>([
     ['collection.groupSize=1', /collection\.groupSize: got 1, must be at least 2 with preference/],
-    ['loss.klCoefficient=0.1', /loss\.klCoefficient: got 0\.1, must be 0 with preference/],
+    ['loss.kl.coefficient=0.1', /loss\.kl\.coefficient: got 0\.1, must be 0 with preference/],
     ['loss.topEntropyFraction=0.5', /loss\.topEntropyFraction: got 0\.5, must be null/],
     ['loss.rolloutCorrection={}', /loss\.rolloutCorrection: got \{.*\}, must be null/],
     ['advantage.shuffle=true', /advantage\.shuffle: got true, must be false/],

@@ -13,8 +13,7 @@ const small = [
 ];
 const fewTurns = ['collection.groupsPerRound=4', 'collection.groupSize=3'];
 const withoutCritic = ['loss.valueCoefficient=0', 'reward.allocation=lastToken'];
-const advantage = (estimator: string, options = {}) =>
-  `advantage=${JSON.stringify({ estimator, options, shuffle: false })}`;
+const advantage = (estimator: string, options = {}) => `advantage=${JSON.stringify({ estimator, options })}`;
 
 interface Case {
   readonly recipe: string;
@@ -77,23 +76,27 @@ const cases: Record<string, Case> = {
       ...fewTurns,
       'loss.valueCoefficient=0.5',
       advantage('nStep', { numSteps: 2 }),
-      ...['loss.klCoefficient=0.1', 'loss.klEstimator=k1', 'loss.klStraightThrough=true'],
+      ...['loss.kl.coefficient=0.1', 'loss.kl.estimator=k1', 'loss.kl.straightThrough=true'],
     ],
     shows: ['train/kl', 'train/valueLoss', 'train/explainedVariance'],
   },
   'an adaptive KL coefficient in the loss': {
     recipe: 'bandit-ppo',
-    settings: ['loss.klCoefficient=0.1', 'loss.adaptiveKl={"target":0.001,"horizon":16}'],
+    settings: ['loss.kl.coefficient=0.1', 'loss.kl.adaptive={"target":0.001,"horizon":16}'],
     shows: ['train/klCoefficient', 'train/kl'],
   },
   'an adaptive KL coefficient in the reward': {
     recipe: 'bandit-ppo',
-    settings: ['loss.klCoefficient=0.1', 'loss.klIn=reward', 'loss.adaptiveKl={"target":0.001,"horizon":16}'],
+    settings: [
+      'loss.kl.coefficient=0.1',
+      'loss.kl.in=reward',
+      'loss.kl.adaptive={"target":0.001,"horizon":16}',
+    ],
     shows: ['train/klCoefficient', 'train/kl'],
   },
   'a bias-corrected KL in the loss': {
     recipe: 'bandit-ppo',
-    settings: [...stale, 'loss.klCoefficient=0.1', 'loss.klBiasCorrection=true'],
+    settings: [...stale, 'loss.kl.coefficient=0.1', 'loss.kl.biasCorrection=true'],
     shows: ['train/kl'],
   },
   'a guard of the steps, a floor under the entropy and a cosine': {
@@ -251,7 +254,7 @@ describe('weights and rejections', () => {
 
 describe('a moving reference', () => {
   const settings = [
-    ...['loss.klCoefficient=0.5', 'loss.referenceDecay=0.5', 'optimizer.learningRate=0.03'],
+    ...['loss.kl.coefficient=0.5', 'loss.referenceDecay=0.5', 'optimizer.learningRate=0.03'],
     'checkpoint={"weights":{"keepLast":1,"keepBest":0,"keepEvery":4},"keepLast":2,"keepEvery":4}',
   ];
   const moving = { recipe: 'bandit-ppo', settings };
@@ -315,7 +318,7 @@ describe('a batch in which every reward is missing', () => {
   it('trains nothing, says so, and neither commits nor replays a NaN', async () => {
     const settings = [
       'reward.components=[{"reward":"environment","sources":["elsewhere"]}]',
-      ...['loss.klCoefficient=0.1', 'loss.adaptiveKl={"target":0.001,"horizon":16}'],
+      ...['loss.kl.coefficient=0.1', 'loss.kl.adaptive={"target":0.001,"horizon":16}'],
     ];
     const run = await begin('nothing to train', { recipe: 'bandit-ppo', settings }, 2);
     const said: string[] = [];

@@ -73,7 +73,7 @@ async function openEndpoint(fields: object, policy: object, tryAgainMs?: number)
     assignments: [
       ...['model=null', 'context.tokenizer=model', 'loss.valueCoefficient=0'],
       `policy=${JSON.stringify({ model: directory, maxPositions: 64, ...policy })}`,
-      'advantage={"estimator":"grpo","options":{},"shuffle":false}',
+      'advantage={"estimator":"grpo","options":{}}',
       ...['collection.groupSize=4', 'collection.temperature=1'],
       `collection.endpoint=${JSON.stringify({ kind: 'vllm', directory, deadlineMs: 60_000, ...fields })}`,
     ],

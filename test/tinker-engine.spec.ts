@@ -43,7 +43,7 @@ function servedRecipe({ url }: TinkerStandIn, ...assignments: string[]): Recipe 
         `policy={"model":"${BASE_MODEL}","maxPositions":64,"lora":${lora}}`,
       ],
       ...['loss.valueCoefficient=0', 'loss.entropyCoefficient=0', 'optimizer.maxGradientNorm=1e9'],
-      'advantage={"estimator":"reinforcePlusPlus","options":{},"shuffle":false}',
+      'advantage={"estimator":"reinforcePlusPlus","options":{}}',
       ...['engine.kind=tinker', `engine.url=${url}`, ...assignments],
     ],
   });

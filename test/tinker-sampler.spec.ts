@@ -33,7 +33,7 @@ async function openSampler() {
         `policy={"model":"${BASE_MODEL}","maxPositions":64,"lora":${lora}}`,
       ],
       ...['loss.valueCoefficient=0', 'loss.entropyCoefficient=0', 'optimizer.maxGradientNorm=1e9'],
-      'advantage={"estimator":"reinforcePlusPlus","options":{},"shuffle":false}',
+      'advantage={"estimator":"reinforcePlusPlus","options":{}}',
       ...[`engine={"kind":"tinker","url":"${server.url}"}`, 'collection.endpoint={"kind":"tinker"}'],
     ],
   });

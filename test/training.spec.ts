@@ -88,7 +88,7 @@ describe('an update on fresh episodes', () => {
   });
 
   it('is made with V-trace, and without Q only by estimators that need none', async () => {
-    const vtrace = 'advantage={"estimator":"vtrace","options":{},"shuffle":false}';
+    const vtrace = 'advantage={"estimator":"vtrace","options":{}}';
     const { outcome } = await firstUpdate('frozen-lake-ppo', vtrace);
     expect(outcome.gradientNorm).toBeGreaterThan(0);
     const retrace = vtrace.replace('vtrace', 'retrace');
@@ -97,7 +97,7 @@ describe('an update on fresh episodes', () => {
 
   it('is made with GiGPO on the anchors of the environment, also similar ones, and with what reads steps or reward parts', async () => {
     const advantage = (estimator: string, more = '') =>
-      `advantage={"estimator":"${estimator}","options":{},"shuffle":false${more}}`;
+      `advantage={"estimator":"${estimator}","options":{}${more}}`;
     const gigpo = await firstUpdate('frozen-lake-grpo', advantage('gigpo'));
     expect(gigpo.outcome.gradientNorm).toBeGreaterThan(0);
     const shared = gigpo.metrics.get('train/sharedAnchorFraction') ?? 0;

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as config from '@retrace/config';
+import { declaredFields } from '@retrace/config';
 import { getMetadataStorage } from '@retrace/validation';
 import ts from 'typescript';
 import { root } from '../run-tool.mjs';
@@ -10,8 +11,8 @@ const FOLDER = join(root, 'libs/config/src/recipe');
 
 /**
  * The recipe classes by name, each with its description and its fields in the order of the source. A field has
- * `description`, `defaultValue` (JSON text, undefined where none is documented), `nested` (the class of its value, or of its
- * elements), and `rules` (as class-validator has them).
+ * `description`, `defaultValue` (JSON text, undefined where none is documented), `isAdvanced`, `isOptional` (it may be absent), `isNullable` (null has a meaning),
+ * `nested` (the class of its value, or of its elements), and `rules` (as class-validator has them).
  *
  * @throws Error for a class or a field without a docstring.
  */
@@ -29,17 +30,20 @@ export function readRecipeClasses() {
 
 function readClass(node) {
   const name = node.name.text;
+  const declared = new Map(declaredFields(config[name]).map((field) => [field.name, field]));
   const rules = getMetadataStorage().getTargetValidationMetadatas(config[name], '', false, false);
   return {
     description: docstring(node, name).description,
     fields: node.members.map((member) => {
       const field = member.name.text;
       return {
-        name: field,
+        ...declared.get(field),
         ...docstring(member, `${name}.${field}`),
         nested: /\b(\w+Recipe)\b/.exec(member.type.getText())?.[1],
         orName: /^string \| \w+Recipe$/.test(member.type.getText()),
-        rules: rules.filter(({ propertyName }) => propertyName === field),
+        rules: rules.filter(
+          ({ propertyName, type }) => propertyName === field && type !== 'whitelistValidation',
+        ),
       };
     }),
   };

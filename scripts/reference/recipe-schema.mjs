@@ -19,6 +19,12 @@ const KEYWORDS = {
   isArray: () => ({ type: 'array' }),
   arrayMinSize: ([minItems]) => (minItems > 0 ? { minItems } : {}),
   arrayMaxSize: ([maxItems]) => ({ maxItems }),
+  isDivisibleBy: ([multipleOf]) => ({ multipleOf }),
+  // Rules on other fields of the object, which JSON Schema says less well than the words of the field.
+  onlyWhere: () => ({}),
+  onlyWith: () => ({}),
+  notWith: () => ({}),
+  hasPlaceholders: () => ({}),
   arrayUnique: () => ({ uniqueItems: true }),
 };
 
@@ -46,14 +52,9 @@ export function recipeSchema(classes) {
   };
 }
 
-/** Whether a recipe may leave the field out, or give null. */
-export function isOptional({ rules }) {
-  return rules.some(({ name }) => name === 'isOptional');
-}
-
-/** Whether a recipe must have the field: it has no default. */
-function isRequired(field) {
-  return !isOptional(field) && field.defaultValue === undefined;
+/** Whether a recipe must have the field: it has no default, and leaving it out means nothing. */
+export function isRequired({ isOptional, defaultValue }) {
+  return !isOptional && defaultValue === undefined;
 }
 
 /** The rules of a field as keywords of JSON Schema; those of an array's elements are under `items`. */
@@ -92,6 +93,6 @@ function fieldSchema(className, field) {
     description,
     ...(defaultValue !== undefined && { default: JSON.parse(defaultValue) }),
     ...(SUGGESTIONS[`${className}.${name}`] && { examples: SUGGESTIONS[`${className}.${name}`] }),
-    ...(isOptional(field) ? { anyOf: [schema, { type: 'null' }] } : schema),
+    ...(field.isNullable ? { anyOf: [schema, { type: 'null' }] } : schema),
   };
 }

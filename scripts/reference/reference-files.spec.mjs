@@ -56,6 +56,31 @@ describe('the recipe classes', () => {
   );
 });
 
+describe('the page of the recipe', () => {
+  const { text } = files.find(({ path }) => path.endsWith('recipe.md'));
+
+  it('folds the fields for experts, and those of objects for experts', () => {
+    const folded = [...text.matchAll(/<details>.*?<\/details>/gs)].map(([part]) => part).join('\n');
+    const open = text.replace(/<details>.*?<\/details>/gs, '');
+    for (const row of ['| `maxTokensPerMicroBatch`', '| `entropyFraction`', '| `spikeFactor`']) {
+      expect(folded).toContain(row);
+      expect(open).not.toContain(row);
+    }
+    expect(open).toContain('| `learningRate`');
+    expect(folded).not.toContain('| `learningRate`');
+  });
+
+  it('says null of no field but those whose words give it a meaning', () => {
+    const meaningless = [...readRecipeClasses().values()].flatMap(({ description: ofClass, fields }) =>
+      fields.filter(
+        ({ isNullable, defaultValue, description }) =>
+          isNullable && defaultValue !== 'null' && !/null/i.test(`${ofClass} ${description}`),
+      ),
+    );
+    expect(meaningless.map(({ name }) => name)).toEqual([]);
+  });
+});
+
 describe('the JSON Schema of a recipe', () => {
   it.each(listRecipes().map(({ name }) => name))('accepts the built-in recipe %s', (name) => {
     expect(faultsOf(JSON.parse(JSON.stringify(resolveRecipe(name))))).toEqual([]);
@@ -68,12 +93,12 @@ describe('the JSON Schema of a recipe', () => {
   it('names the place of a field that is unknown, missing, of another type or out of range', () => {
     const recipe = plainBandit();
     recipe.optimizer = { ...recipe.optimizer, learningRate: 2, epochs: '2', momentum: 0.9 };
-    delete recipe.optimizer.beta1;
-    expect(faultsOf(recipe)).toEqual([
-      "/optimizer: must have required property 'beta1'",
-      '/optimizer: must NOT have additional properties',
-      '/optimizer/learningRate: must be <= 1',
+    delete recipe.context.window;
+    expect(faultsOf(recipe).sort()).toEqual([
+      "/context: must have required property 'window'",
       '/optimizer/epochs: must be integer',
+      '/optimizer/learningRate: must be <= 1',
+      '/optimizer: must NOT have additional properties',
     ]);
   });
 });

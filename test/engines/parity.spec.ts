@@ -40,12 +40,12 @@ const CASES: Readonly<Record<string, Case>> = {
   'GRPO with a KL to a fixed reference': {
     recipe: 'memory-bandit-grpo',
     algorithm: 'grpo',
-    settings: [...fewGroups, 'loss.klCoefficient=0.1', 'loss.entropyCoefficient=0.01'],
+    settings: [...fewGroups, 'loss.kl.coefficient=0.1', 'loss.entropyCoefficient=0.01'],
   },
   'GRPO with a moving reference': {
     recipe: 'memory-bandit-grpo',
     algorithm: 'grpo',
-    settings: [...fewGroups, 'loss.klCoefficient=0.1', 'loss.referenceDecay=0.5'],
+    settings: [...fewGroups, 'loss.kl.coefficient=0.1', 'loss.referenceDecay=0.5'],
   },
   GiGPO: { recipe: 'frozen-lake-grpo', algorithm: 'gigpo', settings: fewGroups },
   'decoupled PPO': { recipe: 'memory-bandit-grpo', algorithm: 'decoupled-ppo', settings: fewGroups },

@@ -142,7 +142,7 @@ const large = [
     'headDim=64',
     'intermediateSize=3072',
   ].map((field) => `model.${field}`),
-  ...['optimizer.maxTokensPerMicroBatch=256', 'optimizer.recomputeLayers=true', 'loss.klCoefficient=0.01'],
+  ...['optimizer.maxTokensPerMicroBatch=256', 'optimizer.recomputeLayers=true', 'loss.kl.coefficient=0.01'],
   ...['collection.groupsPerRound=2', 'evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=2', APART],
 ];
 const all = ['trainer', 'collector', 'store and API'];

@@ -25,7 +25,7 @@ function writeRecipe(model: string, url: string): string {
     policy: { model, maxPositions: 512 },
     reward: { ...base.reward, components: [{ reward: 'goal' }] },
     collection: { ...base.collection, groupsPerRound: 64, groupSize: 1 },
-    advantage: { estimator: 'reinforcePlusPlus', options: {}, shuffle: false },
+    advantage: { estimator: 'reinforcePlusPlus', options: {} },
     loss: { ...base.loss, policyLoss: 'ppo', valueCoefficient: 0, entropyCoefficient: 0 },
     evaluation: { ...base.evaluation, everyUpdates: 0, numTestEpisodes: 0 },
     distillation: { teacher: { endpoint: { kind: 'vllm', url, model: 'tiny' } } },

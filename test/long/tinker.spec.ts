@@ -54,7 +54,7 @@ function served({ url, model }: Started): readonly string[] {
     ...['loss.valueCoefficient=0', 'loss.entropyCoefficient=0', 'optimizer.maxGradientNorm=1e9'],
     ...[
       ...['collection.groupsPerRound=8', 'collection.groupSize=8'],
-      'advantage={"estimator":"grpo","options":{},"shuffle":false}',
+      'advantage={"estimator":"grpo","options":{}}',
       `engine={"kind":"tinker","url":"${url}"}`,
     ],
   ];

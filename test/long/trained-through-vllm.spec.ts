@@ -24,7 +24,7 @@ function writeRecipe(data: string, model: string): string {
     policy: { model, maxPositions: 512 },
     reward: { ...base.reward, components: [{ reward: 'goal' }] },
     collection: { ...base.collection, groupsPerRound: GAME.numGroups, groupSize: GAME.groupSize },
-    advantage: { estimator: 'grpo', options: {}, shuffle: false },
+    advantage: { estimator: 'grpo', options: {} },
     loss: { ...base.loss, policyLoss: 'ppo', valueCoefficient: 0, entropyCoefficient: 0 },
     evaluation: { ...base.evaluation, everyUpdates: 0, numTestEpisodes: 0 },
     optimizer: { ...base.optimizer, miniBatchActionTokens: 1024 },

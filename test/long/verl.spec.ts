@@ -14,7 +14,7 @@ import { verlEnvironment } from '../support/verl-environment.mjs';
 
 const VERL = { backend: 'verl' } as const satisfies Partial<EngineRecipe>;
 const NO_CRITIC = [
-  ...['loss.valueCoefficient=0', 'advantage={"estimator":"grpo","options":{},"shuffle":false}'],
+  ...['loss.valueCoefficient=0', 'advantage={"estimator":"grpo","options":{}}'],
   'collection.groupSize=4',
 ];
 const FEW = [
@@ -33,7 +33,7 @@ const CASES: Readonly<Record<string, Case>> = {
     recipe: 'memory-bandit-grpo',
     algorithm: 'grpo',
     settings: [
-      ...['loss.klCoefficient=0.1', 'loss.entropyCoefficient=0.01'],
+      ...['loss.kl.coefficient=0.1', 'loss.entropyCoefficient=0.01'],
       ...['optimizer.maxGradientNorm=0.05', 'optimizer.weightDecay=0.1'],
     ],
   },

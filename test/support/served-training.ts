@@ -137,7 +137,7 @@ export class ServedTraining {
         temperature: TEMPERATURE,
         ...(run.endpoint && { endpoint: run.endpoint }),
       },
-      advantage: { estimator: 'grpo', options: {}, shuffle: false },
+      advantage: { estimator: 'grpo', options: {} },
       loss: { ...base.loss, valueCoefficient: 0 },
       optimizer: { ...base.optimizer, ...RATE, learningRate: run.adapters ? 0.01 : 0.003 },
       imitation: null,

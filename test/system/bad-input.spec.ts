@@ -66,21 +66,11 @@ describe('a command that cannot work ends with one sentence of advice, given', (
     [['--set', 'model.headDim=15'], /^retrace: Invalid recipe: model\.headDim: got 15, must be even/],
     [['--recipe', 'frozen-cake'], /^retrace: Unknown recipe "frozen-cake"; use one of frozen-lake-ppo, /],
     [
-      [
-        '--set',
-        'advantage={"estimator":"gigpo","options":{},"shuffle":false}',
-        '--set',
-        'loss.valueCoefficient=0',
-      ],
+      ['--set', 'advantage={"estimator":"gigpo","options":{}}', '--set', 'loss.valueCoefficient=0'],
       /^retrace: Invalid recipe: advantage gigpo with loss ppo: groupSize is 1, must be at least 2, as gigpo compares the episodes of a group$/,
     ],
     [
-      [
-        '--set',
-        'advantage={"estimator":"vtrace","options":{},"shuffle":false}',
-        '--set',
-        'loss.policyLoss=decoupledPpo',
-      ],
+      ['--set', 'advantage={"estimator":"vtrace","options":{}}', '--set', 'loss.policyLoss=decoupledPpo'],
       /^retrace: Invalid recipe: advantage vtrace with loss decoupledPpo: decoupledPpo with vtrace: both contain the ratio to the behavior policy/,
     ],
     [['--updates', 'many'], /must be a whole number of at least 1/],

@@ -96,7 +96,7 @@ const faults: Readonly<Record<string, Fault>> = {
     numUpdates: 16,
     settings: [
       walk({ jumpsAt: 32 * 14 }),
-      'advantage={"estimator":"mcReturns","options":{"whiten":false},"shuffle":false}',
+      'advantage={"estimator":"mcReturns","options":{"whiten":false}}',
       'optimizer.learningRate=0.0001',
     ],
     namesEpisodes: false,

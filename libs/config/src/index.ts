@@ -47,6 +47,8 @@ export {
   AdaptiveKlRecipe,
   EntropyFloorRecipe,
   ImportanceRecipe,
+  initialKlCoefficient,
+  KlRecipe,
   LossRecipe,
   RejectionRuleRecipe,
   RolloutCorrectionRecipe,
@@ -54,6 +56,7 @@ export {
 export { EarlyStopRecipe, EvaluationRecipe } from './recipe/evaluation-recipe.js';
 export { DistillationRecipe, TeacherEndpointRecipe, TeacherRecipe } from './recipe/distillation-recipe.js';
 export { InitRecipe, InitSourceRecipe } from './recipe/init-recipe.js';
+export { withoutExpertDefaults } from './recipe/expert-fields.js';
 export { explainRecipe } from './recipe/explain-recipe.js';
 export { requireInside } from './resolve/outside-fields.js';
 export { matrixProducts } from './recipe/matrix-products.js';
@@ -63,30 +66,27 @@ export { ComputeRecipe, hasAdapters, LoraRecipe, ModelRecipe, PolicyRecipe } fro
 export { MonitorsRecipe } from './recipe/monitors-recipe.js';
 export { CriticOptimizerRecipe, OptimizerRecipe, StepGuardRecipe } from './recipe/optimizer-recipe.js';
 export { PreferenceRecipe } from './recipe/preference-recipe.js';
+export { CollectionRecipe, ContextRecipe } from './recipe/collection-recipe.js';
 export {
   AdvantageRecipe,
-  CheckpointRecipe,
-  CollectionRecipe,
-  ContextRecipe,
-  ImitationRecipe,
-  KeptWeightsRecipe,
-  Recipe,
   ResamplingRecipe,
   RewardComponentRecipe,
   RewardRecipe,
-} from './recipe/recipe.js';
+} from './recipe/reward-recipe.js';
+export { CheckpointRecipe, ImitationRecipe, KeptWeightsRecipe, Recipe } from './recipe/recipe.js';
 export {
   isRecipe,
   listRecipes,
   parseRecipe,
-  recipeHash,
   type RecipeOverrides,
-  requestHash,
   resolveEnvironment,
   overrideRecipe,
   resolvePlainRecipe,
   resolveRecipe,
 } from './resolve/resolve-recipe.js';
+export { type DeclaredField, declaredFields } from './recipe/declared-fields.js';
+export { recipeHash, requestHash } from './resolve/recipe-hash.js';
+export { withPresentFields } from './recipe/moved-fields.js';
 export { recordedRecipe } from './resolve/recorded-recipe.js';
 export { whatIfRecipe } from './resolve/what-if-recipe.js';
 export { recipeDifferences, type RecipeDifference } from './recipe/recipe-differences.js';

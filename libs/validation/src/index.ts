@@ -1,10 +1,12 @@
 export {
+  Allow,
   ArrayMaxSize,
   ArrayMinSize,
   ArrayUnique,
   IsArray,
   IsBoolean,
   IsDefined,
+  IsDivisibleBy,
   IsISO8601,
   IsIn,
   IsInt,

@@ -10,6 +10,7 @@ function load<Name extends keyof Package>(folder: string, name: Name): Package[N
   return (require(`class-validator/cjs/${folder}/${name}.js`) as Pick<Package, Name>)[name];
 }
 
+export const Allow = load('decorator/common', 'Allow');
 export const IsDefined = load('decorator/common', 'IsDefined');
 export const IsIn = load('decorator/common', 'IsIn');
 export const IsNotEmpty = load('decorator/common', 'IsNotEmpty');
@@ -24,6 +25,7 @@ export const IsInt = load('decorator/typechecker', 'IsInt');
 export const IsNumber = load('decorator/typechecker', 'IsNumber');
 export const IsString = load('decorator/typechecker', 'IsString');
 
+export const IsDivisibleBy = load('decorator/number', 'IsDivisibleBy');
 export const Max = load('decorator/number', 'Max');
 export const Min = load('decorator/number', 'Min');
 

@@ -68,7 +68,8 @@ export function resolveTrainingRecipe(
     throw new CliError('OPTION_INVALID', '"--recipe" is required, or "--from …"');
   const source = sourceOf(options);
   const ofSource = source === null ? [] : [onlySource(source)];
-  return resolveRecipe(options.recipe, overridesOf(options, ofSource));
+  const warn = (message: string) => console.error(`warning: ${message}`);
+  return resolveRecipe(options.recipe, { ...overridesOf(options, ofSource), warn });
 }
 
 /** @param own assignments that those of the user overrule */

@@ -21,7 +21,7 @@ const RULES: readonly PresetRule[] = [
     fits: trainsByAdvantages,
   },
   { label: 'Higher clip above (DAPO)', fields: { 'loss.clipHigh': 0.28 }, fits: trainsByAdvantages },
-  { label: 'No KL', fields: { 'loss.klCoefficient': 0 } },
+  { label: 'No KL', fields: { 'loss.kl.coefficient': 0 }, fits: hasKl },
   { label: 'No entropy bonus', fields: { 'loss.entropyCoefficient': 0 } },
   { label: 'One epoch', fields: { 'optimizer.epochs': 1 } },
   {
@@ -55,6 +55,12 @@ function comparesGroups(recipe: unknown): boolean {
     ['policy.valueTrunk', 'model.valueTrunk'].some((path) => valueAt(recipe, path) === 'own') ||
     isSet(recipe, 'optimizer.criticLearningRate');
   return trainsByAdvantages(recipe) && typeof groupSize === 'number' && groupSize > 1 && !hasOwnCritic;
+}
+
+/** Whether updates have a KL term, which runs recorded as `loss.klCoefficient` before `loss.kl` was one object. */
+function hasKl(recipe: unknown): boolean {
+  const coefficient = valueAt(recipe, 'loss.kl.coefficient') ?? valueAt(recipe, 'loss.klCoefficient');
+  return typeof coefficient === 'number' && coefficient > 0;
 }
 
 /** Pairs of episodes have no advantages. */

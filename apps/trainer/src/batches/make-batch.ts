@@ -1,4 +1,10 @@
-import { proximalPolicy, recordedRecipe, whatIfRecipe, type Recipe } from '@retrace/config';
+import {
+  initialKlCoefficient,
+  proximalPolicy,
+  recordedRecipe,
+  whatIfRecipe,
+  type Recipe,
+} from '@retrace/config';
 import { deriveSeed } from '@retrace/random';
 import type { BatchQuestion } from '@retrace/process';
 import type { RewardScorer } from '@retrace/scoring';
@@ -56,7 +62,7 @@ export async function makeBatch(options: MakeBatchOptions): Promise<MadeBatch> {
     refuseUnsupported(inputs, updateNumber);
     const number = inputs.plan.updateNumber;
     const hasPolicy = temperature === null;
-    if (!hasPolicy && recipe.loss.klCoefficient !== 0) throw noReference();
+    if (!hasPolicy && initialKlCoefficient(recipe.loss) !== 0) throw noReference();
     if (!hasPolicy || !asksPolicy(recipe, inputs.reference !== null))
       return { ...said, prepared: await prepareUpdate({ ...inputs, engine: null }) };
     await options.beforeEngine?.();
@@ -137,6 +143,6 @@ function unsupported(
 }
 
 function noReference(): TrainerError {
-  const what = 'loss.klCoefficient compares with a reference policy, and a recorded run has none';
+  const what = 'loss.kl compares with a reference policy, and a recorded run has none';
   return new TrainerError('ENGINE_NEEDED', `${what}; must be 0`);
 }

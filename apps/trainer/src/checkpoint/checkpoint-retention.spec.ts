@@ -72,7 +72,7 @@ const recipe = { checkpoint: { keepLast: 2, keepEvery: 4 } };
 
 describe('checkpoint retention', () => {
   it('forgets what an engine keeps once no resume, sampler, replay or reference asks for it', async () => {
-    const loss = { klCoefficient: 0.1 };
+    const loss = { kl: { coefficient: 0.1 } };
     startRun(run, { checkpoint: { keepLast: 2, keepEvery: 4 }, loss, imitation: { numUpdates: 1 } });
     const retention = new CheckpointRetention(checkpoints, run);
     const forgotten: string[] = [];

@@ -125,9 +125,11 @@ describe('the weights that a run keeps', () => {
 
   it('include the reference of a KL term or of preferences, which comes after imitation', () => {
     const checkpoint = { weights: { ...weights, keepEvery: 100 }, ...states };
-    const withKl = { checkpoint, loss: { klCoefficient: 0.1 }, imitation: { numUpdates: 4 } };
+    const withKl = { checkpoint, loss: { kl: { coefficient: 0.1 } }, imitation: { numUpdates: 4 } };
     expect(new RecordedRun(withKl).train(9).weights()).toContain('w4');
-    const without = { ...withKl, loss: { klCoefficient: 0 } };
+    const recordedBefore = { ...withKl, loss: { klCoefficient: 0.1 } };
+    expect(new RecordedRun(recordedBefore).train(9).weights()).toContain('w4');
+    const without = { ...withKl, loss: { kl: { coefficient: 0 } } };
     expect(new RecordedRun(without).train(9).weights()).not.toContain('w4');
     const preference = { loss: 'dpo', beta: 0.1 };
     expect(new RecordedRun({ ...without, preference }).train(9).weights()).toContain('w4');
@@ -157,14 +159,14 @@ describe('the policies that some process will load', () => {
   const recipe = {
     checkpoint: { weights: { ...weights, keepBest: 1, keepEvery: 100 }, ...states },
     evaluation: { everyUpdates: 3, numTestEpisodes: 10 },
-    ...{ loss: { klCoefficient: 0.1 }, imitation: { numUpdates: 4 } },
+    ...{ loss: { kl: { coefficient: 0.1 } }, imitation: { numUpdates: 4 } },
   };
   const trained = (of: object) =>
     new RecordedRun({ ...recipe, ...of }).train(10).validate(0, 0.5).validate(3, 0.9).validate(6, 0.5);
 
   it('are the newest, those that wait for their validation, the one to test and the reference', () => {
     expect(trained({}).needed()).toEqual([3, 4, 9, 10]);
-    expect(trained({ loss: { klCoefficient: 0 } }).needed()).toEqual([3, 9, 10]);
+    expect(trained({ loss: { kl: null } }).needed()).toEqual([3, 9, 10]);
     expect(trained({ collection: { maxStaleness: 2 } }).needed()).toEqual([3, 4, 7, 8, 9, 10]);
   });
 

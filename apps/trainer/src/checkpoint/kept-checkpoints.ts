@@ -4,6 +4,7 @@ import {
   type CheckpointRecipe,
   type KeptWeightsRecipe,
   type Recipe,
+  withPresentFields,
 } from '@retrace/config';
 import type { CheckpointFile, CommittedState, PolicyPublished, RunState } from '@retrace/trajectory';
 import { referencePolicy } from '../update/update-inputs.js';
@@ -15,6 +16,11 @@ type RetentionRecipe = Partial<
   readonly checkpoint?: Partial<CheckpointRecipe>;
 };
 
+/** The recipe of a run, as far as it is one. */
+function retentionRecipe({ started }: RunState): RetentionRecipe {
+  return withPresentFields((started.recipe ?? {}) as Record<string, unknown>);
+}
+
 interface KeptCheckpoints {
   readonly weights: readonly CheckpointFile[];
   readonly optimizers: readonly CheckpointFile[];
@@ -25,7 +31,7 @@ interface KeptCheckpoints {
  * validation to come needs, whatever the recipe says. A version that is not kept once is never kept again.
  */
 export function keptCheckpoints(run: RunState): KeptCheckpoints {
-  const recipe = (run.started.recipe ?? {}) as RetentionRecipe;
+  const recipe = retentionRecipe(run);
   const states = keptStates(run.updates.commits, recipe.checkpoint ?? {});
   const resumable = new Set(states.map(({ updateNumber }) => updateNumber));
   return {
@@ -43,7 +49,7 @@ export function keptCheckpoints(run: RunState): KeptCheckpoints {
  */
 export function neededPolicies(run: RunState): readonly PolicyPublished[] {
   if (run.ended !== null) return [];
-  const recipe = (run.started.recipe ?? {}) as RetentionRecipe;
+  const recipe = retentionRecipe(run);
   const policies = [...run.policies.all()];
   const references = new Set(publishedReference(recipe, run).map(({ sha256 }) => sha256));
   const kept = new Set(keptCheckpoints(run).weights.map(({ sha256 }) => sha256));
@@ -65,7 +71,7 @@ export function neededPolicies(run: RunState): readonly PolicyPublished[] {
  */
 export function staleLocations(run: RunState): readonly string[] {
   if (run.ended !== null) return [];
-  const recipe = (run.started.recipe ?? {}) as RetentionRecipe;
+  const recipe = retentionRecipe(run);
   const states = keptStates(run.updates.commits, recipe.checkpoint ?? {});
   const resumable = new Set(states.map(({ updateNumber }) => updateNumber));
   const needed = new Set(neededPolicies(run));

@@ -84,7 +84,7 @@ export async function prepareUpdate(inputs: PrepareInputs): Promise<PreparedUpda
     proximalLogprobs: proximal.logprobs,
     referenceLogprobs: referenceInReward,
     coefficient: controllers.klCoefficient,
-    estimator: loss.klEstimator,
+    estimator: loss.kl?.estimator ?? 'k3',
   });
   const trainedEpisodes = withoutMasked(recipe, scored, batch);
   const trained = actionsOf(tokens, trainedEpisodes);

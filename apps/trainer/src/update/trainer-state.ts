@@ -3,7 +3,12 @@
  * adaptive KL term, the weight of the entropy bonus, the guard of optimizer steps, the baselines of roles.
  */
 import { adaptKlCoefficient } from '@retrace/algorithms';
-import type { AdaptiveKlRecipe, EntropyFloorRecipe, Recipe } from '@retrace/config';
+import {
+  initialKlCoefficient,
+  type AdaptiveKlRecipe,
+  type EntropyFloorRecipe,
+  type Recipe,
+} from '@retrace/config';
 import type { Json } from '@retrace/trajectory';
 import { NEW_GUARD, StepGuard, type StepGuardState } from './steps/step-guard.js';
 
@@ -59,7 +64,7 @@ type ControlledRecipe = Pick<Recipe, 'loss' | 'optimizer'>;
 /** The settings of an update, from the state that the update before left. */
 export function openControllers({ loss, optimizer }: ControlledRecipe, before: TrainerState): Controllers {
   return {
-    klCoefficient: before.klCoefficient ?? loss.klCoefficient,
+    klCoefficient: before.klCoefficient ?? initialKlCoefficient(loss),
     entropyCoefficient: entropyCoefficientOf(loss.entropyCoefficient, loss.entropyFloor, before.entropyFloor),
     guard: new StepGuard(optimizer.guard ?? {}, before.guard ?? NEW_GUARD),
   };
@@ -83,7 +88,7 @@ export function recordControllers(
   { before, meanKl, numTrainedEpisodes, entropy, roleBaselines }: MeasuredUpdate,
 ): Json {
   return recordTrainerState({
-    klCoefficient: nextKlCoefficient(klCoefficient, loss.adaptiveKl, { meanKl, numTrainedEpisodes }),
+    klCoefficient: nextKlCoefficient(klCoefficient, loss.kl?.adaptive, { meanKl, numTrainedEpisodes }),
     roleBaselines: { ...before.roleBaselines, ...roleBaselines },
     entropyFloor: nextEntropyFloor(loss.entropyCoefficient, loss.entropyFloor, {
       before: before.entropyFloor,

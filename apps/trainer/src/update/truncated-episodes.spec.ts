@@ -99,7 +99,7 @@ describe('an update with truncated episodes', () => {
 
   it('leaves them out of the loss with maskTruncated, while their returns stay the baseline of their group', async () => {
     const grouped = [
-      ...['advantage={"estimator":"drGrpo","options":{},"shuffle":false}', 'loss.valueCoefficient=0'],
+      ...['advantage={"estimator":"drGrpo","options":{}}', 'loss.valueCoefficient=0'],
       ...['loss.valueClip=null', 'collection.groupSize=3', 'loss.rolloutCorrection={}'],
     ];
     const episodes: readonly EpisodeOptions[] = [

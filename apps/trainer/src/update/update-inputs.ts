@@ -1,6 +1,7 @@
 import { getAdvantageEstimator, type OptionalInput } from '@retrace/algorithms';
 import {
   dataSources,
+  initialKlCoefficient,
   playsGreedyBaseline,
   proximalPolicy,
   readsBehaviorLogprobs,
@@ -63,7 +64,7 @@ export function referencePolicy(
   { loss, imitation, preference }: Pick<Recipe, 'loss' | 'imitation' | 'preference'>,
   policies: PublishedPolicies,
 ): ReferencePolicy | null {
-  if (loss.klCoefficient === 0 && !preference) return null;
+  if (initialKlCoefficient(loss) === 0 && !preference) return null;
   if (typeof loss.referenceDecay === 'number') return { kind: 'moving', decay: loss.referenceDecay };
   const published = policies.get(imitation?.numUpdates ?? 0);
   return published ? { kind: 'published', weights: published.weights, location: published.location } : null;
@@ -93,7 +94,7 @@ export interface UpdateNeeds {
 export function updateNeeds(recipe: Recipe, hasReference: boolean): UpdateNeeds {
   const { loss, collection } = recipe;
   const critic = loss.valueCoefficient > 0;
-  const klInReward = loss.klIn === 'reward' && hasReference;
+  const klInReward = loss.kl?.in === 'reward' && hasReference;
   const corrects = Boolean(loss.rolloutCorrection) && proximalPolicy(recipe) !== 'interpolated';
   const proximalLogprobs =
     critic ||

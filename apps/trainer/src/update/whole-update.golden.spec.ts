@@ -45,24 +45,21 @@ const fileOf = (name: string) => readFile(new URL(`updates/${name}.safetensors`,
 /** Of each update, the recipe's settings beside those that all three have. */
 const SETTINGS = {
   ppo: [
-    'advantage={"estimator":"gae","options":{"gamma":0.97,"lambda":0.9,"whiten":true},"shuffle":false}',
+    'advantage={"estimator":"gae","options":{"gamma":0.97,"lambda":0.9,"whiten":true}}',
     'loss.valueCoefficient=0.5',
     'loss.valueClip=0.02',
     'loss.entropyCoefficient=0.01',
     'loss.clipHigh=0.2',
   ],
   grpo: [
-    'advantage={"estimator":"grpo","options":{},"shuffle":false}',
+    'advantage={"estimator":"grpo","options":{}}',
     'loss.clipHigh=0.28',
     'loss.aggregation=sequenceMeanTokenMean',
-    'loss.klCoefficient=0.04',
+    'loss.kl.coefficient=0.04',
     'loss.rolloutCorrection={"importance":{"level":"token","cap":1.2}}',
     'collection.maxStaleness=2',
   ],
-  gigpo: [
-    'advantage={"estimator":"gigpo","options":{"stepGamma":0.95,"stepWeight":1},"shuffle":false}',
-    'loss.clipHigh=0.2',
-  ],
+  gigpo: ['advantage={"estimator":"gigpo","options":{"stepGamma":0.95,"stepWeight":1}}', 'loss.clipHigh=0.2'],
 } as const;
 
 type Algorithm = keyof typeof SETTINGS;

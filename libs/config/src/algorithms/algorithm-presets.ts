@@ -24,7 +24,7 @@ const STALENESS = 8;
 const LONG_ANSWER = 64;
 const TOKEN_CLIP = { clipLow: 0.2, clipHigh: 0.2 };
 
-const GAE = { estimator: 'gae', options: { gamma: 1, lambda: 0.95, whiten: true }, shuffle: false };
+const GAE = { estimator: 'gae', options: { gamma: 1, lambda: 0.95, whiten: true } };
 const VALUE = { valueCoefficient: 0.5 } as const;
 const NO_CRITIC = { valueCoefficient: 0, valueClip: null } as const;
 /** Settings of one algorithm that another must not inherit. */
@@ -58,7 +58,7 @@ const PRESETS: Readonly<Record<string, AlgorithmPreset>> = {
     description: 'DAPO: a higher upper bound, token means, only groups whose rewards differ',
     source: 'arXiv:2503.14476',
     parts: (recipe) => ({
-      ...withGroups(recipe, 'grpo', { clipHigh: 0.28, klCoefficient: 0, adaptiveKl: null }),
+      ...withGroups(recipe, 'grpo', { clipHigh: 0.28, ...withoutKl(recipe) }),
       sampler: { ...(recipe.sampler ?? { rule: 'fifo' }), zeroVariance: 'resample' },
     }),
   },
@@ -85,7 +85,7 @@ const PRESETS: Readonly<Record<string, AlgorithmPreset>> = {
     description: 'REINFORCE++: returns whitened over the batch, no critic',
     source: 'arXiv:2501.03262',
     parts: (recipe) => ({
-      advantage: { estimator: 'reinforcePlusPlus', options: {}, shuffle: false },
+      advantage: { estimator: 'reinforcePlusPlus', options: {} },
       loss: { ...recipe.loss, ...PLAIN_LOSS, ...NO_CRITIC },
     }),
   },
@@ -106,21 +106,20 @@ const PRESETS: Readonly<Record<string, AlgorithmPreset>> = {
     description: `V-trace on data up to ${STALENESS} versions old`,
     source: 'arXiv:1802.01561',
     parts: (recipe) => ({
-      ...withCritic(recipe, { estimator: 'vtrace', options: { gamma: 1 }, shuffle: false }),
+      ...withCritic(recipe, { estimator: 'vtrace', options: { gamma: 1 } }),
       collection: { ...recipe.collection, maxStaleness: STALENESS },
     }),
   },
   awr: {
     description: 'AWR: imitation weighted by the exponential of the advantage',
     source: 'arXiv:1910.00177',
-    parts: (recipe) =>
-      withCritic(recipe, { estimator: 'awr', options: {}, shuffle: false }, { policyLoss: 'gpg' }),
+    parts: (recipe) => withCritic(recipe, { estimator: 'awr', options: {} }, { policyLoss: 'gpg' }),
   },
   'filtered-imitation': {
     description: 'Imitation of the quarter of the episodes with the highest returns',
     source: 'arXiv:2106.01345',
     parts: (recipe) => ({
-      advantage: { estimator: 'topReturns', options: {}, shuffle: false },
+      advantage: { estimator: 'topReturns', options: {} },
       loss: { ...recipe.loss, ...PLAIN_LOSS, ...NO_CRITIC, policyLoss: 'gpg' },
     }),
   },
@@ -133,7 +132,7 @@ const PRESETS: Readonly<Record<string, AlgorithmPreset>> = {
     description: 'DPO on the best and the worst member of each group',
     source: 'arXiv:2305.18290',
     parts: (recipe) => ({
-      ...withGroups(recipe, 'grpo', { klCoefficient: 0, adaptiveKl: null }, PAIR_GROUP_SIZE),
+      ...withGroups(recipe, 'grpo', withoutKl(recipe), PAIR_GROUP_SIZE),
       preference: { loss: 'dpo', beta: 0.1 },
     }),
   },
@@ -162,6 +161,11 @@ export function withAlgorithm(recipe: Recipe, name: string): Recipe {
   return { ...recipe, preference: null, ...PRESETS[name].parts(recipe) };
 }
 
+/** The KL term with a coefficient of 0, which keeps its other settings for the what-ifs of a run. */
+function withoutKl({ loss: { kl } }: Recipe): Pick<LossRecipe, 'kl'> {
+  return { kl: kl && { ...kl, coefficient: 0, adaptive: null } };
+}
+
 function withCritic(
   { loss }: Recipe,
   advantage: Recipe['advantage'],
@@ -182,7 +186,7 @@ function withGroups(
       ? {}
       : { groupSize, groupsPerRound: Math.max(1, Math.round(numEpisodes / groupSize)) };
   return {
-    advantage: { estimator, options: {}, shuffle: false },
+    advantage: { estimator, options: {} },
     loss: { ...loss, ...PLAIN_LOSS, ...NO_CRITIC, ...change },
     collection: { ...collection, ...groups },
   };

@@ -55,34 +55,16 @@ export function agentProblems(recipe: Recipe): string[] {
 }
 
 function formatProblems(agent: AgentRecipe): string[] {
-  if (agent.formatModule !== undefined) return formatModuleProblems(agent);
+  if (agent.formatModule !== undefined) return [];
   const message = messageOf(() => agentSettings(agent));
-  if (message !== null) return [`agent.format: ${message}`];
-  if (agent.toolsInChatTemplate && !agent.tools)
-    return ['"agent.tools" is required with agent.toolsInChatTemplate'];
-  return [];
-}
-
-/** Fields that a format by name reads, and the agent that reads its turns itself. */
-function formatModuleProblems(agent: AgentRecipe): string[] {
-  const fields = ['format', 'strict', 'maxActionsPerTurn', 'tools', 'toolsInChatTemplate', 'module'] as const;
-  return fields
-    .filter((field) => agent[field] !== undefined)
-    .map((field) => `agent.${field}: must be absent with agent.formatModule, which reads turns by itself`);
+  return message === null ? [] : [`agent.format: ${message}`];
 }
 
 function templateProblems(agent: AgentRecipe): string[] {
   const { history, invalidAction, userTemplate: user = null, module } = agent;
   const { systemTemplate: system = null, firstUserTemplate: firstUser = null } = agent;
   const sources = { system, firstUser, user, summary: agent.summaryTemplate ?? null };
-  if (module !== undefined) {
-    const named = (
-      ['systemTemplate', 'firstUserTemplate', 'userTemplate', 'summaryTemplate', 'history'] as const
-    ).filter((field) => agent[field] !== undefined && agent[field] !== null);
-    return named.map(
-      (field) => `agent.${field}: must be absent with agent.module, which writes its own prompts`,
-    );
-  }
+  if (module !== undefined) return [];
   const policy = history?.policy ?? 'observation';
   const message = messageOf(() => agentTemplates(sources, policy));
   if (message !== null) return [`agent.${message}`];

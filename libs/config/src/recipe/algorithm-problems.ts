@@ -12,7 +12,7 @@ import {
   type RejectionRule,
 } from '@retrace/algorithms';
 import { readsAnchors } from './environment-problems.js';
-import type { LossRecipe, RejectionRuleRecipe } from './loss-recipe.js';
+import { initialKlCoefficient, type LossRecipe, type RejectionRuleRecipe } from './loss-recipe.js';
 import type { Recipe } from './recipe.js';
 
 /** Checks that estimator, loss and corrections exist, take their options, and fit one another. */
@@ -34,7 +34,7 @@ export function algorithmProblems(recipe: Recipe): string[] {
 
 /** Options of a recipe's policy loss, on top of the clip bounds where that is `ppo`. */
 export function policyLossOptions(loss: LossRecipe): Readonly<Record<string, unknown>> {
-  const { clipLow, clipHigh, dualClip } = loss;
+  const { clipLow, clipHigh, dualClip = null } = loss;
   return { ...(loss.policyLoss === 'ppo' ? { clipLow, clipHigh, dualClip } : {}), ...loss.policyLossOptions };
 }
 
@@ -116,35 +116,36 @@ function correctionProblems({ loss: { rolloutCorrection } }: Recipe): string[] {
 }
 
 function klProblems({ loss }: Recipe): string[] {
-  const { adaptiveKl, klCoefficient, klIn } = loss;
-  for (const field of ['klStraightThrough', 'klBiasCorrection'] as const) {
-    if (!loss[field] || klIn !== 'reward') continue;
+  if (!loss.kl) return [];
+  const { adaptive, coefficient } = loss.kl;
+  for (const field of ['straightThrough', 'biasCorrection'] as const) {
+    if (!loss.kl[field] || loss.kl.in !== 'reward') continue;
     return [
-      `loss.${field}: got true, must be false or absent where loss.klIn is "reward": it changes a gradient, and rewards have none`,
+      `loss.kl.${field}: got true, must be false or absent where loss.kl.in is "reward": it changes a gradient, and rewards have none`,
     ];
   }
-  if (!adaptiveKl) return [];
-  if (klCoefficient === 0)
-    return ['loss.klCoefficient: got 0, must be positive where loss.adaptiveKl is set'];
-  return faultOf('loss.adaptiveKl', () =>
-    adaptKlCoefficient(klCoefficient, { meanKl: 0, numSamples: 0 }, adaptiveKl),
+  if (!adaptive) return [];
+  if (coefficient === 0)
+    return ['loss.kl.coefficient: got 0, must be positive where loss.kl.adaptive is set'];
+  return faultOf('loss.kl.adaptive', () =>
+    adaptKlCoefficient(coefficient, { meanKl: 0, numSamples: 0 }, adaptive),
   );
 }
 
 /** Checks that a reference that moves is compared with. */
 function referenceProblems({ loss, preference }: Recipe): string[] {
-  if (typeof loss.referenceDecay !== 'number' || loss.klCoefficient !== 0 || preference) return [];
+  if (typeof loss.referenceDecay !== 'number' || initialKlCoefficient(loss) !== 0 || preference) return [];
   return [
-    `loss.referenceDecay: got ${loss.referenceDecay}, must be null where loss.klCoefficient is 0 and there is no preference: nothing is compared with the reference`,
+    `loss.referenceDecay: got ${loss.referenceDecay}, must be null where loss.kl.coefficient is 0 and there is no preference: nothing is compared with the reference`,
   ];
 }
 
 /** Checks that a KL subtracted from the rewards reaches the advantages and suits the estimator. */
 function klInRewardProblems({ advantage, loss }: Recipe): string[] {
-  if (loss.klIn !== 'reward' || loss.klCoefficient === 0) return [];
+  if (loss.kl?.in !== 'reward' || loss.kl.coefficient === 0) return [];
   const { name, requires } = getAdvantageEstimator(advantage.estimator);
   const refuse = (why: string) => [
-    `loss.klIn: got "reward", must be "loss" with advantage.estimator ${name}: ${why}`,
+    `loss.kl.in: got "reward", must be "loss" with advantage.estimator ${name}: ${why}`,
   ];
   if (requires.includes('rewardComponents')) {
     return refuse(

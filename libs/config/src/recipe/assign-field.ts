@@ -1,4 +1,6 @@
 import { getMetadataStorage, plainToInstance } from '@retrace/validation';
+import { type DeclaredField, declaredFields } from './declared-fields.js';
+import { presentPath } from './moved-fields.js';
 import { isRecord, type PlainObject } from './plain-object.js';
 import { isReserved } from './recipe-shape.js';
 import { Recipe } from './recipe.js';
@@ -13,7 +15,7 @@ export function assignField(target: PlainObject, assignment: string): string | n
   if (equals < 1) {
     return `--set: got "${showText(assignment)}", must be key=value, as in optimizer.learningRate=0.001`;
   }
-  const path = assignment.slice(0, equals).split('.');
+  const path = [...presentPath(assignment.slice(0, equals).split('.'))];
   const fault = pathFault(path);
   if (fault !== null) return `--set ${showText(assignment)}: ${fault}`;
   const last = path.pop() as string;
@@ -31,8 +33,8 @@ function pathFault(path: readonly string[]): string | null {
   let node: unknown = plainToInstance(Recipe, nested(path));
   for (const [depth, name] of path.entries()) {
     const known = fieldsOf(node);
-    if (isReserved(name) || known?.includes(name) === false) {
-      const here = known === null ? '' : `; the fields here are ${known.join(', ')}`;
+    if (isReserved(name) || known?.some((field) => field.name === name) === false) {
+      const here = known === null ? '' : `; ${namesOf(known)}`;
       return `unknown field "${showText(path.slice(0, depth + 1).join('.'))}"${here}`;
     }
     node = isRecord(node) ? node[name] : undefined;
@@ -41,7 +43,8 @@ function pathFault(path: readonly string[]): string | null {
 }
 
 /** Whether the field of this path is one of a few words, as its class says. */
-export function isWordField(path: readonly string[]): boolean {
+export function isWordField(named: readonly string[]): boolean {
+  const path = presentPath(named);
   let node: unknown = plainToInstance(Recipe, nested(path));
   for (const name of path.slice(0, -1)) node = isRecord(node) ? node[name] : undefined;
   if (fieldsOf(node) === null) return false;
@@ -56,11 +59,16 @@ function nested(path: readonly string[]): PlainObject {
   return path.reduceRight<PlainObject>((inner, name) => ({ [name]: inner }), {});
 }
 
-/** Names of the fields of an instance's class; null for a plain object. */
-function fieldsOf(node: unknown): readonly string[] | null {
-  if (!isRecord(node) || node.constructor === Object) return null;
-  const rules = getMetadataStorage().getTargetValidationMetadatas(node.constructor, '', false, false);
-  return [...new Set(rules.map(({ propertyName }) => propertyName))];
+/** Fields of an instance's class; null for a plain object. */
+function fieldsOf(node: unknown): readonly DeclaredField[] | null {
+  return isRecord(node) && node.constructor !== Object ? declaredFields(node.constructor) : null;
+}
+
+function namesOf(fields: readonly DeclaredField[]): string {
+  const names = (isAdvanced: boolean) =>
+    fields.flatMap((field) => (field.isAdvanced === isAdvanced ? [field.name] : [])).join(', ');
+  const expert = names(true) === '' ? '' : `; those for experts ${names(true)}`;
+  return `the fields here are ${names(false)}${expert}`;
 }
 
 function parseValue(text: string): unknown {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isColocated, isValidatorColocated } from './colocation.js';
-import { recipeHash, requestHash, resolveRecipe } from '../resolve/resolve-recipe.js';
+import { recipeHash, requestHash } from '../resolve/recipe-hash.js';
+import { resolveRecipe } from '../resolve/resolve-recipe.js';
 
 const recipeOf = (...assignments: string[]) => resolveRecipe('bandit-ppo', { assignments });
 const LIMITER = 'sampler={"rule":"fifo","limiter":{"samplesPerInsert":1,"minDiff":0,"maxDiff":1024}}';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { requestHash, resolveRecipe } from '../resolve/resolve-recipe.js';
+import { requestHash } from '../resolve/recipe-hash.js';
+import { resolveRecipe } from '../resolve/resolve-recipe.js';
 import { collectsForTraining, needsCollector, needsValidator } from './data-problems.js';
 
 const recipe = (...assignments: readonly string[]) => resolveRecipe('frozen-lake-grpo', { assignments });
@@ -46,10 +47,7 @@ describe('sources of data', () => {
 
   it.each([
     [[source({ from: 'query' })], '"data.sources.0.query" is required where data.sources.0.from is "query"'],
-    [
-      [source({ ...QUERY, run: 'x' })],
-      'data.sources.0.run: got a value, must be absent where data.sources.0.from is "query"',
-    ],
+    [[source({ ...QUERY, run: 'x' })], 'data.sources.0.run: got "x", must be absent where from is "query"'],
     [[source({ from: 'own' }, { from: 'own' })], 'data.sources: got "own" more than once'],
     [
       [source(QUERY), 'loss.rolloutCorrection={"proximal":"interpolated"}'],
@@ -68,10 +66,13 @@ describe('a sampler', () => {
   });
 
   it.each([
-    [{ rule: 'fifo', priorityExponent: 1 }, 'sampler.priorityExponent: got a value, must be absent'],
+    [
+      { rule: 'fifo', priorityExponent: 1 },
+      'sampler.priorityExponent: got 1, must be absent where rule is "fifo"',
+    ],
     [{ rule: 'prioritized', priority: 'loss' }, 'must be absoluteAdvantage, tdError or an object with "sql"'],
     [{ rule: 'prioritized', priority: 'tdError' }, 'there is no critic that could err'],
-    [{ rule: 'fifo', curriculum: {} }, 'sampler.curriculum: got an object, must be null'],
+    [{ rule: 'fifo', curriculum: {} }, 'must be absent where rule is "fifo"'],
     [{ rule: 'fifo', maxResamplings: 2 }, 'sampler.maxResamplings: got 2, must be absent'],
     [{ rule: 'uniform', maxTimesSampled: 2 }, 'after one update a group is stale'],
     [

@@ -1,17 +1,12 @@
 import { getAdvantageEstimator } from '@retrace/algorithms';
 import { leastRatioRoom } from '@retrace/algorithms/sampling';
 import { proximalPolicy } from './algorithm-problems.js';
-import type { DataOrigin, DataSourceRecipe } from './data-recipe.js';
+import type { DataSourceRecipe } from './data-recipe.js';
 import type { TeacherRecipe } from './distillation-recipe.js';
 import type { Recipe } from './recipe.js';
 import { PRIORITIES, type SamplerRecipe } from './sampler-recipe.js';
 
 const OWN: readonly DataSourceRecipe[] = [{ from: 'own' }];
-const FIELD_OF: Readonly<Partial<Record<DataOrigin, 'run' | 'dataset' | 'query'>>> = {
-  run: 'run',
-  dataset: 'dataset',
-  query: 'query',
-};
 
 /** The sources of a recipe's updates; a recipe without `data` trains on what is collected for it. */
 export function dataSources({ data }: Pick<Recipe, 'data'>): readonly DataSourceRecipe[] {
@@ -99,24 +94,16 @@ export function dataProblems(recipe: Recipe): string[] {
 }
 
 function sourceProblems(source: DataSourceRecipe, path: string): string[] {
-  const needed = FIELD_OF[source.from];
-  const problems: string[] = [];
-  for (const field of ['run', 'dataset', 'query'] as const) {
-    if (field === needed && source[field] === undefined)
-      problems.push(`"${path}.${field}" is required where ${path}.from is "${source.from}"`);
-    if (field !== needed && source[field] !== undefined) {
-      problems.push(`${path}.${field}: got a value, must be absent where ${path}.from is "${source.from}"`);
-    }
-  }
-  return problems;
+  const { from } = source;
+  if (from === 'own' || source[from] !== undefined) return [];
+  return [`"${path}.${from}" is required where ${path}.from is "${from}"`];
 }
 
 function priorityProblems(recipe: Recipe, sampler: SamplerRecipe): string[] {
-  const { rule, priority, priorityExponent, importanceExponent } = sampler;
+  const { rule, priority } = sampler;
   if (rule !== 'prioritized') {
-    return Object.entries({ priority, priorityExponent, importanceExponent })
-      .filter(([, value]) => value !== undefined)
-      .map(([name]) => `sampler.${name}: got a value, must be absent where sampler.rule is "${rule}"`);
+    if (priority === undefined) return [];
+    return [`sampler.priority: got a value, must be absent where sampler.rule is "${rule}"`];
   }
   const problems: string[] = [];
   if (typeof priority === 'string' && !(PRIORITIES as readonly string[]).includes(priority)) {
@@ -138,22 +125,12 @@ function priorityProblems(recipe: Recipe, sampler: SamplerRecipe): string[] {
 }
 
 function samplerProblems(recipe: Recipe, sampler: SamplerRecipe): string[] {
-  const { rule, maxTimesSampled, zeroVariance = 'keep', maxResamplings, curriculum } = sampler;
+  const { maxTimesSampled, zeroVariance = 'keep' } = sampler;
   const { collection } = recipe;
   const problems: string[] = [];
-  if (curriculum && (rule === 'fifo' || rule === 'newest')) {
-    problems.push(
-      `sampler.curriculum: got an object, must be null where sampler.rule is "${rule}", whose order leaves nothing to favor`,
-    );
-  }
   if (zeroVariance !== 'keep' && collection.groupSize < 2) {
     problems.push(
       `sampler.zeroVariance: got "${zeroVariance}", must be "keep" where collection.groupSize is ${collection.groupSize}: one reward has no variance`,
-    );
-  }
-  if (maxResamplings !== undefined && zeroVariance !== 'resample') {
-    problems.push(
-      `sampler.maxResamplings: got ${maxResamplings}, must be absent where sampler.zeroVariance is "${zeroVariance}"`,
     );
   }
   if (collectsForTraining(recipe) && (maxTimesSampled ?? 1) > 1 && collection.maxStaleness === 0) {

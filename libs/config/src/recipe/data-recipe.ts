@@ -1,5 +1,6 @@
 import { IsIn, IsOptional, IsString, Length, Matches, Type, ValidateNested } from '@retrace/validation';
-import { IsLine, IsList, IsNumberFrom, IsText, IsWholeNumberFrom } from './field-rules.js';
+import { Advanced, IsLine, IsList, IsNumberFrom, IsText, IsWholeNumberFrom } from './field-rules.js';
+import { OnlyWhere } from './sibling-rules.js';
 
 export const DATA_ORIGINS = ['own', 'run', 'dataset', 'query'] as const;
 export type DataOrigin = (typeof DATA_ORIGINS)[number];
@@ -25,17 +26,30 @@ export class DataSourceRecipe {
   /** Where the groups come from: collected for this run (`own`), another `run`, a `dataset`, or a SQL `query`. */
   @IsIn(DATA_ORIGINS) readonly from!: DataOrigin;
   /** For `run`: its id. All its groups for training are taken that were complete when this run began. */
-  @IsOptional() @IsLine({ maxLength: 100 }) readonly run?: string;
+  @OnlyWhere('from', ['run'])
+  @IsOptional()
+  @IsLine({ maxLength: 100 })
+  readonly run?: string;
   /** For `dataset`: its name. */
-  @IsOptional() @IsLine({ maxLength: 100 }) readonly dataset?: string;
+  @OnlyWhere('from', ['dataset'])
+  @IsOptional()
+  @IsLine({ maxLength: 100 })
+  readonly dataset?: string;
   /** For `query`: one SELECT over the store, with the columns `run_id` and `episode_id`. It is run once, before the run begins. */
-  @IsOptional() @IsText({ maxLength: 100_000 }) readonly query?: string;
+  @OnlyWhere('from', ['query'])
+  @IsOptional()
+  @IsText({ maxLength: 100_000 })
+  readonly query?: string;
   /** Share of the groups of an update, relative to the shares of the other sources. @defaultValue 1 */
   @IsOptional()
   @IsNumberFrom(0.000_001, 1_000_000, { why: 'it is relative to the other shares' })
   readonly share?: number;
   /** Episodes that the source had when the run began; filled in by `retrace train`. */
-  @IsOptional() @ValidateNested() @Type(() => DataContentsRecipe) readonly contents?: DataContentsRecipe;
+  @Advanced()
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => DataContentsRecipe)
+  readonly contents?: DataContentsRecipe;
 }
 
 /** Sources of the data that updates are trained on. */

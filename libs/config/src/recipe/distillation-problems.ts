@@ -7,7 +7,7 @@ import type { Recipe } from './recipe.js';
 export function distillationProblems(recipe: Recipe): string[] {
   const { distillation, advantage, preference, loss } = recipe;
   if (!distillation) return [];
-  const { policy, model, fingerprint, endpoint } = distillation.teacher;
+  const { policy, model, endpoint } = distillation.teacher;
   const problems = endpoint ? endpointProblems(endpoint, recipe) : [];
   const named = Object.entries({ policy, model, endpoint }).flatMap(([name, value]) => (value ? [name] : []));
   if (named.length !== 1) {
@@ -15,8 +15,6 @@ export function distillationProblems(recipe: Recipe): string[] {
       `distillation.teacher: got ${named.join(' and ') || 'none of policy, model and endpoint'}, must have one of policy, model and endpoint`,
     );
   }
-  if (fingerprint && !model)
-    problems.push('distillation.teacher.fingerprint: must be absent without distillation.teacher.model');
   if (model && engineOf(recipe).kind === 'torch') {
     problems.push(
       `distillation.teacher.model: got "${model}", must be absent with engine "torch", which evaluates policies of its own model only; name a policy of a run, or a server of the model`,
@@ -40,7 +38,7 @@ export function distillationProblems(recipe: Recipe): string[] {
 
 /** A server tells logprobs at temperature 1 only, and may answer otherwise tomorrow. */
 function endpointProblems(
-  { kind, url, model, timeoutMs, maxRetries }: TeacherEndpointRecipe,
+  { kind, url, model }: TeacherEndpointRecipe,
   { collection: { temperature }, updateTokens, optimizer: { guard }, advantage: { resampling } }: Recipe,
 ): string[] {
   const place = 'distillation.teacher.endpoint';
@@ -48,14 +46,6 @@ function endpointProblems(
   const problems = addressProblems(`${place}.url`, url, kind === 'tinker');
   if ((kind === 'tinker' || tokenServer(kind).servesByName) && !model)
     problems.push(`${place}.model: missing, must be the name under which the server serves the teacher`);
-  if (kind === 'tinker') {
-    for (const [field, value] of Object.entries({ timeoutMs, maxRetries })) {
-      if (value !== undefined)
-        problems.push(
-          `${place}.${field}: got ${value}, must be absent with kind "tinker"; deadlineMs is its limit`,
-        );
-    }
-  }
   if (temperature !== 1) {
     problems.push(
       `collection.temperature: got ${temperature}, must be 1 with ${place}: servers tell the logprobs of a prompt at that temperature`,

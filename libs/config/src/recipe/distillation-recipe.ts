@@ -1,7 +1,8 @@
 import { TOKEN_SERVER_KINDS, type TokenServerKind } from '@retrace/chat';
 import { IsBoolean, IsDefined, IsIn, IsOptional, Matches, Type, ValidateNested } from '@retrace/validation';
-import { IsLine, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
+import { Advanced, IsLine, IsNullable, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 import { InitRecipe } from './init-recipe.js';
+import { OnlyWhere, OnlyWith } from './sibling-rules.js';
 
 const TEACHER_SERVER_KINDS = [...TOKEN_SERVER_KINDS, 'tinker'] as const;
 
@@ -16,18 +17,24 @@ export class TeacherEndpointRecipe {
   /** Name of the environment variable of the trainer that holds the server's API key; without it, none is sent. */
   @IsOptional() @IsLine({ maxLength: 200 }) readonly apiKeyVariable?: string;
   /** Most requests at one time. @defaultValue 16 */
+  @Advanced()
   @IsOptional()
   @IsWholeNumberFrom(1, 1000, { unit: 'requests', why: 'a server queues more' })
   readonly concurrency?: number;
   /** Time limit of one request; not for `tinker`. @defaultValue 120000 */
+  @OnlyWhere('kind', TOKEN_SERVER_KINDS)
+  @Advanced()
   @IsOptional()
   @IsWholeNumberFrom(1, 300_000, { unit: 'milliseconds', why: 'the HTTP client waits no longer' })
   readonly timeoutMs?: number;
   /** Number of times that a request is made again after a temporary failure; not for `tinker`. @defaultValue 3 */
+  @OnlyWhere('kind', TOKEN_SERVER_KINDS)
+  @Advanced()
   @IsOptional()
   @IsWholeNumberFrom(0, 100, { unit: 'attempts', why: 'an update waits for all of them' })
   readonly maxRetries?: number;
   /** Time limit of one request with its repetitions, also while the server is down or refuses for its rate limit. @defaultValue 600000 */
+  @Advanced()
   @IsOptional()
   @IsWholeNumberFrom(1, 86_400_000, { unit: 'milliseconds', why: 'the most is a day' })
   readonly deadlineMs?: number;
@@ -36,11 +43,13 @@ export class TeacherEndpointRecipe {
 /** The policy that teaches: a version that a run published, a model directory, or a model on a server. It reads the tokens of the policy that learns. */
 export class TeacherRecipe {
   /** A policy of a run, whose model may have another shape. A teacher is one of this, `model` and `endpoint`. @defaultValue null */
-  @IsOptional() @ValidateNested() @Type(() => InitRecipe) readonly policy?: InitRecipe | null;
+  @IsNullable() @ValidateNested() @Type(() => InitRecipe) readonly policy?: InitRecipe | null;
   /** Path of a model directory in Hugging Face's format, as for `policy.model`. @defaultValue null */
-  @IsOptional() @IsLine({ maxLength: 4096 }) readonly model?: string | null;
+  @IsNullable() @IsLine({ maxLength: 4096 }) readonly model?: string | null;
   /** SHA-256 of the directory's weights; set when a run begins, and not by hand. @defaultValue null */
-  @IsOptional()
+  @OnlyWith('model', '')
+  @Advanced()
+  @IsNullable()
   @IsLine({ maxLength: 64 })
   @Matches(/^[0-9a-f]{64}$/, { message: 'must be 64 hexadecimal digits' })
   readonly fingerprint?: string | null;
@@ -48,7 +57,7 @@ export class TeacherRecipe {
    * A server that reads the tokens for the teacher, with any engine. What it said is read from the recorded tokens when an update is made again, so
    * `updateTokens` must be true. @defaultValue null
    */
-  @IsOptional()
+  @IsNullable()
   @ValidateNested()
   @Type(() => TeacherEndpointRecipe)
   readonly endpoint?: TeacherEndpointRecipe | null;

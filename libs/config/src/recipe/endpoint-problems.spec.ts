@@ -49,10 +49,14 @@ describe('the servers of collection.endpoint', () => {
       `urls: got "${SECOND}/v1", must be http(s)://host:port without a path`,
     ],
     ['an address twice', { urls: [FIRST, SECOND, `${FIRST}/`] }, `urls: got "${FIRST}/" twice`],
-    ['a number of servers that run', { urls: [FIRST], numServers: 2 }, 'numServers: got 2, needs command'],
+    [
+      'a number of servers that run',
+      { urls: [FIRST], numServers: 2 },
+      'numServers: got 2, must be absent without command: it starts the servers',
+    ],
     ['no servers', { command: COMMAND, numServers: 0 }, 'numServers: got 0'],
     ['65 servers', { command: COMMAND, numServers: 65 }, 'numServers: got 65'],
-    ['a command without {port}', { command: ['{model}', '{name}'] }, 'command: must contain {port}'],
+    ['a command without {port}', { command: ['{model}', '{name}'] }, 'must contain {port}, which'],
   ])('are refused with %s', (_, fields, message) => {
     expect(() => endpointOf(fields)).toThrow(message);
   });

@@ -6,19 +6,13 @@ import { engineOf } from './engine-problems.js';
 import type { Recipe } from './recipe.js';
 import { showValue } from './show-value.js';
 
-/** Fields of servers that a recipe names by themselves. */
-const NOT_OF_TINKER = [
-  ...(['urls', 'url', 'command', 'numServers', 'startTimeoutMs', 'directory', 'apiKeyVariable'] as const),
-  ...(['timeoutMs', 'maxRetries', 'requestsPerMinute', 'tokensPerMinute'] as const),
-] satisfies readonly (keyof EndpointRecipe)[];
-
 /** Checks that the server that samples can get the weights that the recipe trains. */
 export function endpointProblems(recipe: Recipe): string[] {
   const { collection, context, policy, agent } = recipe;
   const { endpoint } = collection;
   if (!endpoint) return [];
   const { kind } = endpoint;
-  if (kind === 'tinker') return tinkerProblems(endpoint, recipe);
+  if (kind === 'tinker') return tinkerProblems(recipe);
   const { command } = endpoint;
   const problems = addressProblems(endpoint);
   if (!policy) {
@@ -45,7 +39,7 @@ export function endpointProblems(recipe: Recipe): string[] {
 
 /** Checks where the servers are, or how they are started. */
 function addressProblems(endpoint: EndpointRecipe): string[] {
-  const { urls, url, command, numServers } = endpoint;
+  const { urls, url, command } = endpoint;
   const problems: string[] = [];
   if (urls !== undefined && url !== undefined) {
     problems.push(
@@ -56,14 +50,6 @@ function addressProblems(endpoint: EndpointRecipe): string[] {
       'collection.endpoint: needs either urls (or url, for one), of servers that run, or command, which starts them',
     );
   }
-  for (const part of ['{port}', '{model}', '{name}']) {
-    if (command === undefined || command.some((word) => word.includes(part))) continue;
-    problems.push(`collection.endpoint.command: must contain ${part}`);
-  }
-  if (numServers !== undefined && command === undefined)
-    problems.push(
-      `collection.endpoint.numServers: got ${numServers}, needs command, which starts the servers`,
-    );
   const field = urls === undefined ? 'url' : 'urls';
   const addresses = endpointUrls(endpoint);
   for (const address of addresses) {
@@ -80,10 +66,8 @@ function addressProblems(endpoint: EndpointRecipe): string[] {
 }
 
 /** The server is that of the engine, whose section says where it is. */
-function tinkerProblems(endpoint: EndpointRecipe, recipe: Recipe): string[] {
-  const problems = NOT_OF_TINKER.filter((field) => endpoint[field] !== undefined).map(
-    (field) => `collection.endpoint.${field}: must be absent where collection.endpoint.kind is "tinker"`,
-  );
+function tinkerProblems(recipe: Recipe): string[] {
+  const problems: string[] = [];
   if (engineOf(recipe).kind !== 'tinker')
     problems.push(
       `collection.endpoint.kind: got "tinker", which needs engine "tinker": its server has only the weights that it trained`,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseRecipe, recipeHash, requestHash, resolveRecipe } from '../resolve/resolve-recipe.js';
+import { recipeHash, requestHash } from '../resolve/recipe-hash.js';
+import { parseRecipe, resolveRecipe } from '../resolve/resolve-recipe.js';
 
 function problemOf(...assignments: string[]): string {
   try {
@@ -47,15 +48,18 @@ describe('the section engine', () => {
     [['engine.processes=2'], 'engine.kind'],
     [
       ['engine.kind=tensorflow', 'engine.processes=2'],
-      'engine.processes: got 2, must be absent where engine.kind is "tensorflow"',
+      'engine.processes: got 2, must be absent where kind is "tensorflow"',
     ],
     [[TORCH, 'engine.processes=0'], 'engine.processes: got 0'],
     [[TORCH, 'engine.url=host:8100'], 'engine.url: got "host:8100", must be http://host:port without a path'],
     [
       [TORCH, 'engine.url=http://host:8100', 'engine.processes=2'],
-      'engine.processes: must be absent where engine.url names a worker that runs already',
+      'engine.processes: got 2, must be absent with url, which names a worker that runs already',
     ],
-    [[TORCH, 'engine.tokenFile=token'], 'engine.tokenFile: must be absent without engine.url'],
+    [
+      [TORCH, 'engine.tokenFile=token'],
+      'must be absent without url: a worker that the trainer starts gets its own',
+    ],
     [
       [TORCH, 'optimizer.dataParallel=2'],
       'optimizer.dataParallel: got 2, which engine "torch" can\'t honour; set engine.processes instead',
@@ -94,10 +98,7 @@ describe('the section engine', () => {
 
 describe("verl's engine in the torch worker", () => {
   const VERL = [TORCH, 'engine.backend=verl'];
-  const NO_CRITIC = [
-    'loss.valueCoefficient=0',
-    'advantage={"estimator":"reinforcePlusPlus","options":{},"shuffle":false}',
-  ];
+  const NO_CRITIC = ['loss.valueCoefficient=0', 'advantage={"estimator":"reinforcePlusPlus","options":{}}'];
 
   it('takes settings under the names of verl', () => {
     expect(problemOf(...VERL, ...NO_CRITIC, 'engine.options={"fsdp_size":2}')).toBe('');
@@ -106,11 +107,11 @@ describe("verl's engine in the torch worker", () => {
   it.each([
     [
       [TORCH, 'engine.options={"fsdp_size":2}'],
-      'engine.options: got {"fsdp_size":2}, must be absent where engine.backend is not "verl"',
+      'engine.options: got {"fsdp_size":2}, must be absent where backend is absent',
     ],
     [
       ['engine.kind=tensorflow', 'engine.backend=verl'],
-      'engine.backend: got "verl", must be absent where engine.kind is "tensorflow"',
+      'engine.backend: got "verl", must be absent where kind is "tensorflow"',
     ],
     [
       VERL,

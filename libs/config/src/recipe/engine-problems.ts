@@ -3,33 +3,6 @@ import type { Recipe } from './recipe.js';
 import { tinkerProblems } from './tinker-problems.js';
 import { verlProblems } from './verl-problems.js';
 
-/** Fields of an engine other than TensorFlow.js. */
-const WORKER_FIELDS = [
-  'url',
-  'tokenFile',
-  'processes',
-  'python',
-  'precision',
-  'recomputeLayers',
-  'offload',
-  'shardedCheckpoints',
-  'backend',
-  'options',
-] as const satisfies readonly (keyof EngineRecipe)[];
-
-/** Fields that a server of the Tinker API decides by itself. */
-const NOT_OF_SERVERS = [
-  'processes',
-  'python',
-  'precision',
-  'peakFlops',
-  'recomputeLayers',
-  'offload',
-  'shardedCheckpoints',
-  'backend',
-  'options',
-] as const satisfies readonly (keyof EngineRecipe)[];
-
 /** The engine that a recipe asks for; TensorFlow.js where it names none. */
 export function engineOf({ engine }: Pick<Recipe, 'engine'>): EngineRecipe {
   return engine ?? { kind: 'tensorflow' };
@@ -40,46 +13,18 @@ export function engineProblems(recipe: Recipe): string[] {
   const { engine } = recipe;
   switch (engine?.kind) {
     case undefined:
-      return [];
     case 'tensorflow':
-      return absentFields(engine, [...WORKER_FIELDS, 'baseModel']);
+      return [];
     case 'torch':
-      return [
-        ...absentFields(engine, ['baseModel']),
-        ...addressProblems(engine),
-        ...unhonoured(recipe),
-        ...verlProblems(recipe),
-      ];
+      return [...addressProblems(engine), ...unhonoured(recipe), ...verlProblems(recipe)];
     case 'tinker':
-      return [...absentFields(engine, NOT_OF_SERVERS), ...tinkerProblems(recipe), ...unhonoured(recipe)];
+      return [...tinkerProblems(recipe), ...unhonoured(recipe)];
   }
 }
 
-function absentFields(engine: EngineRecipe, fields: readonly (keyof EngineRecipe)[]): string[] {
-  return fields
-    .filter((field) => engine[field] !== undefined)
-    .map(
-      (field) =>
-        `engine.${field}: got ${JSON.stringify(engine[field])}, must be absent where engine.kind is "${engine.kind}"`,
-    );
-}
-
-function addressProblems({ url, tokenFile, processes, python }: EngineRecipe): string[] {
-  if (url === undefined) {
-    return tokenFile === undefined
-      ? []
-      : [
-          'engine.tokenFile: must be absent without engine.url: a worker that the trainer starts gets its own',
-        ];
-  }
-  const problems: string[] = [];
-  if (!/^http:\/\/[^/]+\/?$/.test(url))
-    problems.push(`engine.url: got "${url}", must be http://host:port without a path`);
-  for (const [field, value] of Object.entries({ processes, python })) {
-    if (value === undefined) continue;
-    problems.push(`engine.${field}: must be absent where engine.url names a worker that runs already`);
-  }
-  return problems;
+function addressProblems({ url }: EngineRecipe): string[] {
+  if (url === undefined || /^http:\/\/[^/]+\/?$/.test(url)) return [];
+  return [`engine.url: got "${url}", must be http://host:port without a path`];
 }
 
 /** Fields that say how TensorFlow.js computes. */

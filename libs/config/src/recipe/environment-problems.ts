@@ -3,7 +3,7 @@ import { getAdvantageEstimator, listAdvantageEstimators } from '@retrace/algorit
 import { ConfigError } from '../config-error.js';
 import type { EnvironmentRecipe, EnvironmentServerRecipe } from './environment-recipe.js';
 import type { Recipe } from './recipe.js';
-import { showText, showValue } from './show-value.js';
+import { showValue } from './show-value.js';
 
 /** Facts about an environment that a recipe must fit. */
 export type EnvironmentFacts = Pick<EnvironmentSpec, 'name' | 'words' | 'offersAnchors' | 'agents'>;
@@ -107,11 +107,7 @@ function sourceProblems({ name, module, server }: EnvironmentRecipe): string[] {
   if ((module === undefined) === (server === undefined || server === null)) {
     return ['environment: must have either module or server'];
   }
-  if (!server) {
-    return name === undefined
-      ? []
-      : ['environment.name: must be absent with environment.module, which has its own'];
-  }
+  if (!server) return [];
   const missing = name === undefined ? ['"environment.name" is required with environment.server'] : [];
   return [...missing, ...serverProblems(server)];
 }
@@ -126,16 +122,8 @@ function serverProblems(server: EnvironmentServerRecipe): string[] {
   if (badUrl !== undefined) {
     problems.push(`environment.server.urls: got ${showValue(badUrl)}, must be an address with http or https`);
   }
-  if ((protocol === 'agentgym') !== (family !== undefined)) {
-    problems.push(
-      `environment.server.family: got ${showText(family ?? 'none')}, must be ${protocol === 'agentgym' ? 'given' : 'absent'} with protocol ${protocol}`,
-    );
-  }
-  if (command !== undefined && !command.some((part) => part.includes('{port}'))) {
-    problems.push(
-      'environment.server.command: must contain {port}, which is replaced by the port of the server',
-    );
-  }
+  if (protocol === 'agentgym' && family === undefined)
+    problems.push('"environment.server.family" is required with environment.server.protocol "agentgym"');
   if (firstPort !== undefined && firstPort + numServers - 1 > 65_535) {
     problems.push(
       `environment.server.firstPort: got ${firstPort}, with ${numServers} servers the last port exceeds 65535`,

@@ -1,4 +1,4 @@
-import type { CollectionRecipe, ContextRecipe } from './recipe.js';
+import type { CollectionRecipe, ContextRecipe } from './collection-recipe.js';
 
 /** Limits that end an episode apart from its environment, and how such an end counts. */
 export interface EpisodeLimits {

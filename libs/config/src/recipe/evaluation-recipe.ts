@@ -1,5 +1,5 @@
 import { IsBoolean, IsOptional, Type, ValidateNested } from '@retrace/validation';
-import { IsList, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
+import { Advanced, IsList, IsNullable, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 import { MAX_UPDATES, UPDATES } from './update-counts.js';
 
 /** Ends training early where the validated success has stopped growing. */
@@ -13,16 +13,16 @@ export class EarlyStopRecipe {
 
 /** Episodes that measure the policy and are never trained on. A process of its own plays them, beside training. */
 export class EvaluationRecipe {
-  /** Validation runs after every so many updates and after the last; 0 is never. */
-  @IsWholeNumberFrom(0, MAX_UPDATES, UPDATES) readonly everyUpdates!: number;
+  /** Validation runs after every so many updates and after the last; 0 is never. @defaultValue 10 */
+  @IsWholeNumberFrom(0, MAX_UPDATES, UPDATES) readonly everyUpdates: number = 10;
   /** Whether the first policy is validated too, before any update. @defaultValue true */
-  @IsOptional() @IsBoolean() readonly beforeTraining?: boolean;
-  /** Tasks of a validation, of the validation split. */
+  @Advanced() @IsOptional() @IsBoolean() readonly beforeTraining?: boolean;
+  /** Tasks of a validation, of the validation split. @defaultValue 200 */
   @IsWholeNumberFrom(0, 100_000, { unit: 'episodes', why: 'the standard error of so many is below 0.2 %' })
-  readonly numValidationEpisodes!: number;
-  /** Tasks of the test split, played after the last update; with `earlyStop` by the policy with the best validation. */
+  readonly numValidationEpisodes: number = 200;
+  /** Tasks of the test split, played after the last update; with `earlyStop` by the policy with the best validation. @defaultValue 1000 */
   @IsWholeNumberFrom(0, 100_000, { unit: 'episodes', why: 'the standard error of so many is below 0.2 %' })
-  readonly numTestEpisodes!: number;
+  readonly numTestEpisodes: number = 1000;
   /** Whether each task is played once with the likeliest tokens. That success rate is then the one of `keepBest`, `earlyStop` and `targets`. @defaultValue true */
   @IsOptional() @IsBoolean() readonly greedy?: boolean;
   /** Sampled episodes of each task, for pass@k. @defaultValue 0 */
@@ -30,12 +30,13 @@ export class EvaluationRecipe {
   @IsWholeNumberFrom(0, 1024, { unit: 'episodes', why: 'they are played at the same time' })
   readonly samplesPerTask?: number;
   /** Temperature of the sampled episodes; null is that of `collection`. @defaultValue null */
-  @IsOptional()
+  @IsNullable()
   @IsNumberFrom(0.01, 10, { why: 'below, sampling is greedy; above, it is uniform' })
   readonly temperature?: number | null;
   /** Ends training early; null trains all updates. @defaultValue null */
-  @IsOptional() @ValidateNested() @Type(() => EarlyStopRecipe) readonly earlyStop?: EarlyStopRecipe | null;
+  @IsNullable() @ValidateNested() @Type(() => EarlyStopRecipe) readonly earlyStop?: EarlyStopRecipe | null;
   /** Success rates of which the metrics `validation/updatesTo…` and `validation/secondsTo…` say when a validation first reached them. @defaultValue [0.5, 0.9] */
+  @Advanced()
   @IsOptional()
   @IsList(0, 16)
   @IsNumberFrom(0, 1, { why: 'it is a rate', each: true })

@@ -57,23 +57,3 @@ describe('an explained recipe', () => {
     );
   });
 });
-
-it('a recipe leaves out what has a default', () => {
-  const recipe = plain('frozen-lake-grpo') as Record<string, Record<string, unknown>>;
-  const leftOut = {
-    ...{ advantage: ['shuffle', 'options'], loss: ['klCoefficient', 'klEstimator', 'valueCoefficient'] },
-    collection: ['maxStaleness', 'temperature'],
-  };
-  const shorter = { ...recipe };
-  for (const [section, names] of Object.entries(leftOut)) {
-    const kept = Object.entries(recipe[section]).filter(([name]) => !names.includes(name));
-    shorter[section] = Object.fromEntries(kept);
-  }
-  const path = join(mkdtempSync(join(tmpdir(), 'retrace-shorter-')), 'shorter.json');
-  writeFileSync(path, JSON.stringify(shorter));
-  const read = resolveRecipe(path);
-  rmSync(join(path, '..'), { recursive: true });
-  expect(read.advantage).toMatchObject({ shuffle: false, options: {} });
-  expect(read.loss).toMatchObject({ klCoefficient: 0, klEstimator: 'k3', valueCoefficient: 0 });
-  expect(read.collection).toMatchObject({ maxStaleness: 0, temperature: 1 });
-});

@@ -1,10 +1,12 @@
 import {
+  Allow,
   ArrayMaxSize,
   ArrayMinSize,
   IsArray,
   IsDefined,
   IsInt,
   IsNumber,
+  IsOptional,
   IsString,
   Length,
   Matches,
@@ -24,6 +26,19 @@ interface Bounds {
   readonly why: string;
   /** Whether the rule is for each entry of a list. */
   readonly each?: boolean;
+}
+
+/**
+ * Marks a field for experts: limits, timeouts, sizes of buffers, numerical guards, and what is filled in when a run begins. Such a field is read as any other; the
+ * reference lists it after the others, and `retrace recipes X` leaves it out while it has its default.
+ */
+export function Advanced(): PropertyDecorator {
+  return Allow({ context: { isAdvanced: true } });
+}
+
+/** A field that may be absent, which is its default, or null, which its docstring gives a meaning. With `IsOptional` alone, null is read as absent. */
+export function IsNullable(): PropertyDecorator {
+  return IsOptional({ context: { isNullable: true } });
 }
 
 /** A whole number from `min` to `max`. */

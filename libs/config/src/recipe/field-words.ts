@@ -3,11 +3,16 @@
 export const FIELD_WORDS: Readonly<Record<string, string>> = {
   name: 'Name of the recipe, shown with its runs: letters, digits, dots, underscores and dashes, the first a letter or digit.',
   description: 'One sentence for people.',
+  seed: 'Seed of all that is drawn: initial weights, tasks, sampling, order of mini-batches.',
+  numUpdates:
+    'Number of policy updates, after imitation. A recipe has either this or `epochs`, from which it then follows.',
+  epochs:
+    'Number of times that training goes over the rows of `tasks`, or over the groups of `data` where all are stored: ⌊epochs · rows / `collection.groupsPerRound`⌋ updates.',
   environment: 'Name of a built-in environment, or an environment of your own.',
   'environment.name': 'Name under which the episodes of a server are stored; a module has its own.',
   'environment.module':
     'Path of your own JavaScript or TypeScript file whose default export is an environment, or a function that makes one of `options`; relative to the recipe file.',
-  'environment.server': 'Servers that host the environment.',
+  'environment.server': 'Servers that host the environment; null for a module.',
   'environment.server.protocol': "Protocol that the servers speak: Retrace's own, AgentGym's, or OpenEnv's.",
   'environment.server.family':
     'Environment of AgentGym that the servers host, such as `textcraft`; only with the protocol `agentgym`.',
@@ -30,11 +35,6 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
   'environment.server.numTasks':
     'Number of tasks to play, by index from 0; without it, as many as the server or its family says. Where tasks are made from seeds, the index is the seed.',
   'environment.options': "Options of the module's function, or of each reset of a server.",
-  seed: 'Seed of all that is drawn: initial weights, tasks, sampling, order of mini-batches.',
-  numUpdates:
-    'Number of policy updates, after imitation. A recipe has either this or `epochs`, from which it then follows.',
-  epochs:
-    'Number of times that training goes over the rows of `tasks`, or over the groups of `data` where all are stored: ⌊epochs · rows / `collection.groupsPerRound`⌋ updates.',
   tasks: 'Tasks from files; null has the environment draw its own.',
   'tasks.train':
     'Files of training tasks; relative to the recipe file. Without `validation` and `test`, a tenth of the rows each is theirs, by hash of the row.',
@@ -49,6 +49,46 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
   'tasks.contents.numValidation': 'Rows for validation.',
   'tasks.contents.numTest': 'Rows for the test after the last update.',
   'tasks.contents.sha256': 'SHA-256 of all rows in their order, hex.',
+  model: 'Model to make from random weights. A recipe has either `model` or `policy`.',
+  'model.numLayers': 'Number of transformer layers.',
+  'model.hiddenSize': 'Width of the residual stream.',
+  'model.numHeads': 'Number of attention heads; a multiple of `numKeyValueHeads`.',
+  'model.numKeyValueHeads':
+    'Number of key and value heads, each shared by `numHeads / numKeyValueHeads` heads.',
+  'model.headDim': 'Width of one attention head; even.',
+  'model.intermediateSize': 'Width of the feed-forward layers.',
+  'model.maxPositions': 'Longest context, in tokens.',
+  'model.lmHeadInitializerStd':
+    "Standard deviation of the output head's initial weights; a small one keeps the first policy near uniform.",
+  'model.tieWordEmbeddings':
+    'Whether the output head is the token embedding, with which a policy soon learns to repeat words of its context; `lmHeadInitializerStd` then has no effect.',
+  'model.valueTrunk':
+    "Whose hidden state the critic reads: the policy's (`shared`), or that of a transformer of its `own`.",
+  policy: 'Existing model to start from.',
+  'policy.model':
+    "Directory in Hugging Face's format; relative to the recipe file, or with `--set` to the working directory.",
+  'policy.maxPositions': 'Longest context, in tokens.',
+  'policy.lora': 'New adapters to train; without `lora` and `adapter` all weights are trained.',
+  'policy.lora.rank': 'Rank of the two factors of each adapter.',
+  'policy.lora.alpha': 'The output of an adapter is multiplied by alpha/rank.',
+  'policy.lora.targets': "Weight matrices that get an adapter, by their names in Hugging Face's format.",
+  'policy.adapter':
+    "Directory in peft's format, relative as `model`, whose adapters are trained further, in place of new ones.",
+  'policy.chatTemplate': "Whether prompts are written with the directory's chat template, if it has one.",
+  'policy.valueTrunk':
+    "Whose hidden state the critic reads: the policy's (`shared`), or that of a transformer of its `own`.",
+  'policy.critic':
+    "Directory in Hugging Face's format, relative as `model`, of a model with the same architecture, from whose weights the critic's `own` transformer starts; null starts it from the policy's.",
+  initFrom: 'Policy of another run to start from.',
+  'initFrom.run':
+    'The run: its id or a part of it, the name of a recipe for the newest run of it, or `latest` for the newest that has ended.',
+  'initFrom.version':
+    'The version: a number, `latest`, or `best` for the one with the highest validation success.',
+  'initFrom.source': 'The version found; set when a run begins, and not by hand.',
+  'initFrom.source.runId': 'Id of the run that published it.',
+  'initFrom.source.policyVersion': 'The version.',
+  'initFrom.source.sha256': 'SHA-256 of its weights, by which the checkpoint store names them.',
+  'initFrom.source.sizeBytes': 'Size of the weights.',
   context: 'How an episode becomes tokens.',
   'context.window':
     'Context that the policy sees: only the current `observation`, or the `history` of the whole episode in one context with a KV cache.',
@@ -105,83 +145,6 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
   'agent.module':
     'Path of your own file whose default export is an agent, which takes the place of the templates and the history; relative to the recipe file.',
   'agent.options': 'Options of the function that `module` or `formatModule` exports.',
-  model: 'Model to make from random weights. A recipe has either `model` or `policy`.',
-  'model.numLayers': 'Number of transformer layers.',
-  'model.hiddenSize': 'Width of the residual stream.',
-  'model.numHeads': 'Number of attention heads; a multiple of `numKeyValueHeads`.',
-  'model.numKeyValueHeads':
-    'Number of key and value heads, each shared by `numHeads / numKeyValueHeads` heads.',
-  'model.headDim': 'Width of one attention head; even.',
-  'model.intermediateSize': 'Width of the feed-forward layers.',
-  'model.maxPositions': 'Longest context, in tokens.',
-  'model.lmHeadInitializerStd':
-    "Standard deviation of the output head's initial weights; a small one keeps the first policy near uniform.",
-  'model.tieWordEmbeddings':
-    'Whether the output head is the token embedding, with which a policy soon learns to repeat words of its context; `lmHeadInitializerStd` then has no effect.',
-  'model.valueTrunk':
-    "Whose hidden state the critic reads: the policy's (`shared`), or that of a transformer of its `own`.",
-  policy: 'Existing model to start from.',
-  'policy.model':
-    "Directory in Hugging Face's format; relative to the recipe file, or with `--set` to the working directory.",
-  'policy.maxPositions': 'Longest context, in tokens.',
-  'policy.lora': 'New adapters to train; without `lora` and `adapter` all weights are trained.',
-  'policy.lora.rank': 'Rank of the two factors of each adapter.',
-  'policy.lora.alpha': 'The output of an adapter is multiplied by alpha/rank.',
-  'policy.lora.targets': "Weight matrices that get an adapter, by their names in Hugging Face's format.",
-  'policy.adapter':
-    "Directory in peft's format, relative as `model`, whose adapters are trained further, in place of new ones.",
-  'policy.chatTemplate': "Whether prompts are written with the directory's chat template, if it has one.",
-  'policy.valueTrunk':
-    "Whose hidden state the critic reads: the policy's (`shared`), or that of a transformer of its `own`.",
-  'policy.critic':
-    "Directory in Hugging Face's format, relative as `model`, of a model with the same architecture, from whose weights the critic's `own` transformer starts; null starts it from the policy's.",
-  initFrom: 'Policy of another run to start from.',
-  'initFrom.run':
-    'The run: its id or a part of it, the name of a recipe for the newest run of it, or `latest` for the newest that has ended.',
-  'initFrom.version':
-    'The version: a number, `latest`, or `best` for the one with the highest validation success.',
-  'initFrom.source': 'The version found; set when a run begins, and not by hand.',
-  'initFrom.source.runId': 'Id of the run that published it.',
-  'initFrom.source.policyVersion': 'The version.',
-  'initFrom.source.sha256': 'SHA-256 of its weights, by which the checkpoint store names them.',
-  'initFrom.source.sizeBytes': 'Size of the weights.',
-  compute: 'How the processes of a run compute.',
-  'compute.matMulPrecision':
-    "Precision of matrix products. With `bfloat16`, TensorFlow rounds the factors on processors with AMX or AVX512-BF16; sums and weights stay float32, and the collector's and the trainer's logprobs of a token differ by that rounding.",
-  'compute.optimizerOffload':
-    "Where the optimizer's moments, 8 bytes for each trained number, are between steps: on the `device`, in the memory of the `host`, which is another one only where a GPU computes, or on `disk`, in the system's directory for temporary files. Results are the same.",
-  'compute.referenceOffload':
-    'Whether the weights of the reference policy leave memory between updates, and are read from the checkpoint again for each. Results are the same.',
-  engine:
-    "Engine that computes gradients and makes optimizer steps; null is TensorFlow.js in the trainer's process.",
-  'engine.kind':
-    "`tensorflow`: TensorFlow.js in the trainer's process. `torch`: a worker in Python, which the trainer starts, or that answers at `url`. `tinker`: a server of the Tinker API at `url`, which trains adapters.",
-  'engine.url':
-    'Address of a worker that somebody else started (torchrun, Ray, Slurm), without a path: `http://127.0.0.1:8100`. It must see the checkpoint directory under the same path. For `tinker` that of the server, with any path: `https://host/services/tinker`.',
-  'engine.tokenFile':
-    'File with the token that the worker at `url` was started with, or with the API key of the Tinker server; relative to the recipe file.',
-  'engine.baseModel':
-    'For `tinker`: name under which the server has the base model; without it, the path of `policy.model`.',
-  'engine.processes':
-    'Processes of the worker that the trainer starts; they share model and optimizer (FSDP).',
-  'engine.python': 'Python that has torch: a program of the path, or a path relative to the recipe file.',
-  'engine.backend':
-    'For `torch`: what computes in the worker: its own model (`native`), or the FSDP engine of the package `verl`, which trains all weights of a model without a critic.',
-  'engine.options':
-    "Settings of verl's engine, under the names of its `FSDPEngineConfig`, such as `fsdp_size`.",
-  'engine.precision': 'Type in which the worker computes; weights and moments are float32 either way.',
-  'engine.peakFlops':
-    'Peak of the device of one process in FLOP/s, as its maker states it for dense matrix products in this precision (989e12 for an H100 in bfloat16). Each update then records `perf/mfu`.',
-  'engine.recomputeLayers':
-    'Whether layers are computed again for the gradient instead of keeping their activations; without it, as `optimizer.recomputeLayers` says.',
-  'engine.offload': "Whether weights and moments are in the host's memory while they are not used.",
-  'engine.shardedCheckpoints':
-    "Whether each process of the worker writes its own rows of weights and moments, as files of their own, in place of one process that collects all. Every engine but verl's reads them, in any number of processes.",
-  process: 'How a run is divided into processes.',
-  'process.colocate':
-    'Whether trainer and collector are one process, with one set of weights: the collector gets the next policy before its files are written. Without it, where they work one after the other: `collection.maxStaleness` is 0, one collector samples in its own process, and the engine is TensorFlow.js.',
-  'process.colocateValidator':
-    'Whether the process that is trainer and collector also validates: it starts no second TensorFlow and reads no weights from files, and training waits while it plays. Without it: on a machine with at most two processors, where a process of its own would take more from training than it spares.',
   collection: 'How episodes are collected.',
   'collection.groupsPerRound': 'Groups in a round; one policy update trains on one round.',
   'collection.groupSize':
@@ -325,20 +288,20 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
   'loss.valueCoefficient': "Weight of the critic's loss; 0 is no critic.",
   'loss.valueClip':
     "Largest change of a value within an update that the critic's loss rewards; null is no clipping.",
-  'loss.klCoefficient':
-    'Weight of KL(current ‖ reference), the reference being the first policy after imitation; 0 is off.',
-  'loss.klIn':
+  'loss.kl': 'KL from a reference policy; null is none.',
+  'loss.kl.coefficient': 'Weight of the KL; 0 is off.',
+  'loss.kl.in':
     'Where the KL counts: in the `loss`, for the current policy, or in the `reward`, for the policy before the update.',
-  'loss.klEstimator': 'Estimator of the KL from logprobs of sampled tokens.',
-  'loss.klStraightThrough':
+  'loss.kl.estimator': 'Estimator of the KL from logprobs of sampled tokens.',
+  'loss.kl.adaptive': 'Controller that starts from `coefficient` and adapts it; null keeps it constant.',
+  'loss.kl.adaptive.target': 'Mean KL from the reference policy to aim at, in nats per token.',
+  'loss.kl.adaptive.horizon': 'Number of episodes over which the coefficient may change by a fifth.',
+  'loss.kl.straightThrough':
     'Whether the estimator keeps its value but takes the gradient of `k2`; for a KL in the loss.',
-  'loss.klBiasCorrection':
+  'loss.kl.biasCorrection':
     'Whether the KL of each token is multiplied by π_current/π_proximal, with its gradient, so that its estimate is unbiased for a policy that has moved since (DeepSeek-V3.2); for a KL in the loss.',
   'loss.referenceDecay':
     'Decay d of a moving reference for the KL term and for preferences: after each update it is d · reference + (1 − d) · policy, by weights. It begins at the first policy after imitation; null keeps that one for good.',
-  'loss.adaptiveKl': 'Controller that starts from `klCoefficient` and adapts it; null keeps it constant.',
-  'loss.adaptiveKl.target': 'Mean KL from the reference policy to aim at, in nats per token.',
-  'loss.adaptiveKl.horizon': 'Number of episodes over which the coefficient may change by a fifth.',
   'loss.rolloutCorrection': 'Correction for tokens that other policies sampled; null leaves it to the loss.',
   'loss.rolloutCorrection.proximal':
     'Policy that the ratio of the loss is taken against: the one at the start of the update (`recomputed`, or without a forward pass `interpolated` between the recorded logprobs and the current ones), or the one that sampled, by its recorded logprobs (`behavior`). Importance weights need `recomputed`; with `interpolated` there are neither weights nor rejections.',
@@ -426,10 +389,11 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
     'How the learning rate falls after `decayStartFraction`: along a line (`linear`), along half a `cosine`, or not at all (`constant`).',
   'optimizer.warmupFraction': 'Fraction of the updates over which the learning rate rises linearly from 0.',
   'optimizer.decayStartFraction':
-    'Fraction of the updates after which the learning rate falls; at least `warmupFraction`.',
+    'Fraction of the updates after which the learning rate falls; at least `warmupFraction`. With 1 it stays at its peak.',
   'optimizer.finalFraction': 'Learning rate at the last update, as a fraction of the peak.',
   'optimizer.epochs': 'Number of times that an update goes over its batch.',
-  'optimizer.miniBatchActionTokens': 'Action tokens in a mini-batch, which is one optimizer step.',
+  'optimizer.miniBatchActionTokens':
+    'Action tokens in a mini-batch, which is one optimizer step; without it and `miniBatchSequences`, the whole batch is one.',
   'optimizer.miniBatchSequences':
     'Sequences in a mini-batch, in place of `miniBatchActionTokens`; an episode has one or more. Null: by action tokens.',
   'optimizer.maxTokensPerMicroBatch': 'Most tokens in one forward pass; changes memory, never the result.',
@@ -471,6 +435,53 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
     'Least rise of the success rate over the best so far that counts as a gain.',
   'evaluation.targets':
     'Success rates of which the metrics `validation/updatesTo…` and `validation/secondsTo…` say when a validation first reached them.',
+  engine:
+    "Engine that computes gradients and makes optimizer steps; null is TensorFlow.js in the trainer's process.",
+  'engine.kind':
+    "`tensorflow`: TensorFlow.js in the trainer's process. `torch`: a worker in Python, which the trainer starts, or that answers at `url`. `tinker`: a server of the Tinker API at `url`, which trains adapters.",
+  'engine.url':
+    'Address of a worker that somebody else started (torchrun, Ray, Slurm), without a path: `http://127.0.0.1:8100`. It must see the checkpoint directory under the same path. For `tinker` that of the server, with any path: `https://host/services/tinker`.',
+  'engine.tokenFile':
+    'File with the token that the worker at `url` was started with, or with the API key of the Tinker server; relative to the recipe file.',
+  'engine.baseModel':
+    'For `tinker`: name under which the server has the base model; without it, the path of `policy.model`.',
+  'engine.processes':
+    'Processes of the worker that the trainer starts; they share model and optimizer (FSDP).',
+  'engine.python': 'Python that has torch: a program of the path, or a path relative to the recipe file.',
+  'engine.backend':
+    'For `torch`: what computes in the worker: its own model (`native`), or the FSDP engine of the package `verl`, which trains all weights of a model without a critic.',
+  'engine.options':
+    "Settings of verl's engine, under the names of its `FSDPEngineConfig`, such as `fsdp_size`.",
+  'engine.precision': 'Type in which the worker computes; weights and moments are float32 either way.',
+  'engine.peakFlops':
+    'Peak of the device of one process in FLOP/s, as its maker states it for dense matrix products in this precision (989e12 for an H100 in bfloat16). Each update then records `perf/mfu`.',
+  'engine.recomputeLayers':
+    'Whether layers are computed again for the gradient instead of keeping their activations; without it, as `optimizer.recomputeLayers` says.',
+  'engine.offload': "Whether weights and moments are in the host's memory while they are not used.",
+  'engine.shardedCheckpoints':
+    "Whether each process of the worker writes its own rows of weights and moments, as files of their own, in place of one process that collects all. Every engine but verl's reads them, in any number of processes.",
+  compute: 'How the processes of a run compute.',
+  'compute.matMulPrecision':
+    "Precision of matrix products. With `bfloat16`, TensorFlow rounds the factors on processors with AMX or AVX512-BF16; sums and weights stay float32, and the collector's and the trainer's logprobs of a token differ by that rounding.",
+  'compute.optimizerOffload':
+    "Where the optimizer's moments, 8 bytes for each trained number, are between steps: on the `device`, in the memory of the `host`, which is another one only where a GPU computes, or on `disk`, in the system's directory for temporary files. Results are the same.",
+  'compute.referenceOffload':
+    'Whether the weights of the reference policy leave memory between updates, and are read from the checkpoint again for each. Results are the same.',
+  process: 'How a run is divided into processes.',
+  'process.colocate':
+    'Whether trainer and collector are one process, with one set of weights: the collector gets the next policy before its files are written. Without it, where they work one after the other: `collection.maxStaleness` is 0, one collector samples in its own process, and the engine is TensorFlow.js.',
+  'process.colocateValidator':
+    'Whether the process that is trainer and collector also validates: it starts no second TensorFlow and reads no weights from files, and training waits while it plays. Without it: on a machine with at most two processors, where a process of its own would take more from training than it spares.',
+  checkpoint: 'Which weights and optimizer states are kept.',
+  'checkpoint.weights': 'Which versions keep their weights; null keeps those of every version.',
+  'checkpoint.weights.keepLast':
+    'Number of the newest versions to keep; at least `collection.maxStaleness` + 2 are kept.',
+  'checkpoint.weights.keepBest':
+    'Number of the versions with the highest validation success to keep; 0 keeps none for that.',
+  'checkpoint.weights.keepEvery':
+    'The version after every so many updates is kept for good, and with it the first.',
+  'checkpoint.keepLast': 'Number of the newest optimizer states to keep.',
+  'checkpoint.keepEvery': 'The optimizer state after every so many updates is kept for good.',
   monitors: 'Bounds of the monitors that watch each update; null watches nothing.',
   'monitors.missingRewardFraction': "Largest fraction of an update's episodes without a reward.",
   'monitors.equalRewardUpdates': 'Updates in a row in which all episodes have the same reward.',
@@ -493,14 +504,129 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
     'Largest time of reading a batch, as a multiple of the time of its update, three updates in a row.',
   updateTokens:
     'Whether each update records ratio, advantage, value, KL, entropy, clip and what a teacher said of every token that it trained, for the view `update_tokens`: 37 bytes for each token of each optimizer step, with a teacher 41.',
-  checkpoint: 'Which weights and optimizer states are kept.',
-  'checkpoint.weights': 'Which versions keep their weights; null keeps those of every version.',
-  'checkpoint.weights.keepLast':
-    'Number of the newest versions to keep; at least `collection.maxStaleness` + 2 are kept.',
-  'checkpoint.weights.keepBest':
-    'Number of the versions with the highest validation success to keep; 0 keeps none for that.',
-  'checkpoint.weights.keepEvery':
-    'The version after every so many updates is kept for good, and with it the first.',
-  'checkpoint.keepLast': 'Number of the newest optimizer states to keep.',
-  'checkpoint.keepEvery': 'The optimizer state after every so many updates is kept for good.',
+};
+/** Defaults of the fields for experts, by their path; null where absent means null or nothing. */
+export const EXPERT_DEFAULTS: Readonly<Record<string, unknown>> = {
+  'environment.server.directory': null,
+  'environment.server.numServers': 1,
+  'environment.server.firstPort': null,
+  'environment.server.startTimeoutMs': 120000,
+  'environment.server.maxEpisodes': 64,
+  'environment.server.recycleAfterEpisodes': null,
+  'tasks.contents': null,
+  'tasks.contents.numTrain': null,
+  'tasks.contents.numValidation': null,
+  'tasks.contents.numTest': null,
+  'tasks.contents.sha256': null,
+  'model.lmHeadInitializerStd': 0.01,
+  'policy.critic': null,
+  'initFrom.source': null,
+  'initFrom.source.runId': null,
+  'initFrom.source.policyVersion': null,
+  'initFrom.source.sha256': null,
+  'initFrom.source.sizeBytes': null,
+  'context.whenFull': 'truncate',
+  'agent.maxActionsPerTurn': null,
+  'agent.toolsInChatTemplate': false,
+  'agent.summaryTemplate': null,
+  'agent.history.keepThoughts': true,
+  'agent.history.trainSummaries': false,
+  'agent.invalidAction.endAfter': null,
+  'agent.maxEpisodeTokens': null,
+  'collection.concurrentEpisodes': 512,
+  'collection.resetTimeoutMs': 60000,
+  'collection.stepTimeoutMs': 60000,
+  'collection.maxFailuresInARow': 64,
+  'collection.endpoint.url': null,
+  'collection.endpoint.numServers': 1,
+  'collection.endpoint.startTimeoutMs': 600000,
+  'collection.endpoint.directory': null,
+  'collection.endpoint.timeoutMs': 120000,
+  'collection.endpoint.maxRetries': 3,
+  'collection.endpoint.deadlineMs': 600000,
+  'collection.endpoint.requestsPerMinute': null,
+  'collection.endpoint.tokensPerMinute': null,
+  'collection.truncatedSuccess': 'failure',
+  'data.sources[].contents': null,
+  'data.sources[].contents.dataset': null,
+  'data.sources[].contents.contentHash': null,
+  'data.sources[].contents.numEpisodes': null,
+  'data.sources[].contents.numGroups': null,
+  'sampler.priorityExponent': 0.6,
+  'sampler.importanceExponent': 0.4,
+  'sampler.maxTimesSampled': null,
+  'sampler.maxResamplings': 10,
+  'sampler.curriculum.targetDifficulty': 0.5,
+  'sampler.curriculum.leastWeight': 0.1,
+  'sampler.limiter': null,
+  'sampler.limiter.samplesPerInsert': null,
+  'sampler.limiter.minDiff': null,
+  'sampler.limiter.maxDiff': null,
+  'reward.components[].isUntilFilledIn': false,
+  'reward.sourceField': 'data_source',
+  'reward.unlistedSource': 'fault',
+  'advantage.anchorSimilarity': 1,
+  'advantage.bootstrapTruncated': true,
+  'advantage.shuffle': false,
+  'loss.entropyFloor.maxCoefficient': 1,
+  'loss.kl.straightThrough': false,
+  'loss.kl.biasCorrection': false,
+  'loss.rolloutCorrection.importance.floor': null,
+  'loss.rolloutCorrection.importance.normalize': false,
+  'loss.rolloutCorrection.vetoBelow': null,
+  'loss.rolloutCorrection.denominator': 'all',
+  'distillation.teacher.policy.source': null,
+  'distillation.teacher.policy.source.runId': null,
+  'distillation.teacher.policy.source.policyVersion': null,
+  'distillation.teacher.policy.source.sha256': null,
+  'distillation.teacher.policy.source.sizeBytes': null,
+  'distillation.teacher.fingerprint': null,
+  'distillation.teacher.endpoint.concurrency': 16,
+  'distillation.teacher.endpoint.timeoutMs': 120000,
+  'distillation.teacher.endpoint.maxRetries': 3,
+  'distillation.teacher.endpoint.deadlineMs': 600000,
+  'optimizer.critic': null,
+  'optimizer.critic.numWarmupUpdates': 0,
+  'optimizer.critic.epochs': null,
+  'optimizer.critic.miniBatchActionTokens': null,
+  'optimizer.critic.miniBatchSequences': null,
+  'optimizer.critic.maxGradientNorm': null,
+  'optimizer.epsilon': 1e-8,
+  'optimizer.maxTokensPerMicroBatch': 16384,
+  'optimizer.recomputeLayers': false,
+  'optimizer.guard': null,
+  'optimizer.guard.maxApproximateKl': null,
+  'optimizer.guard.skipNonFinite': false,
+  'optimizer.guard.spikeFactor': null,
+  'optimizer.guard.maxSkippedInARow': 10,
+  'imitation.epochs': 1,
+  'imitation.miniBatchActionTokens': null,
+  'evaluation.beforeTraining': true,
+  'evaluation.targets': [0.5, 0.9],
+  'engine.options': null,
+  'engine.peakFlops': null,
+  'engine.recomputeLayers': null,
+  'engine.offload': false,
+  'engine.shardedCheckpoints': false,
+  compute: null,
+  'compute.matMulPrecision': 'float32',
+  'compute.optimizerOffload': 'device',
+  'compute.referenceOffload': false,
+  process: null,
+  'process.colocate': null,
+  'process.colocateValidator': null,
+  'checkpoint.keepLast': 3,
+  'checkpoint.keepEvery': 25,
+  'monitors.missingRewardFraction': 0.2,
+  'monitors.equalRewardUpdates': 3,
+  'monitors.hackingCorrelation': 0.6,
+  'monitors.entropyFraction': 0.05,
+  'monitors.zeroGradientFraction': 0.9,
+  'monitors.clippedFraction': 0.4,
+  'monitors.lengthFactor': 3,
+  'monitors.gradientNormFactor': 10,
+  'monitors.ratioDeviation': 0.00005,
+  'monitors.repeatedStepFraction': 0.5,
+  'monitors.tooStaleUpdates': 3,
+  'monitors.readTimeFactor': 2,
 };

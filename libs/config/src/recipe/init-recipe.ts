@@ -1,5 +1,5 @@
 import { IsOptional, Matches, Type, ValidateNested } from '@retrace/validation';
-import { IsLine, IsWholeNumberFrom } from './field-rules.js';
+import { Advanced, IsLine, IsNullable, IsWholeNumberFrom } from './field-rules.js';
 
 /** The policy version that a run started from, as it was when the run began. */
 export class InitSourceRecipe {
@@ -26,5 +26,9 @@ export class InitRecipe {
   @Matches(/^(latest|best|\d{1,15})$/, { message: 'must be "latest", "best" or the number of a version' })
   readonly version?: string;
   /** The version found; set when a run begins, and not by hand. @defaultValue null */
-  @IsOptional() @ValidateNested() @Type(() => InitSourceRecipe) readonly source?: InitSourceRecipe | null;
+  @Advanced()
+  @IsNullable()
+  @ValidateNested()
+  @Type(() => InitSourceRecipe)
+  readonly source?: InitSourceRecipe | null;
 }

@@ -12,7 +12,10 @@ describe('a list where a recipe has one object', () => {
     ],
     [{ context: [plain.context] }, 'context: got [{'],
     [{ environment: [] }, 'environment: got [], must be an object, not a list'],
-    [{ loss: { ...plain.loss, adaptiveKl: [] } }, 'loss.adaptiveKl: got [], must be an object, not a list'],
+    [
+      { loss: { ...plain.loss, kl: { adaptive: [] } } },
+      'loss.kl.adaptive: got [], must be an object, not a list',
+    ],
     [
       { data: { sources: [{ from: 'query', query: 'SELECT 1', contents: [] }] } },
       'data.sources.0.contents: got [], must be an object, not a list',

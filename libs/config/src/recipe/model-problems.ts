@@ -29,9 +29,6 @@ export function modelProblems({ policy, model, context, loss, optimizer, prefere
       `model.numHeads: got ${model.numHeads}, must be a multiple of model.numKeyValueHeads (${model.numKeyValueHeads})`,
     );
   }
-  if (model && model.headDim % 2 !== 0) {
-    problems.push(`model.headDim: got ${model.headDim}, must be even (rotary pairs)`);
-  }
   if ((policy ?? model)?.valueTrunk === 'own' && loss.valueCoefficient === 0) {
     problems.push(
       `${policy ? 'policy' : 'model'}.valueTrunk: got "own", must be absent where loss.valueCoefficient is 0, as there is no critic`,

@@ -1,5 +1,13 @@
-import { ArrayUnique, IsBoolean, IsIn, IsOptional, Type, ValidateNested } from '@retrace/validation';
-import { IsLine, IsList, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
+import {
+  ArrayUnique,
+  IsBoolean,
+  IsDivisibleBy,
+  IsIn,
+  IsOptional,
+  Type,
+  ValidateNested,
+} from '@retrace/validation';
+import { Advanced, IsLine, IsList, IsNullable, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 
 const LARGEST = 'no dense model that is published has more';
 
@@ -36,15 +44,15 @@ export class PolicyRecipe {
   @IsWholeNumberFrom(8, 1_000_000, { unit: 'tokens', why: 'memory grows with the longest context' })
   readonly maxPositions!: number;
   /** New adapters to train; without `lora` and `adapter` all weights are trained. @defaultValue null */
-  @IsOptional() @ValidateNested() @Type(() => LoraRecipe) readonly lora?: LoraRecipe | null;
+  @IsNullable() @ValidateNested() @Type(() => LoraRecipe) readonly lora?: LoraRecipe | null;
   /** Directory in peft's format, relative as `model`, whose adapters are trained further, in place of new ones. @defaultValue null */
-  @IsOptional() @IsLine({ maxLength: 4096 }) readonly adapter?: string | null;
+  @IsNullable() @IsLine({ maxLength: 4096 }) readonly adapter?: string | null;
   /** Whether prompts are written with the directory's chat template, if it has one. @defaultValue true */
   @IsOptional() @IsBoolean() readonly chatTemplate?: boolean;
   /** Whose hidden state the critic reads: the policy's (`shared`), or that of a transformer of its `own`. @defaultValue "shared" */
   @IsOptional() @IsIn(['shared', 'own']) readonly valueTrunk?: 'shared' | 'own';
   /** Directory in Hugging Face's format, relative as `model`, of a model with the same architecture, from whose weights the critic's `own` transformer starts; null starts it from the policy's. @defaultValue null */
-  @IsOptional() @IsLine({ maxLength: 4096 }) readonly critic?: string | null;
+  @Advanced() @IsNullable() @IsLine({ maxLength: 4096 }) readonly critic?: string | null;
 }
 
 /** A decoder-only transformer to make from random weights: pre-norm RMSNorm, rotary positions, grouped-query attention, SwiGLU. */
@@ -58,15 +66,18 @@ export class ModelRecipe {
   /** Number of key and value heads, each shared by `numHeads / numKeyValueHeads` heads. */
   @IsWholeNumberFrom(1, 128, { unit: 'heads', why: LARGEST }) readonly numKeyValueHeads!: number;
   /** Width of one attention head; even. */
-  @IsWholeNumberFrom(2, 512, { unit: 'channels', why: LARGEST }) readonly headDim!: number;
+  @IsDivisibleBy(2, { message: 'must be even (rotary pairs)' })
+  @IsWholeNumberFrom(2, 512, { unit: 'channels', why: LARGEST })
+  readonly headDim!: number;
   /** Width of the feed-forward layers. */
   @IsWholeNumberFrom(8, 65_536, { unit: 'channels', why: LARGEST }) readonly intermediateSize!: number;
   /** Longest context, in tokens. */
   @IsWholeNumberFrom(8, 1_000_000, { unit: 'tokens', why: 'memory grows with the longest context' })
   readonly maxPositions!: number;
-  /** Standard deviation of the output head's initial weights; a small one keeps the first policy near uniform. */
+  /** Standard deviation of the output head's initial weights; a small one keeps the first policy near uniform. @defaultValue 0.01 */
+  @Advanced()
   @IsNumberFrom(0, 1, { why: 'a larger one makes the first policy nearly deterministic' })
-  readonly lmHeadInitializerStd!: number;
+  readonly lmHeadInitializerStd: number = 0.01;
   /** Whether the output head is the token embedding, with which a policy soon learns to repeat words of its context; `lmHeadInitializerStd` then has no effect. @defaultValue false */
   @IsOptional() @IsBoolean() readonly tieWordEmbeddings?: boolean;
   /** Whose hidden state the critic reads: the policy's (`shared`), or that of a transformer of its `own`. @defaultValue "shared" */

@@ -72,7 +72,14 @@ describe('plainAssignments', () => {
         'context.window',
         'environment',
       ],
-      ...['imitation.agent', 'loss.aggregation', 'loss.klEstimator', 'loss.klIn', 'name', 'preference.loss'],
+      ...[
+        'imitation.agent',
+        'loss.aggregation',
+        'loss.kl.estimator',
+        'loss.kl.in',
+        'name',
+        'preference.loss',
+      ],
       'reward.allocation',
     ]);
   });

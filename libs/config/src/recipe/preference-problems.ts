@@ -1,4 +1,5 @@
 import { playsGreedyBaseline } from './algorithm-problems.js';
+import { initialKlCoefficient } from './loss-recipe.js';
 import type { Recipe } from './recipe.js';
 
 /** Checks that a recipe which trains by preference has groups, and asks for nothing that needs advantages. */
@@ -17,8 +18,9 @@ export function preferenceProblems(recipe: Recipe): string[] {
   }
   if (loss.valueCoefficient !== 0)
     require('loss.valueCoefficient', loss.valueCoefficient, '0', 'there are no returns for a critic to learn');
-  if (loss.klCoefficient !== 0)
-    require('loss.klCoefficient', loss.klCoefficient, '0', 'preference.beta holds the policy to the reference');
+  const coefficient = initialKlCoefficient(loss);
+  if (coefficient !== 0)
+    require('loss.kl.coefficient', coefficient, '0', 'preference.beta holds the policy to the reference');
   if (loss.entropyFloor)
     require('loss.entropyFloor', loss.entropyFloor, 'null', 'only updates by advantages adapt the bonus');
   if (recipe.optimizer.guard)

@@ -1,4 +1,5 @@
 import { IsBoolean, IsOptional } from '@retrace/validation';
+import { Advanced } from './field-rules.js';
 
 /** How a run is divided into processes. It changes nothing that a run computes, so this field is no part of a recipe's hash. */
 export class ProcessRecipe {
@@ -12,5 +13,5 @@ export class ProcessRecipe {
    * Whether the process that is trainer and collector also validates: it starts no second TensorFlow and reads no weights from files, and training waits while it plays.
    * Without it: on a machine with at most two processors, where a process of its own would take more from training than it spares.
    */
-  @IsOptional() @IsBoolean() readonly colocateValidator?: boolean;
+  @Advanced() @IsOptional() @IsBoolean() readonly colocateValidator?: boolean;
 }

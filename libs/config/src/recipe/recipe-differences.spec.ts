@@ -7,7 +7,7 @@ describe('recipeDifferences', () => {
     const first = resolveRecipe('frozen-lake-ppo');
     const second = resolveRecipe('frozen-lake-ppo', {
       seed: 7,
-      assignments: ['optimizer.epochs=1', 'context.stopStrings=["x"]', 'loss.adaptiveKl=null'],
+      assignments: ['optimizer.epochs=1', 'context.stopStrings=["x"]', 'loss.kl.adaptive=null'],
     });
     expect(recipeDifferences(first, second)).toEqual([
       { field: 'seed', first: 1, second: 7 },

@@ -1,5 +1,14 @@
 import { IsIn, IsOptional, Type, ValidateNested } from '@retrace/validation';
-import { IsLine, IsNameOr, IsNumberFrom, IsText, IsWholeNumberFrom } from './field-rules.js';
+import {
+  Advanced,
+  IsLine,
+  IsNameOr,
+  IsNullable,
+  IsNumberFrom,
+  IsText,
+  IsWholeNumberFrom,
+} from './field-rules.js';
+import { OnlyWhere } from './sibling-rules.js';
 
 export const SAMPLER_RULES = ['fifo', 'newest', 'uniform', 'prioritized'] as const;
 export const PRIORITIES = ['absoluteAdvantage', 'tdError'] as const;
@@ -17,8 +26,12 @@ export class SqlPriorityRecipe {
 /** Favors groups of tasks by the success rate that their episodes had so far. */
 export class CurriculumRecipe {
   /** Failure rate of the tasks to favor. @defaultValue 0.5 */
-  @IsOptional() @IsNumberFrom(0, 1, { why: 'it is a fraction' }) readonly targetDifficulty?: number;
+  @Advanced()
+  @IsOptional()
+  @IsNumberFrom(0, 1, { why: 'it is a fraction' })
+  readonly targetDifficulty?: number;
   /** Weight of the tasks that are furthest from it, relative to 1. @defaultValue 0.1 */
+  @Advanced()
   @IsOptional()
   @IsNumberFrom(0.000_001, 1, { why: 'no task is given up for good' })
   readonly leastWeight?: number;
@@ -43,26 +56,40 @@ export class SamplerRecipe {
   /** For `prioritized`: the mean `absoluteAdvantage` or `tdError` of a group's tokens in the last update with it, or an expression. @defaultValue "absoluteAdvantage" */
   @IsOptional() @IsNameOr(() => SqlPriorityRecipe) readonly priority?: string | SqlPriorityRecipe;
   /** For `prioritized`: α, the exponent of the priority; 0 draws uniformly. @defaultValue 0.6 */
-  @IsOptional() @IsNumberFrom(0, 10, EXPONENT) readonly priorityExponent?: number;
+  @OnlyWhere('rule', ['prioritized'])
+  @Advanced()
+  @IsOptional()
+  @IsNumberFrom(0, 10, EXPONENT)
+  readonly priorityExponent?: number;
   /** For `prioritized`: β, the exponent of the weights π^−β that undo the preference; 1 undoes it, 0 leaves it. @defaultValue 0.4 */
+  @OnlyWhere('rule', ['prioritized'])
+  @Advanced()
   @IsOptional()
   @IsNumberFrom(0, 1, { why: 'at 1 the preference is undone' })
   readonly importanceExponent?: number;
   /** Updates that a group may be in. Null: one for groups collected for the run, any number for stored ones. @defaultValue null */
-  @IsOptional()
+  @Advanced()
+  @IsNullable()
   @IsWholeNumberFrom(1, 1_000_000, { unit: 'updates', why: 'a run has hardly more' })
   readonly maxTimesSampled?: number | null;
   /** Groups whose rewards are all equal: they are trained (`keep`), left out (`drop`), or replaced by others (`resample`, as in DAPO). @defaultValue "keep" */
   @IsOptional() @IsIn(ZERO_VARIANCE_RULES) readonly zeroVariance?: (typeof ZERO_VARIANCE_RULES)[number];
   /** For `resample`: how often groups are replaced before the update is filled up with groups without variance. @defaultValue 10 */
+  @OnlyWhere('zeroVariance', ['resample'])
+  @Advanced()
   @IsOptional()
   @IsWholeNumberFrom(1, 10_000, { unit: 'tries', why: 'each reads and scores more episodes' })
   readonly maxResamplings?: number;
   /** Success rates to favor; for the rules `uniform` and `prioritized`. @defaultValue null */
-  @IsOptional()
+  @OnlyWhere('rule', ['uniform', 'prioritized'])
+  @IsNullable()
   @ValidateNested()
   @Type(() => CurriculumRecipe)
   readonly curriculum?: CurriculumRecipe | null;
   /** Ratio of samples to collected groups; null leaves it to `collection.maxStaleness` and `maxTimesSampled`. @defaultValue null */
-  @IsOptional() @ValidateNested() @Type(() => LimiterRecipe) readonly limiter?: LimiterRecipe | null;
+  @Advanced()
+  @IsNullable()
+  @ValidateNested()
+  @Type(() => LimiterRecipe)
+  readonly limiter?: LimiterRecipe | null;
 }

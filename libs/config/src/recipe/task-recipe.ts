@@ -1,5 +1,5 @@
 import { IsBoolean, IsOptional, IsString, Length, Matches, Type, ValidateNested } from '@retrace/validation';
-import { IsLine, IsList, IsWholeNumberFrom } from './field-rules.js';
+import { Advanced, IsLine, IsList, IsWholeNumberFrom } from './field-rules.js';
 
 const FILES = { maxLength: 4096, each: true };
 const ROWS = { unit: 'rows', why: 'their places are held in memory' };
@@ -31,5 +31,9 @@ export class TaskRecipe {
   /** Dotted path of the field that the environment is reset with. By default the whole row for `question`; for others `env_kwargs`, or where a row lacks it `extra_info`. */
   @IsOptional() @IsLine({ maxLength: 200 }) readonly taskField?: string;
   /** Rows that the files had when the run began; filled in by `retrace train`. */
-  @IsOptional() @ValidateNested() @Type(() => TaskContentsRecipe) readonly contents?: TaskContentsRecipe;
+  @Advanced()
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => TaskContentsRecipe)
+  readonly contents?: TaskContentsRecipe;
 }

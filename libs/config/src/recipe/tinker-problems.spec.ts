@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LORA_TARGETS } from './model-recipe.js';
-import { recipeHash, resolveRecipe } from '../resolve/resolve-recipe.js';
+import { recipeHash } from '../resolve/recipe-hash.js';
+import { resolveRecipe } from '../resolve/resolve-recipe.js';
 
 const LORA = { rank: 8, alpha: 32, targets: LORA_TARGETS };
 const POLICY = { model: 'models/qwen3', maxPositions: 512, lora: LORA };
@@ -10,7 +11,7 @@ function resolve(...assignments: string[]) {
     assignments: [
       ...['model=null', 'context.tokenizer=model', `policy=${JSON.stringify(POLICY)}`],
       ...['loss.valueCoefficient=0', 'loss.entropyCoefficient=0', 'optimizer.maxGradientNorm=1e9'],
-      'advantage={"estimator":"reinforcePlusPlus","options":{},"shuffle":false}',
+      'advantage={"estimator":"reinforcePlusPlus","options":{}}',
       ...['engine={"kind":"tinker","url":"http://host:8000"}', ...assignments],
     ],
   });
@@ -41,7 +42,7 @@ describe('the engine "tinker"', () => {
     [['engine.url=host:8000'], 'engine.url: got "host:8000", must be http(s)://host'],
     [['engine.url=http://me:secret@host'], 'engine.url: must have no user name and no password'],
     [['engine={"kind":"tinker"}'], 'engine.url: is required'],
-    [['engine.processes=2'], 'engine.processes: got 2, must be absent where engine.kind is "tinker"'],
+    [['engine.processes=2'], 'engine.processes: got 2, must be absent where kind is "tinker"'],
     [['engine.peakFlops=1e12'], 'engine.peakFlops: got'],
     [['engine={"kind":"torch"}', 'engine.baseModel=x'], 'engine.baseModel: got "x", must be absent'],
     [['policy.lora=null'], 'policy.lora: is required'],
@@ -69,7 +70,10 @@ describe('the engine "tinker"', () => {
 
   it.each([
     [['engine=null'], 'collection.endpoint.kind: got "tinker", which needs engine "tinker"'],
-    [['collection.endpoint.url=http://host'], 'collection.endpoint.url: must be absent'],
+    [
+      ['collection.endpoint.url=http://host'],
+      'collection.endpoint.url: got "http://host", must be absent where kind is "tinker"',
+    ],
     [['context.stopStrings=["END"]'], 'context.stopStrings: has 1'],
   ])('samples where %j is refused by its field', (assignments, expected) => {
     expect(problemOf(SAMPLING, ...assignments)).toContain(expected);

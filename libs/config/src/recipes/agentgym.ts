@@ -65,12 +65,12 @@ const MAX_NEW_TOKENS = 512;
 /** Advantages, groups and critic of each algorithm. */
 const ALGORITHMS = {
   ppo: {
-    advantage: { estimator: 'gae', options: { gamma: 1, lambda: 1, whiten: true }, shuffle: false },
+    advantage: { estimator: 'gae', options: { gamma: 1, lambda: 1, whiten: true } },
     groups: { groupsPerRound: 128, groupSize: 1 },
     hasCritic: true,
   },
   grpo: {
-    advantage: { estimator: 'grpo', options: {}, shuffle: false },
+    advantage: { estimator: 'grpo', options: {} },
     groups: { groupsPerRound: 16, groupSize: 8 },
     hasCritic: false,
   },
@@ -78,7 +78,6 @@ const ALGORITHMS = {
     advantage: {
       estimator: 'gigpo',
       options: { normalization: 'mean', stepGamma: 0.95, stepWeight: 1 },
-      shuffle: false,
     },
     groups: { groupsPerRound: 16, groupSize: 8 },
     hasCritic: false,
@@ -173,7 +172,7 @@ function agentGymRecipe(worldName: WorldName, algorithmName: AlgorithmName): Rec
       entropyCoefficient: 0.001,
       valueCoefficient: hasCritic ? 0.5 : 0,
       valueClip: hasCritic ? 0.5 : null,
-      klCoefficient: 0.01,
+      kl: { coefficient: 0.01, in: 'loss', estimator: 'k3', straightThrough: false, adaptive: null },
     },
     optimizer: {
       ...base.optimizer,

@@ -26,7 +26,7 @@ export function craftingImitation(): Recipe {
     },
     collection: { ...base.collection, groupsPerRound: 32, groupSize: 8, concurrentEpisodes: 256 },
     loss: { ...base.loss, entropyCoefficient: 0 },
-    advantage: { estimator: 'grpo', options: {}, shuffle: false },
+    advantage: { estimator: 'grpo', options: {} },
     optimizer: { ...base.optimizer, learningRate: 3e-5, miniBatchActionTokens: 352 },
     evaluation: { everyUpdates: 20, numValidationEpisodes: 200, numTestEpisodes: 1000 },
   };

@@ -14,7 +14,7 @@ export function distillation(): Recipe {
       'Random 4×4 frozen lakes: a new policy learns from the newest frozen-lake-ppo by on-policy distillation',
     numUpdates: 60,
     collection: { ...base.collection, groupsPerRound: 64, groupSize: 1, concurrentEpisodes: 64 },
-    advantage: { estimator: 'reinforcePlusPlus', options: {}, shuffle: false },
+    advantage: { estimator: 'reinforcePlusPlus', options: {} },
     loss: { ...base.loss, entropyCoefficient: 0 },
     distillation: { teacher: { policy: { run: 'frozen-lake-ppo' } } },
     updateTokens: true,

@@ -13,7 +13,7 @@ export function frozenLakeGrpo(): Recipe & { readonly model: ModelRecipe } {
     compute: { matMulPrecision: 'float32' },
     collection: { ...base.collection, groupsPerRound: 64, groupSize: 4 },
     // Groups that agree get half of their z-score within the batch, or most groups would teach nothing after a while.
-    advantage: { estimator: 'grpo', options: { equalGroupCoefficient: 0.5 }, shuffle: false },
+    advantage: { estimator: 'grpo', options: { equalGroupCoefficient: 0.5 } },
     loss: { ...base.loss, valueCoefficient: 0 },
     evaluation: { ...base.evaluation, everyUpdates: 20 },
     checkpoint: { ...base.checkpoint, keepEvery: 50 },

@@ -29,7 +29,7 @@ export function frozenLakePpo(): Recipe & { readonly model: ModelRecipe } {
       temperature: 1,
     },
     reward: { components: [{ reward: 'environment' }], allocation: 'perStep', allocationGamma: 1 },
-    advantage: { estimator: 'gae', options: { gamma: 0.95, lambda: 0.95, whiten: true }, shuffle: false },
+    advantage: { estimator: 'gae', options: { gamma: 0.95, lambda: 0.95, whiten: true } },
     loss: {
       policyLoss: 'ppo',
       policyLossOptions: {},
@@ -41,11 +41,7 @@ export function frozenLakePpo(): Recipe & { readonly model: ModelRecipe } {
       entropyCoefficient: 0.01,
       valueCoefficient: 0.5,
       valueClip: null,
-      klCoefficient: 0,
-      klIn: 'loss',
-      klEstimator: 'k3',
-      klStraightThrough: false,
-      adaptiveKl: null,
+      kl: { coefficient: 0, in: 'loss', estimator: 'k3', straightThrough: false, adaptive: null },
       rolloutCorrection: null,
     },
     optimizer: {

@@ -11,7 +11,7 @@ import { resolveRecipe } from './resolve-recipe.js';
 export function recordedRecipe(temperature: number): Recipe {
   return resolveRecipe('frozen-lake-grpo', {
     assignments: [
-      'advantage={"estimator":"grpo","options":{},"shuffle":false}',
+      'advantage={"estimator":"grpo","options":{}}',
       'loss.entropyCoefficient=0',
       `collection.temperature=${temperature}`,
     ],

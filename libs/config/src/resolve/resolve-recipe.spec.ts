@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import { listEnvironments } from '@retrace/environments';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { matrixProducts } from '../recipe/matrix-products.js';
-import { isRecipe, listRecipes, parseRecipe, recipeHash, resolveRecipe } from './resolve-recipe.js';
+import { recipeHash } from './recipe-hash.js';
+import { isRecipe, listRecipes, parseRecipe, resolveRecipe } from './resolve-recipe.js';
 
 function refusal(action: () => unknown): { code: string; message: string } {
   try {
@@ -58,15 +59,15 @@ describe('resolveRecipe', () => {
   it('assigns optional fields that the recipe leaves out, in objects that it leaves out or has as null', () => {
     const assignments = [
       'optimizer.recomputeLayers=true',
-      'loss.adaptiveKl.target=0.1',
-      'loss.adaptiveKl.horizon=100',
-      'loss.klCoefficient=0.1',
+      'loss.kl.adaptive.target=0.1',
+      'loss.kl.adaptive.horizon=100',
+      'loss.kl.coefficient=0.1',
       'loss.policyLossOptions.clipLow=0.1',
       'context.stopStrings=["."]',
     ];
     expect(resolveRecipe('frozen-lake-ppo', { assignments })).toMatchObject({
       optimizer: { recomputeLayers: true },
-      loss: { adaptiveKl: { target: 0.1, horizon: 100 }, policyLossOptions: { clipLow: 0.1 } },
+      loss: { kl: { adaptive: { target: 0.1, horizon: 100 } }, policyLossOptions: { clipLow: 0.1 } },
       context: { stopStrings: ['.'] },
     });
     const incomplete = ['policy.maxPositions=64'];
@@ -114,7 +115,7 @@ describe('resolveRecipe', () => {
     ['advantage.options={"gama":1}', 'gama'],
     ['advantage.estimator=retrace', 'its traces are those of "vtrace": use that'],
     [
-      'advantage={"estimator":"grpo","options":{},"shuffle":false}',
+      'advantage={"estimator":"grpo","options":{}}',
       'advantage grpo with loss ppo: valueCoefficient is 0.5, must be 0, as grpo has no critic to train',
     ],
     ['loss.valueCoefficient=0', 'valueCoefficient is 0, must be positive, as gae needs a trained critic'],
@@ -143,7 +144,7 @@ describe('resolveRecipe', () => {
       'rules[0].low is 1, must be absent: k3 has one upper bound',
     ],
     ['loss.rolloutCorrection={"importence":null}', 'unknown field "loss.rolloutCorrection.importence"'],
-    ['loss.adaptiveKl={"target":0.1,"horizon":10}', 'loss.klCoefficient: got 0, must be positive'],
+    ['loss.kl.adaptive={"target":0.1,"horizon":10}', 'loss.kl.coefficient: got 0, must be positive'],
     ['loss.aggregation=sequenceMeanTokenSumNorm', '"loss.horizon" is required'],
     ['model=null', '"model" is required where "policy" is absent'],
     ['context.tokenizer=model', 'context.tokenizer: got "model", must be word or byte without policy.model'],
@@ -161,13 +162,13 @@ describe('resolveRecipe', () => {
     ['biLevelGae', 'must be "loss" with advantage.estimator biLevelGae: it sums the rewards of a turn'],
   ])('refuses a KL in the reward where %s would lose it or fail on it', (estimator, expected) => {
     const assignments = [
-      `advantage=${JSON.stringify({ estimator, options: {}, shuffle: false })}`,
+      `advantage=${JSON.stringify({ estimator, options: {} })}`,
       ...(estimator === 'biLevelGae' ? [] : ['loss.valueCoefficient=0']),
-      ...['collection.groupSize=4', 'loss.klIn=reward'],
+      ...['collection.groupSize=4', 'loss.kl.in=reward'],
     ];
-    expect(resolveRecipe('frozen-lake-ppo', { assignments }).loss.klCoefficient).toBe(0);
+    expect(resolveRecipe('frozen-lake-ppo', { assignments }).loss.kl?.coefficient).toBe(0);
     const { message } = refusal(() =>
-      resolveRecipe('frozen-lake-ppo', { assignments: [...assignments, 'loss.klCoefficient=0.1'] }),
+      resolveRecipe('frozen-lake-ppo', { assignments: [...assignments, 'loss.kl.coefficient=0.1'] }),
     );
     expect(message).toContain(expected);
   });
@@ -188,7 +189,10 @@ describe('resolveRecipe', () => {
     });
     for (const [environment, rule] of [
       [{}, 'environment: must have either module or server'],
-      [{ module: 'a.ts', name: 'a' }, 'environment.name: must be absent with environment.module'],
+      [
+        { module: 'a.ts', name: 'a' },
+        'environment.name: got "a", must be absent with module, which has its own',
+      ],
       [{ server }, '"environment.name" is required with environment.server'],
       [
         { name: 'a', server: { protocol: 'retrace' } },
@@ -204,10 +208,10 @@ describe('resolveRecipe', () => {
       ],
       [
         { name: 'a', server: { ...server, command: ['game'] } },
-        'environment.server.command: must contain {port}',
+        'environment.server.command: got ["game"], must contain {port}',
       ],
       [{ name: 'a', server: { ...server, firstPort: 65_535 } }, 'with 2 servers the last port exceeds 65535'],
-      [{ name: 'a', server: { ...server, family: 'maze' } }, 'must be absent with protocol retrace'],
+      [{ name: 'a', server: { ...server, family: 'maze' } }, 'must be absent where protocol is "retrace"'],
       [{ module: 'a.ts', modul: 1 }, 'unknown field "environment.modul"'],
     ] as const) {
       expect(() => withEnvironment(environment)).toThrow(rule);
@@ -218,7 +222,7 @@ describe('resolveRecipe', () => {
   });
 
   it('refuses GiGPO where the environment offers no anchors, and similar anchors for estimators that read none', () => {
-    const gigpo = 'advantage={"estimator":"gigpo","options":{},"shuffle":false,"anchorSimilarity":0.9}';
+    const gigpo = 'advantage={"estimator":"gigpo","options":{},"anchorSimilarity":0.9}';
     expect(resolveRecipe('frozen-lake-grpo', { assignments: [gigpo] }).environment).toBe('frozen-lake');
     const { code, message } = refusal(() => resolveRecipe('memory-bandit-grpo', { assignments: [gigpo] }));
     expect(code).toBe('RECIPE_INVALID');
@@ -286,7 +290,7 @@ describe('resolveRecipe', () => {
       resolveRecipe('textcraft-gigpo', {
         assignments: [
           `environment.server=${JSON.stringify({ urls: ['http://127.0.0.1:1'], ...server })}`,
-          `advantage={"estimator":"${estimator}","options":{},"shuffle":false}`,
+          `advantage={"estimator":"${estimator}","options":{}}`,
         ],
       });
     const fix =
@@ -301,14 +305,14 @@ describe('resolveRecipe', () => {
     expect(recipe({ protocol: 'retrace' }).advantage.estimator).toBe('gigpo');
   });
 
-  it.each(['klStraightThrough', 'klBiasCorrection'])(
+  it.each(['straightThrough', 'biasCorrection'])(
     'refuses %s for a KL in the reward, which has no gradient',
     (field) => {
-      const assignments = [`loss.${field}=true`, 'loss.klCoefficient=0.1'];
-      expect(resolveRecipe('frozen-lake-ppo', { assignments }).loss).toHaveProperty(field, true);
-      const inReward = [...assignments, 'loss.klIn=reward'];
+      const assignments = [`loss.kl.${field}=true`, 'loss.kl.coefficient=0.1'];
+      expect(resolveRecipe('frozen-lake-ppo', { assignments }).loss.kl).toHaveProperty(field, true);
+      const inReward = [...assignments, 'loss.kl.in=reward'];
       expect(refusal(() => resolveRecipe('frozen-lake-ppo', { assignments: inReward })).message).toContain(
-        `loss.${field}: got true, must be false or absent where loss.klIn is "reward"`,
+        `loss.kl.${field}: got true, must be false or absent where loss.kl.in is "reward"`,
       );
     },
   );
@@ -340,7 +344,7 @@ describe('resolveRecipe', () => {
   it.each([
     ['optimizer.learnngRate=1', 'unknown field "optimizer.learnngRate"; the fields here are learningRate'],
     ['optimizer', 'must be key=value'],
-    ['loss.adaptiveKl.goal=1', 'unknown field "loss.adaptiveKl.goal"; the fields here are target, horizon'],
+    ['loss.kl.adaptive.goal=1', 'unknown field "loss.kl.adaptive.goal"; the fields here are target, horizon'],
     ['constructor.prototype.seed=1', 'unknown field "constructor"'],
     ['advantage.options.__proto__.seed=1', 'unknown field "advantage.options.__proto__"'],
     ['nothing.at.all=1', 'unknown field "nothing"; the fields here are name, description'],
@@ -436,11 +440,14 @@ describe('parseRecipe', () => {
   });
 
   it('names each field that is missing, once', () => {
-    const { description: _, context: __, loss, ...plain } = resolveRecipe('bandit-ppo');
-    const { policyLoss: ___, ...rest } = loss;
-    expect(refusal(() => parseRecipe({ ...plain, loss: rest })).message).toBe(
-      'Invalid recipe: "description" is required; "context" is required; "loss.policyLoss" is required',
-    );
+    const { environment: _, context: __, optimizer, ...plain } = resolveRecipe('bandit-ppo');
+    const { learningRate: ___, ...rest } = optimizer;
+    const message = refusal(() => parseRecipe({ ...plain, optimizer: rest })).message;
+    expect(message.match(/"\S+" is required/g)?.sort()).toEqual([
+      '"context" is required',
+      '"environment" is required',
+      '"optimizer.learningRate" is required',
+    ]);
   });
 });
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { RewardComposer } from '@retrace/rewards';
 import { plainToInstance, validateSync, type ValidationError } from '@retrace/validation';
@@ -8,7 +7,8 @@ import { recipes } from '../recipes/index.js';
 import { agentProblems } from '../recipe/agent-problems.js';
 import { algorithmProblems } from '../recipe/algorithm-problems.js';
 import { assignField } from '../recipe/assign-field.js';
-import { dataProblems, withoutContents } from '../recipe/data-problems.js';
+import { dataProblems } from '../recipe/data-problems.js';
+import { removeNulls } from '../recipe/declared-fields.js';
 import { distillationProblems } from '../recipe/distillation-problems.js';
 import { endpointProblems } from '../recipe/endpoint-problems.js';
 import { engineProblems } from '../recipe/engine-problems.js';
@@ -16,17 +16,17 @@ import { environmentProblems } from '../recipe/environment-problems.js';
 import { evaluationProblems } from '../recipe/evaluation-problems.js';
 import { listProblems } from '../recipe/list-problems.js';
 import { modelProblems } from '../recipe/model-problems.js';
+import { movedPath, withPresentFields } from '../recipe/moved-fields.js';
 import { isRecord, type PlainObject } from '../recipe/plain-object.js';
 import { preferenceProblems } from '../recipe/preference-problems.js';
 import { shapeFault } from '../recipe/recipe-shape.js';
 import { Recipe } from '../recipe/recipe.js';
 import { showText, showValue } from '../recipe/show-value.js';
 import { taskProblems } from '../recipe/task-problems.js';
+import { anchorEnvironment, anchorPaths, anchorRewards } from './anchor-paths.js';
 import { isRecipeFile, parseRecipeFile } from './recipe-file.js';
 
 const MAX_PROBLEMS = 20;
-/** The ways in which `collection.endpoint` says where its servers are, of which it has one. */
-const ADDRESS_FIELDS = ['urls', 'url', 'command'];
 const MAX_ROUND_EPISODES = 1_000_000;
 
 export interface RecipeOverrides {
@@ -38,6 +38,8 @@ export interface RecipeOverrides {
   readonly overridesFile?: string;
   /** `path.to.field=value` assignments, in the order in which they are applied; values are JSON, or else strings. */
   readonly assignments?: readonly string[];
+  /** Gets a sentence on each field that a file or an assignment names by its former path. */
+  readonly warn?: (message: string) => void;
 }
 
 export function listRecipes(): readonly { readonly name: string; readonly description: string }[] {
@@ -51,7 +53,7 @@ export function listRecipes(): readonly { readonly name: string; readonly descri
  * @throws ConfigError `RECIPE_UNKNOWN` for an unknown name or a missing file, `RECIPE_INVALID` naming every bad field, its value and its rule
  */
 export function resolveRecipe(nameOrFile: string, overrides: RecipeOverrides = {}): Recipe {
-  return resolvePlainRecipe(loadPlain(nameOrFile), overrides);
+  return resolvePlainRecipe(loadPlain(nameOrFile, overrides), overrides);
 }
 
 /**
@@ -60,25 +62,24 @@ export function resolveRecipe(nameOrFile: string, overrides: RecipeOverrides = {
  * @throws ConfigError `RECIPE_INVALID`
  */
 export function resolvePlainRecipe(recipe: unknown, overrides: RecipeOverrides = {}): Recipe {
-  let plain = structuredClone(requireRecord(recipe));
+  let plain = withPresentFields(structuredClone(requireRecord(recipe)));
   if (overrides.algorithm !== undefined) {
     plain = structuredClone(withAlgorithm(parseRecipe(plain), overrides.algorithm)) as unknown as PlainObject;
   }
-  if (overrides.overridesFile !== undefined) mergeFields(plain, loadFile(overrides.overridesFile));
+  if (overrides.overridesFile !== undefined) mergeFields(plain, loadFile(overrides.overridesFile, overrides));
   if (overrides.seed !== undefined) plain.seed = overrides.seed;
   if (overrides.numUpdates !== undefined) {
     plain.numUpdates = overrides.numUpdates;
     delete plain.epochs;
   }
   for (const assignment of overrides.assignments ?? []) {
+    const path = assignment.slice(0, Math.max(0, assignment.indexOf('=')));
+    const moved = movedPath(path);
+    if (moved !== null) overrides.warn?.(`${path} is now ${moved}`);
     const fault = assignField(plain, assignment);
     if (fault !== null) throw invalid(fault);
   }
-  anchorModel(plain, process.cwd());
-  anchorEngine(plain, process.cwd());
-  if (isRecord(plain.environment)) anchorEnvironment(plain.environment, process.cwd());
-  anchorTasks(plain, process.cwd());
-  if (isRecord(plain.agent)) anchorAgent(plain.agent, process.cwd());
+  anchorPaths(plain, process.cwd());
   return parseRecipe(plain);
 }
 
@@ -119,10 +120,8 @@ export function resolveEnvironment(nameOrFile: string): Recipe['environment'] {
  * @throws ConfigError `RECIPE_INVALID` naming every unknown, missing or bad field
  */
 export function parseRecipe(plain: unknown): Recipe {
-  const recipe = plainToInstance(Recipe, requireRecord(plain));
-  if (isRecord(recipe.engine)) removeNulls(recipe.engine);
-  const endpoint = isRecord(recipe.collection) ? recipe.collection.endpoint : undefined;
-  if (isRecord(endpoint)) removeNulls(endpoint, ADDRESS_FIELDS);
+  const recipe = plainToInstance(Recipe, withPresentFields(requireRecord(plain)));
+  removeNulls(recipe);
   const errors = validateSync(recipe, { whitelist: true, forbidNonWhitelisted: true });
   const problems = [...listProblems(recipe), ...errors.flatMap((error) => describe(error, ''))];
   if (problems.length === 0) problems.push(...crossFieldProblems(recipe));
@@ -130,11 +129,6 @@ export function parseRecipe(plain: unknown): Recipe {
   const others = problems.length - MAX_PROBLEMS;
   const shown = [...problems.slice(0, MAX_PROBLEMS), ...(others > 0 ? [`and ${others} more faults`] : [])];
   throw invalid(`Invalid recipe: ${shown.join('; ')}`);
-}
-
-/** Null stands for an absent field where it has no meaning of its own, so that an assignment can take a field away. */
-function removeNulls(section: PlainObject, fields: readonly string[] = Object.keys(section)): void {
-  for (const field of fields) if (section[field] === null) Reflect.deleteProperty(section, field);
 }
 
 /** Whether it is a whole recipe; the runs of `play`, for example, keep what they were asked for in its place. */
@@ -148,28 +142,7 @@ export function isRecipe(plain: unknown): boolean {
   }
 }
 
-/** SHA-256 over the recipe's canonical JSON (keys sorted), hex: without its engine and its division into processes, so that a run of it may go on with others. */
-export function recipeHash(recipe: Recipe): string {
-  return hashOf(withoutMeans(recipe));
-}
-
-/** As `recipeHash`, of the recipe as its user wrote it: runs of one request have it in common, also when their data has grown since. */
-export function requestHash(recipe: Recipe): string {
-  return hashOf(withoutMeans(withoutContents(recipe)));
-}
-
-function withoutMeans(recipe: object): object {
-  const { engine: _, process: __, ...others } = recipe as Pick<Recipe, 'engine' | 'process'>;
-  return others;
-}
-
-function hashOf(recipe: object): string {
-  return createHash('sha256')
-    .update(JSON.stringify(sortKeys(recipe)))
-    .digest('hex');
-}
-
-function loadPlain(nameOrFile: string): PlainObject {
+function loadPlain(nameOrFile: string, { warn }: Pick<RecipeOverrides, 'warn'>): PlainObject {
   const create = recipes[nameOrFile];
   if (create) return create() as unknown as PlainObject;
   if (!isRecipeFile(nameOrFile)) {
@@ -178,18 +151,16 @@ function loadPlain(nameOrFile: string): PlainObject {
       `Unknown recipe "${showText(nameOrFile)}"; use one of ${Object.keys(recipes).join(', ')}, or the path of a .json or .jsonc file`,
     );
   }
-  return loadFile(nameOrFile);
+  return loadFile(nameOrFile, { warn });
 }
 
 /** The fields of a JSON file, with the paths in them made absolute. */
-function loadFile(path: string): PlainObject {
-  const plain = requireRecord(parseRecipeFile(path));
+function loadFile(path: string, { warn }: Pick<RecipeOverrides, 'warn'>): PlainObject {
+  const plain = withPresentFields(requireRecord(parseRecipeFile(path)), warn);
   delete plain.$schema; // Names the JSON Schema for editors and is no part of the recipe.
   const directory = dirname(resolve(path));
-  anchorModules(plain, directory);
-  anchorModel(plain, directory);
-  anchorEngine(plain, directory);
-  anchorTasks(plain, directory);
+  anchorPaths(plain, directory);
+  anchorRewards(plain, directory);
   return plain;
 }
 
@@ -199,64 +170,6 @@ function mergeFields(target: PlainObject, fields: PlainObject): void {
     const current = target[name];
     if (isRecord(current) && isRecord(value)) mergeFields(current, value);
     else target[name] = value;
-  }
-}
-
-/** Paths of modules become absolute, since a run is trained, replayed and scored from other directories. */
-function anchorModules(plain: PlainObject, directory: string): void {
-  if (isRecord(plain.environment)) anchorEnvironment(plain.environment, directory);
-  if (isRecord(plain.agent)) anchorAgent(plain.agent, directory);
-  const components = isRecord(plain.reward) ? plain.reward.components : undefined;
-  if (!Array.isArray(components)) return;
-  for (const component of components as unknown[]) {
-    if (isRecord(component) && typeof component.module === 'string') {
-      component.module = resolve(directory, component.module);
-    }
-  }
-}
-
-function anchorAgent(agent: PlainObject, directory: string): void {
-  for (const field of ['module', 'formatModule']) {
-    const path = agent[field];
-    if (typeof path === 'string') agent[field] = resolve(directory, path);
-  }
-}
-
-/** The module's path and the folder in which servers start. */
-function anchorEnvironment(environment: PlainObject, directory: string): void {
-  const { module, server } = environment;
-  if (typeof module === 'string') environment.module = resolve(directory, module);
-  if (!isRecord(server) || !Array.isArray(server.command)) return;
-  server.directory = resolve(directory, typeof server.directory === 'string' ? server.directory : '.');
-}
-
-/** The paths of the model, of its adapters, of its critic and of its teacher become absolute, for the same reason. */
-function anchorModel({ policy, distillation }: PlainObject, directory: string): void {
-  const teacher = isRecord(distillation) ? distillation.teacher : undefined;
-  if (isRecord(teacher) && typeof teacher.model === 'string' && teacher.model !== '')
-    teacher.model = resolve(directory, teacher.model);
-  if (!isRecord(policy)) return;
-  for (const field of ['model', 'adapter', 'critic']) {
-    const path = policy[field];
-    if (typeof path === 'string' && path !== '') policy[field] = resolve(directory, path);
-  }
-}
-
-/** The paths of the worker's Python and of its token; a Python without a slash is a program of the path. */
-function anchorEngine({ engine }: PlainObject, directory: string): void {
-  if (!isRecord(engine)) return;
-  const { python, tokenFile } = engine;
-  if (typeof python === 'string' && python.includes('/')) engine.python = resolve(directory, python);
-  if (typeof tokenFile === 'string' && tokenFile !== '') engine.tokenFile = resolve(directory, tokenFile);
-}
-
-/** The paths of task files become absolute, since collectors read them from other directories. */
-function anchorTasks({ tasks }: PlainObject, directory: string): void {
-  if (!isRecord(tasks)) return;
-  for (const split of ['train', 'validation', 'test']) {
-    const files = tasks[split];
-    if (!Array.isArray(files)) continue;
-    tasks[split] = files.map((file: unknown) => (typeof file === 'string' ? resolve(directory, file) : file));
   }
 }
 
@@ -278,7 +191,14 @@ function describe(
   prefix: string,
 ): string[] {
   const path = prefix + showText(property);
-  if ('whitelistValidation' in constraints) return [`unknown field "${path}"`];
+  if ('whitelistValidation' in constraints) {
+    const moved = movedPath(path);
+    return [
+      moved === null
+        ? `unknown field "${path}"`
+        : `${path}: is now ${moved}, which is given too; leave out ${path}`,
+    ];
+  }
   // Rules that share a message are one rule to the reader. Messages of class-validator begin with the field, which the path names.
   const rules = [...new Set(Object.values(constraints))].map((rule) =>
     rule.startsWith(`${property} `) ? rule.slice(property.length + 1) : rule,
@@ -333,14 +253,4 @@ function rewardProblems({ reward }: Recipe): string[] {
   } catch (error) {
     return [`reward.components: ${(error as Error).message}`];
   }
-}
-
-function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, entry]) => [key, sortKeys(entry)]),
-  );
 }

@@ -27,7 +27,7 @@ describe('checkRecipeMemory', () => {
     const [plain] = await trainerBytes();
     const [recomputed] = await trainerBytes('optimizer.recomputeLayers=true');
     expect(recomputed).toBeLessThan(plain);
-    const [withReference, worker] = await trainerBytes('loss.klCoefficient=0.1', 'optimizer.dataParallel=2');
+    const [withReference, worker] = await trainerBytes('loss.kl.coefficient=0.1', 'optimizer.dataParallel=2');
     // Nearly all weights are in 64 layers: attention with 4 heads of queries, 2 of keys and 2 of values, each 16 wide, and the output of
     // the 4; three matrices of the feed-forward layers. 4 bytes each.
     const weights = 4 * 64 * (12 * 16 * 8192 + 3 * 8192 * 32_768);

@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os';
-import { longestContext, needsValidator, type Recipe } from '@retrace/config';
+import { initialKlCoefficient, longestContext, needsValidator, type Recipe } from '@retrace/config';
 import { readEnvironment } from '@retrace/environment-sources';
 import {
   estimateGenerationMemory,
@@ -51,7 +51,7 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
   const slots = Math.min(collection.concurrentEpisodes, numEpisodes);
   const training = { passTokens, accumulates: true, recomputesLayers: optimizer.recomputeLayers };
   // Only the trainer itself evaluates the reference policy.
-  const keepsReference = loss.klCoefficient > 0 || Boolean(preference);
+  const keepsReference = initialKlCoefficient(loss) > 0 || Boolean(preference);
   const momentsOnDisk = recipe.compute?.optimizerOffload === 'disk';
   const trainer = estimateTrainingMemory(config, { ...training, keepsReference, momentsOnDisk });
   const collector = estimateGenerationMemory(config, {
@@ -130,8 +130,8 @@ export function adviceFor(recipe: Recipe, { roles }: RecipeMemory): string[] {
     ],
     [
       bytesOf('reference policy'),
-      recipe.loss.klCoefficient > 0
-        ? `set loss.klCoefficient to 0: the reference policy takes ${gibibytes(bytesOf('reference policy'))} GiB`
+      initialKlCoefficient(recipe.loss) > 0
+        ? `set loss.kl.coefficient to 0: the reference policy takes ${gibibytes(bytesOf('reference policy'))} GiB`
         : null,
     ],
     [

@@ -5,6 +5,7 @@ export const recipesCommand = () =>
     .description('list the built-in recipes, or print one as JSON as a start for your own')
     .argument('[name]', 'recipe to print')
     .option('--explain', 'print it with a comment on each field, as a .jsonc file')
+    .option('--all', 'print also the fields for experts that have their default')
     .option('--algorithms', 'list the algorithms that --algorithm takes')
     .action(async (name, _, command) => {
       await (await import('./print-recipes.js')).printRecipes(name, command.optsWithGlobals());

@@ -1,26 +1,35 @@
-import { explainRecipe, listAlgorithms, listRecipes, resolveRecipe } from '@retrace/config';
+import {
+  explainRecipe,
+  listAlgorithms,
+  listRecipes,
+  resolveRecipe,
+  withoutExpertDefaults,
+} from '@retrace/config';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
 import { renderTable } from '../../terminal/table.js';
 
 interface RecipesOptions extends CommonOptions {
+  readonly all?: true;
   readonly algorithms?: true;
   readonly explain?: true;
 }
 
 /**
- * Prints the recipe of that name as JSON, with comments where they are asked for, or the list of all recipes, or of all algorithms.
+ * Prints the recipe of that name as JSON, with comments where they are asked for, or the list of all recipes, or of all algorithms. Fields for experts that have
+ * their default are left out, unless all are asked for; a program that asks for JSON gets them all.
  *
  * @throws CliError `OPTION_INVALID` for comments on no recipe, or in JSON, which has none
  */
 export async function printRecipes(
   name: string | undefined,
-  { json, algorithms, explain }: RecipesOptions,
+  { json, all, algorithms, explain }: RecipesOptions,
 ): Promise<void> {
   if (explain === true) requireExplainable(name, json === true);
   if (name !== undefined) {
-    const text = JSON.stringify(resolveRecipe(name), null, 2);
-    console.log(explain === true ? await explainRecipe(JSON.parse(text) as object) : text);
+    const whole = JSON.parse(JSON.stringify(resolveRecipe(name))) as object;
+    const recipe = all === true || json === true ? whole : await withoutExpertDefaults(whole);
+    console.log(explain === true ? await explainRecipe(recipe) : JSON.stringify(recipe, null, 2));
     return;
   }
   const listed = algorithms === true ? listAlgorithms() : listRecipes();

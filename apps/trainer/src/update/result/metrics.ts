@@ -58,7 +58,7 @@ export function stepMetrics(
     ['train/clipFraction', outcome.clipFraction],
     ['train/approximateKl', outcome.approximateKl],
     ['train/kl', hasKlInLoss({ loss }) ? outcome.kl : Number.NaN],
-    ['train/klCoefficient', loss.adaptiveKl ? klCoefficient : Number.NaN],
+    ['train/klCoefficient', loss.kl?.adaptive ? klCoefficient : Number.NaN],
     ['train/entropyCoefficient', loss.entropyFloor ? entropyCoefficient : Number.NaN],
     ...(guard ? guardMetrics({ optimizer }, guard) : []),
   ];

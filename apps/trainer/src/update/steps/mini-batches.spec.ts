@@ -76,6 +76,13 @@ describe('mini-batches', () => {
     expect(batches.map((batch) => batch.length)).toEqual([275, 275, 275, 275]);
   });
 
+  it('are the whole batch where no size is asked for', () => {
+    const columns = columnsOf(Array.from({ length: 5 }, () => ({ length: 3, trained: 2 })));
+    const order = shuffledSequences(columns, new Pcg32(1));
+    expect(splitSequences(columns, order, {})).toEqual([order]);
+    expect(splitSequences(columns, order, { miniBatchSequences: null })).toEqual([order]);
+  });
+
   it('have about as many sequences as asked for, however long they are', () => {
     const columns = columnsOf(Array.from({ length: 30 }, (_, s) => ({ length: 9, trained: 1 + (s % 8) })));
     const order = shuffledSequences(columns, new Pcg32(1));

@@ -26,7 +26,7 @@ export function shuffledSequences(
   return order;
 }
 
-/** Size of a mini-batch: a number of sequences, or without one a number of trained tokens. */
+/** Size of a mini-batch: a number of sequences, or without one a number of trained tokens; without either it is the whole batch. */
 export type MiniBatchSize = Pick<OptimizerRecipe, 'miniBatchActionTokens' | 'miniBatchSequences'>;
 
 /**
@@ -36,7 +36,7 @@ export type MiniBatchSize = Pick<OptimizerRecipe, 'miniBatchActionTokens' | 'min
 export function splitSequences(
   { sequenceActionOffsets, trainedMask }: Pick<UpdateColumns, 'sequenceActionOffsets' | 'trainedMask'>,
   order: Int32Array,
-  { miniBatchActionTokens, miniBatchSequences }: MiniBatchSize,
+  { miniBatchActionTokens = Infinity, miniBatchSequences }: MiniBatchSize,
 ): Int32Array[] {
   if (typeof miniBatchSequences === 'number') {
     return splitEvenly(order, new Array<number>(order.length).fill(1), miniBatchSequences);
@@ -54,6 +54,7 @@ export function splitSequences(
  * even as whole items allow.
  *
  * @param counts of the items, in that order
+ * @param wanted Infinity for a single run
  */
 export function splitEvenly(order: Int32Array, counts: readonly number[], wanted: number): Int32Array[] {
   const total = counts.reduce((sum, count) => sum + count, 0);

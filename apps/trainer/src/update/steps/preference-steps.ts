@@ -177,7 +177,7 @@ async function evaluatePairs(
 function splitPairs(
   { batch, pairs }: PairedTokens,
   order: Int32Array,
-  { miniBatchActionTokens, miniBatchSequences }: MiniBatchSize,
+  { miniBatchActionTokens = Infinity, miniBatchSequences }: MiniBatchSize,
 ): Int32Array[] {
   if (typeof miniBatchSequences === 'number') {
     return splitEvenly(order, new Array<number>(order.length).fill(2), miniBatchSequences);

@@ -1,5 +1,11 @@
 import { getPolicyLoss } from '@retrace/algorithms';
-import { policyLossOptions, type OptimizerRecipe, type PreferenceRecipe, type Recipe } from '@retrace/config';
+import {
+  initialKlCoefficient,
+  policyLossOptions,
+  type OptimizerRecipe,
+  type PreferenceRecipe,
+  type Recipe,
+} from '@retrace/config';
 import type { StepLoss } from '../../engine/update-engine.js';
 import type { CriticPass, StepOptions } from './optimizer-steps.js';
 import type { PreferenceStepOptions } from './preference-steps.js';
@@ -160,7 +166,7 @@ function criticLearningRateOf(recipe: Recipe, updateNumber: number): number | nu
 }
 
 export function hasKlInLoss({ loss }: Pick<Recipe, 'loss'>): boolean {
-  return loss.klIn !== 'reward' && loss.klCoefficient > 0;
+  return loss.kl?.in !== 'reward' && initialKlCoefficient(loss) > 0;
 }
 
 /** Options that the losses of all updates share. */
@@ -173,10 +179,10 @@ function regularizers({
   'valueClip' | 'klEstimator' | 'klStraightThrough' | 'klBiasCorrection' | 'temperature' | 'recordsTokens'
 > {
   return {
-    valueClip: loss.valueClip,
-    klEstimator: loss.klEstimator,
-    klStraightThrough: loss.klStraightThrough ?? false,
-    klBiasCorrection: loss.klBiasCorrection ?? false,
+    valueClip: loss.valueClip ?? null,
+    klEstimator: loss.kl?.estimator ?? 'k3',
+    klStraightThrough: loss.kl?.straightThrough ?? false,
+    klBiasCorrection: loss.kl?.biasCorrection ?? false,
     temperature: collection.temperature,
     recordsTokens: updateTokens ?? false,
   };
