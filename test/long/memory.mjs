@@ -28,6 +28,9 @@ const session = startRetrace([
   String(port),
   '--data-dir',
   directory.path,
+  // Tensors are counted by process, and those of validations come and go.
+  '--set',
+  'process.colocateValidator=false',
 ]);
 await session.waitFor(/update 1 /, 300_000);
 

@@ -49,7 +49,7 @@ interface RolloutRole {
   /** Null keeps events in memory while the log is unavailable. */
   readonly spoolDirectory: string | null;
   /** Where the trainer is in the same process. */
-  readonly shared?: SharedParts;
+  readonly shared?: Pick<SharedParts, 'log' | 'known'>;
   readonly work: (parts: RolloutParts) => Promise<void>;
 }
 

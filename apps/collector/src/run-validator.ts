@@ -6,12 +6,12 @@ import { Validator, type Evaluation, type ValidatorOptions } from './validation/
 /**
  * Validates and tests the policies of one run until the run ends, or until the process is asked to stop.
  *
- * @param shared where the trainer is in the same process: then nothing is validated before the first update, since training would wait
+ * @param shared where the trainer is in the same process
  */
 export async function runValidator(
   config: ValidatorConfig,
   supervised: Supervised,
-  shared?: SharedParts,
+  shared?: Pick<SharedParts, 'log' | 'known'>,
 ): Promise<void> {
   const { runId, spool } = config;
   await runRolloutRole(config, {
@@ -23,8 +23,7 @@ export async function runValidator(
     work: async (parts) => {
       const { detail, onValidated } = await serveMetrics(config, parts);
       supervised.send({ type: 'ready', detail: `${parts.backendReason}${detail}` });
-      const afterUpdate = shared !== undefined;
-      await new Validator({ ...parts, afterUpdate, onStarted: logStart, onValidated }).run();
+      await new Validator({ ...parts, onStarted: logStart, onValidated }).run();
     },
   });
 }

@@ -209,7 +209,8 @@ export function colocatedRole({
 }: TrainerRoleOptions & { readonly validates: boolean }): RoleDefinition {
   const variables = {
     ...trainerVariables(options, engine),
-    RETRACE_COLOCATE_VALIDATOR: validates ? ('on' as const) : undefined,
+    // Also hides one that this process inherited.
+    RETRACE_COLOCATE_VALIDATOR: validates ? ('on' as const) : ('off' as const),
   };
   return runRole(COLOCATED, installation.program('colocated'), options, variables);
 }

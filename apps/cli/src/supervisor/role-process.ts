@@ -75,7 +75,8 @@ export class RoleProcess {
     createInterface({ input: stream }).on('line', (line) => {
       if (line.trim() === '') return;
       const entry = parseLogLine(this.options.role, line, level);
-      if (stream === this.child.stderr && readsLikeSentence(entry.message)) this.lastSentence = entry.message;
+      const isLast = stream === this.child.stderr && entry.level !== 'debug';
+      if (isLast && readsLikeSentence(entry.message)) this.lastSentence = entry.message;
       this.options.log.write(entry);
     });
   }

@@ -39,15 +39,6 @@ describe('nextValidation', () => {
     expect(nextValidation(story.run, recipe)).toMatchObject(tests(5));
   });
 
-  it('waits for the first update where training would wait for the validation', () => {
-    const afterUpdate = { afterUpdate: true };
-    const story = new Story().published(0);
-    expect(nextValidation(story.run, recipeWith(), afterUpdate)).toEqual({ kind: 'wait' });
-    expect(nextValidation(story.run, recipeWith())).toMatchObject(validates(0));
-    story.closed('a').planned(0, ['a']).applied(0);
-    expect(nextValidation(story.run, recipeWith(), afterUpdate)).toMatchObject(validates(0));
-  });
-
   it('leaves the first version out where evaluation.beforeTraining is false, and still validates the last', () => {
     const recipe = recipeWith('evaluation.beforeTraining=false');
     const story = new Story().published(0);

@@ -16,20 +16,13 @@ export type ValidatorTask =
 /**
  * Validates every version that is due, in order, however far training has gone on meanwhile; then tests, and ends the run. Where training
  * stopped early, the version with the best validation is tested.
- *
- * @param afterUpdate waits for the run's first update
  */
-export function nextValidation(
-  run: RunState,
-  recipe: Recipe,
-  { afterUpdate = false }: { readonly afterUpdate?: boolean } = {},
-): ValidatorTask {
+export function nextValidation(run: RunState, recipe: Recipe): ValidatorTask {
   if (run.ended) return { kind: 'finished' };
   const { numValidationEpisodes, numTestEpisodes } = recipe.evaluation;
   const plateau = validationPlateau(run.validationSuccess, recipe);
   if (plateau === null) {
     const policy = dueForValidation(run, recipe).at(0);
-    if (policy && afterUpdate && run.updates.lastUpdate === null) return { kind: 'wait' };
     if (policy) return { kind: 'evaluate', split: 'validation', numTasks: numValidationEpisodes, policy };
     const { latest } = run.policies;
     if (latest === null || !isLast(latest, recipe)) return { kind: 'wait' };

@@ -16,8 +16,6 @@ const DEFAULT_TARGETS = [0.5, 0.9];
 export type Evaluation = Extract<ValidatorTask, { kind: 'evaluate' }>;
 
 export interface ValidatorOptions extends Rollouts {
-  /** Whether the first version waits until the run has an update (default: it does not). */
-  readonly afterUpdate?: boolean;
   /** Called before the first episode of a version, once its weights are loaded. */
   readonly onStarted?: (evaluation: Evaluation) => void;
   /** Called for every version whose figures are in the log. */
@@ -57,10 +55,10 @@ export class Validator {
   }
 
   private async work(): Promise<void> {
-    const { control, signal, recipe, runId, afterUpdate } = this.options;
+    const { control, signal, recipe, runId } = this.options;
     while (!signal.aborted) {
       await control.catchUp();
-      const task = nextValidation(this.view, recipe, { afterUpdate });
+      const task = nextValidation(this.view, recipe);
       switch (task.kind) {
         case 'finished':
           return;

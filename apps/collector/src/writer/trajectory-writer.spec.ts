@@ -54,6 +54,15 @@ function gatedLog() {
 }
 
 describe('TrajectoryWriter', () => {
+  it('gives others the thread between turns even where nothing waits', async () => {
+    const writer = await TrajectoryWriter.open(gatedLog().log);
+    let hadTurn = false;
+    void setImmediate().then(() => (hadTurn = true));
+    await writer.betweenTurns();
+    expect(hadTurn).toBe(true);
+    await writer.close();
+  });
+
   it('keeps events of one partition together and in order, and hands them over when they have waited', async () => {
     const { log, appends } = gatedLog();
     const writer = await TrajectoryWriter.open(log, { lingerMs: 0 });

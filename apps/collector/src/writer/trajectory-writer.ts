@@ -149,7 +149,8 @@ export class TrajectoryWriter {
       if (queue.hasMemory && queue.sinceMs <= due) this.start(partition);
     });
     this.overflow.spill();
-    if (this.memoryBytes > 0) await setImmediate();
+    // Also where nothing waits: a generated token lets nobody else use the thread, which a trainer may share.
+    await setImmediate();
     const { maxMemoryBytes = DEFAULT_MAX_MEMORY_BYTES } = this.options;
     const isTooMuch = (): boolean => this.memoryBytes > maxMemoryBytes;
     // Nearly always there is nothing to wait for, and a failure to throw is rarer still.

@@ -39,10 +39,13 @@ describe('isColocated', () => {
 });
 
 describe('isValidatorColocated', () => {
-  it('is so on a machine with few processors, where trainer and collector are one process', () => {
+  it('is so on a machine with few processors, where trainer and collector are one process and the environment is built in', () => {
     expect(isValidatorColocated(recipeOf(), 1, 2)).toBe(true);
     expect(isValidatorColocated(recipeOf(), 1, 3)).toBe(false);
     expect(isValidatorColocated(recipeOf('process.colocate=false'), 1, 1)).toBe(false);
+    const module = `environment=${JSON.stringify({ module: './mine.js' })}`;
+    expect(isValidatorColocated(recipeOf(module), 1, 2)).toBe(false);
+    expect(isValidatorColocated(recipeOf(module, 'process.colocateValidator=true'), 1, 2)).toBe(true);
     const none = ['evaluation.everyUpdates=0', 'evaluation.numTestEpisodes=0'];
     expect(isValidatorColocated(recipeOf(...none), 1, 1)).toBe(false);
   });

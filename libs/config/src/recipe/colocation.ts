@@ -16,11 +16,16 @@ function takeTurns({ collection, sampler, ...recipe }: Recipe): boolean {
   return !collection.endpoint && engineOf(recipe).kind === 'tensorflow';
 }
 
-/** Up to so many processors, the one process of a run also validates. */
+/** Up to so many processors, the process of a small policy also validates. */
 const FEW_PROCESSORS = 2;
 
 /** Whether the process that is trainer and collector of a run is its validator too, on a machine with so many processors. */
 export function isValidatorColocated(recipe: Recipe, numCollectors: number, numProcessors: number): boolean {
   if (!isColocated(recipe, numCollectors) || !needsValidator(recipe)) return false;
-  return recipe.process?.colocateValidator ?? numProcessors <= FEW_PROCESSORS;
+  return recipe.process?.colocateValidator ?? (numProcessors <= FEW_PROCESSORS && isSmall(recipe));
+}
+
+/** Whether the policy begins with random weights and plays a built-in environment, so that its validations are short and share no state with rounds. */
+function isSmall({ policy, environment, tasks }: Recipe): boolean {
+  return !policy?.model && typeof environment === 'string' && !tasks;
 }

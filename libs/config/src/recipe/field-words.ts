@@ -471,7 +471,7 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
   'process.colocate':
     'Whether trainer and collector are one process, with one set of weights: the collector gets the next policy before its files are written. Without it, where they work one after the other: `collection.maxStaleness` is 0, one collector samples in its own process, and the engine is TensorFlow.js.',
   'process.colocateValidator':
-    'Whether the process that is trainer and collector also validates: it starts no second TensorFlow and reads no weights from files, and training waits while it plays. Without it: on a machine with at most two processors, where a process of its own would take more from training than it spares.',
+    'Whether the process that is trainer and collector also validates, from the first update on: it starts no second TensorFlow. Training and validation then take turns. It has no effect where trainer and collector are two processes. Without it: on a machine with at most two processors, for a policy that begins with random weights in a built-in environment.',
   checkpoint: 'Which weights and optimizer states are kept.',
   'checkpoint.weights': 'Which versions keep their weights; null keeps those of every version.',
   'checkpoint.weights.keepLast':

@@ -10,8 +10,9 @@ export class ProcessRecipe {
   @IsOptional() @IsBoolean() readonly colocate?: boolean;
 
   /**
-   * Whether the process that is trainer and collector also validates: it starts no second TensorFlow and reads no weights from files, and training waits while it plays.
-   * Without it: on a machine with at most two processors, where a process of its own would take more from training than it spares.
+   * Whether the process that is trainer and collector also validates, from the first update on: it starts no second TensorFlow. Training and validation then take turns.
+   * It has no effect where trainer and collector are two processes. Without it: on a machine with at most two processors, for a policy that begins with random weights
+   * in a built-in environment.
    */
   @Advanced() @IsOptional() @IsBoolean() readonly colocateValidator?: boolean;
 }
