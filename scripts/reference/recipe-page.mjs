@@ -167,7 +167,7 @@ function table(fields, example) {
 }
 
 function row(field, example) {
-  const { name, description, defaultValue, nested, orName } = field;
+  const { name, description, nested, orName } = field;
   const value = (nested && !orName) || example === undefined ? '' : code(JSON.stringify(example));
   const cells = [
     code(name),

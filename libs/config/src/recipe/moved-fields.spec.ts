@@ -154,7 +154,7 @@ describe('a field of the KL in its former place', () => {
     ).toThrow('loss.klIn: is now loss.kl.in, which is given too; leave out loss.klIn');
   });
 
-  it.each([null, 0.1, []])('is refused beside a kl that is no object: %j', (kl) => {
+  it.each([null, 0.1, 'none'])('is refused beside a kl that is no object: %j', (kl) => {
     expect(() => resolveRecipe(write({ ...plain, loss: { ...loss, klIn: 'loss', kl } }))).toThrow(
       'loss.klIn: is now loss.kl.in',
     );

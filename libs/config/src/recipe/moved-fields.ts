@@ -11,7 +11,7 @@ export const KL_FIELDS = {
   klBiasCorrection: 'biasCorrection',
 } as const;
 
-/** What every recipe had before the KL was an object. */
+/** The KL of a recipe that says nothing of it, as runs recorded it before the KL was an object. */
 const NO_KL = { coefficient: 0, estimator: 'k3' } as const;
 
 /**
