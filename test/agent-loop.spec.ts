@@ -211,7 +211,7 @@ describe('a run with the section agent', () => {
       );
       await run.close();
       expect(() => recipeWith({ formatModule: formatModule(), format: 'react', strict: false })).toThrow(
-        'agent.format: got "react", must be absent with formatModule, which reads turns by itself; agent.strict: got false, must be absent',
+        'agent.format: got "react", must be absent with agent.formatModule, which reads turns by itself; agent.strict: got false, must be absent',
       );
     });
   });

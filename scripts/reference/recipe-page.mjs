@@ -16,8 +16,8 @@ an editor that knows JSON Schema checks and completes it:
 \`\`\`
 
 One rule holds for all fields. A field that is absent has its default; only fields without a sensible default are required. Null turns a
-feature off, or where the text says so follows another field; where it says nothing of null, null is the same as absent. The last column is
-the value in \`frozen-lake-ppo\`, the default recipe. Rules between fields (an estimator that needs a critic, a loss that doesn't fit a correction) are checked when the
+feature off, or where the text says so follows another field; where it says nothing of null, null is the same as absent, and where the default is
+"never null", null is refused. The last column is the value in \`frozen-lake-ppo\`, the default recipe. Rules between fields (an estimator that needs a critic, a loss that doesn't fit a correction) are checked when the
 recipe is read; [algorithms](../algorithms.md) names them. Lengths are in tokens, logprobs and KL in nats.
 
 The sections are in the order in which one reads a paper: task, policy, rollout, reward, advantage, loss, optimizer, evaluation, and then how
@@ -96,7 +96,7 @@ const SECTIONS = [
     title: 'Engine and processes',
     fields: ['engine', 'compute', 'process'],
     words:
-      "What computes, and where. These fields change speed and memory; `engine` and `process` are no part of a recipe's hash.",
+      "What computes, and where. These fields change speed and memory, and results by no more than rounding, which in 16 bits (`engine.precision`, `compute.matMulPrecision`) is coarse; `engine` and `process` are no part of a recipe's hash.",
   },
   {
     title: 'Checkpoints and monitors',
@@ -167,16 +167,23 @@ function table(fields, example) {
 }
 
 function row(field, example) {
-  const { name, description, defaultValue, nested, orName } = field;
+  const { name, description, nested, orName } = field;
   const value = (nested && !orName) || example === undefined ? '' : code(JSON.stringify(example));
   const cells = [
     code(name),
     [valueText(valueSchema(field)), unitOf(field)].filter(Boolean).join(' '),
     description,
-    defaultValue ? code(defaultValue) : isRequired(field) ? 'required' : 'none',
+    defaultText(field),
     value,
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+/** The default; a field without `@IsOptional` has it in its class, which takes no null in its place. */
+function defaultText(field) {
+  const { defaultValue, isOptional } = field;
+  if (defaultValue) return isOptional ? code(defaultValue) : `${code(defaultValue)}, never null`;
+  return isRequired(field) ? 'required' : 'none';
 }
 
 /** The unit of a number's bounds: "tokens". */

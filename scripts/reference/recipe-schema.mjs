@@ -93,6 +93,7 @@ function fieldSchema(className, field) {
     description,
     ...(defaultValue !== undefined && { default: JSON.parse(defaultValue) }),
     ...(SUGGESTIONS[`${className}.${name}`] && { examples: SUGGESTIONS[`${className}.${name}`] }),
-    ...(field.isNullable ? { anyOf: [schema, { type: 'null' }] } : schema),
+    // Null is the same as absent where it has no meaning of its own.
+    ...(field.isOptional ? { anyOf: [schema, { type: 'null' }] } : schema),
   };
 }

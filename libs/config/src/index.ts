@@ -86,7 +86,7 @@ export {
 } from './resolve/resolve-recipe.js';
 export { type DeclaredField, declaredFields } from './recipe/declared-fields.js';
 export { recipeHash, requestHash } from './resolve/recipe-hash.js';
-export { withPresentFields } from './recipe/moved-fields.js';
+export { KL_FIELDS, withPresentFields } from './recipe/moved-fields.js';
 export { recordedRecipe } from './resolve/recorded-recipe.js';
 export { whatIfRecipe } from './resolve/what-if-recipe.js';
 export { recipeDifferences, type RecipeDifference } from './recipe/recipe-differences.js';

@@ -305,9 +305,18 @@ describe('annotations of a run', () => {
 describe('the seeds of a recipe', () => {
   it('are the runs of it that differ by nothing else, but how they are computed', async () => {
     const startedAtUs = NOW_US - 2 * HOUR_US;
-    const first = { ...(recipe as object), seed: 1, optimizer: { learningRate: 1e-3 }, engine: null };
+    const loss = { policyLoss: 'ppo', horizon: null, kl: { coefficient: 0.1, estimator: 'k3', in: 'loss' } };
+    const advantage = { estimator: 'grpo', options: {} };
+    const optimizer = { learningRate: 1e-3 };
+    const first = { ...(recipe as object), seed: 1, optimizer, engine: null, loss, advantage };
+    const formerLoss = { klCoefficient: 0.1, klIn: 'loss', klEstimator: 'k3', adaptiveKl: null };
     const others = {
       'seed 2': { ...first, seed: 2, engine: { kind: 'torch' } },
+      'seed 3, before the KL was an object': {
+        ...{ ...first, seed: 3, loss: { policyLoss: 'ppo', ...formerLoss } },
+        advantage: { ...advantage, shuffle: false },
+      },
+      'another KL': { ...first, seed: 4, loss: { ...loss, kl: { ...loss.kl, coefficient: 0.2 } } },
       'another learning rate': { ...first, optimizer: { learningRate: 2e-3 } },
       'another name': first,
     };
@@ -318,9 +327,11 @@ describe('the seeds of a recipe', () => {
     await fixture.storeHasCaughtUp();
     const seedsOf = async (runId = newRunId()) =>
       (await pageOf(`seedsOf=${runId}`)).items.map((run) => run.runId).sort();
-    const both = [ids.get('seed 1'), ids.get('seed 2')].sort();
-    expect(await seedsOf(ids.get('seed 1'))).toEqual(both);
-    expect(await seedsOf(ids.get('seed 2'))).toEqual(both);
+    const seeds = ['seed 1', 'seed 2', 'seed 3, before the KL was an object']
+      .map((key) => ids.get(key))
+      .sort();
+    expect(await seedsOf(ids.get('seed 1'))).toEqual(seeds);
+    expect(await seedsOf(ids.get('seed 2'))).toEqual(seeds);
     expect(await seedsOf(ids.get('another name'))).toEqual([ids.get('another name')]);
     expect(await seedsOf(ids.get('support agent'))).toEqual([]);
     expect(await seedsOf()).toEqual([]);

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { KL_FIELDS } from '@retrace/config';
 import type { ControlEventKind } from '@retrace/trajectory';
 import { ControlChanges, type DependsOn } from '../store/control-changes.js';
 import { KeptOfAllRuns } from '../store/kept-of-all-runs.js';
@@ -39,9 +40,21 @@ export interface RunDetails {
   readonly codeVersion: string;
 }
 
-/** A recipe but for its seed, and for the means that no recipe's hash has (`recipeHash` of `@retrace/config`). */
-const RECIPE_OF_ANY_SEED = `arraySort(arrayFilter(
-    field -> field.1 NOT IN ('seed', 'engine', 'process'), JSONExtractKeysAndValuesRaw(recipe)))`;
+const namesIn = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ');
+/** Fields of `loss` and `advantage` with what every recipe had there while the KL was six fields of `loss`; one of today may leave them out. */
+const FILLED_IN = `('loss.kl.coefficient', '0'), ('loss.kl.estimator', '"k3"'), ('advantage.shuffle', 'false')`;
+
+/**
+ * A recipe but for its seed, and for the means that no recipe's hash has (`recipeHash` of `@retrace/config`): its sections, and in their place the fields of
+ * `loss` and `advantage`, so that one that was recorded before the KL was an object is as one of today.
+ */
+const RECIPE_OF_ANY_SEED = `arraySort(arrayConcat(
+    arrayFilter(field -> field.1 NOT IN ('seed', 'engine', 'process', 'loss', 'advantage'), JSONExtractKeysAndValuesRaw(recipe)),
+    arrayFilter(field -> field.2 != 'null' AND field.1 != 'loss.kl' AND field NOT IN (${FILLED_IN}), arrayConcat(
+      arrayMap(field -> ('advantage.' || field.1, field.2), JSONExtractKeysAndValuesRaw(recipe, 'advantage')),
+      arrayMap(field -> ('loss.kl.' || field.1, field.2), JSONExtractKeysAndValuesRaw(recipe, 'loss', 'kl')),
+      arrayMap(field -> ('loss.' || transform(field.1, [${namesIn(Object.keys(KL_FIELDS))}],
+        [${namesIn(Object.values(KL_FIELDS).map((name) => `kl.${name}`))}], field.1), field.2), JSONExtractKeysAndValuesRaw(recipe, 'loss'))))))`;
 
 /** Read from each whole recipe, which takes long in a store of many runs. */
 const ORIGINS = `hex(sipHash128(name, toString(${RECIPE_OF_ANY_SEED}))) AS seeds_key,

@@ -143,6 +143,6 @@ function unsupported(
 }
 
 function noReference(): TrainerError {
-  const what = 'loss.kl compares with a reference policy, and a recorded run has none';
+  const what = 'loss.kl.coefficient compares with a reference policy, and a recorded run has none';
   return new TrainerError('ENGINE_NEEDED', `${what}; must be 0`);
 }

@@ -1,5 +1,5 @@
 import { ConfigError } from '../config-error.js';
-import type { LossRecipe } from '../recipe/loss-recipe.js';
+import { KlRecipe, type LossRecipe } from '../recipe/loss-recipe.js';
 import type { Recipe } from '../recipe/recipe.js';
 import { showText } from '../recipe/show-value.js';
 
@@ -161,9 +161,9 @@ export function withAlgorithm(recipe: Recipe, name: string): Recipe {
   return { ...recipe, preference: null, ...PRESETS[name].parts(recipe) };
 }
 
-/** The KL term with a coefficient of 0, which keeps its other settings for the what-ifs of a run. */
+/** The KL term with a coefficient of 0, which keeps its other settings for the what-ifs of a run. Written also where there is none: hashes of runs have it. */
 function withoutKl({ loss: { kl } }: Recipe): Pick<LossRecipe, 'kl'> {
-  return { kl: kl && { ...kl, coefficient: 0, adaptive: null } };
+  return { kl: { ...(kl ?? new KlRecipe()), coefficient: 0, adaptive: null } };
 }
 
 function withCritic(

@@ -57,7 +57,10 @@ export function agentProblems(recipe: Recipe): string[] {
 function formatProblems(agent: AgentRecipe): string[] {
   if (agent.formatModule !== undefined) return [];
   const message = messageOf(() => agentSettings(agent));
-  return message === null ? [] : [`agent.format: ${message}`];
+  if (message !== null) return [`agent.format: ${message}`];
+  if (agent.toolsInChatTemplate && !agent.tools)
+    return ['"agent.tools" is required with agent.toolsInChatTemplate'];
+  return [];
 }
 
 function templateProblems(agent: AgentRecipe): string[] {

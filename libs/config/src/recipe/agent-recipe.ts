@@ -10,7 +10,7 @@ import {
   IsText,
   IsWholeNumberFrom,
 } from './field-rules.js';
-import { NotWith, OnlyWith } from './sibling-rules.js';
+import { NotWith } from './sibling-rules.js';
 
 const MAX_TEMPLATE = { maxLength: 100_000, minLength: 0 };
 const READS_TURNS = 'which reads turns by itself';
@@ -91,7 +91,6 @@ export class AgentRecipe {
   @Type(() => ToolRecipe)
   readonly tools?: readonly ToolRecipe[];
   /** Whether the model's chat template gets the tools, in its variable `tools`. @defaultValue false */
-  @OnlyWith('tools', '')
   @NotWith('formatModule', READS_TURNS)
   @Advanced()
   @IsOptional()

@@ -47,7 +47,10 @@ describe('sources of data', () => {
 
   it.each([
     [[source({ from: 'query' })], '"data.sources.0.query" is required where data.sources.0.from is "query"'],
-    [[source({ ...QUERY, run: 'x' })], 'data.sources.0.run: got "x", must be absent where from is "query"'],
+    [
+      [source({ ...QUERY, run: 'x' })],
+      'data.sources.0.run: got "x", must be absent where data.sources.0.from is "query"',
+    ],
     [[source({ from: 'own' }, { from: 'own' })], 'data.sources: got "own" more than once'],
     [
       [source(QUERY), 'loss.rolloutCorrection={"proximal":"interpolated"}'],
@@ -68,11 +71,14 @@ describe('a sampler', () => {
   it.each([
     [
       { rule: 'fifo', priorityExponent: 1 },
-      'sampler.priorityExponent: got 1, must be absent where rule is "fifo"',
+      'sampler.priorityExponent: got 1, must be absent where sampler.rule is "fifo"',
     ],
     [{ rule: 'prioritized', priority: 'loss' }, 'must be absoluteAdvantage, tdError or an object with "sql"'],
     [{ rule: 'prioritized', priority: 'tdError' }, 'there is no critic that could err'],
-    [{ rule: 'fifo', curriculum: {} }, 'must be absent where rule is "fifo"'],
+    [
+      { rule: 'fifo', curriculum: {} },
+      'sampler.curriculum: got {}, must be absent where sampler.rule is "fifo", whose order leaves nothing to favor',
+    ],
     [{ rule: 'fifo', maxResamplings: 2 }, 'sampler.maxResamplings: got 2, must be absent'],
     [{ rule: 'uniform', maxTimesSampled: 2 }, 'after one update a group is stale'],
     [

@@ -41,7 +41,7 @@ describe('a recipe with a teacher', () => {
       [
         'distillation.teacher={"endpoint": {"kind": "tinker", "url": "https://host/services/tinker", "model": "m", "timeoutMs": 5}}',
       ],
-      'distillation.teacher.endpoint.timeoutMs: got 5, must be absent where kind is "tinker"',
+      'distillation.teacher.endpoint.timeoutMs: got 5, must be absent where distillation.teacher.endpoint.kind is "tinker"',
     ],
     [
       [teacherAt('http://key@127.0.0.1:8000')],
@@ -79,7 +79,7 @@ describe('a recipe with a teacher', () => {
     ],
     [
       [`distillation.teacher.fingerprint=${'0'.repeat(64)}`],
-      /distillation\.teacher\.fingerprint: got "0+", must be absent without model/,
+      /distillation\.teacher\.fingerprint: got "0+", must be absent without distillation\.teacher\.model/,
     ],
   ])('is refused with %j', (assignments, message) => {
     expect(refusal(...assignments)).toThrow(message);

@@ -52,7 +52,7 @@ describe('the servers of collection.endpoint', () => {
     [
       'a number of servers that run',
       { urls: [FIRST], numServers: 2 },
-      'numServers: got 2, must be absent without command: it starts the servers',
+      'numServers: got 2, must be absent without collection.endpoint.command: it starts the servers',
     ],
     ['no servers', { command: COMMAND, numServers: 0 }, 'numServers: got 0'],
     ['65 servers', { command: COMMAND, numServers: 65 }, 'numServers: got 65'],

@@ -48,17 +48,17 @@ describe('the section engine', () => {
     [['engine.processes=2'], 'engine.kind'],
     [
       ['engine.kind=tensorflow', 'engine.processes=2'],
-      'engine.processes: got 2, must be absent where kind is "tensorflow"',
+      'engine.processes: got 2, must be absent where engine.kind is "tensorflow"',
     ],
     [[TORCH, 'engine.processes=0'], 'engine.processes: got 0'],
     [[TORCH, 'engine.url=host:8100'], 'engine.url: got "host:8100", must be http://host:port without a path'],
     [
       [TORCH, 'engine.url=http://host:8100', 'engine.processes=2'],
-      'engine.processes: got 2, must be absent with url, which names a worker that runs already',
+      'engine.processes: got 2, must be absent with engine.url, which names a worker that runs already',
     ],
     [
       [TORCH, 'engine.tokenFile=token'],
-      'must be absent without url: a worker that the trainer starts gets its own',
+      'must be absent without engine.url: it is for the server there, and a worker that the trainer starts gets its own',
     ],
     [
       [TORCH, 'optimizer.dataParallel=2'],
@@ -107,11 +107,11 @@ describe("verl's engine in the torch worker", () => {
   it.each([
     [
       [TORCH, 'engine.options={"fsdp_size":2}'],
-      'engine.options: got {"fsdp_size":2}, must be absent where backend is absent',
+      'engine.options: got {"fsdp_size":2}, must be absent where engine.backend is not "verl"',
     ],
     [
       ['engine.kind=tensorflow', 'engine.backend=verl'],
-      'engine.backend: got "verl", must be absent where kind is "tensorflow"',
+      'engine.backend: got "verl", must be absent where engine.kind is "tensorflow"',
     ],
     [
       VERL,

@@ -18,7 +18,7 @@ export class EngineRecipe {
   @IsLine({ maxLength: 2000 })
   readonly url?: string;
   /** File with the token that the worker at `url` was started with, or with the API key of the Tinker server; relative to the recipe file. */
-  @OnlyWith('url', 'a worker that the trainer starts gets its own')
+  @OnlyWith('url', 'it is for the server there, and a worker that the trainer starts gets its own')
   @IsOptional()
   @IsLine({ maxLength: 4096 })
   readonly tokenFile?: string;

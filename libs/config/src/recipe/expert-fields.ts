@@ -28,8 +28,8 @@ function shortenIn(value: unknown, path: string, defaults: Defaults): unknown {
   return isRecord(value) ? shorten(value, `${path}.`, defaults) : value;
 }
 
-/** An object without fields is one whose fields all have their default. */
+/** An object without fields is one whose fields all have their default; where the object's default is null, it turns something on all the same. */
 function isDefault(value: unknown, ofField: unknown): boolean {
-  const isEmpty = isRecord(value) && Object.keys(value).length === 0;
+  const isEmpty = isRecord(value) && ofField !== null && Object.keys(value).length === 0;
   return isEmpty || JSON.stringify(value) === JSON.stringify(ofField);
 }

@@ -460,14 +460,14 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
   'engine.offload': "Whether weights and moments are in the host's memory while they are not used.",
   'engine.shardedCheckpoints':
     "Whether each process of the worker writes its own rows of weights and moments, as files of their own, in place of one process that collects all. Every engine but verl's reads them, in any number of processes.",
-  compute: 'How the processes of a run compute.',
+  compute: 'How the processes of a run compute; null is the same as `{}`.',
   'compute.matMulPrecision':
     "Precision of matrix products. With `bfloat16`, TensorFlow rounds the factors on processors with AMX or AVX512-BF16; sums and weights stay float32, and the collector's and the trainer's logprobs of a token differ by that rounding.",
   'compute.optimizerOffload':
     "Where the optimizer's moments, 8 bytes for each trained number, are between steps: on the `device`, in the memory of the `host`, which is another one only where a GPU computes, or on `disk`, in the system's directory for temporary files. Results are the same.",
   'compute.referenceOffload':
     'Whether the weights of the reference policy leave memory between updates, and are read from the checkpoint again for each. Results are the same.',
-  process: 'How a run is divided into processes.',
+  process: 'How a run is divided into processes; null is the same as `{}`.',
   'process.colocate':
     'Whether trainer and collector are one process, with one set of weights: the collector gets the next policy before its files are written. Without it, where they work one after the other: `collection.maxStaleness` is 0, one collector samples in its own process, and the engine is TensorFlow.js.',
   'process.colocateValidator':
@@ -608,11 +608,11 @@ export const EXPERT_DEFAULTS: Readonly<Record<string, unknown>> = {
   'engine.recomputeLayers': null,
   'engine.offload': false,
   'engine.shardedCheckpoints': false,
-  compute: null,
+  compute: {},
   'compute.matMulPrecision': 'float32',
   'compute.optimizerOffload': 'device',
   'compute.referenceOffload': false,
-  process: null,
+  process: {},
   'process.colocate': null,
   'process.colocateValidator': null,
   'checkpoint.keepLast': 3,

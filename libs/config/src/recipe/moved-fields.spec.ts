@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recipeHash, requestHash } from '../resolve/recipe-hash.js';
-import { overrideRecipe, parseRecipe, resolveRecipe } from '../resolve/resolve-recipe.js';
+import { overrideRecipe, parseRecipe, resolvePlainRecipe, resolveRecipe } from '../resolve/resolve-recipe.js';
 import { plainAssignments } from './plain-overrides.js';
 import { recipeDifferences } from './recipe-differences.js';
 
@@ -16,9 +16,14 @@ interface Golden {
   readonly hashes: Readonly<Record<string, string>>;
 }
 
-const { recorded, hashes } = JSON.parse(
-  readFileSync(new URL('../../../../test/golden/recipes/before-kl-object.json', import.meta.url), 'utf8'),
-) as Golden;
+const golden = (name: string): unknown =>
+  JSON.parse(readFileSync(new URL(`../../../../test/golden/recipes/${name}`, import.meta.url), 'utf8'));
+const { recorded, hashes } = golden('before-kl-object.json') as Golden;
+const withoutKl = golden('without-kl.json') as {
+  readonly recipe: object;
+  readonly hashes: Readonly<Record<string, string>>;
+};
+const withNulls = golden('with-nulls.json') as { readonly file: object; readonly recipe: object };
 
 const MOVED = [
   ['klCoefficient', 'coefficient', 0.25],
@@ -63,6 +68,20 @@ it.each(Object.entries(hashes))(
   },
 );
 
+it.each(Object.entries(withoutKl.hashes))(
+  'a recipe without a KL has with the algorithm %s the hash that its runs recorded',
+  (algorithm, hash) => {
+    expect(recipeHash(resolvePlainRecipe(withoutKl.recipe, { algorithm }))).toBe(hash);
+  },
+);
+
+it('a recorded recipe with null where it says nothing is the recipe of its file today, and differs from it in no field', () => {
+  const ofFile = parseRecipe(withNulls.file);
+  expect(recipeHash(parseRecipe(withNulls.recipe))).toBe(recipeHash(ofFile));
+  expect(recipeDifferences(withNulls.recipe as Record<string, unknown>, ofFile)).toEqual([]);
+  expect(ofFile.agent).toEqual({ toolsInChatTemplate: false });
+});
+
 describe('a field of the KL in its former place', () => {
   let directory = '';
   beforeAll(() => {
@@ -106,6 +125,14 @@ describe('a field of the KL in its former place', () => {
     ]);
   });
 
+  it.each([
+    [{ 'loss.klIn': 'loss', 'loss.kl.in': 'reward' }, 'loss.kl.in'],
+    [{ 'loss.kl': null, 'loss.klCoefficient': 0.1 }, 'loss.kl'],
+    [{ 'loss.adaptiveKl': null, 'loss.kl.adaptive.target': 0.1 }, 'loss.kl.adaptive.target'],
+  ])('may not be overridden by a caller of the API beside its present one: %j', (overrides, other) => {
+    expect(() => plainAssignments(overrides)).toThrow(`and ${other} is given too; leave out loss.`);
+  });
+
   it('is merged from a file of overrides', () => {
     const overridesFile = write({ loss: { klCoefficient: 0.5 } });
     expect(resolveRecipe('frozen-lake-grpo', { overridesFile }).loss.kl).toMatchObject({
@@ -125,6 +152,12 @@ describe('a field of the KL in its former place', () => {
         write({ ...plain, loss: { ...loss, klIn: 'loss', kl: { coefficient: 1, in: 'reward' } } }),
       ),
     ).toThrow('loss.klIn: is now loss.kl.in, which is given too; leave out loss.klIn');
+  });
+
+  it.each([null, 0.1, 'none'])('is refused beside a kl that is no object: %j', (kl) => {
+    expect(() => resolveRecipe(write({ ...plain, loss: { ...loss, klIn: 'loss', kl } }))).toThrow(
+      'loss.klIn: is now loss.kl.in',
+    );
   });
 
   it('with a bad value is refused under its present name', () => {

@@ -1,5 +1,6 @@
 import { ConfigError } from '../config-error.js';
 import { isWordField } from './assign-field.js';
+import { movedPath } from './moved-fields.js';
 import { showText } from './show-value.js';
 
 /** Value that a caller of the API gives a field of a recipe. */
@@ -30,14 +31,23 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
  * @throws ConfigError `RECIPE_INVALID` naming the field, its value and the rule
  */
 export function plainAssignments(overrides: Readonly<Record<string, PlainValue>>): readonly string[] {
+  const fields = Object.keys(overrides);
   return Object.entries(overrides).map(([field, value]) => {
-    const rule = ruleBroken(field, value);
+    const rule = ruleBroken(field, value) ?? placeBroken(field, fields);
     if (rule !== null) {
       const shown = showText(JSON.stringify(value) ?? 'undefined');
       throw new ConfigError('RECIPE_INVALID', `overrides.${showText(field)}: got ${shown}, ${rule}`);
     }
     return `${field}=${JSON.stringify(value)}`;
   });
+}
+
+/** A field by its former path beside its present one, or beside an object in which either would be. */
+function placeBroken(field: string, fields: readonly string[]): string | null {
+  const present = movedPath(field);
+  const isIn = (inner: string, outer: string) => inner === outer || inner.startsWith(`${outer}.`);
+  const other = present === null ? undefined : fields.find((one) => isIn(one, present) || isIn(present, one));
+  return other === undefined ? null : `is now ${present}, and ${other} is given too; leave out ${field}`;
 }
 
 function ruleBroken(field: string, value: unknown): string | null {

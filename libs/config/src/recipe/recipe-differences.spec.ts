@@ -17,6 +17,22 @@ describe('recipeDifferences', () => {
     expect(recipeDifferences(first, first)).toEqual([]);
   });
 
+  it('finds none between an old record of a file without a KL and the file as it is read today', () => {
+    const { loss, advantage, ...others } = resolveRecipe('bandit-ppo', { assignments: ['loss.kl=null'] });
+    const { kl: _, ...plainLoss } = loss;
+    const old = {
+      ...others,
+      advantage: { ...advantage, shuffle: false },
+      loss: { ...plainLoss, klCoefficient: 0, klEstimator: 'k3' },
+    };
+    const today = { ...others, advantage, loss: plainLoss };
+    expect(recipeDifferences(old, today)).toEqual([]);
+    const weighed = { ...today, loss: { ...plainLoss, kl: { coefficient: 0.1 } } };
+    expect(recipeDifferences(old, weighed)).toEqual([
+      { field: 'loss.kl.coefficient', first: 0, second: 0.1 },
+    ]);
+  });
+
   it('takes a field that is left out for null, and compares lists of objects by their contents', () => {
     const components = [{ reward: 'goal', options: { success: 1 } }];
     expect(recipeDifferences({ a: null, components }, { b: null, components: [...components] })).toEqual([]);

@@ -1,4 +1,4 @@
-import { withPresentFields } from './moved-fields.js';
+import { inPresentShape } from './moved-fields.js';
 import { isRecord, type PlainObject } from './plain-object.js';
 import type { Recipe } from './recipe.js';
 
@@ -14,13 +14,13 @@ export interface RecipeDifference {
 /**
  * The fields in which two recipes differ, in the order of the first recipe's fields, then of those that only the second has. Objects are compared
  * field by field, lists as a whole. A field that is null and one that is left out count as equal, since null is what leaving out means. A field in its
- * former place is compared as the one that it is now.
+ * former place is compared as the one that it is now, and a recipe without a KL as one with a coefficient of 0.
  */
 export function recipeDifferences(
   first: Recipe | Readonly<Record<string, unknown>>,
   second: Recipe | Readonly<Record<string, unknown>>,
 ): RecipeDifference[] {
-  return differencesOf(withPresentFields(first as PlainObject), withPresentFields(second as PlainObject), '');
+  return differencesOf(inPresentShape(first as PlainObject), inPresentShape(second as PlainObject), '');
 }
 
 function differencesOf(

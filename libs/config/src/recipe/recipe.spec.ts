@@ -82,10 +82,19 @@ describe('a recipe without the fields for experts that have their default', () =
       optimizer: { learningRate: 0.1, epsilon: 1e-8, guard: { skipNonFinite: true, maxSkippedInARow: 10 } },
       ...{ compute: { matMulPrecision: 'float32' }, checkpoint: { keepLast: 2, keepEvery: 25 } },
       reward: { components: [{ reward: 'environment', isUntilFilledIn: false }] },
+      agent: { invalidAction: { endAfter: null } },
     };
     expect(await withoutExpertDefaults(recipe)).toEqual({
       optimizer: { learningRate: 0.1, guard: { skipNonFinite: true } },
       ...{ checkpoint: { keepLast: 2 }, reward: { components: [{ reward: 'environment' }] } },
+      agent: { invalidAction: {} },
+    });
+  });
+
+  it('keeps an empty object where null, its default, turns off what it turns on', async () => {
+    const optimizer = { critic: {}, guard: { maxSkippedInARow: 10 } };
+    expect(await withoutExpertDefaults({ optimizer, sampler: { limiter: null } })).toEqual({
+      ...{ optimizer: { critic: {}, guard: {} }, sampler: {} },
     });
   });
 });

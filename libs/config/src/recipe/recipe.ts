@@ -140,13 +140,13 @@ export class Recipe {
     new EvaluationRecipe();
   /** Engine that computes gradients and makes optimizer steps; null is TensorFlow.js in the trainer's process. @defaultValue null */
   @IsNullable() @ValidateNested() @Type(() => EngineRecipe) readonly engine?: EngineRecipe | null;
-  /** How the processes of a run compute. @defaultValue null */
+  /** How the processes of a run compute; null is the same as `{}`. @defaultValue {} */
   @Advanced()
   @IsNullable()
   @ValidateNested()
   @Type(() => ComputeRecipe)
   readonly compute?: ComputeRecipe | null;
-  /** How a run is divided into processes. @defaultValue null */
+  /** How a run is divided into processes; null is the same as `{}`. @defaultValue {} */
   @Advanced()
   @IsNullable()
   @ValidateNested()

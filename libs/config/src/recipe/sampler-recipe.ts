@@ -81,7 +81,7 @@ export class SamplerRecipe {
   @IsWholeNumberFrom(1, 10_000, { unit: 'tries', why: 'each reads and scores more episodes' })
   readonly maxResamplings?: number;
   /** Success rates to favor; for the rules `uniform` and `prioritized`. @defaultValue null */
-  @OnlyWhere('rule', ['uniform', 'prioritized'])
+  @OnlyWhere('rule', ['uniform', 'prioritized'], 'whose order leaves nothing to favor')
   @IsNullable()
   @ValidateNested()
   @Type(() => CurriculumRecipe)

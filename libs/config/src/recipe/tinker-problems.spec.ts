@@ -42,7 +42,8 @@ describe('the engine "tinker"', () => {
     [['engine.url=host:8000'], 'engine.url: got "host:8000", must be http(s)://host'],
     [['engine.url=http://me:secret@host'], 'engine.url: must have no user name and no password'],
     [['engine={"kind":"tinker"}'], 'engine.url: is required'],
-    [['engine.processes=2'], 'engine.processes: got 2, must be absent where kind is "tinker"'],
+    [['engine={"kind":"tinker","tokenFile":"key"}'], 'engine.url: is required where engine.kind is "tinker"'],
+    [['engine.processes=2'], 'engine.processes: got 2, must be absent where engine.kind is "tinker"'],
     [['engine.peakFlops=1e12'], 'engine.peakFlops: got'],
     [['engine={"kind":"torch"}', 'engine.baseModel=x'], 'engine.baseModel: got "x", must be absent'],
     [['policy.lora=null'], 'policy.lora: is required'],
@@ -72,7 +73,7 @@ describe('the engine "tinker"', () => {
     [['engine=null'], 'collection.endpoint.kind: got "tinker", which needs engine "tinker"'],
     [
       ['collection.endpoint.url=http://host'],
-      'collection.endpoint.url: got "http://host", must be absent where kind is "tinker"',
+      'collection.endpoint.url: got "http://host", must be absent where collection.endpoint.kind is "tinker"',
     ],
     [['context.stopStrings=["END"]'], 'context.stopStrings: has 1'],
   ])('samples where %j is refused by its field', (assignments, expected) => {

@@ -191,7 +191,7 @@ describe('resolveRecipe', () => {
       [{}, 'environment: must have either module or server'],
       [
         { module: 'a.ts', name: 'a' },
-        'environment.name: got "a", must be absent with module, which has its own',
+        'environment.name: got "a", must be absent with environment.module, which has its own',
       ],
       [{ server }, '"environment.name" is required with environment.server'],
       [
@@ -211,7 +211,10 @@ describe('resolveRecipe', () => {
         'environment.server.command: got ["game"], must contain {port}',
       ],
       [{ name: 'a', server: { ...server, firstPort: 65_535 } }, 'with 2 servers the last port exceeds 65535'],
-      [{ name: 'a', server: { ...server, family: 'maze' } }, 'must be absent where protocol is "retrace"'],
+      [
+        { name: 'a', server: { ...server, family: 'maze' } },
+        'must be absent where environment.server.protocol is "retrace"',
+      ],
       [{ module: 'a.ts', modul: 1 }, 'unknown field "environment.modul"'],
     ] as const) {
       expect(() => withEnvironment(environment)).toThrow(rule);

@@ -22,6 +22,7 @@ import { preferenceProblems } from '../recipe/preference-problems.js';
 import { shapeFault } from '../recipe/recipe-shape.js';
 import { Recipe } from '../recipe/recipe.js';
 import { showText, showValue } from '../recipe/show-value.js';
+import { isSiblingRule, withSection } from '../recipe/sibling-rules.js';
 import { taskProblems } from '../recipe/task-problems.js';
 import { anchorEnvironment, anchorPaths, anchorRewards } from './anchor-paths.js';
 import { isRecipeFile, parseRecipeFile } from './recipe-file.js';
@@ -123,8 +124,11 @@ export function parseRecipe(plain: unknown): Recipe {
   const recipe = plainToInstance(Recipe, withPresentFields(requireRecord(plain)));
   removeNulls(recipe);
   const errors = validateSync(recipe, { whitelist: true, forbidNonWhitelisted: true });
-  const problems = [...listProblems(recipe), ...errors.flatMap((error) => describe(error, ''))];
-  if (problems.length === 0) problems.push(...crossFieldProblems(recipe));
+  const lists = listProblems(recipe);
+  const problems = [...lists, ...errors.flatMap((error) => describe(error, ''))];
+  // Each field by itself is as it must be where only rules beside others are broken.
+  if (lists.length === 0 && errors.every(breaksOnlySiblingRules))
+    problems.push(...crossFieldProblems(recipe));
   if (problems.length === 0) return recipe;
   const others = problems.length - MAX_PROBLEMS;
   const shown = [...problems.slice(0, MAX_PROBLEMS), ...(others > 0 ? [`and ${others} more faults`] : [])];
@@ -185,6 +189,10 @@ function invalid(message: string, options?: ErrorOptions): ConfigError {
   return new ConfigError('RECIPE_INVALID', message, options);
 }
 
+function breaksOnlySiblingRules({ constraints = {}, children = [] }: ValidationError): boolean {
+  return Object.keys(constraints).every(isSiblingRule) && children.every(breaksOnlySiblingRules);
+}
+
 /** Problems of one field and of the fields in it. */
 function describe(
   { property, value, constraints = {}, children = [] }: ValidationError,
@@ -204,7 +212,7 @@ function describe(
     rule.startsWith(`${property} `) ? rule.slice(property.length + 1) : rule,
   );
   if (value === undefined && rules.length > 0) return [`"${path}" is required`];
-  const own = rules.map((rule) => `${path}: got ${showValue(value)}, ${rule}`);
+  const own = rules.map((rule) => `${path}: got ${showValue(value)}, ${withSection(rule, prefix)}`);
   return [...own, ...children.flatMap((child) => describe(child, `${path}.`))];
 }
 

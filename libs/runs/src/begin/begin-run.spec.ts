@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { recipeHash, resolveRecipe } from '@retrace/config';
+import { overrideRecipe, parseRecipe, recipeHash, resolveRecipe } from '@retrace/config';
 import type { EventLog } from '@retrace/log';
 import { ControlTail, readControlState, readRunStart } from '@retrace/log';
 import { openLmdbLog } from '@retrace/log/lmdb';
@@ -126,6 +126,22 @@ describe('beginRun', () => {
     const begun = await begin();
     expect(begun).toMatchObject({ isResumed: false });
     expect(await begin()).toMatchObject({ runId: begun.runId, isResumed: true });
+  });
+
+  it('resumes a run that recorded null where its recipe says nothing, when that was part of the hash', async () => {
+    const golden = new URL('../../../../test/golden/recipes/with-nulls.json', import.meta.url);
+    const old = JSON.parse(readFileSync(golden, 'utf8')) as {
+      readonly file: Json;
+      readonly recipe: Json;
+      readonly recipeHash: string;
+    };
+    const ids = { logId: log.logId, runId: newRunId() };
+    const { recipe: begun, recipeHash: hash } = old;
+    await appendEvents(log, [controlEvent(ids, 'RunStarted', { recipe: begun, recipeHash: hash })]);
+    const today = parseRecipe(old.file);
+    expect(recipeHash(today)).not.toBe(hash);
+    expect(await begin(today)).toMatchObject({ runId: ids.runId, isResumed: true });
+    expect(await begin(overrideRecipe(today, ['loss.kl.in=reward']))).toMatchObject({ isResumed: false });
   });
 
   it('starts another run once the last one has ended', async () => {

@@ -105,16 +105,17 @@ async function appendStart(
 /** Parts of a recipe that are completed when a run begins. */
 const COMPLETED = ['data', 'initFrom', 'distillation'] as const;
 
-/** Whether a run was begun with this recipe. The hash that the run states is only a hint: an imported run may state that of another recipe. */
+/**
+ * Whether a run was begun with this recipe. The hash that the run states is no proof: an imported run may state that of another recipe, and one that was begun
+ * when null was kept in its recipe states another hash than the recipe has today. So both recipes are compared as they are read today.
+ */
 function isOf(recipe: Recipe, { started }: RunState): boolean {
   if (started.recipe === null || started.runKind !== 'trained') return false;
   const begun = started.recipe as Readonly<Record<string, Json>>;
-  const reads = (one: object) => COMPLETED.some((part) => Boolean((one as Record<string, unknown>)[part]));
-  const hash = recipeHash(recipe);
-  const mayBeEqual = started.recipeHash === hash;
-  const mayBeCompleted = reads(recipe) && reads(begun);
-  if ((!mayBeEqual && !mayBeCompleted) || !isRecipe(begun)) return false;
+  // Both are in every recorded recipe and its hash, and spare reading most others.
+  if (begun.name !== recipe.name || begun.seed !== recipe.seed || !isRecipe(begun)) return false;
   const parsed = parseRecipe(begun);
-  if (mayBeEqual && recipeHash(parsed) === hash) return true;
-  return mayBeCompleted && requestHash(parsed) === requestHash(recipe);
+  if (recipeHash(parsed) === recipeHash(recipe)) return true;
+  const reads = (one: Recipe) => COMPLETED.some((part) => Boolean(one[part]));
+  return reads(recipe) && reads(parsed) && requestHash(parsed) === requestHash(recipe);
 }

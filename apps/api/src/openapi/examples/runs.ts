@@ -51,11 +51,7 @@ export const RUNS_EXAMPLES: Examples = {
           entropyCoefficient: 0.01,
           valueCoefficient: 0.5,
           valueClip: null,
-          klCoefficient: 0,
-          klIn: 'loss',
-          klEstimator: 'k3',
-          klStraightThrough: false,
-          adaptiveKl: null,
+          kl: { coefficient: 0, in: 'loss', estimator: 'k3', straightThrough: false, adaptive: null },
           rolloutCorrection: null,
         },
         optimizer: {

@@ -1,5 +1,7 @@
+import { resolveRecipe } from '@retrace/config';
 import { describe, expect, it } from 'vitest';
-import { describeLearning, learnedTokens } from './metrics.js';
+import type { UpdateOutcome } from '../steps/optimizer-steps.js';
+import { describeLearning, learnedTokens, stepMetrics } from './metrics.js';
 
 const trainedMask = Uint8Array.of(0, 1, 1, 1, 1);
 const advantages = Float32Array.of(9, 0.5, 0, -1, 2);
@@ -61,4 +63,18 @@ describe('an update that learned from nothing', () => {
       'nothing was trained, the policy stays as it was: the demonstrations have no action tokens, or their environment failed',
     );
   });
+});
+
+it('the fraction of clipped values is measured only where a recipe has a bound: neither with null nor without the field', () => {
+  const outcome = {
+    ...{ loss: 1, policyLoss: 1, valueLoss: 1, entropy: 1, kl: 0, clipFraction: 0, valueClipFraction: 0.25 },
+    ...{ approximateKl: 0, gradientNorm: 1, criticGradientNorm: Number.NaN },
+  } as UpdateOutcome;
+  const figures = { outcome, learningRate: 1, klCoefficient: 0, entropyCoefficient: 0, guard: null };
+  const clippedWith = (valueClip: number | null | undefined) => {
+    const { loss, optimizer } = resolveRecipe('bandit-ppo');
+    const metrics = stepMetrics({ loss: { ...loss, valueCoefficient: 0.5, valueClip }, optimizer }, figures);
+    return new Map(metrics).get('train/valueClipFraction');
+  };
+  expect([0.2, null, undefined].map(clippedWith)).toEqual([0.25, Number.NaN, Number.NaN]);
 });

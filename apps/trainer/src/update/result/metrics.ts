@@ -53,7 +53,9 @@ export function stepMetrics(
     ['train/valueLoss', loss.valueCoefficient > 0 ? outcome.valueLoss : Number.NaN],
     [
       'train/valueClipFraction',
-      loss.valueCoefficient > 0 && loss.valueClip !== null ? outcome.valueClipFraction : Number.NaN,
+      loss.valueCoefficient > 0 && typeof loss.valueClip === 'number'
+        ? outcome.valueClipFraction
+        : Number.NaN,
     ],
     ['train/clipFraction', outcome.clipFraction],
     ['train/approximateKl', outcome.approximateKl],
