@@ -33,7 +33,7 @@ export function requireContent(ref: FileRef, found: FileRef): void {
 export function removedMeanwhile(sha256: string): PolicyError {
   return new PolicyError(
     'CHECKPOINT_NOT_WRITTEN',
-    `file ${sha256} was removed by another process while its checkpoint was written; nothing was committed, and the trainer makes the update again once it is started again`,
+    `file ${sha256} was removed by another process while its checkpoint was written; nothing was committed, and the trainer writes it again once it is started again`,
     { retriable: true },
   );
 }
