@@ -1,13 +1,14 @@
 /**
  * Compares the torch engine, through the trainer's port and a real worker, with a plain torch loop (`scripts/gpu-check/plain.py`) and with
- * TensorFlow.js: the same weights, the same batch, the same threads, float32, steps in turn in one run, so that other load on the machine affects all
- * sides. Then the share of an update of `retrace train` that the worker does not compute, two gloo ranks beside one, and the peak memory of a LoRA step.
+ * TensorFlow.js: the same weights, the same batch, float32, steps in turn in one run, so that other load on the machine affects all
+ * sides. The torch sides have a thread for each core; TensorFlow.js has as many as its backend takes. Then the share of an update of `retrace train`
+ * that the worker does not compute, two gloo ranks beside one, and the peak memory of a LoRA step.
  *
  *   npm run bench -- engines [-- --only step,share,ranks,memory --steps 5]
  *
  * Installs torch with transformers and peft once (1 GB); skipped with the reason where that is impossible. What batches to torch take: `batches`.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -44,7 +45,17 @@ const LORA = {
   targets: ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'],
 };
 
+/** Of Linux: writing to it sets the peak of a process's memory to what is used now. */
+const CLEAR_REFS = '/proc/self/clear_refs';
+/** Sentences on what could not be measured. */
+const leftOut = [];
 const PARTS = { step: measureStep, share: measureShare, ranks: measureRanks, memory: measureMemory };
+const parts = flags.only.split(',');
+const unknown = parts.filter((part) => !Object.hasOwn(PARTS, part));
+if (unknown.length > 0) {
+  console.error(`--only is ${flags.only}; must be some of ${Object.keys(PARTS).join(', ')}, with commas`);
+  process.exit(2);
+}
 const table = new FigureTable('The torch engine on a processor');
 const environment = await torchPeerEnvironment();
 const directory = mkdtempSync(join(tmpdir(), 'retrace-engines-'));
@@ -52,10 +63,11 @@ try {
   if ('unavailable' in environment) {
     table.save(`Skipped, because ${environment.unavailable}.`);
   } else {
-    for (const part of flags.only.split(',')) await PARTS[part](environment.python);
+    for (const part of parts) await PARTS[part](environment.python);
     table.save(
       `${cpus()[0].model}, ${NUM_THREADS} cores, on which the sides take turns; ratios are medians of pairs. A step is PPO with entropy bonus and critic on sequences of which ` +
-        'the last half is trained. In `share` the worker has all cores and collector, trainer and worker take turns as a synchronous run has them.',
+        'the last half is trained. In `share` the worker has all cores and collector, trainer and worker take turns as a synchronous run has them.' +
+        leftOut.map((sentence) => ` ${sentence}`).join(''),
     );
   }
 } finally {
@@ -102,6 +114,10 @@ async function measureRanks(python) {
 
 /** Peak memory of LoRA steps with bfloat16 products, of the worker's process and of a plain loop with peft. */
 async function measureMemory(python) {
+  if (!existsSync(CLEAR_REFS)) {
+    leftOut.push(`The part \`memory\` is left out, because there is no ${CLEAR_REFS}, which sets the peak.`);
+    return;
+  }
   const size = { numSequences: 4, length: 256 };
   const job = writeInputs('memory', qwenHalfBillion, size, { lora: LORA });
   const worker = await EngineWorker.start(python, { directory, threads: NUM_THREADS });

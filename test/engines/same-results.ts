@@ -10,6 +10,8 @@ import { readBatch } from '../../apps/trainer/src/update/read-batch.js';
 import { InProcessRun } from '../support/in-process-run.js';
 import type { Worker } from './torch.js';
 
+type OpenedFile = Awaited<ReturnType<CheckpointFiles['open']>>;
+
 const LOGPROB_TOLERANCE = 2e-5;
 const VALUE_TOLERANCE = 1e-4;
 const WEIGHT_TOLERANCE = 1e-4;
@@ -83,14 +85,25 @@ async function weightDifference(
   ofTorch: FileRef,
   expected: FileRef,
 ): Promise<number> {
-  const [made, wanted] = [await checkpoints.open(ofTorch), await checkpoints.open(expected)];
+  const made = await checkpoints.open(ofTorch);
+  try {
+    const wanted = await checkpoints.open(expected);
+    try {
+      return await largestTensorDifference(made, wanted);
+    } finally {
+      await wanted.close();
+    }
+  } finally {
+    await made.close();
+  }
+}
+
+async function largestTensorDifference(made: OpenedFile, wanted: OpenedFile): Promise<number> {
   const pairs = pairTensors(wanted, made);
   if (pairs === null) throw new Error('the engines have tensors of other names or shapes');
   let largest = 0;
   for await (const { a, b } of pairs)
     largest = Math.max(largest, norm(a.map((value, i) => value - b[i])) / norm(a));
-  await made.close();
-  await wanted.close();
   return largest;
 }
 

@@ -11,10 +11,13 @@ const PROGRAM = fileURLToPath(new URL('../support/sampling-servers-program.mjs',
 
 let directory: string;
 let started: number[] = [];
+let collector: Session | null = null;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'retrace-killed-'));
 });
 afterEach(async () => {
+  await collector?.killTree();
+  collector = null;
   started.forEach(kill);
   started = [];
   await rm(directory, { recursive: true, force: true });
@@ -30,15 +33,17 @@ function othersWithDirectory(except: number): number[] {
 it.each(['as its servers serve', 'while it starts them'])(
   'a collector that is killed %s leaves no sampling server behind',
   async (when) => {
-    const collector = new Session(process.execPath, [PROGRAM, directory, `${NUM_SERVERS}`]);
-    if (when === 'as its servers serve') await collector.waitFor(/all servers have version 0/);
-    // Each server has a process beside it that ends it.
-    await expect
-      .poll(() => othersWithDirectory(collector.pid).length, { timeout: 60_000 })
-      .toBe(2 * NUM_SERVERS);
-    started = othersWithDirectory(collector.pid);
-    await collector.killTree();
+    const session = new Session(process.execPath, [PROGRAM, directory, `${NUM_SERVERS}`]);
+    collector = session;
+    const others = () => othersWithDirectory(session.pid);
+    if (when === 'as its servers serve') {
+      await session.waitFor(/all servers have version 0/);
+      // Each server has a process beside it that ends it.
+      await expect.poll(() => others().length, { timeout: 60_000 }).toBe(2 * NUM_SERVERS);
+    } else await expect.poll(() => others().length, { interval: 5, timeout: 60_000 }).toBeGreaterThan(0);
+    started = others();
+    await session.killTree();
     await expect.poll(() => started.filter(isAlive), { timeout: 60_000 }).toEqual([]);
-    expect(othersWithDirectory(collector.pid)).toEqual([]);
+    await expect.poll(others, { timeout: 60_000 }).toEqual([]);
   },
 );

@@ -64,7 +64,8 @@ export class SlurmCluster implements ClusteredWorker {
       ]);
       await cluster.job?.waitFor(/"event": ?"ready"/, START_TIMEOUT_MS);
     } catch (error) {
-      await cluster.stop();
+      // Why it did not start matters more than why it does not stop.
+      await cluster.stop().catch(() => undefined);
       throw error;
     }
     return cluster;
@@ -85,40 +86,46 @@ export class SlurmCluster implements ClusteredWorker {
   async stop(): Promise<void> {
     this.isStopping = true;
     try {
-      // A node that is stopped before its job leaves the job's steps behind.
-      await this.endJobs();
-    } finally {
+      // It would ask for another job.
       await this.job?.killTree();
       await this.jobs;
+      // A node that is stopped before its job leaves the job's steps behind.
+      if (this.job !== null) await this.untilNoJobs();
+    } finally {
       // The controller last: nodes tell it of their end.
       for (const daemon of this.daemons.toReversed()) await daemon.killTree();
       for (const pid of this.ranks) process.kill(pid, 'SIGKILL');
+      await rm(this.directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
     }
-    await rm(this.directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
   }
 
   private untilIdle(): Promise<void> {
-    return this.untilSaid('two idle nodes', ['sinfo', '--noheader', '-o', '%T %D'], 'idle 2');
+    return this.until(
+      'there are not two idle nodes',
+      () => this.run(['sinfo', '--noheader', '-o', '%T %D']) === 'idle 2',
+    );
   }
 
-  private async endJobs(): Promise<void> {
-    if (this.job === null) return;
-    this.run(['scancel', '--user', userInfo().username]);
-    await this.untilSaid('end of its jobs', ['squeue', '--noheader'], '');
+  /** Cancels all jobs until there is none: one that was asked for may come into the queue late. */
+  private untilNoJobs(): Promise<void> {
+    return this.until('a job does not end', () => {
+      this.run(['scancel', '--user', userInfo().username]);
+      return this.run(['squeue', '--noheader']) === '';
+    });
   }
 
-  /** Waits until a program of Slurm prints this. */
-  private async untilSaid(what: string, command: readonly string[], expected: string): Promise<void> {
+  /** @param fault for the error where it never holds */
+  private async until(fault: string, holds: () => boolean): Promise<void> {
     const deadline = performance.now() + START_TIMEOUT_MS;
     for (;;) {
       try {
-        if (this.run(command) === expected) return;
+        if (holds()) return;
       } catch {
         // The controller is not there yet.
       }
       if (performance.now() > deadline) {
         const said = this.daemons.flatMap(({ lines }) => lines.slice(-5)).join(' | ');
-        throw new Error(`Slurm has no ${what}; its daemons said: ${said}`);
+        throw new Error(`Slurm: ${fault}; its daemons said: ${said}`);
       }
       await sleep(250);
     }

@@ -27,7 +27,8 @@ from engine_client import (
 )
 from engine_models import TINY, Batch, random_batch, random_weights, read_tensors
 
-from retrace.engine.on_ray import Starts
+from retrace.engine.errors import EngineError
+from retrace.engine.on_ray import Starts, is_own_fault
 
 for package in ("torch", "safetensors", "aiohttp"):
     pytest.importorskip(
@@ -478,3 +479,9 @@ def test_a_worker_that_was_killed_in_mid_update_is_replaced_from_its_last_state(
         engine = opened(worker, tmp_path)
         engine.load(saved["weights"], saved["optimizer"])
         np.testing.assert_array_equal(logprobs(engine), before)
+
+
+def test_a_rank_that_lost_rank_0_did_not_fail_itself() -> None:
+    assert not is_own_fault(EngineError("RANK_LOST", "rank 0 of the engine is gone; start again"))
+    for error in (EngineError("INVALID_REQUEST", "a"), OSError("address already in use")):
+        assert is_own_fault(error)

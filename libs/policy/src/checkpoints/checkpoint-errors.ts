@@ -28,3 +28,12 @@ export function requireContent(ref: FileRef, found: FileRef): void {
     `checkpoint file ${ref.sha256} has ${found.sizeBytes} bytes that don't match its hash; it should have ${ref.sizeBytes}`,
   );
 }
+
+/** The error of a file that another process removed while a checkpoint with it was written. */
+export function removedMeanwhile(sha256: string): PolicyError {
+  return new PolicyError(
+    'CHECKPOINT_NOT_WRITTEN',
+    `file ${sha256} was removed by another process while its checkpoint was written; nothing was committed, and the trainer writes it again once it is started again`,
+    { retriable: true },
+  );
+}

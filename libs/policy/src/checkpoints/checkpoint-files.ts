@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PolicyError } from '../policy-error.js';
-import { notWritten, refuseMissing, requireContent } from './checkpoint-errors.js';
-import { fileNameOf, hashOfName, type FileRef } from './file-ref.js';
+import { notWritten, refuseMissing, removedMeanwhile, requireContent } from './checkpoint-errors.js';
+import { fileNameOf, type FileRef } from './file-ref.js';
+import { filesIn, readUpTo, sizeOf } from './files-on-disk.js';
 import { openRegularFile } from './open-regular-file.js';
 import { SafetensorsFile } from './safetensors-file.js';
 import type { SafetensorsMetadata } from './safetensors-header.js';
 import { ShardIndexes } from './shard-indexes.js';
 import { MAX_INDEX_BYTES, shardIndexContent, shardsIn } from './shards.js';
-import { findAbandoned, intendIndex, isUnfinishedName, unfinishedName } from './unfinished.js';
+import { intendIndex, isUnfinishedName, removeAbandoned, unfinishedName } from './unfinished.js';
 import { nameContent, syncDirectory, writeSynced } from './write-synced.js';
 
 /** A file whose content is written, but perhaps not durable yet. */
@@ -35,6 +36,7 @@ export class CheckpointFiles {
   private readonly indexes = new ShardIndexes({
     list: () => this.list(),
     readSmall: (sha256) => this.readSmall(sha256),
+    pathOf: (sha256) => this.pathOf(sha256),
   });
 
   constructor(protected readonly directory: string) {}
@@ -51,12 +53,20 @@ export class CheckpointFiles {
     content: Uint8Array | AsyncIterable<Uint8Array>,
     onWritten?: (file: WrittenFile) => void,
   ): Promise<FileRef> {
+    await this.removeAbandoned();
+    return this.store(content, onWritten);
+  }
+
+  /** As `write`, for whoever only reads what others wrote: removes nothing that others left. */
+  protected async store(
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    onWritten?: (file: WrittenFile) => void,
+  ): Promise<FileRef> {
     const name = unfinishedName();
     const partial = join(this.directory, name);
     const source = content instanceof Uint8Array ? [content] : content;
     try {
       await mkdir(this.directory, { recursive: true });
-      await this.removeAbandoned();
       const ref = await writeSynced(partial, source, (written) => onWritten?.({ ...written, name }));
       await rename(partial, this.pathOf(ref.sha256));
       await syncDirectory(this.directory);
@@ -70,9 +80,9 @@ export class CheckpointFiles {
   /** Makes a directory in which other processes write files for `adopt` and `adoptFile`; the caller removes it. */
   async makeScratch(): Promise<string> {
     const path = join(this.directory, unfinishedName());
+    await this.removeAbandoned();
     try {
       await mkdir(this.directory, { recursive: true });
-      await this.removeAbandoned();
       await mkdir(path);
       return path;
     } catch (cause) {
@@ -92,39 +102,48 @@ export class CheckpointFiles {
   }
 
   /**
-   * Takes over shards in a directory of `makeScratch`, and writes their index, by whose name they are read as one file. Resolves when it is durable.
+   * Takes over shards in a directory of `makeScratch`, and writes their index, by whose name they are read as one file. Resolves when it is durable
+   * and all of them were there after it. Whoever removes another checkpoint with an equal shard, and looked at the indexes before this one was
+   * there, may still remove that shard later.
    *
    * @param metadata text entries of the whole
    * @throws PolicyError as `write`; `CHECKPOINT_CORRUPT` for a file of another size
    */
   async adopt(shards: readonly AdoptedFile[], metadata: SafetensorsMetadata): Promise<FileRef> {
     const content = shardIndexContent(shards, metadata);
-    let index: FileRef | null = null;
+    const index = await nameContent([content]);
+    let wasThere: boolean;
     try {
+      // An equal index may be that of a checkpoint which the log names.
+      wasThere = await this.isPresent(index.sha256);
       // By it the shards of a writer that dies are found, which no index lists yet.
       const scratches = new Set(shards.map(({ path }) => dirname(path)));
       for (const scratch of scratches) await intendIndex(scratch, content);
       for (const shard of shards) await this.take(shard);
-      index = await this.write(content);
-      await this.requirePresent(shards);
-      return index;
+      await this.write(content);
     } catch (cause) {
-      if (index !== null) await this.removeFile(index.sha256).catch(() => undefined);
       await this.removeUnlisted(shards, '').catch(() => undefined);
       throw notWritten(cause);
     }
+    await this.requirePresent(shards, index, !wasThere);
+    return index;
   }
 
-  /** Whoever removed another checkpoint with an equal shard may have looked before the index was there, and removed the shard. */
-  private async requirePresent(shards: readonly FileRef[]): Promise<void> {
-    const present = new Set((await this.list()).map(({ sha256 }) => sha256));
-    const lost = shards.find(({ sha256 }) => !present.has(sha256));
-    if (lost === undefined) return;
-    throw new PolicyError(
-      'CHECKPOINT_NOT_WRITTEN',
-      `shard ${lost.sha256} was removed by another process while its checkpoint was written; save the checkpoint again`,
-      { retriable: true },
-    );
+  /**
+   * Whoever removed another checkpoint with an equal shard may have looked before the index was there, and removed the shard. The index of such a
+   * checkpoint goes if it is this writer's. A look that fails removes nothing.
+   */
+  private async requirePresent(shards: readonly FileRef[], index: FileRef, isOwn: boolean): Promise<void> {
+    try {
+      for (const { sha256 } of [...shards, index]) {
+        if (await this.isPresent(sha256)) continue;
+        if (isOwn) await this.removeFile(index.sha256).catch(() => undefined);
+        await this.removeUnlisted(shards, '').catch(() => undefined);
+        throw removedMeanwhile(sha256);
+      }
+    } catch (cause) {
+      throw notWritten(cause);
+    }
   }
 
   /** Gives a file its name, if it can be read here: who wrote it may be another user. */
@@ -240,31 +259,22 @@ export class CheckpointFiles {
   }
 
   /** The content of a file, which is not verified; null for one that is larger than any index, or is not there. */
-  protected async readSmall(sha256: string): Promise<Uint8Array | null> {
-    const path = this.pathOf(sha256);
-    try {
-      return (await stat(path)).size > MAX_INDEX_BYTES ? null : await readFile(path);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw error;
-    }
+  protected readSmall(sha256: string): Promise<Uint8Array | null> {
+    return readUpTo(MAX_INDEX_BYTES, this.pathOf(sha256));
   }
 
   protected async removeFile(sha256: string): Promise<void> {
     await rm(this.pathOf(sha256), { force: true });
   }
 
+  /** Whether there is a file of this name, whatever its content. */
+  protected async isPresent(sha256: string): Promise<boolean> {
+    return (await sizeOf(this.pathOf(sha256))) !== null;
+  }
+
   /** Lists all complete files by hash, with their sizes on disk; contents are not verified. */
-  async list(): Promise<FileRef[]> {
-    const hashes = (await this.names()).sort().map(hashOfName);
-    return Promise.all(
-      hashes
-        .filter((sha256) => sha256 !== null)
-        .map(async (sha256) => ({
-          sha256,
-          sizeBytes: (await stat(join(this.directory, fileNameOf(sha256)))).size,
-        })),
-    );
+  list(): Promise<FileRef[]> {
+    return filesIn(this.directory);
   }
 
   private async openRegular(ref: FileRef): Promise<FileHandle> {
@@ -274,18 +284,8 @@ export class CheckpointFiles {
     throw new PolicyError('CHECKPOINT_CORRUPT', message);
   }
 
-  private async removeAbandoned(): Promise<void> {
-    for (const { path, shards } of await findAbandoned(this.directory, await this.names())) {
-      await this.removeUnlisted(shards, '');
-      await rm(path, { force: true, recursive: true });
-    }
-  }
-
-  private async names(): Promise<string[]> {
-    return readdir(this.directory).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return [];
-      throw error;
-    });
+  private removeAbandoned(): Promise<void> {
+    return removeAbandoned(this.directory, (shards) => this.removeUnlisted(shards, ''));
   }
 
   protected pathOf(sha256: string): string {

@@ -6,6 +6,7 @@ export interface FileRef {
 }
 
 const SUFFIX = '.safetensors';
+const NAME = /^([0-9a-f]{64})\.safetensors$/;
 
 /** The name of a checkpoint file, on disk and in object storage. */
 export function fileNameOf(sha256: string): string {
@@ -14,5 +15,5 @@ export function fileNameOf(sha256: string): string {
 
 /** The hash in the name of a checkpoint file; null for another name. */
 export function hashOfName(name: string): string | null {
-  return name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : null;
+  return NAME.exec(name)?.[1] ?? null;
 }

@@ -1,20 +1,24 @@
-import { fileNameOf, type FileRef } from './file-ref.js';
+import type { FileRef } from './file-ref.js';
 import { MAX_INDEX_BYTES, shardsIn } from './shards.js';
 
-/** Most small files of which it is remembered whether they are indexes. */
-const MAX_KNOWN = 1024;
+/** Most small files of which it is remembered that they are no indexes. */
+const MAX_OTHERS = 65_536;
 
 interface ListedFiles {
   /** All complete files. */
   list(): Promise<readonly FileRef[]>;
   /** The content of a file; null for one that is larger than any index, or is not there. */
   readSmall(sha256: string): Promise<Uint8Array | null>;
+  /** For messages. */
+  pathOf(sha256: string): string;
 }
 
 /** Tells which shards the indexes among some files list. A file never changes, so what was read is remembered. */
 export class ShardIndexes {
-  /** Shards by the hash of their index; none for a small file that is no index. */
+  /** Shards by the hash of their index. */
   private readonly known = new Map<string, readonly FileRef[]>();
+  /** Hashes of small files that are no indexes. */
+  private readonly others = new Set<string>();
 
   constructor(private readonly files: ListedFiles) {}
 
@@ -22,10 +26,11 @@ export class ShardIndexes {
   async shardsOf(sha256: string): Promise<readonly FileRef[]> {
     const known = this.known.get(sha256);
     if (known !== undefined) return known;
+    if (this.others.has(sha256)) return [];
     const bytes = await this.files.readSmall(sha256);
     // One that is not there may come.
     if (bytes === null) return [];
-    return this.remember(sha256, shardsIn(bytes, fileNameOf(sha256)));
+    return this.remember(sha256, shardsIn(bytes, this.files.pathOf(sha256)));
   }
 
   /** Those of some shards that no file but one lists. */
@@ -40,13 +45,17 @@ export class ShardIndexes {
   }
 
   remember(sha256: string, shards: readonly FileRef[]): readonly FileRef[] {
-    this.known.set(sha256, shards);
-    const [oldest] = this.known.keys();
-    if (this.known.size > MAX_KNOWN) this.known.delete(oldest);
+    if (shards.length > 0) this.known.set(sha256, shards);
+    else {
+      this.others.add(sha256);
+      const [oldest] = this.others;
+      if (this.others.size > MAX_OTHERS) this.others.delete(oldest);
+    }
     return shards;
   }
 
   forget(sha256: string): void {
     this.known.delete(sha256);
+    this.others.delete(sha256);
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileRef } from './file-ref.js';
 import { shardsIn } from './shards.js';
@@ -23,21 +23,27 @@ export function intendIndex(directory: string, content: Uint8Array): Promise<voi
 }
 
 /**
- * Finds what writers that died left unfinished in a directory, with the shards that they may have given names but no index.
+ * Removes what writers that died left unfinished in a directory. What can't be looked at or removed stays for the next time, and is no error: whoever
+ * comes here writes something else.
  *
- * @param names of all that is in the directory
+ * @param removeShards removes those that a writer may have given names but no index, where no other index lists them
  */
-export async function findAbandoned(
+export async function removeAbandoned(
   directory: string,
-  names: readonly string[],
-): Promise<{ readonly path: string; readonly shards: readonly FileRef[] }[]> {
-  const found: { path: string; shards: readonly FileRef[] }[] = [];
+  removeShards: (shards: readonly FileRef[]) => Promise<void>,
+): Promise<void> {
+  const names = await readdir(directory).catch(() => []);
   for (const name of names.filter((name) => name.endsWith(SUFFIX))) {
     const path = join(directory, name);
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
-    if (Date.now() - mtimeMs > ABANDONED_AFTER_MS) found.push({ path, shards: await intendedShards(path) });
+    try {
+      const { mtimeMs } = await stat(path);
+      if (Date.now() - mtimeMs <= ABANDONED_AFTER_MS) continue;
+      await removeShards(await intendedShards(path));
+      await rm(path, { force: true, recursive: true });
+    } catch {
+      continue;
+    }
   }
-  return found;
 }
 
 async function intendedShards(unfinished: string): Promise<readonly FileRef[]> {

@@ -86,7 +86,7 @@ class Starts:
         self._failures = {}
 
     def failed(self, rank: int, fault: str) -> None:
-        """Count a start of a rank that failed, or its end while it followed rank 0."""
+        """Count a start of a rank that failed, or its end by an error of its own while it followed rank 0."""
         self._failures[rank] = self._failures.get(rank, 0) + 1
         if self._failures[rank] >= MAX_FAILED_STARTS:
             self._fault = self._fault or f"rank {rank}: {fault}"
@@ -123,9 +123,14 @@ def run_rank(settings: dict[str, Any]) -> None:
         else:
             rank.follow()
     except Exception as error:
-        if not is_ready:
+        if not is_ready and is_own_fault(error):
             ray.get(starts.failed.remote(number, f"{error}"))
         raise
+
+
+def is_own_fault(error: Exception) -> bool:
+    """Whether a rank itself failed: where it lost rank 0, the fault is that rank's."""
+    return getattr(error, "code", None) != "RANK_LOST"
 
 
 def serve_rank(rank: Rank, settings: dict[str, Any], ready: Callable[[], None]) -> None:

@@ -43,6 +43,7 @@ export function describeBlobStore(name: string, subject: BlobStoreUnderTest): vo
       await store.put('a.bin', await fileOf(Buffer.from('second')));
       expect((await contentOf(store, 'a.bin'))?.toString()).toBe('second');
       expect(await contentOf(store, 'a')).toBeNull();
+      expect([await store.has('a.bin'), await store.has('a')]).toEqual([true, false]);
       expect(await store.list()).toEqual([{ name: 'a.bin', sizeBytes: 6 }]);
     });
 

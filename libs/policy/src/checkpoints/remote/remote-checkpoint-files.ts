@@ -93,6 +93,10 @@ export class RemoteCheckpointFiles extends CheckpointFiles {
     return Buffer.concat(read);
   }
 
+  protected override isPresent(sha256: string): Promise<boolean> {
+    return this.remote.has(fileNameOf(sha256));
+  }
+
   /** Lists the files in the storage. */
   override async list(): Promise<FileRef[]> {
     const blobs = await this.remote.list();
@@ -117,7 +121,7 @@ export class RemoteCheckpointFiles extends CheckpointFiles {
       await utimes(path, now, now);
       return;
     }
-    const found = await super.write(await this.pieces(ref));
+    const found = await this.store(await this.pieces(ref));
     try {
       requireContent(ref, found);
     } catch (error) {

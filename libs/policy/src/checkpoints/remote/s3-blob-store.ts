@@ -62,6 +62,17 @@ export class S3BlobStore implements BlobStore {
     }
   }
 
+  async has(name: string): Promise<boolean> {
+    const { sdk, client } = await this.open();
+    try {
+      await client.send(new sdk.HeadObjectCommand(this.key(name)));
+      return true;
+    } catch (error) {
+      if (error instanceof sdk.NotFound) return false;
+      throw this.failure(error);
+    }
+  }
+
   async delete(name: string): Promise<void> {
     const { sdk, client } = await this.open();
     await this.answered(client.send(new sdk.DeleteObjectCommand(this.key(name))));
