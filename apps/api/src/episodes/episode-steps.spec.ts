@@ -9,7 +9,10 @@ import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
 import { configOver } from '../testing/store-config.js';
 import { TokenTexts } from '../tokens/token-texts.js';
+import { BranchService } from './branch.service.js';
+import { EpisodeListService } from './episode-list.service.js';
 import { EpisodeService } from './episode.service.js';
+import { EpisodesQuery } from './episodes.dto.js';
 import { ForkService } from './fork.service.js';
 
 const NUM_STEPS = 20;
@@ -32,6 +35,8 @@ let fixture: StoreFixture;
 let store: WatchedStore;
 let episodes: EpisodeService;
 let forks: ForkService;
+let branches: BranchService;
+let list: EpisodeListService;
 
 beforeAll(async () => {
   fixture = await openStoreFixture();
@@ -40,7 +45,10 @@ beforeAll(async () => {
   store.takeAsReady();
   const changes = new ControlChanges(fixture.log, store);
   forks = new ForkService(store, changes);
-  episodes = new EpisodeService(store, new RunStarts(store, changes), new TokenTexts(config), forks);
+  const starts = new RunStarts(store, changes);
+  episodes = new EpisodeService(store, starts, new TokenTexts(config), forks);
+  branches = new BranchService(store, starts, forks);
+  list = new EpisodeListService(store, starts);
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -192,6 +200,29 @@ function ofView(view: string, key: Readonly<Record<string, string>>): Promise<Re
   );
 }
 
+it.each([
+  ['an end', NUM_STEPS + 2],
+  ['steps', NUM_STEPS],
+])('an episode without its start, with %s: no route shows it, and each says why', async (_, numRecords) => {
+  const ids = { logId: fixture.log.logId, runId: newRunId() };
+  const key = { runId: ids.runId, episodeId: episodeIdFor({ runId: ids.runId, ordinal: 0 }) };
+  await appendEvents(fixture.log, [controlEvent(ids, 'RunStarted')]);
+  await appendEvents(
+    fixture.log,
+    episodeEvents({ ...ids, ordinal: 0, numSteps: NUM_STEPS }).slice(1, numRecords),
+  );
+  await catchUp(fixture.log, fixture.client);
+  const part = (fromStep: number) => ({ fromStep, maxSteps: 2 });
+  const missing = { message: expect.stringContaining('not found; its start is not in the store') };
+  await expect(episodes.get(key, part(0))).rejects.toMatchObject(missing);
+  for (const fromStep of [0, NUM_STEPS])
+    await expect(episodes.getSteps(key, part(fromStep))).rejects.toMatchObject(missing);
+  await expect(branches.of(key)).rejects.toMatchObject(missing);
+  expect((await list.list(key.runId, new EpisodesQuery())).items).toEqual([]);
+  const other = { ...key, episodeId: newRunId() };
+  await expect(episodes.get(other, part(0))).rejects.toThrow('may not be stored yet');
+});
+
 it('whether a run has forks is asked of the store once, and again when a run has started', async () => {
   const [runId, fork] = [newRunId(), newRunId()];
   const ids = { logId: fixture.log.logId, runId: fork };
@@ -208,4 +239,24 @@ it('whether a run has forks is asked of the store once, and again when a run has
   await catchUp(fixture.log, fixture.client);
   expect(await anyNow()).toEqual([true, 1]);
   expect(await anyNow()).toEqual([true, 0]);
+});
+
+it('whether a run has forks: what the store gets after its run has started is found ten seconds later, and a failure is not kept', async () => {
+  const [runId, fork] = [newRunId(), newRunId()];
+  const ids = { logId: fixture.log.logId, runId: fork };
+  let nowMs = performance.now() + 20_000;
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  const queryRows = vi.spyOn(store, 'queryRows').mockRejectedValueOnce(new Error('the store is away'));
+  await expect(forks.anyOfRun(runId)).rejects.toThrow('the store is away');
+  expect(await forks.anyOfRun(runId)).toBe(false);
+  await appendEvents(fixture.log, [controlEvent(ids, 'RunStarted')]);
+  await catchUp(fixture.log, fixture.client);
+  expect(await forks.anyOfRun(runId)).toBe(false);
+  const started = { forkedFrom: { episodeId: newRunId(), step: 0 }, forkedFromRunId: runId };
+  await appendEvents(fixture.log, episodeEvents({ ...ids, ordinal: 0, numSteps: 1, started }));
+  await catchUp(fixture.log, fixture.client);
+  queryRows.mockClear();
+  expect([await forks.anyOfRun(runId), queryRows.mock.calls.length]).toEqual([false, 0]);
+  nowMs += 10_001;
+  expect(await forks.anyOfRun(runId)).toBe(true);
 });
