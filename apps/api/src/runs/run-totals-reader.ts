@@ -61,7 +61,7 @@ const NO_ROWS = '';
 /** Totals that took `t` to read are answered again for so many times `t`: pages ask for them every few seconds, and runs have millions of episodes. */
 const KEPT_TIMES = 50;
 const KEPT_AT_MOST_MS = 10_000;
-/** Totals whose reading began longer ago are read again though the store has the same rows: a rebuild may make rows anew in their places. */
+/** Totals whose reading began longer ago are read again though the store has the same rows: a rebuild may make rows from scratch in their places. */
 const TAKEN_OVER_AT_MOST_MS = 60_000;
 const MOST_KEPT = 1_000;
 
@@ -98,6 +98,7 @@ interface TotalsReading extends Pick<AskedTotals, 'endedAt'> {
 /**
  * Reads the totals of runs, of several at once. Those of a run with very many episodes may be up to ten seconds old, or as old as a reading takes
  * if that is longer, but are never from before the run's end, its deletion, or a deletion of its episodes by this process.
+ * Where rows of a run that has ended are mended in their places, they are a minute older at most.
  */
 @Injectable()
 export class RunTotalsReader {
