@@ -248,9 +248,10 @@ it('totals of a run: those that were read during a deletion are not kept', async
   const reader = new RunTotalsReader(store, facts, changes);
   store.queryMs = 1_000;
   await write(started, ...episodeEvents({ ...ids, ordinal: 0 }));
+  // Before the facts are read, which have an age too.
+  vi.spyOn(performance, 'now').mockImplementation(() => store.nowMs);
   await facts.all();
   store.afterQuery = async () => reader.forget(ids.runId);
-  vi.spyOn(performance, 'now').mockImplementation(() => store.nowMs);
   await reader.read([ids.runId]);
   const before = store.numQueries;
   await reader.read([ids.runId]);
