@@ -3,9 +3,9 @@ import { isoTime } from '../store/store-time.js';
 import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
 import type { EpisodeBranch, EpisodeBranches } from './branches.dto.js';
-import { episodeNotFound } from './episode.service.js';
 import type { EpisodeParams } from './episodes.dto.js';
 import { FORK_RUNS, ForkService } from './fork.service.js';
+import { missingEpisode } from './missing-episode.js';
 
 const MAX_BRANCHES = 1_000;
 
@@ -60,7 +60,7 @@ export class BranchService {
       this.store.queryRows<object>(IS_STORED, key),
       this.forks.anyOfRun(runId),
     ]);
-    if (!hasStarted || stored.length === 0) throw episodeNotFound(key);
+    if (!hasStarted || stored.length === 0) throw await missingEpisode(this.store, key, hasStarted);
     const sql = listBranches(hasForks ? [WITHIN_RUN, FORKS_IN_RUNS] : [WITHIN_RUN]);
     const rows = await this.store.queryRows<EpisodeBranch>(sql, key);
     return {

@@ -35,7 +35,7 @@ export const GET_EPISODE_RECORDS = `
   FROM events
   WHERE run_id = {runId:String} AND episode_id = {episodeId:String} AND kind IN ('EpisodeStarted', 'EpisodeEnded', 'EpisodeAnnotated')`;
 
-/** Combines the records of one episode into its row of the view `stored_episodes`; null without its start. */
+/** Combines the records of one episode into its row of the view `stored_episodes`; null without its start, where the view has a row once there is an end. */
 export function episodeHeadingOf(runId: string, records: readonly EpisodeRecordRow[]): EpisodeHeading | null {
   const [episode] = episodesOf(records);
   const start = firstOf(records, 'EpisodeStarted');

@@ -4,15 +4,25 @@ import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testi
 import { type AnyEvent, episodeIdFor, newRunId } from '@retrace/trajectory';
 import { controlEvent, episodeEvent, episodeEvents, sampleStep } from '@retrace/trajectory/testing';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { askedMoment } from '../store/asked-moment.js';
 import { ControlChanges } from '../store/control-changes.js';
 import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
+import { storeRichEpisode } from '../testing/rich-episode.js';
 import { configOver } from '../testing/store-config.js';
 import { TokenTexts } from '../tokens/token-texts.js';
+import { BranchService } from './branch.service.js';
+import { IS_POORER } from './episode-filter.js';
+import { type EpisodeRecordRow, episodeHeadingOf, GET_EPISODE_RECORDS } from './episode-heading.js';
+import { EpisodeListService } from './episode-list.service.js';
+import { toEpisodeListItem } from './episode-row.js';
 import { EpisodeService } from './episode.service.js';
+import { type EpisodeListItem, EpisodesQuery } from './episodes.dto.js';
 import { ForkService } from './fork.service.js';
+import { selectSteps, type StepRow } from './step-row.js';
 
 const NUM_STEPS = 20;
+const SECOND_US = 1_000_000;
 
 /** A store of which a test knows what happens after steps were read. */
 class WatchedStore extends StoreService {
@@ -32,6 +42,8 @@ let fixture: StoreFixture;
 let store: WatchedStore;
 let episodes: EpisodeService;
 let forks: ForkService;
+let branches: BranchService;
+let list: EpisodeListService;
 
 beforeAll(async () => {
   fixture = await openStoreFixture();
@@ -40,10 +52,14 @@ beforeAll(async () => {
   store.takeAsReady();
   const changes = new ControlChanges(fixture.log, store);
   forks = new ForkService(store, changes);
-  episodes = new EpisodeService(store, new RunStarts(store, changes), new TokenTexts(config), forks);
+  const starts = new RunStarts(store, changes);
+  episodes = new EpisodeService(store, starts, new TokenTexts(config), forks);
+  branches = new BranchService(store, starts, forks);
+  list = new EpisodeListService(store, starts);
 });
-afterEach(() => {
+afterEach(async () => {
   vi.restoreAllMocks();
+  await fixture.client.command('SYSTEM START MERGES events');
 });
 afterAll(async () => {
   await store?.onApplicationShutdown();
@@ -108,80 +124,83 @@ it('steps that are stored just after the rows were read, before their range is, 
   expect([steps.map(({ step }) => step), nextStep]).toEqual([[18], null]);
 });
 
-it('an episode: its answer is that of the views, with records that came twice and annotations', async () => {
-  const ids = { logId: fixture.log.logId, runId: newRunId() };
-  const key = { runId: ids.runId, episodeId: episodeIdFor({ runId: ids.runId, ordinal: 0 }) };
-  const started = {
-    task: { level: 3 },
-    metadata: { by: 'start' },
-    forkedFrom: { episodeId: newRunId(), step: 2 },
-  };
-  const usage = {
-    inputTokens: 5,
-    cachedInputTokens: null,
-    outputTokens: 2,
-    reasoningTokens: null,
-    costUsd: 0.25,
-  };
-  const first = episodeEvents({
-    ...ids,
-    ordinal: 0,
-    numSteps: 3,
-    started,
-    step: () => ({ usage, actionValid: null }),
-  });
-  const annotations = [
-    { metadata: { by: 'person' }, tags: null },
-    { metadata: null, tags: ['kept'] },
-  ].map((annotation, i) => episodeEvent({ ...ids, ...key }, 'EpisodeAnnotated', i + 1, annotation as never));
-  await appendEvents(fixture.log, [controlEvent(ids, 'RunStarted') as AnyEvent]);
-  await appendEvents(fixture.log, [...first, ...(annotations as AnyEvent[])]);
-  await catchUp(fixture.log, fixture.client);
-  // Of two records with one number the first counts. The later ones are of another log, since this one ends before them.
-  await fixture.client.command(
-    `INSERT INTO events SELECT * REPLACE ('other' AS log_id, log_offset + 1000 AS log_offset, 'later' AS observation, 'later' AS group_id, true AS success, 9 AS num_steps)
-     FROM (SELECT * FROM events WHERE run_id = {runId:String} AND kind IN ('EpisodeStarted', 'StepRecorded', 'EpisodeEnded'))`,
-    { params: { runId: ids.runId } },
-  );
-  const { steps, ...answer } = await episodes.get(key, { fromStep: 0, maxSteps: 10 });
+/** Values of those columns of `view` that `row` has. */
+function sameColumns(row: object, view: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.keys(row).map((column) => [column, view[column]]));
+}
+
+/** Compares what is read of an episode with its rows of the views. */
+async function expectAsViews(key: { readonly runId: string; readonly episodeId: string }) {
+  const part = { fromStep: 0, maxSteps: 10 };
+  const ofEpisode = 'run_id = {runId:String} AND episode_id = {episodeId:String}';
+  const rows = await store.queryRows<StepRow>(selectSteps(ofEpisode), { ...key, ...part, maxTokens: 1_000 });
+  const steps = await ofView('stored_steps', key);
+  expect(rows).toEqual(steps.map((step, i) => sameColumns(rows[i], step)));
   const [episode] = await ofView('stored_episodes', key);
-  const { environmentSeed, groupId, success, numTokens, numSteps, tags, finalObservation, endDetail } =
-    episode;
-  expect(answer).toMatchObject({
-    environmentSeed,
-    groupId,
-    success,
-    numTokens,
-    numSteps,
-    tags,
-    finalObservation,
-    endDetail,
-  });
-  expect([answer.task, answer.metadata]).toEqual([
-    JSON.parse(episode.task as string),
-    JSON.parse(episode.metadata as string),
-  ]);
-  expect(answer.forkedFrom).toEqual({
-    ...{
-      runId: episode.forkedFromRunId,
-      episodeId: episode.forkedFromEpisodeId,
+  const answer = await episodes.get(key, part);
+  const heading = episodeHeadingOf(
+    key.runId,
+    await store.queryRows<EpisodeRecordRow>(GET_EPISODE_RECORDS, key),
+  );
+  if (heading === null) throw new Error('the episode has no start');
+  expect(heading).toEqual({
+    ...toEpisodeListItem(sameColumns(heading, episode) as unknown as EpisodeListItem),
+    task: JSON.parse(episode.task as string) as unknown,
+    metadata: JSON.parse(episode.metadata as string) as unknown,
+    forkedFrom: {
+      ...{ runId: episode.forkedFromRunId, episodeId: episode.forkedFromEpisodeId },
       step: episode.forkedFromStep,
     },
+    finalObservation: episode.sealed ? episode.finalObservation : null,
   });
-  expect([answer.metadata, answer.tags, answer.costUsd]).toEqual([{ by: 'person' }, ['kept'], 0.75]);
-  const rows = await ofView('stored_steps', key);
-  expect(
-    steps.map(({ tokens, usage: used, ...step }) => [
-      step.step,
-      step.observation,
-      step.actionValid,
-      step.generationMs,
-      tokens.ids,
-      used,
-    ]),
-  ).toEqual(
-    rows.map((row) => [row.step, row.observation, row.actionValid, row.generationMs, row.tokenIds, usage]),
+  const [sums] = await store.queryRows<object>(
+    `SELECT sum(cost_usd) AS cost_usd, toUInt32(countIf(${IS_POORER})) AS num_poorer_steps FROM stored_steps WHERE ${ofEpisode}`,
+    key,
   );
+  expect(answer).toMatchObject({ ...heading, ...sums });
+  expect(answer.steps.map(({ step }) => step)).toEqual(steps.map(({ step }) => step));
+  return answer;
+}
+
+it('an episode: its answer is that of the views, with records that came twice and annotations, now and at a moment', async () => {
+  await fixture.client.command('SYSTEM STOP MERGES events');
+  const { key, occurredAtUs } = await storeRichEpisode(fixture);
+  expect(await expectAsViews(key)).toMatchObject({
+    ...{ metadata: { by: 'person' }, tags: ['kept'], costUsd: 0.5, numPoorerSteps: 1 },
+    ...{ sealed: true, return: 1.5, policyVersionMin: 2, policyVersionMax: 5, endDetail: 'why' },
+    ...{ environmentSeed: 17, groupMember: 1, externalId: 'ticket 4711' },
+  });
+  const beforeEnd = await askedMoment.run(occurredAtUs + 2.5 * SECOND_US, () => expectAsViews(key));
+  expect(beforeEnd).toMatchObject({ sealed: false, endedAt: null, costUsd: 0.5, endDetail: '' });
+  expect(beforeEnd.steps.length).toBe(2);
+});
+
+it('updates of an episode: are those of the view, whatever a replaced trainer planned', async () => {
+  const { key } = await storeRichEpisode(fixture);
+  const ids = { logId: fixture.log.logId, runId: key.runId };
+  const planned = (epoch: number, updateNumber: number, isMember = true) =>
+    controlEvent(ids, 'BatchPlanned', {
+      ...{ epoch, updateNumber, planId: newRunId() },
+      ...(isMember ? { episodeIds: [key.episodeId, newRunId()] } : {}),
+    });
+  const claimed = (epoch: number) => controlEvent(ids, 'TrainerClaimed', { epoch });
+  const events = [claimed(1), planned(1, 1), planned(1, 2), planned(1, 2, false), claimed(2)];
+  await appendEvents(fixture.log, [
+    ...events,
+    planned(1, 3),
+    planned(2, 2),
+    planned(2, 4),
+    planned(2, 5, false),
+  ] as AnyEvent[]);
+  await catchUp(fixture.log, fixture.client);
+  const { updateNumbers } = await episodes.get(key, { fromStep: 0, maxSteps: 1 });
+  const plannedOfView = await store.queryRows<{ updateNumber: number }>(
+    `SELECT DISTINCT update_number FROM current_trainer_events
+     WHERE run_id = {runId:String} AND kind = 'BatchPlanned' AND position(payload, {episodeId:String}) > 0 ORDER BY update_number`,
+    key,
+  );
+  expect(updateNumbers).toEqual(plannedOfView.map(({ updateNumber }) => updateNumber));
+  expect(updateNumbers).toEqual([1, 2, 4]);
 });
 
 /** Rows of a view for an episode. */
@@ -191,6 +210,29 @@ function ofView(view: string, key: Readonly<Record<string, string>>): Promise<Re
     key,
   );
 }
+
+it.each([
+  ['an end', NUM_STEPS + 2],
+  ['steps', NUM_STEPS],
+])('an episode without its start, with %s: no route shows it, and each says why', async (_, numRecords) => {
+  const ids = { logId: fixture.log.logId, runId: newRunId() };
+  const key = { runId: ids.runId, episodeId: episodeIdFor({ runId: ids.runId, ordinal: 0 }) };
+  await appendEvents(fixture.log, [controlEvent(ids, 'RunStarted')]);
+  await appendEvents(
+    fixture.log,
+    episodeEvents({ ...ids, ordinal: 0, numSteps: NUM_STEPS }).slice(1, numRecords),
+  );
+  await catchUp(fixture.log, fixture.client);
+  const part = (fromStep: number) => ({ fromStep, maxSteps: 2 });
+  const missing = { message: expect.stringContaining('not found; its start is not in the store') };
+  await expect(episodes.get(key, part(0))).rejects.toMatchObject(missing);
+  for (const fromStep of [0, NUM_STEPS])
+    await expect(episodes.getSteps(key, part(fromStep))).rejects.toMatchObject(missing);
+  await expect(branches.of(key)).rejects.toMatchObject(missing);
+  expect((await list.list(key.runId, new EpisodesQuery())).items).toEqual([]);
+  const other = { ...key, episodeId: newRunId() };
+  await expect(episodes.get(other, part(0))).rejects.toThrow('may not be stored yet');
+});
 
 it('whether a run has forks is asked of the store once, and again when a run has started', async () => {
   const [runId, fork] = [newRunId(), newRunId()];
@@ -208,4 +250,24 @@ it('whether a run has forks is asked of the store once, and again when a run has
   await catchUp(fixture.log, fixture.client);
   expect(await anyNow()).toEqual([true, 1]);
   expect(await anyNow()).toEqual([true, 0]);
+});
+
+it('whether a run has forks: what the store gets after its run has started is found ten seconds later, and a failure is not kept', async () => {
+  const [runId, fork] = [newRunId(), newRunId()];
+  const ids = { logId: fixture.log.logId, runId: fork };
+  let nowMs = performance.now() + 20_000;
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  const queryRows = vi.spyOn(store, 'queryRows').mockRejectedValueOnce(new Error('the store is away'));
+  await expect(forks.anyOfRun(runId)).rejects.toThrow('the store is away');
+  expect(await forks.anyOfRun(runId)).toBe(false);
+  await appendEvents(fixture.log, [controlEvent(ids, 'RunStarted')]);
+  await catchUp(fixture.log, fixture.client);
+  expect(await forks.anyOfRun(runId)).toBe(false);
+  const started = { forkedFrom: { episodeId: newRunId(), step: 0 }, forkedFromRunId: runId };
+  await appendEvents(fixture.log, episodeEvents({ ...ids, ordinal: 0, numSteps: 1, started }));
+  await catchUp(fixture.log, fixture.client);
+  queryRows.mockClear();
+  expect([await forks.anyOfRun(runId), queryRows.mock.calls.length]).toEqual([false, 0]);
+  nowMs += 10_001;
+  expect(await forks.anyOfRun(runId)).toBe(true);
 });

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError } from '../problems/problem.js';
 import { isoTime } from '../store/store-time.js';
 import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
@@ -9,6 +8,7 @@ import { IS_POORER } from './episode-filter.js';
 import type { EpisodeDetail, EpisodeParams, EpisodeQuery, StepDetail } from './episodes.dto.js';
 import type { EpisodeSteps } from './episode-steps.dto.js';
 import { ForkService } from './fork.service.js';
+import { missingEpisode } from './missing-episode.js';
 import { type EpisodeUse, SHARE_COLUMNS } from '../updates/update-inputs.dto.js';
 import { IN_LOG_ORDER, NUMBERED_KINDS, selectSteps, toStepDetail, type StepRow } from './step-row.js';
 import {
@@ -29,7 +29,8 @@ const GET_STEPS = selectSteps(OF_EPISODE);
 const GET_STEPS_OF_SEALED = selectSteps(
   OF_EPISODE,
   `,
-    (SELECT argMinOrNull(num_steps, log_offset) FROM events WHERE ${OF_EPISODE} AND kind = 'EpisodeEnded') AS num_steps`,
+    (SELECT argMinOrNullIf(num_steps, log_offset, kind = 'EpisodeEnded') FROM events
+     WHERE ${OF_EPISODE} AND kind IN ('EpisodeStarted', 'EpisodeEnded') HAVING countIf(kind = 'EpisodeStarted') > 0) AS num_steps`,
 );
 
 const IS_STEP = "kind = 'StepRecorded'";
@@ -99,7 +100,7 @@ interface StepsRead {
 }
 
 interface StepOfSealedRow extends StepRow {
-  /** Of the whole episode; null while it goes on. */
+  /** Of the whole episode; null while it goes on, or where its start is not stored. */
   readonly numSteps: number | null;
 }
 
@@ -126,7 +127,7 @@ export class EpisodeService {
       summing,
       this.forks.of({ runId, episodeId }),
     ]);
-    if (!hasStarted || !episode) throw episodeNotFound(key);
+    if (!hasStarted || !episode) throw await missingEpisode(this.store, key, hasStarted);
     return {
       ...episode,
       ...forks,
@@ -148,12 +149,12 @@ export class EpisodeService {
     const numSteps = found.at(0)?.numSteps ?? null;
     const rows = found.map(({ numSteps: _, ...row }) => row);
     if (hasStarted && numSteps !== null) return this.toSteps(key, part, { rows, numSteps, range: NO_STEPS });
-    // Ongoing, not stored, or of no step from here on.
+    // Ongoing, not stored or without its start, or of no step from here on.
     const [episode, [range]] = await Promise.all([
       this.readEpisode(key),
       this.store.queryRows<StepRange>(GET_STEP_RANGE, { ...key, fromStep: part.fromStep }),
     ]);
-    if (!hasStarted || !episode) throw episodeNotFound(key);
+    if (!hasStarted || !episode) throw await missingEpisode(this.store, key, hasStarted);
     return this.toSteps(key, part, { rows, numSteps: episode.numSteps, range });
   }
 
@@ -198,13 +199,6 @@ export class EpisodeService {
     const texts = await this.tokenTexts.ofAll(steps);
     return steps.map((row, i) => toStepDetail(row, texts[i]));
   }
-}
-
-export function episodeNotFound({ runId, episodeId }: EpisodeParams): ProblemError {
-  return new ProblemError(
-    'NOT_FOUND',
-    `Episode ${episodeId} of run ${runId} not found; an episode of the last seconds may not be stored yet`,
-  );
 }
 
 /** @param end one more than the last step: of an unfinished episode the last that is stored, since later ones are returned when it is requested again */

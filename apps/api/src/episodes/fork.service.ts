@@ -55,7 +55,10 @@ export class ForkService {
     return { forks, stepValues: await this.store.queryRows<StepValue>(LIST_VALUES, { ...key }) };
   }
 
-  /** Whether other runs have forks of this run's episodes. While a run goes on that makes the first of them, the answer may be ten seconds old. */
+  /**
+   * Whether other runs have forks of this run's episodes. The answer may be up to ten seconds old where the store gets a fork's episodes after its run's start
+   * or end.
+   */
   async anyOfRun(runId: string): Promise<boolean> {
     return (await this.findForked()).has(runId);
   }

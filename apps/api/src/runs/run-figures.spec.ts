@@ -3,6 +3,7 @@ import { catchUp, deleteRunRecords } from '@retrace/store';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId, type AnyEvent } from '@retrace/trajectory';
 import { controlEvent } from '@retrace/trajectory/testing';
+import { EventEmitter, once } from 'node:events';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { askedMoment } from '../store/asked-moment.js';
 import { ControlChanges } from '../store/control-changes.js';
@@ -18,6 +19,7 @@ import { RunsService } from './runs.service.js';
 
 /** Longer than any answer takes. */
 const PATIENCE_MS = 100_000;
+const BUSY_MACHINE = { timeout: 20_000 };
 const NOW_US = Date.now() * 1000;
 const SECOND_US = 1_000_000;
 
@@ -136,6 +138,7 @@ it('runs: what their lists and pages show is read before somebody asks, and agai
   const runs = new RunsService(facts, activities, totals);
   const ahead = new RunsAhead(runs, facts, activities, totals, changes);
   const readTotals = vi.spyOn(totals, 'read');
+  const readAhead = () => readTotals.mock.calls.flatMap(([runIds]) => runIds);
   const numAsked = async () => {
     const before = store.numQueries;
     const { items } = await runs.list(new RunsQuery());
@@ -143,13 +146,16 @@ it('runs: what their lists and pages show is read before somebody asks, and agai
     return [items[0].runId, store.numQueries - before];
   };
   // Of two that start at one moment, the list has the one with the greater id first.
-  const [first, second, third] = [newRun(), newRun(), newRun()].sort((a, b) =>
+  const [ended, first, second, third] = Array.from({ length: 4 }, () => newRun()).sort((a, b) =>
     a.ids.runId < b.ids.runId ? -1 : 1,
   );
+  await write(ended.started, controlEvent(ended.ids, 'RunEnded') as AnyEvent);
   await write(first.started, first.logged(1, NOW_US));
   await ahead.readAll();
   expect(await numAsked()).toEqual([first.ids.runId, 0]);
-  expect(readTotals).toHaveBeenCalledWith([first.ids.runId]);
+  await ahead.readTotalsOfNewest();
+  expect(readTotals).toHaveBeenCalledWith([ended.ids.runId]);
+  expect(readTotals).not.toHaveBeenCalledWith([first.ids.runId]);
   await write(second.started);
   await ahead.readNews();
   expect(await numAsked()).toEqual([second.ids.runId, 0]);
@@ -164,7 +170,48 @@ it('runs: what their lists and pages show is read before somebody asks, and agai
   await catchUp(fixture.log, fixture.client);
   await ahead.readNews();
   expect(await numAsked()).toEqual([third.ids.runId, 0]);
-  await write(controlEvent(third.ids, 'RunEnded') as AnyEvent);
+  // While the store does not have it, totals would be those of a run that goes on.
+  readTotals.mockClear();
+  const end = (one: typeof first) => controlEvent(one.ids, 'RunEnded') as AnyEvent;
+  await appendEvents(fixture.log, [end(second), end(third), end(second)]);
   await ahead.readNews();
-  expect(readTotals).toHaveBeenLastCalledWith([third.ids.runId]);
+  expect(readAhead()).toEqual([]);
+  await catchUp(fixture.log, fixture.client);
+  await ahead.readNews();
+  await ahead.readNews();
+  expect(readAhead()).toEqual([second.ids.runId, third.ids.runId]);
+  const many = Array.from({ length: 60 }, () => newRun());
+  readTotals.mockClear();
+  readTotals.mockResolvedValue(await totals.read([]));
+  await appendEvents(fixture.log, many.map(end));
+  await catchUp(fixture.log, fixture.client);
+  await ahead.readNews();
+  const newest = many.slice(-50).reverse();
+  expect(readAhead()).toEqual(newest.map(({ ids }) => ids.runId));
+});
+
+it('runs: news are looked for while the totals of a run are being read ahead', async () => {
+  const changes = new ControlChanges(fixture.log, store, PATIENCE_MS);
+  const facts = new RunFactsReader(store, changes);
+  const activities = new RunActivityReader(store, changes);
+  const totals = new RunTotalsReader(store, facts, changes);
+  const runs = new RunsService(facts, activities, totals);
+  const ahead = new RunsAhead(runs, facts, activities, totals, changes);
+  const { ids, started } = newRun();
+  await write(started, controlEvent(ids, 'RunEnded') as AnyEvent);
+  const gate = new EventEmitter();
+  const opened = once(gate, 'open');
+  const none = await totals.read([]);
+  const readTotals = vi.spyOn(totals, 'read').mockImplementation(async (runIds) => {
+    if (runIds.length > 0) await opened;
+    return none;
+  });
+  const readNews = vi.spyOn(ahead, 'readNews');
+  ahead.follow();
+  await vi.waitFor(() => {
+    expect(readTotals).toHaveBeenLastCalledWith([expect.any(String)]);
+    expect(readNews).toHaveBeenCalledOnce();
+  }, BUSY_MACHINE);
+  gate.emit('open');
+  await ahead.onModuleDestroy();
 });

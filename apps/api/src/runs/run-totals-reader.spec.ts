@@ -153,6 +153,50 @@ it('totals of a run that has ended: are read again only when the store has other
   expect((await askedLater())[0]).toBe(2);
 });
 
+it('totals of a run that has ended: are read again after a minute, since a rebuild may mend rows in their places', async () => {
+  const { ids, started } = newRun();
+  const reader = totalsReader();
+  store.queryMs = 1_000;
+  await write(started, ...episodeEvents({ ...ids, ordinal: 0 }), controlEvent(ids, 'RunEnded') as AnyEvent);
+  vi.spyOn(performance, 'now').mockImplementation(() => store.nowMs);
+  const stepsAfter = async (passedMs: number) => {
+    store.nowMs += passedMs;
+    return (await reader.read([ids.runId]))(ids.runId).numSteps;
+  };
+  const numSteps = await stepsAfter(0);
+  await fixture.client.command(
+    "ALTER TABLE events UPDATE num_steps = 77 WHERE run_id = {runId:String} AND kind = 'EpisodeEnded' SETTINGS mutations_sync = 2",
+    { params: { runId: ids.runId } },
+  );
+  // Taken over several times: their age is that of the reading.
+  for (let i = 0; i < 4; i++) expect(await stepsAfter(11_000)).toBe(numSteps);
+  expect(await stepsAfter(20_000)).toBe(77);
+});
+
+it('totals of runs: those of a run that goes on are asked for beside the rows of one that has ended', async () => {
+  const [ended, ongoing] = [newRun(), newRun()];
+  await write(ended.started, ongoing.started, ...episodeEvents({ ...ongoing.ids, ordinal: 0 }));
+  await write(controlEvent(ended.ids, 'RunEnded') as AnyEvent);
+  const changes = new ControlChanges(fixture.log, store, PATIENCE_MS);
+  const facts = new RunFactsReader(store, changes);
+  await facts.all();
+  const reader = new RunTotalsReader(store, facts, changes);
+  const asked = vi.spyOn(store, 'queryRows');
+  const gate = new EventEmitter();
+  const opened = once(gate, 'open');
+  store.afterQuery = async () => void (await opened);
+  const answer = reader.read([ended.ids.runId, ongoing.ids.runId]);
+  await vi.waitFor(() =>
+    expect(asked.mock.calls.map(([, params]) => params.runIds)).toEqual([
+      [ended.ids.runId],
+      [ongoing.ids.runId],
+      [ongoing.ids.runId],
+    ]),
+  );
+  gate.emit('open');
+  expect((await answer)(ongoing.ids.runId).numEpisodes).toBe(1);
+});
+
 it('totals of a run: while new ones are being read, a question is answered with those of at most ten seconds before', async () => {
   const { ids, started } = newRun();
   const changes = new ControlChanges(fixture.log, store, 0);
@@ -204,9 +248,10 @@ it('totals of a run: those that were read during a deletion are not kept', async
   const reader = new RunTotalsReader(store, facts, changes);
   store.queryMs = 1_000;
   await write(started, ...episodeEvents({ ...ids, ordinal: 0 }));
+  // Before the facts are read, which have an age too.
+  vi.spyOn(performance, 'now').mockImplementation(() => store.nowMs);
   await facts.all();
   store.afterQuery = async () => reader.forget(ids.runId);
-  vi.spyOn(performance, 'now').mockImplementation(() => store.nowMs);
   await reader.read([ids.runId]);
   const before = store.numQueries;
   await reader.read([ids.runId]);

@@ -61,6 +61,8 @@ const NO_ROWS = '';
 /** Totals that took `t` to read are answered again for so many times `t`: pages ask for them every few seconds, and runs have millions of episodes. */
 const KEPT_TIMES = 50;
 const KEPT_AT_MOST_MS = 10_000;
+/** Totals whose reading began longer ago are read again though the store has the same rows: a rebuild may make rows from scratch in their places. */
+const TAKEN_OVER_AT_MOST_MS = 60_000;
 const MOST_KEPT = 1_000;
 
 interface AskedTotals {
@@ -77,12 +79,14 @@ interface KeptTotals extends ReadValue<RunTotals> {
   readonly untilMs: number;
   /** How long it took to read them, the last time that they were. */
   readonly readingMs: number;
+  /** When that reading began, by `performance.now()`; `askedAtMs` may be that of a later look which found the same rows. */
+  readonly wholeAtMs: number;
   /** `ROWS` of before they were read; null for a run that goes on. */
   readonly rows: string | null;
 }
 
 /** Totals as they were found, and what is kept with them. */
-type FoundTotals = Pick<KeptTotals, 'value' | 'rows' | 'readingMs'>;
+type FoundTotals = Pick<KeptTotals, 'value' | 'rows' | 'readingMs' | 'wholeAtMs'>;
 
 /** Totals that are being read. */
 interface TotalsReading extends Pick<AskedTotals, 'endedAt'> {
@@ -94,6 +98,7 @@ interface TotalsReading extends Pick<AskedTotals, 'endedAt'> {
 /**
  * Reads the totals of runs, of several at once. Those of a run with very many episodes may be up to ten seconds old, or as old as a reading takes
  * if that is longer, but are never from before the run's end, its deletion, or a deletion of its episodes by this process.
+ * Where rows of a run that has ended are mended in their places, they are a minute older at most.
  */
 @Injectable()
 export class RunTotalsReader {
@@ -152,20 +157,41 @@ export class RunTotalsReader {
     return new Map(this.readings);
   }
 
-  /** Reads the totals of these runs; of those that have ended only where the store has other rows than when they were read last. */
+  /** Of the runs that have ended only what may have changed. */
   private async readChanged(asked: readonly AskedTotals[]): Promise<(runId: string) => FoundTotals> {
-    const ended = asked.filter(({ endedAt }) => typeof endedAt === 'string').map(({ runId }) => runId);
+    const ended = asked.filter(({ endedAt }) => typeof endedAt === 'string');
+    const others = asked.filter((one) => !ended.includes(one));
+    const [endedOf, othersOf] = await Promise.all([
+      this.readEnded(ended),
+      this.readTimed(others.map(({ runId }) => runId)),
+    ]);
+    return (runId) => endedOf(runId) ?? othersOf(runId);
+  }
+
+  /** Reads the totals of runs that have ended only where the store has other rows than when they were read, or that was over a minute ago. */
+  private async readEnded(
+    asked: readonly AskedTotals[],
+  ): Promise<(runId: string) => FoundTotals | undefined> {
     const before = new Map(asked.map((one) => [one.runId, this.keptOf(one)]));
+    const askedAtMs = performance.now();
     // Before the totals: a row that comes meanwhile is one that they may lack.
-    const rowsOf = await this.readRows(ended);
-    const isSame = (runId: string) => rowsOf.has(runId) && before.get(runId)?.rows === rowsOf.get(runId);
-    const startedMs = performance.now();
-    const totalsOf = await this.readNow(asked.map(({ runId }) => runId).filter((runId) => !isSame(runId)));
-    const readingMs = performance.now() - startedMs;
-    return (runId) => {
-      const kept = isSame(runId) ? before.get(runId) : null;
-      return kept ?? { value: totalsOf(runId), rows: rowsOf.get(runId) ?? null, readingMs };
-    };
+    const rowsOf = await this.readRows([...before.keys()]);
+    const found = new Map<string, FoundTotals>();
+    for (const [runId, kept] of before) {
+      if (kept === null || kept.rows !== rowsOf.get(runId)) continue;
+      if (askedAtMs - kept.wholeAtMs <= TAKEN_OVER_AT_MOST_MS) found.set(runId, kept);
+    }
+    const changed = [...before.keys()].filter((runId) => !found.has(runId));
+    const totalsOf = await this.readTimed(changed);
+    for (const runId of changed) found.set(runId, { ...totalsOf(runId), rows: rowsOf.get(runId) ?? null });
+    return (runId) => found.get(runId);
+  }
+
+  private async readTimed(runIds: readonly string[]): Promise<(runId: string) => FoundTotals> {
+    const wholeAtMs = performance.now();
+    const totalsOf = await this.readNow(runIds);
+    const readingMs = performance.now() - wholeAtMs;
+    return (runId) => ({ value: totalsOf(runId), rows: null, readingMs, wholeAtMs });
   }
 
   private async readRows(runIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
@@ -184,10 +210,10 @@ export class RunTotalsReader {
     if (this.readings.get(runId) !== reading) return;
     this.readings.delete(runId);
     if (found === null || endedAt === undefined) return;
-    const { value, rows, readingMs } = found;
+    const { value, rows, readingMs, wholeAtMs } = found;
     const readAtMs = performance.now();
     const untilMs = readAtMs + Math.min(KEPT_TIMES * readingMs, KEPT_AT_MOST_MS);
-    this.kept.set(runId, { value, rows, readingMs, askedAtMs, endedAt, readAtMs, untilMs });
+    this.kept.set(runId, { value, rows, readingMs, wholeAtMs, askedAtMs, endedAt, readAtMs, untilMs });
   }
 
   /** After a deletion of episodes of the run: its totals are read from the store again. */

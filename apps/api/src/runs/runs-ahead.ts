@@ -3,7 +3,7 @@ import type { ControlEventKind } from '@retrace/trajectory';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ControlChange, ControlChanges } from '../store/control-changes.js';
 import { RunActivityReader } from './run-activity.js';
-import { RunFactsReader } from './run-facts.js';
+import { type RunFacts, RunFactsReader } from './run-facts.js';
 import { RunTotalsReader } from './run-totals-reader.js';
 import { RunsQuery } from './runs-query.dto.js';
 import { RunsService } from './runs.service.js';
@@ -48,34 +48,45 @@ export class RunsAhead implements OnModuleDestroy {
 
   private async readUntilStopped(): Promise<void> {
     await this.readAll().catch(() => undefined);
-    for (;;) {
-      await this.pause(LOOK_EVERY_MS);
-      if (this.stopping.signal.aborted) return;
+    // Beside each other: news do not wait for the totals of runs with millions of episodes.
+    await Promise.all([this.readTotalsOfNewest().catch(() => undefined), this.readNewsUntilStopped()]);
+  }
+
+  private async readNewsUntilStopped(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
       await this.readNews().catch(() => undefined);
+      await this.pause(LOOK_EVERY_MS);
     }
   }
 
-  /** One query after the other, with pauses as long as they take: questions go first. */
+  /** All but totals. One query after the other, with pauses as long as they take: questions go first. */
   async readAll(): Promise<void> {
+    // Before anything is read: what happens from now on is news.
+    const look = await this.changes.look();
+    if (look !== null) this.settledOffset = this.seenOffset = look.storedOffset;
     await this.runs.list(new RunsQuery());
     if (this.stopping.signal.aborted) return;
     await this.runs.list(byMetric());
-    // The oldest first, since figures of the runs that were asked about last are kept.
-    const newest = Array.from((await this.facts.all()).values())
-      .sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
-      .slice(-MOST_RUNS);
+    const newest = await this.newestRuns();
     for (let from = 0; from < newest.length && !this.stopping.signal.aborted; from += RUNS_AT_ONCE) {
       const startedMs = performance.now();
       const batch = newest.slice(from, from + RUNS_AT_ONCE).map(({ runId }) => runId);
       await this.activities.read(batch).catch(() => undefined);
       await this.pause(performance.now() - startedMs);
     }
-    await this.readTotals(
-      newest
-        .slice(-MOST_TOTALS)
-        .map(({ runId }) => runId)
-        .reverse(),
-    );
+  }
+
+  /** The oldest first, since figures of the runs that were asked about last are kept. */
+  private async newestRuns(): Promise<readonly RunFacts[]> {
+    return Array.from((await this.facts.all()).values())
+      .sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
+      .slice(-MOST_RUNS);
+  }
+
+  /** Of the newest runs those that have ended: totals of others are kept for seconds only. */
+  async readTotalsOfNewest(): Promise<void> {
+    const newest = (await this.newestRuns()).slice(-MOST_TOTALS).reverse();
+    await this.readTotals(newest.filter(({ endedAt }) => endedAt !== null).map(({ runId }) => runId));
   }
 
   /** One run after the other, since one of them may have millions of episodes. */
@@ -99,8 +110,12 @@ export class RunsAhead implements OnModuleDestroy {
     this.settledOffset = look.storedOffset;
     this.seenOffset = Math.max(seenOffset, look.storedOffset, (records?.at(-1)?.offset ?? -1) + 1);
     if (records === null || records.some(isNews)) await this.runs.list(new RunsQuery());
-    const ended = (records ?? []).filter((record) => record.kind === 'RunEnded' && isNews(record));
-    await this.readTotals(ended.map(({ runId }) => runId));
+    // Only when the store has the end: totals of before are refused as soon as it does. The last to end first, as those of the newest runs.
+    const ended = (records ?? []).filter(
+      ({ kind, offset }) => kind === 'RunEnded' && offset < look.storedOffset,
+    );
+    const runIds = new Set(ended.map(({ runId }) => runId).reverse());
+    await this.readTotals([...runIds].slice(0, MOST_TOTALS));
   }
 
   private async pause(durationMs: number): Promise<void> {
