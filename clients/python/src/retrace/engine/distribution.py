@@ -1,4 +1,4 @@
-"""The LM head's distribution at chosen hidden states, in chunks: no matrix of tokens by vocabulary ever exists.
+"""The LM head's distribution at chosen hidden states, in chunks: no large matrix of tokens by vocabulary ever exists.
 
 Legend: M hidden states · C of them in a chunk · h hidden size · V vocabulary.
 """
@@ -17,7 +17,8 @@ MAX_LOGITS = {"cpu": 2**24, "cuda": 2**28}
 class TokenDistribution(torch.autograd.Function):
     """log p of each target, the entropy -Σ p·log p and Σ p² for p = softmax(hidden·headᵀ/temperature), float32 [M] each.
 
-    The gradient, which the last one hasn't, computes the logits of each chunk again.
+    The gradient, which the last one hasn't, computes the logits of each chunk again, unless one chunk holds them all: their gradient
+    needs as much memory in any case.
     """
 
     @staticmethod
@@ -31,8 +32,15 @@ class TokenDistribution(torch.autograd.Function):
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Compute them, keeping per token only the logarithm of the sum and the entropy."""
         columns = torch.empty(4, len(targets), dtype=torch.float32, device=hidden.device)
-        for rows in chunks(len(targets), head, max_logits):
-            columns[:, rows] = token_statistics(raw_logits(hidden[rows], head), targets[rows], temperature)
+        ctx.logits = None
+        if any(ctx.needs_input_grad[:2]) and len(targets) <= chunk_rows(head, max_logits):
+            ctx.logits = raw_logits(hidden, head)
+            columns[:] = token_statistics(ctx.logits, targets, temperature)
+        else:
+            for rows in chunks(len(targets), head, max_logits):
+                columns[:, rows] = token_statistics(
+                    raw_logits(hidden[rows], head), targets[rows], temperature
+                )
         logprobs, entropies, sums, squares = (column.clone() for column in columns)
         ctx.save_for_backward(hidden, head, targets, entropies, sums)
         ctx.temperature, ctx.max_logits = temperature, max_logits
@@ -47,11 +55,16 @@ class TokenDistribution(torch.autograd.Function):
         wants_hidden, wants_head = ctx.needs_input_grad[:2]
         d_hidden = torch.empty_like(hidden) if wants_hidden else None
         d_head = torch.zeros(head.shape, dtype=torch.float32, device=head.device) if wants_head else None
+        # On a GPU their memory becomes that of their gradient.
+        kept, ctx.logits = ctx.logits, None
         for rows in chunks(len(targets), head, ctx.max_logits):
             columns = RowColumns(
                 targets[rows], sums[rows], entropies[rows], d_logprobs[rows], d_entropies[rows]
             )
-            d_logits = logits_gradient(raw_logits(hidden[rows], head), columns, ctx.temperature)
+            d_logits = logits_gradient(
+                raw_logits(hidden[rows], head) if kept is None else kept, columns, ctx.temperature
+            )
+            kept = None
             if d_hidden is not None:
                 torch.mm(d_logits, head, out=d_hidden[rows])
             if d_head is not None:
@@ -70,8 +83,13 @@ def token_distribution(
 
 def chunks(num_rows: int, head: torch.Tensor, max_logits: int) -> Iterator[slice]:
     """Cut rows so that each chunk has at most so many logits, and at least one row."""
-    size = max(1, max_logits // head.shape[0])
+    size = chunk_rows(head, max_logits)
     return (slice(start, min(start + size, num_rows)) for start in range(0, num_rows, size))
+
+
+def chunk_rows(head: torch.Tensor, max_logits: int) -> int:
+    """Rows of a chunk: as many as have so many logits together, and at least one."""
+    return max(1, max_logits // len(head))
 
 
 def raw_logits(hidden: torch.Tensor, head: torch.Tensor) -> torch.Tensor:
