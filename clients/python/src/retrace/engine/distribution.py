@@ -55,7 +55,7 @@ class TokenDistribution(torch.autograd.Function):
         wants_hidden, wants_head = ctx.needs_input_grad[:2]
         d_hidden = torch.empty_like(hidden) if wants_hidden else None
         d_head = torch.zeros(head.shape, dtype=torch.float32, device=head.device) if wants_head else None
-        # On a GPU their memory becomes that of their gradient.
+        # Their memory becomes that of their gradient.
         kept, ctx.logits = ctx.logits, None
         for rows in chunks(len(targets), head, ctx.max_logits):
             columns = RowColumns(
@@ -103,11 +103,15 @@ def token_statistics(logits: torch.Tensor, targets: torch.Tensor, temperature: f
         from . import kernels
 
         return kernels.token_statistics(logits, targets, temperature)
-    scaled = logits.float() / temperature
-    sums = torch.logsumexp(scaled, 1)
+    scaled = logits.float() if temperature == 1 else logits.float() / temperature
+    greatest = scaled.amax(1)
+    # The steps of `torch.logsumexp`, whose memory is used again: each new matrix costs as much as a step.
+    p = (scaled - greatest[:, None]).exp_()
+    sums = p.sum(1).log_().add_(greatest)
     chosen = scaled.gather(1, targets[:, None])[:, 0]
-    p = torch.exp(scaled - sums[:, None])
-    return torch.stack((chosen - sums, sums - (p * scaled).sum(1), sums, p.square_().sum(1)))
+    torch.sub(scaled, sums[:, None], out=p).exp_()
+    entropies = sums - (p * scaled).sum(1)
+    return torch.stack((chosen - sums, entropies, sums, p.square_().sum(1)))
 
 
 class RowColumns(NamedTuple):
@@ -127,8 +131,9 @@ def logits_gradient(logits: torch.Tensor, columns: RowColumns, temperature: floa
 
         return kernels.logits_gradient(logits, columns, temperature)
     targets, sums, entropies, d_logprobs, d_entropies = columns
-    log_p = logits.float() / temperature - sums[:, None]
-    factor = d_logprobs[:, None] + d_entropies[:, None] * (log_p + entropies[:, None])
-    gradient = torch.exp(log_p).mul_(factor).neg_()
+    log_p = logits.float() if temperature == 1 else logits.float() / temperature
+    log_p.sub_(sums[:, None])
+    factor = (log_p + entropies[:, None]).mul_(d_entropies[:, None]).add_(d_logprobs[:, None])
+    gradient = log_p.exp_().mul_(factor).neg_()
     gradient.scatter_add_(1, targets[:, None], d_logprobs[:, None])
-    return gradient.div_(temperature).to(logits.dtype)
+    return (gradient if temperature == 1 else gradient.div_(temperature)).to(logits.dtype)
