@@ -1,4 +1,4 @@
-"""The LM head's distribution at chosen hidden states, in chunks: no matrix of tokens by vocabulary ever exists.
+"""The LM head's distribution at chosen hidden states, in chunks: no large matrix of tokens by vocabulary ever exists.
 
 Legend: M hidden states · C of them in a chunk · h hidden size · V vocabulary.
 """
@@ -17,7 +17,8 @@ MAX_LOGITS = {"cpu": 2**24, "cuda": 2**28}
 class TokenDistribution(torch.autograd.Function):
     """log p of each target, the entropy -Σ p·log p and Σ p² for p = softmax(hidden·headᵀ/temperature), float32 [M] each.
 
-    The gradient, which the last one hasn't, computes the logits of each chunk again.
+    The gradient, which the last one hasn't, computes the logits of each chunk again, unless one chunk holds them all: their gradient
+    needs as much memory in any case.
     """
 
     @staticmethod
@@ -31,8 +32,15 @@ class TokenDistribution(torch.autograd.Function):
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Compute them, keeping per token only the logarithm of the sum and the entropy."""
         columns = torch.empty(4, len(targets), dtype=torch.float32, device=hidden.device)
-        for rows in chunks(len(targets), head, max_logits):
-            columns[:, rows] = token_statistics(raw_logits(hidden[rows], head), targets[rows], temperature)
+        ctx.logits = None
+        if any(ctx.needs_input_grad[:2]) and len(targets) <= chunk_rows(head, max_logits):
+            ctx.logits = raw_logits(hidden, head)
+            columns[:] = token_statistics(ctx.logits, targets, temperature)
+        else:
+            for rows in chunks(len(targets), head, max_logits):
+                columns[:, rows] = token_statistics(
+                    raw_logits(hidden[rows], head), targets[rows], temperature
+                )
         logprobs, entropies, sums, squares = (column.clone() for column in columns)
         ctx.save_for_backward(hidden, head, targets, entropies, sums)
         ctx.temperature, ctx.max_logits = temperature, max_logits
@@ -47,11 +55,16 @@ class TokenDistribution(torch.autograd.Function):
         wants_hidden, wants_head = ctx.needs_input_grad[:2]
         d_hidden = torch.empty_like(hidden) if wants_hidden else None
         d_head = torch.zeros(head.shape, dtype=torch.float32, device=head.device) if wants_head else None
+        # Their memory becomes that of their gradient.
+        kept, ctx.logits = ctx.logits, None
         for rows in chunks(len(targets), head, ctx.max_logits):
             columns = RowColumns(
                 targets[rows], sums[rows], entropies[rows], d_logprobs[rows], d_entropies[rows]
             )
-            d_logits = logits_gradient(raw_logits(hidden[rows], head), columns, ctx.temperature)
+            d_logits = logits_gradient(
+                raw_logits(hidden[rows], head) if kept is None else kept, columns, ctx.temperature
+            )
+            kept = None
             if d_hidden is not None:
                 torch.mm(d_logits, head, out=d_hidden[rows])
             if d_head is not None:
@@ -70,8 +83,13 @@ def token_distribution(
 
 def chunks(num_rows: int, head: torch.Tensor, max_logits: int) -> Iterator[slice]:
     """Cut rows so that each chunk has at most so many logits, and at least one row."""
-    size = max(1, max_logits // head.shape[0])
+    size = chunk_rows(head, max_logits)
     return (slice(start, min(start + size, num_rows)) for start in range(0, num_rows, size))
+
+
+def chunk_rows(head: torch.Tensor, max_logits: int) -> int:
+    """Rows of a chunk: as many as have so many logits together, and at least one."""
+    return max(1, max_logits // len(head))
 
 
 def raw_logits(hidden: torch.Tensor, head: torch.Tensor) -> torch.Tensor:
@@ -85,11 +103,15 @@ def token_statistics(logits: torch.Tensor, targets: torch.Tensor, temperature: f
         from . import kernels
 
         return kernels.token_statistics(logits, targets, temperature)
-    scaled = logits.float() / temperature
-    sums = torch.logsumexp(scaled, 1)
+    scaled = logits.float() if temperature == 1 else logits.float() / temperature
+    greatest = scaled.amax(1)
+    # The steps of `torch.logsumexp`, whose memory is used again: each new matrix costs as much as a step.
+    p = (scaled - greatest[:, None]).exp_()
+    sums = p.sum(1).log_().add_(greatest)
     chosen = scaled.gather(1, targets[:, None])[:, 0]
-    p = torch.exp(scaled - sums[:, None])
-    return torch.stack((chosen - sums, sums - (p * scaled).sum(1), sums, p.square_().sum(1)))
+    torch.sub(scaled, sums[:, None], out=p).exp_()
+    entropies = sums - (p * scaled).sum(1)
+    return torch.stack((chosen - sums, entropies, sums, p.square_().sum(1)))
 
 
 class RowColumns(NamedTuple):
@@ -109,8 +131,9 @@ def logits_gradient(logits: torch.Tensor, columns: RowColumns, temperature: floa
 
         return kernels.logits_gradient(logits, columns, temperature)
     targets, sums, entropies, d_logprobs, d_entropies = columns
-    log_p = logits.float() / temperature - sums[:, None]
-    factor = d_logprobs[:, None] + d_entropies[:, None] * (log_p + entropies[:, None])
-    gradient = torch.exp(log_p).mul_(factor).neg_()
+    log_p = logits.float() if temperature == 1 else logits.float() / temperature
+    log_p.sub_(sums[:, None])
+    factor = (log_p + entropies[:, None]).mul_(d_entropies[:, None]).add_(d_logprobs[:, None])
+    gradient = log_p.exp_().mul_(factor).neg_()
     gradient.scatter_add_(1, targets[:, None], d_logprobs[:, None])
-    return gradient.div_(temperature).to(logits.dtype)
+    return (gradient if temperature == 1 else gradient.div_(temperature)).to(logits.dtype)
