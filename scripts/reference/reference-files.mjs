@@ -1,6 +1,6 @@
 /** Makes the files that follow from the recipe classes: docs/reference, and the words of `retrace recipes X --explain`. */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { format } from 'oxfmt';
 import { root } from '../run-tool.mjs';
 import { fieldWords } from './field-words.mjs';
@@ -16,11 +16,16 @@ export async function referenceFiles() {
     'docs/reference/recipe.schema.json': JSON.stringify(recipeSchema(classes)),
     'libs/config/src/recipe/field-words.ts': fieldWords(classes),
   };
-  const options = JSON.parse(readFileSync(join(root, '.oxfmtrc.json'), 'utf8'));
+  const { overrides, ...options } = JSON.parse(readFileSync(join(root, '.oxfmtrc.json'), 'utf8'));
   return Promise.all(
     Object.entries(texts).map(async ([name, text]) => {
       const path = join(root, name);
-      const { code } = await format(name, text, options);
+      const own = overrides.filter(({ files }) => files.includes(`*${extname(name)}`));
+      const { code } = await format(
+        name,
+        text,
+        Object.assign({}, options, ...own.map((each) => each.options)),
+      );
       return { path, text: code };
     }),
   );
