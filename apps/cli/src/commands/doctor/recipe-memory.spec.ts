@@ -17,6 +17,14 @@ describe('checkRecipeMemory', () => {
     expect(shared.totalBytes - alone.totalBytes).toBeCloseTo(2 * alone.roles[0].estimate.totalBytes, 0);
   });
 
+  it('counts what every process has beside its computing once for roles that share one', async () => {
+    const totalOf = async (...assignments: string[]) =>
+      (await estimateRecipeMemory(resolveRecipe('frozen-lake-ppo', { assignments }))).totalBytes;
+    const apart = await totalOf('process.colocate=false');
+    const shared = await totalOf('process.colocate=true', 'process.colocateValidator=true');
+    expect((apart - shared) / 2 ** 20).toBe(2 * 300);
+  });
+
   it('counts recomputed layers and the reference policy of a KL term or of preferences, of which workers keep no copy', async () => {
     const bytesOf = async (name: string, ...assignments: string[]) => {
       const recipe = resolveRecipe(name, { assignments: [...HUGE, ...assignments] });

@@ -8,13 +8,14 @@ import {
   type MemoryEstimate,
 } from '@retrace/policy';
 import { recipeModelConfig } from '@retrace/trainer';
+import { runProcesses } from '../../run/planned-processes.js';
 import { runCheck, type CheckResult } from './check.js';
 import { gibibytes } from './free-space.js';
 
 interface RoleMemory {
   readonly role: string;
   readonly count: number;
-  /** Of one such process. */
+  /** Of one such role: of its process, or of its part of the trainer's. */
   readonly estimate: MemoryEstimate;
 }
 
@@ -34,7 +35,7 @@ const SERVICES_BYTES = 900 * MEBIBYTE;
 /** Share of the machine's memory left to the system and other programs. */
 const RESERVED_FRACTION = 0.05;
 
-/** Estimates the peak memory of each process of a run on one machine. */
+/** Estimates the peak memory of each role of a run on this machine. */
 export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): Promise<RecipeMemory> {
   const { tokenizer } = await openPolicyText({
     tokenizer: recipe.context.tokenizer,
@@ -59,6 +60,8 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
     maxTokens: rowTokens,
     maxNewTokens: recipe.context.maxNewTokens,
   });
+  // A role in the trainer's process adds only what it computes with.
+  const own = runProcesses(recipe, numCollectors);
   const roles = [
     { role: 'trainer', count: 1, estimate: asRole(trainer) },
     ...(numShards > 1
@@ -70,8 +73,10 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
           },
         ]
       : []),
-    { role: 'collector', count: numCollectors, estimate: asRole(collector) },
-    ...(needsValidator(recipe) ? [{ role: 'validator', count: 1, estimate: asRole(collector) }] : []),
+    { role: 'collector', count: numCollectors, estimate: own.isColocated ? collector : asRole(collector) },
+    ...(needsValidator(recipe)
+      ? [{ role: 'validator', count: 1, estimate: own.hasValidator ? asRole(collector) : collector }]
+      : []),
     {
       role: 'store and API',
       count: 1,
