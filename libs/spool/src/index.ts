@@ -1,4 +1,3 @@
-export { DirectoryHold } from './directory-hold.js';
 export { adoptEarlierFile, earlierPath } from './earlier-file.js';
 export { framedBytes } from './frames.js';
 export { adoptSegment } from './segment-file.js';

@@ -43,7 +43,7 @@ const MAX_GROUP_BYTES = 16 * 1024 * 1024;
 
 /**
  * Records in files of a directory, first in, first out, until somebody else has them. One process at a time opens a directory: see
- * `DirectoryHold`.
+ * `FileLock`.
  *
  * Appends that come while the disk works are written together by one write, and settle in their order. Records leave in one of three
  * ways: `take` the oldest ones, `release` whole files, or `replace` all by a snapshot. Which of the oldest were taken is only known to

@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { poorerRecord, storableRecord, type RunRecord } from '@retrace/client';
 import { importRunId, type OtelSpan, type OtlpPartialSuccess } from '@retrace/importers';
 import { RecordingError, type RecordingErrorCode, type WireRecord } from '@retrace/recording';
-import { DirectoryHold } from '@retrace/spool';
+import { FileLock } from '@retrace/spool/file-lock';
 import { isUuid } from '@retrace/trajectory';
 import { ApiConfig } from '../config/api-config.js';
 import { RecordingService } from '../ingest/recording.service.js';
@@ -18,7 +18,7 @@ const UNKNOWN_SERVICE = 'unknown_service';
 
 interface OpenIntake {
   readonly intake: TraceIntake;
-  readonly hold: DirectoryHold;
+  readonly lock: FileLock;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -57,7 +57,7 @@ export class TracesService implements OnApplicationBootstrap, OnModuleDestroy, T
     if (!open) return;
     clearInterval(open.timer);
     await open.intake.close();
-    await open.hold.release();
+    open.lock.release();
   }
 
   /**
@@ -202,20 +202,19 @@ export class TracesService implements OnApplicationBootstrap, OnModuleDestroy, T
     const { traceDirectory, traceIdleMs } = this.config;
     if (traceDirectory === null) return null;
     try {
-      await mkdir(traceDirectory, { recursive: true, mode: 0o700 });
-      const hold = await DirectoryHold.claim(traceDirectory, 'held');
-      if (hold === null) return null;
+      const lock = await FileLock.tryAcquire(join(traceDirectory, 'held.lock'));
+      if (lock === null) return null;
       const intake = await TraceIntake.open(traceDirectory, this, {
         idleMs: traceIdleMs,
         onWarning: (message) => {
           this.logger.warn(message);
         },
-      }).catch(async (error: unknown) => {
-        await hold.release();
+      }).catch((error: unknown) => {
+        lock.release();
         throw error;
       });
       const timer = setInterval(() => void intake.turn(), TURN_MS).unref();
-      return { intake, hold, timer };
+      return { intake, lock, timer };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new ProblemError('TRACES_UNAVAILABLE', `${traceDirectory} can't be used: ${reason}`);

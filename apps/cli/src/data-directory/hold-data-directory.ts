@@ -1,16 +1,16 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataDirectory, ServerAddress } from '@retrace/process';
+import { FileLock } from '@retrace/spool/file-lock';
 import { CliError } from '../cli-error.js';
 import { dataDirectoryAt } from './environment.js';
-import { DataDirectoryLock } from './lock.js';
+import { acquireLock, lockFiles } from './lock.js';
 
 /** Long enough for the children of a killed server to notice that and end. */
 const WAIT_FOR_HOLDER_MS = 30_000;
 
 export interface HeldDataDirectory {
   readonly directory: DataDirectory;
-  readonly lock: DataDirectoryLock;
+  readonly lock: FileLock;
   /** The server that holds the directory, which this process tree has joined; null where this tree holds it. */
   readonly joined: ServerAddress | null;
 }
@@ -28,7 +28,7 @@ export async function holdDataDirectory(
   const directory = dataDirectoryAt(path);
   directory.prepare();
   let hasTold = false;
-  const lock = await DataDirectoryLock.acquire(lockDirectory(directory), {
+  const lock = await acquireLock(lockFiles(directory).held, {
     waitMs: WAIT_FOR_HOLDER_MS,
     shownAs: path,
     onWait: () => {
@@ -69,7 +69,7 @@ export async function joinOrHoldDataDirectory(
 /** A server that a command works beside, and the lock that tells others of it. */
 interface JoinedServer {
   readonly server: ServerAddress;
-  readonly lock: DataDirectoryLock;
+  readonly lock: FileLock;
 }
 
 /** As `findServer`; until the lock is released, nobody replaces the log, though the server may end. */
@@ -86,11 +86,11 @@ function tryToJoin(
   directory: DataDirectory,
   isWanted: (server: ServerAddress) => boolean = () => true,
 ): JoinedServer | null {
-  const locks = lockDirectory(directory);
-  const find = () => (DataDirectoryLock.isHeld(locks) ? directory.runningServer() : null);
+  const { held, joined } = lockFiles(directory);
+  const find = () => (FileLock.isHeld(held) ? directory.runningServer() : null);
   const server = find();
   if (server === null || !isWanted(server)) return null;
-  const lock = DataDirectoryLock.share(locks);
+  const lock = FileLock.share(joined);
   // A server is withdrawn before it lets go, so whoever holds the directory after this one sees the lock.
   if (find()?.pid === server.pid) return { server, lock };
   lock.release();
@@ -99,7 +99,7 @@ function tryToJoin(
 
 /** Whether commands write to the log that joined a server, which need not be there any more. */
 export function isJoined(directory: DataDirectory): boolean {
-  return DataDirectoryLock.isShared(lockDirectory(directory));
+  return FileLock.isShared(lockFiles(directory).joined);
 }
 
 /**
@@ -125,7 +125,7 @@ export function requireNoneJoined(directory: DataDirectory, path: string): void 
 export async function findServer(path: string): Promise<ServerAddress | null> {
   const directory = dataDirectoryAt(path);
   const deadline = performance.now() + WAIT_FOR_HOLDER_MS;
-  while (DataDirectoryLock.isHeld(lockDirectory(directory))) {
+  while (FileLock.isHeld(lockFiles(directory).held)) {
     const server = directory.runningServer();
     if (server) return server;
     if (performance.now() > deadline) {
@@ -138,11 +138,6 @@ export async function findServer(path: string): Promise<ServerAddress | null> {
     await sleep(100);
   }
   return null;
-}
-
-/** Where the locks of a data directory are. */
-export function lockDirectory(directory: DataDirectory): string {
-  return join(directory.root, 'lock');
 }
 
 function inUseBy(path: string, server: ServerAddress): CliError {

@@ -1,15 +1,14 @@
-import { rmdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { requestHash, type Recipe } from '@retrace/config';
 import { isProcessAlive, readJson, type DataDirectory } from '@retrace/process';
+import type { FileLock } from '@retrace/spool/file-lock';
 import { CliError } from '../cli-error.js';
-import { lockDirectory } from './hold-data-directory.js';
-import { DataDirectoryLock } from './lock.js';
+import { acquireLock, lockFiles } from './lock.js';
 
 /** Long enough for the roles of a killed command to notice that and end. */
 const WAIT_FOR_HOLDER_MS = 30_000;
 
-/** Who trains a recipe. */
+/** Who trains a recipe: the content of the lock's file. */
 interface Trainer {
   readonly pid: number;
   /** '' until the run has begun. */
@@ -22,25 +21,22 @@ interface Trainer {
  */
 export class RecipeLock {
   private constructor(
-    private readonly lock: DataDirectoryLock,
+    private readonly lock: FileLock,
     private readonly path: string,
   ) {}
 
   /** @throws CliError `RUN_ACTIVE` where another process trains the recipe */
   static async acquire(directory: DataDirectory, recipe: Recipe): Promise<RecipeLock> {
-    const path = join(lockDirectory(directory), `recipe-${requestHash(recipe)}`);
+    const path = lockFiles(directory).recipe(requestHash(recipe));
     const refuseIfTrained = () => {
       // Null where there is none, or it is being written.
-      const trainer = readJson(trainerFile(path)) as Trainer | null;
+      const trainer = readJson(path) as Trainer | null;
       if (trainer !== null && isProcessAlive(trainer.pid)) throw active(recipe, trainer);
     };
-    const lock = await DataDirectoryLock.acquire(path, {
+    const lock = await acquireLock(path, {
       waitMs: WAIT_FOR_HOLDER_MS,
       shownAs: directory.root,
       onWait: refuseIfTrained,
-    }).catch((error: unknown) => {
-      removeIfUnused(path);
-      throw error;
     });
     const own = new RecipeLock(lock, path);
     try {
@@ -60,26 +56,11 @@ export class RecipeLock {
   /** Says which run it is, for those who are refused. */
   nameRun(runId: string): void {
     const trainer: Trainer = { pid: process.pid, runId };
-    writeFileSync(trainerFile(this.path), JSON.stringify(trainer), { mode: 0o600 });
+    writeFileSync(this.path, JSON.stringify(trainer));
   }
 
   release(): void {
-    rmSync(trainerFile(this.path), { force: true });
     this.lock.release();
-    removeIfUnused(this.path);
-  }
-}
-
-function trainerFile(path: string): string {
-  return join(path, 'trainer.json');
-}
-
-/** Removes the lock's directory. The system does so only while it is empty, and whoever holds or claims the lock has a file in it. */
-function removeIfUnused(path: string): void {
-  try {
-    rmdirSync(path);
-  } catch (error) {
-    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { ApiConnection, Sender, SpoolQueue, type RetraceError } from '@retrace/client';
-import type { DirectoryHold } from '@retrace/spool';
+import type { FileLock } from '@retrace/spool/file-lock';
 import { GatewayError } from '../http/gateway-error.js';
 import type { RunningGateway } from '../http/gateway-server.js';
 import type { OpenTokenizer, ProxyConfig } from './proxy-config.js';
@@ -44,14 +44,14 @@ export async function startProxy(config: ProxyConfig, hooks: ProxyHooks): Promis
   try {
     return await startHolding({ hold, upstream, connection, given, open, config, warn: hooks.warn });
   } catch (error) {
-    await hold.release();
+    hold.release();
     throw error;
   }
 }
 
 interface HoldingParts extends Pick<ProxyHooks, 'warn'> {
   readonly config: ProxyConfig;
-  readonly hold: DirectoryHold;
+  readonly hold: FileLock;
   readonly upstream: Upstream;
   readonly connection: ApiConnection;
   readonly given: GivenTokenizer | null;
@@ -102,7 +102,7 @@ async function startHolding({
     await recorder.compact();
     await journal.close();
     await sender.close(CLOSE_MS);
-    await hold.release();
+    hold.release();
   });
 }
 

@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises';
-import { DirectoryHold } from '@retrace/spool';
+import { join } from 'node:path';
+import { FileLock } from '@retrace/spool/file-lock';
 import { GatewayError } from '../../http/gateway-error.js';
 
 /**
@@ -7,12 +7,11 @@ import { GatewayError } from '../../http/gateway-error.js';
  *
  * @throws GatewayError `STATE_DIRECTORY_UNUSABLE` when another process holds it, or it can't be made
  */
-export async function holdStateDirectory(directory: string): Promise<DirectoryHold> {
+export async function holdStateDirectory(directory: string): Promise<FileLock> {
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    const hold = await DirectoryHold.claim(directory, 'proxy');
-    if (hold === null) throw new Error('another proxy uses it; choose another with --state');
-    return hold;
+    const lock = await FileLock.tryAcquire(join(directory, 'proxy.lock'));
+    if (lock === null) throw new Error('another proxy uses it; choose another with --state');
+    return lock;
   } catch (cause) {
     const said = cause instanceof Error ? cause.message : String(cause);
     throw new GatewayError(
