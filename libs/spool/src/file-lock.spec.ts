@@ -1,11 +1,26 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { tryLock } from 'fs-native-extensions';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FileLock } from './file-lock.js';
+
+/** Others act just before a lock is tried. */
+const beforeTrying = vi.hoisted((): { current: () => void } => ({ current: () => undefined }));
+
+vi.mock(import('fs-native-extensions'), async (importOriginal) => {
+  const original = await importOriginal();
+  return {
+    ...original,
+    tryLock: (...given: Parameters<typeof original.tryLock>) => {
+      beforeTrying.current();
+      return original.tryLock(...given);
+    },
+  };
+});
 
 describe('a lock on a file', () => {
   let directory: string;
@@ -44,26 +59,27 @@ describe('a lock on a file', () => {
     await looking;
   });
 
-  it('never is for two, however soon the file is removed and made again', async () => {
-    let numHolders = 0;
-    let numTurns = 0;
-    const turns = Array.from({ length: 8 }, async () => {
-      for (let left = 25; left > 0;) {
-        const lock = await FileLock.tryAcquire(path);
-        if (lock === null) {
-          await sleep(0);
-          continue;
-        }
-        expect(++numHolders).toBe(1);
-        await sleep(0);
-        numHolders--;
-        numTurns++;
-        left--;
-        lock.release();
-      }
-    });
-    await Promise.all(turns);
-    expect(numTurns).toBe(8 * 25);
+  it('is not taken on a file that its holder removes, and another makes again, between opening and locking it', async () => {
+    const first = await FileLock.tryAcquire(path);
+    let second: number | null = null;
+    beforeTrying.current = () => {
+      beforeTrying.current = () => undefined;
+      first?.release();
+      second = openSync(path, 'a+');
+      expect(tryLock(second)).toBe(true);
+    };
+    expect(await FileLock.tryAcquire(path)).toBeNull();
+    closeSync(second!);
+  });
+
+  it('waits for those who only look', async () => {
+    mkdirSync(dirname(path));
+    const looking = openSync(path, 'a+');
+    expect(tryLock(looking, { shared: true })).toBe(true);
+    const taking = FileLock.tryAcquire(path);
+    await sleep(30);
+    closeSync(looking);
+    (await taking)!.release();
   });
 
   it('is shared by any number, and free when the last of them gives it back', () => {
