@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** Packages with a binary or that read files beside them, those that are rarely loaded, and those that a part of the bundle requires late, of which there must be one copy. */
 const OUTSIDE =
-  /^(node:.*|lmdb|chdb|msgpackr|lz4-napi|kafkajs|typescript|@bokuweb\/zstd-wasm|ajv|class-validator|class-transformer|reflect-metadata|@tensorflow\/.*|@clickhouse\/.*|apache-arrow)(\/.*)?$/;
+  /^(node:.*|lmdb|chdb|msgpackr|lz4-napi|fs-native-extensions|kafkajs|typescript|@bokuweb\/zstd-wasm|ajv|class-validator|class-transformer|reflect-metadata|@tensorflow\/.*|@clickhouse\/.*|apache-arrow)(\/.*)?$/;
 /** Packages that parts of the bundle require late, so that it does not name them. */
 const REQUIRED_LATE = ['undici', 'node-gyp'];
 

@@ -28,7 +28,7 @@ import { root, runTool } from './run-tool.mjs';
 
 const NAME = 'retrace-rl';
 /** Packages with a binary for each platform, which npm installs with this one. */
-const WITH_BINARIES = ['lmdb', 'lz4-napi', 'msgpackr'];
+const WITH_BINARIES = ['fs-native-extensions', 'lmdb', 'lz4-napi', 'msgpackr'];
 /**
  * Packages that travel with fewer dependencies than they ask for: of TensorFlow.js for Node Retrace uses no installer (stand-ins/README.md),
  * and chDB's engine of 570 MB is downloaded at the first start.
