@@ -1,5 +1,6 @@
-import { addedAfter } from '../events/event-fields.js';
 import type { EventKind } from '../events/event.js';
+import { addedAfter } from '../events/event-fields.js';
+import { SCHEMA_VERSIONS } from '../events/event-kinds.js';
 import { findUntrainableReason, type TrainableFields } from '../validation/untrainable.js';
 
 type Payload = Readonly<Record<string, unknown>>;
@@ -20,6 +21,7 @@ function untrainableReason(payload: Payload): string {
  * see `withTexts`.
  */
 export function upcast(kind: EventKind, version: number, payload: Payload): Payload {
+  if (version === SCHEMA_VERSIONS[kind]) return payload;
   const lifted = { ...payload, ...addedAfter(kind, version) };
   return kind === 'StepRecorded' && version === 1
     ? { ...lifted, untrainable: untrainableReason(payload) }
