@@ -1,4 +1,4 @@
-import type { ArrayType, Field, Fields } from '@retrace/trajectory';
+import type { ArrayType, EventField, EventFields } from '@retrace/trajectory';
 import { type EventColumns, newEventColumns } from './event-columns.js';
 import type { EventRowReader } from './event-row-reader.js';
 import { inColumns, type RowField } from './row-field.js';
@@ -11,7 +11,7 @@ type Columns = Readonly<
 const MADE = newEventColumns() as unknown as Columns;
 
 /** Makes the row field of a field whose column is `column`. */
-export function columnField(field: Field<unknown>, column: string): RowField<unknown> {
+export function columnField(field: EventField<unknown>, column: string): RowField<unknown> {
   const { shape, isNullable, added } = field;
   if (column === 'payload') return WHOLE_JSON;
   if (!Object.hasOwn(MADE, column)) throw new TypeError(`table events has no column ${column}`);
@@ -43,7 +43,7 @@ export function columnField(field: Field<unknown>, column: string): RowField<unk
 }
 
 /** The row field of an object whose every member has a column; where the object may be null, it is null where the first of these columns is. */
-export function membersInColumns(members: Fields): RowField<unknown> {
+export function membersInColumns(members: EventFields): RowField<unknown> {
   const columns = Object.entries(members).map(([name, member]) => [name, member.column ?? ''] as const);
   const [[, first]] = columns;
   const all = inColumns<Record<string, unknown>>(

@@ -1,4 +1,4 @@
-import type { Field, Fields, Json } from '@retrace/trajectory';
+import type { EventField, EventFields, Json } from '@retrace/trajectory';
 import { columnField, membersInColumns } from './column-field.js';
 import { inColumns, type RowField } from './row-field.js';
 
@@ -12,7 +12,7 @@ type Payload = Readonly<Record<string, unknown>>;
  * @param own row fields of fields that are stored in another way than their declaration says
  */
 export function payloadField(
-  fields: Fields,
+  fields: EventFields,
   own: Readonly<Record<string, RowField<unknown>>> = {},
 ): RowField<Payload> {
   const entries = Object.entries(fields);
@@ -46,7 +46,7 @@ export function payloadField(
 }
 
 /** The row field of a field with columns; null where it is a part of the JSON text. */
-function storedIn(field: Field<unknown>): RowField<unknown> | null {
+function storedIn(field: EventField<unknown>): RowField<unknown> | null {
   if (field.column !== null) return columnField(field, field.column);
   if (field.shape.form !== 'object') return null;
   const { fields: members } = field.shape;
@@ -54,7 +54,7 @@ function storedIn(field: Field<unknown>): RowField<unknown> | null {
 }
 
 /** Undefined leaves the field out. */
-function toJson({ added }: Field<unknown>, value: unknown): unknown {
+function toJson({ added }: EventField<unknown>, value: unknown): unknown {
   if (added?.isLeftOut === true && isSame(value, added.before)) return undefined;
   if (!ArrayBuffer.isView(value)) return value;
   // JSON has no NaN, and float32 needs fewer digits than the same number as a double.
@@ -80,7 +80,7 @@ function shortestOf(value: number): number {
 const ARRAY_CLASSES = { Int32Array, Uint8Array, Float32Array, Float64Array };
 
 /** @param json undefined where it was left out, and in rows that were written before the field existed */
-function fromJson({ shape, added }: Field<unknown>, json: Json | undefined): unknown {
+function fromJson({ shape, added }: EventField<unknown>, json: Json | undefined): unknown {
   if (json === undefined || json === null) return added?.before ?? null;
   if (shape.form !== 'array') return json;
   return new ARRAY_CLASSES[shape.type]((json as readonly (number | null)[]).map((value) => value ?? NaN));

@@ -1,4 +1,4 @@
-import { EVENT_FIELDS, type EventKind, type Fields, type PayloadOf } from '@retrace/trajectory';
+import { EVENT_FIELDS, type EventKind, type EventFields, type PayloadOf } from '@retrace/trajectory';
 import { payloadField } from './payload-field.js';
 import type { RowField } from './row-field.js';
 import { step, usageField } from './step-fields.js';
@@ -13,7 +13,7 @@ const OWN_FIELDS: Readonly<Partial<Record<EventKind, Readonly<Record<string, Row
 /** Maps the payload of each kind to the columns of a row and back. */
 export const PAYLOAD_FIELDS = {
   ...Object.fromEntries(
-    Object.entries<Fields>(EVENT_FIELDS).map(([kind, fields]) => [
+    Object.entries<EventFields>(EVENT_FIELDS).map(([kind, fields]) => [
       kind,
       payloadField(fields, OWN_FIELDS[kind as EventKind]),
     ]),

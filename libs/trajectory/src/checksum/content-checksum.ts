@@ -1,6 +1,6 @@
 import { ContentBytes } from './content-bytes.js';
 import { EVENT_FIELDS } from '../events/event-fields.js';
-import type { Field } from '../fields/field.js';
+import type { EventField } from '../fields/field.js';
 import type { AnyEvent, EventKind } from '../events/event.js';
 
 export const CHECKSUM_BYTES = 16;
@@ -10,7 +10,7 @@ export const CHECKSUM_BYTES = 16;
  *
  * `occurredAtUs`, the latencies (`generationMs`, `environmentMs`), `untrainable` and `logId` are left out. Fields and
  * keys are hashed in sorted order and arrays by their bytes, so neither the producer nor the wire format matters. Fields that are
- * null are skipped, and so are added fields that tell nothing new (`Field.since`): a schema version that adds fields does not change the
+ * null are skipped, and so are added fields that tell nothing new (`EventField.since`): a schema version that adds fields does not change the
  * checksums of earlier events.
  * Two events with the same (run, episode, kind, seq) and different checksums are a conflict.
  */
@@ -34,7 +34,7 @@ export interface StableField {
   readonly name: string;
   /** The name in the encoding of `ContentBytes`. */
   readonly nameBytes: Uint8Array;
-  readonly field: Field<unknown>;
+  readonly field: EventField<unknown>;
 }
 
 const stableFieldsByKind = new Map<EventKind, readonly StableField[]>();
@@ -43,7 +43,7 @@ const stableFieldsByKind = new Map<EventKind, readonly StableField[]>();
 export function stableFields(kind: EventKind): readonly StableField[] {
   let fields = stableFieldsByKind.get(kind);
   if (!fields) {
-    fields = Object.entries<Field<unknown>>(EVENT_FIELDS[kind])
+    fields = Object.entries<EventField<unknown>>(EVENT_FIELDS[kind])
       .filter(([, { isContent }]) => isContent)
       .map(([name, field]) => ({ name, nameBytes: bytesOf(name), field }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -1,4 +1,4 @@
-import type { Field, PayloadsOf } from '../fields/field.js';
+import type { EventField, PayloadsOf } from '../fields/field.js';
 import { COMMIT_EVENTS } from './commit-events.js';
 import { RUN_EVENTS } from './control-events.js';
 import { DATASET_EVENTS } from './dataset-events.js';
@@ -29,7 +29,7 @@ export function addedAfter(
   kind: keyof typeof EVENT_FIELDS,
   version: number,
 ): Readonly<Record<string, unknown>> {
-  const later = Object.entries<Field<unknown>>(EVENT_FIELDS[kind])
+  const later = Object.entries<EventField<unknown>>(EVENT_FIELDS[kind])
     .flatMap(([name, { added }]) => (added !== null && added.since > version ? [{ name, ...added }] : []))
     .sort((a, b) => a.since - b.since)
     .map(({ name, before }) => [name, before]);

@@ -1,11 +1,11 @@
-import type { Fields } from '../fields/field.js';
+import type { EventFields } from '../fields/field.js';
 import { EPISODE_EVENTS } from './episode-events.js';
 import { EVENT_FIELDS } from './event-fields.js';
 import type { ControlEventKind, EpisodeEventKind, EventKind } from './event.js';
 
 /** The schema version that this code writes, per kind: the last that added a field. Its upcast follows (`codec/upcast.ts`). */
 export const SCHEMA_VERSIONS = Object.fromEntries(
-  Object.entries<Fields>(EVENT_FIELDS).map(([kind, fields]) => [
+  Object.entries<EventFields>(EVENT_FIELDS).map(([kind, fields]) => [
     kind,
     Math.max(...Object.values(fields).map(({ added }) => added?.since ?? 1)),
   ]),

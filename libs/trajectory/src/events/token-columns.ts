@@ -1,4 +1,4 @@
-import { type ArrayType, type ArrayTypes, type Field, nullable, typedArray } from '../fields/field.js';
+import { type ArrayType, type ArrayTypes, type EventField, nullable, typedArray } from '../fields/field.js';
 
 /** One token column of a step, in the log and in the store. */
 interface TokenColumn {
@@ -111,7 +111,7 @@ export function ofTokenColumns<Made>(
 
 /** The token columns as fields of a step. */
 export const tokenFields = ofTokenColumns((_, { type, isNullable, column, since }) => {
-  const values: Field<unknown> = typedArray(type);
+  const values: EventField<unknown> = typedArray(type);
   const field = (isNullable ? nullable(values) : values).in(column);
   return since === 1 ? field : field.since(since, null);
-}) as { readonly [Name in TokenColumnName]: Field<StepTokenColumns[Name]> };
+}) as { readonly [Name in TokenColumnName]: EventField<StepTokenColumns[Name]> };

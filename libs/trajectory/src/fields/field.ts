@@ -21,8 +21,8 @@ export type Shape =
   | { readonly form: 'flag' }
   | { readonly form: 'integer' | 'real'; readonly min: number; readonly max: number }
   | { readonly form: 'json' }
-  | { readonly form: 'list'; readonly element: Field<unknown> }
-  | { readonly form: 'object'; readonly fields: Fields }
+  | { readonly form: 'list'; readonly element: EventField<unknown> }
+  | { readonly form: 'object'; readonly fields: EventFields }
   | { readonly form: 'array'; readonly type: ArrayType };
 
 /** A field that a later schema version of its kind added. */
@@ -46,7 +46,7 @@ interface FieldFacts {
  * The declaration of a field, from which follow its type in TypeScript (`T`), its rule, its place in the store's rows, its value in events of earlier
  * schema versions, whether it counts for the checksum, and random values for tests.
  */
-export class Field<T> implements FieldFacts {
+export class EventField<T> implements FieldFacts {
   /** Only for the type system. */
   declare readonly value: T;
   readonly shape: Shape;
@@ -69,18 +69,18 @@ export class Field<T> implements FieldFacts {
   }
 
   /** The same field with a column of its own. */
-  in(column: string): Field<T> {
-    return new Field(this.rule, { ...this, column });
+  in(column: string): EventField<T> {
+    return new EventField(this.rule, { ...this, column });
   }
 
   /** The same field, which schema version `since` added; earlier events have the value `before`. */
-  since(since: number, before: T): Field<T> {
-    return new Field(this.rule, { ...this, added: { since, before, isLeftOut: true } });
+  since(since: number, before: T): EventField<T> {
+    return new EventField(this.rule, { ...this, added: { since, before, isLeftOut: true } });
   }
 
   /** As `since`, for a field that rows state even where it has the value of earlier events. */
-  sinceAndStated(since: number, before: T): Field<T> {
-    return new Field(this.rule, { ...this, added: { since, before, isLeftOut: false } });
+  sinceAndStated(since: number, before: T): EventField<T> {
+    return new EventField(this.rule, { ...this, added: { since, before, isLeftOut: false } });
   }
 
   /**
@@ -93,78 +93,78 @@ export class Field<T> implements FieldFacts {
   }
 
   /** The same field, outside of the checksum. */
-  notContent(): Field<T> {
-    return new Field(this.rule, { ...this, isContent: false });
+  notContent(): EventField<T> {
+    return new EventField(this.rule, { ...this, isContent: false });
   }
 
   /** The same field with another rule. */
-  ruledBy(rule: Rule): Field<T> {
-    return new Field(rule, this);
+  ruledBy(rule: Rule): EventField<T> {
+    return new EventField(rule, this);
   }
 }
 
-export type Fields = Readonly<Record<string, Field<unknown>>>;
+export type EventFields = Readonly<Record<string, EventField<unknown>>>;
 
 /** The object that fields describe. */
-export type ValuesOf<F extends Fields> = { readonly [Name in keyof F]: F[Name]['value'] };
+export type ValuesOf<F extends EventFields> = { readonly [Name in keyof F]: F[Name]['value'] };
 
 /** The payloads of kinds whose fields are `Kinds`. */
-export type PayloadsOf<Kinds extends Readonly<Record<string, Fields>>> = {
+export type PayloadsOf<Kinds extends Readonly<Record<string, EventFields>>> = {
   readonly [Kind in keyof Kinds]: ValuesOf<Kinds[Kind]>;
 };
 
 /** The rule of each field. */
-export function rulesOf<F extends Fields>(fields: F): Readonly<Record<keyof F, Rule>> {
+export function rulesOf<F extends EventFields>(fields: F): Readonly<Record<keyof F, Rule>> {
   const entries = Object.entries(fields).map(([name, { rule }]) => [name, rule]);
   return Object.fromEntries(entries) as Record<keyof F, Rule>;
 }
 
-export const text = new Field<string>(rules.text, { shape: { form: 'text', of: 'any' } });
-export const nonEmptyText = new Field<string>(rules.nonEmptyText, {
+export const text = new EventField<string>(rules.text, { shape: { form: 'text', of: 'any' } });
+export const nonEmptyText = new EventField<string>(rules.nonEmptyText, {
   shape: { form: 'text', of: 'nonEmpty' },
 });
-export const uuid = new Field<string>(rules.uuid, { shape: { form: 'text', of: 'uuid' } });
-export const sha256 = new Field<string>(rules.sha256, { shape: { form: 'text', of: 'sha256' } });
-export const flag = new Field<boolean>(rules.flag, { shape: { form: 'flag' } });
-export const json = new Field<Json>(rules.json, { shape: { form: 'json' } });
-export const finiteNumber = new Field<number>(rules.finiteNumber, {
+export const uuid = new EventField<string>(rules.uuid, { shape: { form: 'text', of: 'uuid' } });
+export const sha256 = new EventField<string>(rules.sha256, { shape: { form: 'text', of: 'sha256' } });
+export const flag = new EventField<boolean>(rules.flag, { shape: { form: 'flag' } });
+export const json = new EventField<Json>(rules.json, { shape: { form: 'json' } });
+export const finiteNumber = new EventField<number>(rules.finiteNumber, {
   shape: { form: 'real', min: -Infinity, max: Infinity },
 });
 
-export function integerAtLeast(min: number): Field<number> {
+export function integerAtLeast(min: number): EventField<number> {
   const shape = { form: 'integer', min, max: Number.MAX_SAFE_INTEGER } as const;
-  return new Field(rules.integerAtLeast(min), { shape });
+  return new EventField(rules.integerAtLeast(min), { shape });
 }
 
-export function numberAtLeast(min: number): Field<number> {
-  return new Field(rules.numberAtLeast(min), { shape: { form: 'real', min, max: Infinity } });
+export function numberAtLeast(min: number): EventField<number> {
+  return new EventField(rules.numberAtLeast(min), { shape: { form: 'real', min, max: Infinity } });
 }
 
-export function numberBetween(min: number, max: number): Field<number> {
-  return new Field(rules.numberBetween(min, max), { shape: { form: 'real', min, max } });
+export function numberBetween(min: number, max: number): EventField<number> {
+  return new EventField(rules.numberBetween(min, max), { shape: { form: 'real', min, max } });
 }
 
-export function oneOf<const Words extends readonly string[]>(...words: Words): Field<Words[number]> {
-  return new Field(rules.oneOf(...words), { shape: { form: 'word', words } });
+export function oneOf<const Words extends readonly string[]>(...words: Words): EventField<Words[number]> {
+  return new EventField(rules.oneOf(...words), { shape: { form: 'word', words } });
 }
 
 /** A field that may also be null. */
-export function nullable<T>(field: Field<T>): Field<T | null> {
-  return new Field(rules.nullable(field.rule), { ...field, isNullable: true });
+export function nullable<T>(field: EventField<T>): EventField<T | null> {
+  return new EventField(rules.nullable(field.rule), { ...field, isNullable: true });
 }
 
-export function listOf<T>(element: Field<T>): Field<readonly T[]> {
-  return new Field(rules.listOf(element.rule), { shape: { form: 'list', element } });
+export function listOf<T>(element: EventField<T>): EventField<readonly T[]> {
+  return new EventField(rules.listOf(element.rule), { shape: { form: 'list', element } });
 }
 
-export function objectOf<F extends Fields>(fields: F): Field<ValuesOf<F>> {
-  return new Field(rules.objectOf<F>(rulesOf(fields) as rules.FieldRules<F>), {
+export function objectOf<F extends EventFields>(fields: F): EventField<ValuesOf<F>> {
+  return new EventField(rules.objectOf<F>(rulesOf(fields) as rules.FieldRules<F>), {
     shape: { form: 'object', fields },
   });
 }
 
-export function typedArray<Type extends ArrayType>(type: Type): Field<ArrayTypes[Type]> {
-  return new Field(rules.typedArray(ARRAY_CLASSES[type]), { shape: { form: 'array', type } });
+export function typedArray<Type extends ArrayType>(type: Type): EventField<ArrayTypes[Type]> {
+  return new EventField(rules.typedArray(ARRAY_CLASSES[type]), { shape: { form: 'array', type } });
 }
 
 export const int32s = typedArray('Int32Array');

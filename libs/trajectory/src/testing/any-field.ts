@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { ArrayType, Field, Fields, Shape } from '../fields/field.js';
+import type { ArrayType, EventField, EventFields, Shape } from '../fields/field.js';
 
 /** Random values of a field, as its declaration allows them. */
 
@@ -40,13 +40,13 @@ const ARRAYS: Readonly<Record<ArrayType, fc.Arbitrary<unknown>>> = {
 };
 
 /** Any value of a field. */
-export function anyValue({ shape, isNullable }: Field<unknown>): fc.Arbitrary<unknown> {
+export function anyValue({ shape, isNullable }: EventField<unknown>): fc.Arbitrary<unknown> {
   const present = anyOfShape(shape);
   return isNullable ? fc.option(present) : present;
 }
 
 /** Any object of these fields; fields that depend on each other do not. */
-export function anyObject(fields: Fields): fc.Arbitrary<Readonly<Record<string, unknown>>> {
+export function anyObject(fields: EventFields): fc.Arbitrary<Readonly<Record<string, unknown>>> {
   return record(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, anyValue(field)])));
 }
 
