@@ -10,7 +10,8 @@ const FOLDERS = ['libs', 'apps', 'clients', 'test', 'scripts'];
 const SPEC = /\.spec\.(ts|mjs)$/;
 
 /** Drivers: whoever loads one, directly or not, starts what it drives. */
-const DRIVERS = /^(lmdb|chdb|fs-native-extensions|kafkajs|@tensorflow\/.*|@clickhouse\/client|playwright-core)$/;
+const DRIVERS =
+  /^(lmdb|chdb|fs-native-extensions|kafkajs|@tensorflow\/.*|@clickhouse\/client|playwright-core)$/;
 
 /** Starters that much of the product loads without a need to start anything; what counts is a test that imports them. */
 const STARTERS = /^node:(child_process|worker_threads|cluster)$/;

@@ -27,22 +27,20 @@ vi.mock('../libs/trajectory/src/events/event-kinds.js', async (original) => {
   return { ...actual, SCHEMA_VERSIONS };
 });
 
-vi.mock('../libs/trajectory/src/codec/upcast.js', async (original) => {
-  const actual: typeof import('../libs/trajectory/src/codec/upcast.js') = await original();
-  const table = { RunEnded: [(payload: Readonly<Record<string, unknown>>) => ({ ...payload, exitCode: 0 })] };
-  const upcast: typeof actual.upcast = (kind, version, payload) =>
-    actual.upcast(kind, version, payload, later.known ? table : actual.UPCASTERS);
-  return { ...actual, upcast };
-});
-
-vi.mock('../libs/trajectory/src/validation/control-rules.js', async (original) => {
-  const actual: typeof import('../libs/trajectory/src/validation/control-rules.js') = await original();
-  const exitCode = (value: unknown, field: string) =>
+vi.mock('../libs/trajectory/src/events/event-fields.js', async (original) => {
+  const actual: typeof import('../libs/trajectory/src/events/event-fields.js') = await original();
+  const { integerAtLeast } = await import('../libs/trajectory/src/fields/field.js');
+  const exitCode = integerAtLeast(0).ruledBy((value, field) =>
     (later.known ? Number.isInteger(value) : value === undefined)
       ? null
-      : { field, value, rule: 'must be an integer since version 2' };
-  const RunEnded = { ...actual.CONTROL_RULES.RunEnded, exitCode };
-  return { ...actual, CONTROL_RULES: { ...actual.CONTROL_RULES, RunEnded } };
+      : { field, value, rule: 'must be an integer since version 2' },
+  );
+  const RunEnded = { ...actual.EVENT_FIELDS.RunEnded, exitCode };
+  const addedAfter: typeof actual.addedAfter = (kind, version) => ({
+    ...actual.addedAfter(kind, version),
+    ...(later.known && kind === 'RunEnded' && version === 1 && { exitCode: 0 }),
+  });
+  return { ...actual, EVENT_FIELDS: { ...actual.EVENT_FIELDS, RunEnded }, addedAfter };
 });
 
 describe('a kind in two schema versions', () => {

@@ -46,3 +46,29 @@ def test_token_context_gives_logprobs_to_sampled_tokens_only() -> None:
 def test_token_context_refuses_logprobs_of_another_length() -> None:
     with pytest.raises(ValueError, match="logprobs has 1 values, but the completion has 2 tokens"):
         TokenContext().append([1], [2, 3], logprobs=[-0.5])
+
+
+def test_token_context_keeps_the_experts_of_the_tokens_that_a_call_appended() -> None:
+    context = TokenContext()
+    assert context.append([1, 2], [3], routed_experts=[10, 11, 20, 21, 30, 31]).routed_experts == [
+        10,
+        11,
+        20,
+        21,
+        30,
+        31,
+    ]
+    assert context.append([1, 2, 3, 4], [5], routed_experts=[1, 2, 3, 4, 5]).routed_experts == [4, 5]
+    assert context.append([1], []).routed_experts is None
+    with pytest.raises(
+        ValueError, match="routed_experts has 3 values; must be a multiple of the 2 tokens of the call"
+    ):
+        context.append([1], [2], routed_experts=[1, 2, 3])
+
+
+def test_token_context_stays_as_it_was_after_a_refusal() -> None:
+    context = TokenContext()
+    context.append([1, 2], [3])
+    with pytest.raises(ValueError, match="versions has 1 values, but the completion has 2 tokens"):
+        context.append([1, 2, 3, 4], [5, 6], versions=[7])
+    assert context.append([1, 2, 3, 4], [5]).kept_prefix == 3

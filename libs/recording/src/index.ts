@@ -39,7 +39,6 @@ export {
   RECORD_UPDATE_REQUEST,
   type RecordUpdateRequest,
 } from './wire/update-requests.js';
-export type { WireStep, WireSampling, WireUsage } from './wire/step-record.js';
-export type { WireTokens } from './wire/token-fields.js';
+export type { WireSampling, WireStep, WireTokens, WireUsage } from './wire/step-record.js';
 export type { WireMessage, WireToolCall } from './wire/wire-message.js';
 export { RECORD_SCHEMAS, type WireRecord, type WireType } from './wire/wire-records.js';

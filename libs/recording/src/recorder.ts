@@ -17,14 +17,7 @@ import { ControlWatch } from './run/control-watch.js';
 import { type KnownRun, requireRecorded, RunBook } from './run/run-book.js';
 import { UpdateRecorder } from './updates/update-recorder.js';
 import { checkRecord, requireRequest } from './wire/check-wire.js';
-import {
-  ANNOTATE_RUN_REQUEST,
-  type AnnotateRunRequest,
-  END_RUN_REQUEST,
-  type EndRunRequest,
-  START_RUN_REQUEST,
-  type StartRunRequest,
-} from './wire/run-requests.js';
+import { ANNOTATE_RUN_REQUEST, END_RUN_REQUEST, START_RUN_REQUEST } from './wire/run-requests.js';
 import type { WireRecord } from './wire/wire-records.js';
 
 /** The outcome of a batch, all of whose records are in the log. */
@@ -112,7 +105,7 @@ export class Recorder {
    */
   async startRun(request: unknown): Promise<{ readonly runId: string; readonly isNew: boolean }> {
     const started = await this.parts.runs.start(
-      this.redact(requireRequest<StartRunRequest>(START_RUN_REQUEST, request)),
+      this.redact(requireRequest(START_RUN_REQUEST, request)),
       this.nowUs(),
     );
     if (started.isNew) for (const { lane } of this.parts.lanes) lane.knownIds.begin(started.runId);
@@ -128,7 +121,7 @@ export class Recorder {
    */
   async endRun(runId: string, request: unknown): Promise<{ readonly closedGroups: number }> {
     const { runs, lanes, client, log } = this.parts;
-    await runs.end(runId, this.redact(requireRequest<EndRunRequest>(END_RUN_REQUEST, request)), this.nowUs());
+    await runs.end(runId, this.redact(requireRequest(END_RUN_REQUEST, request)), this.nowUs());
     await untilStored(lanes);
     // Groups that an earlier call has closed.
     await runs.untilStored();
@@ -145,7 +138,7 @@ export class Recorder {
    * @throws RecordingError `INVALID_RECORDS`, `RUN_UNKNOWN`, `LOG_UNAVAILABLE`, `STORE_BEHIND`
    */
   async annotateRun(runId: string, request: unknown): Promise<void> {
-    const checked = this.redact(requireRequest<AnnotateRunRequest>(ANNOTATE_RUN_REQUEST, request));
+    const checked = this.redact(requireRequest(ANNOTATE_RUN_REQUEST, request));
     await this.parts.runs.annotate(runId, checked, this.nowUs());
     await this.parts.runs.untilShown();
   }

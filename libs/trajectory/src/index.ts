@@ -5,10 +5,13 @@ export type * from './events/dataset-events.js';
 export type * from './events/notebook-events.js';
 export type * from './events/episode-events.js';
 export type * from './events/event.js';
+export { EVENT_FIELDS } from './events/event-fields.js';
+export type { ArrayType, EventField, EventFields, ValuesOf } from './fields/field.js';
 export { isJsonObject, type Json, type JsonObject } from './json/json.js';
-export type { UpdateTokensTraced, UpdateTraced } from './events/lineage-events.js';
+export type * from './events/lineage-events.js';
 export type * from './events/validation-events.js';
-export * from './events/warning-events.js';
+export type * from './events/warning-events.js';
+export { WARNING_SOURCES } from './events/warning-events.js';
 export { columnsOfEpisodes, type ColumnsStep, type SealedEpisode } from './batch/columns-of-episodes.js';
 export { episodeDigests } from './batch/episode-digests.js';
 export { END_REASONS, type EpisodeColumns } from './batch/episode-columns.js';
@@ -79,16 +82,16 @@ export {
   newRunId,
 } from './ids/ids.js';
 export { describeAmbiguousId, findByPartOfId, MAX_ID_CANDIDATES, type FoundById } from './ids/part-of-id.js';
-export { isUuid, uuidFromBytes, uuidToBytes } from './ids/uuid.js';
+export { isUuid, uuidFromBytes, uuidToBytes } from './fields/uuid.js';
 export { textsOfMessages } from './messages/message-text.js';
 export {
   TrajectoryError,
   type TrajectoryErrorCode,
   type TrajectoryErrorOptions,
 } from './trajectory-error.js';
-export { type CheckedStep, checkStepRecorded } from './validation/episode-rules.js';
-export { stepMessages } from './validation/message-rules.js';
-export { describeProblem, type Problem } from './validation/problem.js';
+export { type CheckedStep, checkStepRecorded } from './validation/episode-checks.js';
+export { stepMessages } from './fields/message-rules.js';
+export { describeProblem, type Problem } from './fields/problem.js';
 export {
   type FieldRules,
   finiteNumber,
@@ -101,6 +104,6 @@ export {
   numberOrNaN,
   type Rule,
   text,
-} from './validation/rules.js';
+} from './fields/rules.js';
 export { findUntrainableReason, type TrainableFields } from './validation/untrainable.js';
 export { findEventProblem } from './validation/validate-event.js';

@@ -60,22 +60,31 @@ class TokenContext:
         logprobs: Sequence[float | None] | None = None,
         raw_logprobs: Sequence[float | None] | None = None,
         versions: Sequence[int] | None = None,
+        routed_experts: Sequence[int] | None = None,
     ) -> Tokens:
         """Return the tokens of the step that made this call, and remember its context for the next one.
 
         `logprobs`, `raw_logprobs` and `versions` belong to `completion` and are as long; tokens of the prompt get none.
+        `routed_experts` are those of all tokens of prompt and completion, as many for each; those of the kept prefix
+        are left out.
 
-        Raises ValueError when one of them has another length than `completion`.
+        Raises ValueError when one of them has another length.
         """
         delta = append_to_context(self._ids, prompt, completion)
-        self._ids = [*prompt, *completion]
         observed = len(delta.ids) - len(completion)
+        sampled = _padded("logprobs", logprobs, observed, len(completion))
+        sampled_raw = _padded("raw_logprobs", raw_logprobs, observed, len(completion))
+        if versions is not None and len(versions) != len(completion):
+            raise ValueError(_other_length("versions", len(versions), len(completion)))
+        experts = _experts(routed_experts, delta.kept_prefix, len(prompt) + len(completion))
+        self._ids = [*prompt, *completion]
         return Tokens(
             ids=delta.ids,
             mask=delta.mask,
             kept_prefix=delta.kept_prefix,
-            logprobs=_padded("logprobs", logprobs, observed, len(completion)),
-            raw_logprobs=_padded("raw_logprobs", raw_logprobs, observed, len(completion)),
+            logprobs=sampled,
+            raw_logprobs=sampled_raw,
+            routed_experts=experts,
             versions=None if versions is None else [-1] * observed + [int(version) for version in versions],
         )
 
@@ -86,5 +95,21 @@ def _padded(
     if values is None:
         return None
     if len(values) != expected:
-        raise ValueError(f"{name} has {len(values)} values, but the completion has {expected} tokens")
+        raise ValueError(_other_length(name, len(values), expected))
     return [None] * observed + list(values)
+
+
+def _other_length(name: str, length: int, expected: int) -> str:
+    return f"{name} has {length} values, but the completion has {expected} tokens"
+
+
+def _experts(values: Sequence[int] | None, kept: int, num_tokens: int) -> list[int] | None:
+    """Return the experts of the tokens after the kept prefix; None where there are none."""
+    if not values:
+        return None
+    if num_tokens == 0 or len(values) % num_tokens != 0:
+        raise ValueError(
+            f"routed_experts has {len(values)} values; must be a multiple of the {num_tokens} tokens of the call"
+        )
+    per_token = len(values) // num_tokens
+    return [int(expert) for expert in values[kept * per_token :]] or None

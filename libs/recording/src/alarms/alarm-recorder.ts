@@ -10,12 +10,7 @@ import { RecordingError } from '../recording-error.js';
 import { requireControlEvent } from '../run/control-event.js';
 import type { RunBook } from '../run/run-book.js';
 import { invalid, requireRequest } from '../wire/check-wire.js';
-import {
-  ACKNOWLEDGE_ALARM_REQUEST,
-  type AcknowledgeAlarmRequest,
-  SILENCE_ALARMS_REQUEST,
-  type SilenceAlarmsRequest,
-} from './alarm-requests.js';
+import { ACKNOWLEDGE_ALARM_REQUEST, SILENCE_ALARMS_REQUEST } from './alarm-requests.js';
 import { requireSilence } from './held-silence.js';
 import { silenceEnd } from './silence-end.js';
 
@@ -43,7 +38,7 @@ export class AlarmRecorder {
    * @throws RecordingError `INVALID_RECORDS`, `RUN_UNKNOWN`, `ALARM_UNKNOWN`, `LOG_UNAVAILABLE`, `STORE_BEHIND`
    */
   async acknowledge(value: unknown): Promise<string> {
-    const request = requireRequest<AcknowledgeAlarmRequest>(ACKNOWLEDGE_ALARM_REQUEST, value);
+    const request = requireRequest(ACKNOWLEDGE_ALARM_REQUEST, value);
     const { runId = '', alarmSource, rule = '', message = '' } = request;
     if (rule === '' && message === '') {
       const must = 'must be the text of the alarm, which has no rule';
@@ -76,7 +71,7 @@ export class AlarmRecorder {
    * @throws RecordingError `INVALID_RECORDS`, `RUN_UNKNOWN`, `SILENCE_UNKNOWN`, `LOG_UNAVAILABLE`, `STORE_BEHIND`
    */
   async silence(value: unknown): Promise<number> {
-    const request = requireRequest<SilenceAlarmsRequest>(SILENCE_ALARMS_REQUEST, value);
+    const request = requireRequest(SILENCE_ALARMS_REQUEST, value);
     const { runId = '', rule, until } = request;
     const nowUs = this.parts.nowUs();
     const untilUs = silenceEnd(until, nowUs);

@@ -1,31 +1,10 @@
-import { type AlarmAcknowledged, WARNING_SOURCES } from '@retrace/trajectory';
-import { objectSchema, text, uuid, word } from '../wire/schema.js';
-
-/** Acknowledges an alarm, which it names as the list of alarms does. */
-export interface AcknowledgeAlarmRequest {
-  /** Left out: of a process that belongs to no run. */
-  readonly runId?: string;
-  readonly alarmSource: AlarmAcknowledged['alarmSource'];
-  readonly rule?: string;
-  readonly message?: string;
-  readonly note?: string;
-  readonly source?: string;
-}
-
-/** Silences the alarms of a rule, or ends their silence. */
-export interface SilenceAlarmsRequest {
-  /** Left out: in all runs, and of processes that belong to no run. */
-  readonly runId?: string;
-  readonly rule: string;
-  readonly until: string;
-  readonly note?: string;
-  readonly source?: string;
-}
+import { WARNING_SOURCES } from '@retrace/trajectory';
+import { objectSchema, text, uuid, type ValueOf, word } from '../wire/schema.js';
 
 const MAX_NOTE_LENGTH = 10_000;
 const MAX_RULE_LENGTH = 256;
 
-export const ACKNOWLEDGE_ALARM_REQUEST = objectSchema<AcknowledgeAlarmRequest>(
+export const ACKNOWLEDGE_ALARM_REQUEST = objectSchema(
   {
     runId: uuid('Run of the alarm; left out for a process of no run'),
     alarmSource: word(WARNING_SOURCES, 'Process that raised it: `source` in the list of alarms'),
@@ -42,7 +21,7 @@ export const ACKNOWLEDGE_ALARM_REQUEST = objectSchema<AcknowledgeAlarmRequest>(
   ['alarmSource'],
 );
 
-export const SILENCE_ALARMS_REQUEST = objectSchema<SilenceAlarmsRequest>(
+export const SILENCE_ALARMS_REQUEST = objectSchema(
   {
     runId: uuid('Only in this run; left out for all runs'),
     rule: text('Name of the monitor, or `runFailed`; empty for all alarms without a rule', {
@@ -57,3 +36,8 @@ export const SILENCE_ALARMS_REQUEST = objectSchema<SilenceAlarmsRequest>(
   },
   ['rule', 'until'],
 );
+
+/** Acknowledges an alarm, which it names as the list of alarms does. */
+export type AcknowledgeAlarmRequest = ValueOf<typeof ACKNOWLEDGE_ALARM_REQUEST>;
+/** Silences the alarms of a rule, or ends their silence. */
+export type SilenceAlarmsRequest = ValueOf<typeof SILENCE_ALARMS_REQUEST>;

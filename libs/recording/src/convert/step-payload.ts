@@ -7,8 +7,7 @@ import {
   textsOfMessages,
   type Usage,
 } from '@retrace/trajectory';
-import type { WireStep, WireSampling, WireUsage } from '../wire/step-record.js';
-import type { WireTokens } from '../wire/token-fields.js';
+import type { WireStep, WireSampling, WireTokens, WireUsage } from '../wire/step-record.js';
 
 /**
  * Turns a step as its caller knows it into the payload of a `StepRecorded`. What the caller left out is unknown there, too.

@@ -16,7 +16,6 @@ import { invalid, requireRequest } from '../wire/check-wire.js';
 import {
   type CellRequest,
   CREATE_NOTEBOOK_REQUEST,
-  type CreateNotebookRequest,
   SAVE_NOTEBOOK_REQUEST,
   type SaveNotebookRequest,
 } from './notebook-requests.js';
@@ -59,10 +58,7 @@ export class NotebookRecorder {
    * @throws RecordingError `INVALID_RECORDS`, `NOTEBOOK_CONFLICT`, `LOG_UNAVAILABLE`, `STORE_BEHIND`
    */
   create(value: unknown): Promise<AcknowledgedNotebook> {
-    const { id = newControlEventId(), ...content } = requireRequest<CreateNotebookRequest>(
-      CREATE_NOTEBOOK_REQUEST,
-      value,
-    );
+    const { id = newControlEventId(), ...content } = requireRequest(CREATE_NOTEBOOK_REQUEST, value);
     return this.write(this.saved(id, { ...content, revision: 0 }));
   }
 
@@ -73,9 +69,7 @@ export class NotebookRecorder {
    * @throws RecordingError as `create`; `NOTEBOOK_UNKNOWN`
    */
   save(notebookId: string, value: unknown): Promise<AcknowledgedNotebook> {
-    return this.write(
-      this.saved(notebookId, requireRequest<SaveNotebookRequest>(SAVE_NOTEBOOK_REQUEST, value)),
-    );
+    return this.write(this.saved(notebookId, requireRequest(SAVE_NOTEBOOK_REQUEST, value)));
   }
 
   /**

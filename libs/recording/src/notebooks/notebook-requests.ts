@@ -1,23 +1,14 @@
-import type { NotebookCell, NotebookPlot } from '@retrace/trajectory';
-import { integer, listOf, name, objectSchema, text, uuid, word, type Schema } from '../wire/schema.js';
-
-/** Makes a notebook. */
-export interface CreateNotebookRequest {
-  /** A lower-case UUID that makes the request idempotent; left out = a new one. */
-  readonly id?: string;
-  readonly title: string;
-  readonly cells: readonly CellRequest[];
-  readonly source?: string;
-}
-
-/** The whole content of a notebook, in place of what it had. */
-export interface SaveNotebookRequest extends Omit<CreateNotebookRequest, 'id'> {
-  /** The revision that the writer had read. */
-  readonly revision: number;
-}
-
-export type CellRequest = Pick<NotebookCell, 'kind' | 'text'> &
-  Partial<Pick<NotebookCell, 'view'>> & { readonly plot?: NotebookPlot | null };
+import {
+  integer,
+  listOf,
+  name,
+  nullable,
+  objectSchema,
+  text,
+  uuid,
+  type ValueOf,
+  word,
+} from '../wire/schema.js';
 
 const MAX_CELLS = 100;
 const MAX_TEXT_LENGTH = 65_536;
@@ -26,25 +17,24 @@ const MAX_TITLE_LENGTH = 200;
 const MAX_LINES = 12;
 
 /** The store names a column without a name by its expression, which may be most of the query. */
-const columnName = (description: string): Schema => text(description, { maxLength: MAX_TEXT_LENGTH });
+const columnName = (description: string) => text(description, { maxLength: MAX_TEXT_LENGTH });
 
-const CELL = objectSchema<CellRequest>(
+const CELL = objectSchema(
   {
     kind: word(['sql', 'markdown'], 'A query, or text in Markdown'),
     text: text('The query, or the text', { maxLength: MAX_TEXT_LENGTH }),
     view: word(['table', 'chart'], 'How the page shows the result', { default: 'table' }),
-    plot: {
-      ...objectSchema<NotebookPlot>(
+    plot: nullable(
+      objectSchema(
         {
           x: columnName('Column of the axis'),
           ys: listOf(columnName('A column'), 'Columns that are drawn', { maxItems: MAX_LINES }),
-          by: { ...columnName('Rows with the same value of this column are one line'), nullable: true },
+          by: nullable(columnName('Rows with the same value of this column are one line')),
         },
         ['x', 'ys', 'by'],
         'Columns of the chart; null: the page chooses by the result',
       ),
-      nullable: true,
-    },
+    ),
   },
   ['kind', 'text'],
 );
@@ -60,7 +50,7 @@ const CONTENT = {
 /** The revision that is written is one more, and must be exact, too. */
 export const MAX_REVISION_READ = Number.MAX_SAFE_INTEGER - 1;
 
-export const CREATE_NOTEBOOK_REQUEST = objectSchema<CreateNotebookRequest>(
+export const CREATE_NOTEBOOK_REQUEST = objectSchema(
   {
     id: uuid('A lower-case UUID, which makes the request idempotent. Default: a new one'),
     ...CONTENT,
@@ -68,7 +58,7 @@ export const CREATE_NOTEBOOK_REQUEST = objectSchema<CreateNotebookRequest>(
   ['title', 'cells'],
 );
 
-export const SAVE_NOTEBOOK_REQUEST = objectSchema<SaveNotebookRequest>(
+export const SAVE_NOTEBOOK_REQUEST = objectSchema(
   {
     revision: integer('The revision that the writer had read; another one is refused', {
       minimum: 1,
@@ -78,3 +68,9 @@ export const SAVE_NOTEBOOK_REQUEST = objectSchema<SaveNotebookRequest>(
   },
   ['revision', 'title', 'cells'],
 );
+
+export type CellRequest = ValueOf<typeof CELL>;
+/** Makes a notebook. */
+export type CreateNotebookRequest = ValueOf<typeof CREATE_NOTEBOOK_REQUEST>;
+/** The whole content of a notebook, in place of what it had. */
+export type SaveNotebookRequest = ValueOf<typeof SAVE_NOTEBOOK_REQUEST>;

@@ -2,25 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import { RE2JS } from 're2js';
 import { RecordingError } from '../recording-error.js';
-
-/** Hides what a regular expression finds, or all of what fields hold. */
-interface RedactionRule {
-  readonly name: string;
-  /** In the syntax of RE2, which takes a time that is linear in the text. */
-  readonly pattern?: string;
-  readonly ignoreCase?: boolean;
-  /** Paths such as `messages.input.*.content`, each with all below it; for a pattern the default is every text. */
-  readonly fields?: readonly string[];
-  /** Default: `[redacted:<name>]`. */
-  readonly replacement?: string;
-}
-
-/** The content of the file of rules. */
-interface RedactionFile {
-  readonly rules: readonly RedactionRule[];
-  /** Whether token ids and logprobs of steps are stored: they can be decoded to the text that the rules hide. Default: `drop`. */
-  readonly tokens?: 'drop' | 'keep';
-}
+import { flag, listOf, objectSchema, text, type ValueOf, word } from '../wire/schema.js';
 
 /** A rule that is ready for use. */
 export interface CompiledRule {
@@ -52,33 +34,43 @@ export const ID_FIELDS: ReadonlySet<string> = new Set(['groupId', 'externalId'])
 export const SHAPED_FIELDS: ReadonlySet<string> = new Set(['cells']);
 export const SHAPE_WORDS: ReadonlySet<string> = new Set(['kind', 'view']);
 
-const SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['rules'],
-  properties: {
-    rules: {
-      type: 'array',
-      maxItems: 1000,
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['name'],
-        anyOf: [{ required: ['pattern'] }, { required: ['fields'] }],
-        properties: {
-          name: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
-          pattern: { type: 'string', minLength: 1, maxLength: 10_000 },
-          ignoreCase: { type: 'boolean' },
-          fields: { type: 'array', minItems: 1, items: { type: 'string', minLength: 1, maxLength: 1000 } },
-          replacement: { type: 'string', maxLength: 1000 },
-        },
-      },
-    },
-    tokens: { enum: ['drop', 'keep'] },
+const RULE = objectSchema(
+  {
+    name: text('Names the rule', { pattern: '^[A-Za-z0-9_-]{1,64}$' }),
+    pattern: text('In the syntax of RE2, which takes a time that is linear in the text', {
+      minLength: 1,
+      maxLength: 10_000,
+    }),
+    ignoreCase: flag('Whether the pattern takes capital letters as small ones'),
+    fields: listOf(
+      text('Such as `messages.input.*.content`', { minLength: 1, maxLength: 1000 }),
+      'Paths, each with all below it; for a pattern the default is every text',
+      { minItems: 1 },
+    ),
+    replacement: text('Default: `[redacted:<name>]`', { maxLength: 1000 }),
   },
-};
+  ['name'],
+  'Hides what a regular expression finds, or all of what fields hold',
+);
 
-const check = new Ajv({ strict: false }).compile<RedactionFile>(SCHEMA);
+const RULES_FILE = objectSchema(
+  {
+    rules: listOf(
+      { ...RULE, anyOf: [{ required: ['pattern'] }, { required: ['fields'] }] },
+      'Each with a name of its own',
+      { maxItems: 1000 },
+    ),
+    tokens: word(
+      ['drop', 'keep'],
+      'Whether token ids and logprobs of steps are stored: they can be decoded to the text that the rules hide. Default: `drop`',
+    ),
+  },
+  ['rules'],
+);
+
+type RedactionRule = ValueOf<typeof RULE>;
+
+const check = new Ajv({ strict: false }).compile<ValueOf<typeof RULES_FILE>>(RULES_FILE);
 
 /**
  * Reads the rules of a file.

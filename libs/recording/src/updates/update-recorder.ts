@@ -8,7 +8,6 @@ import { invalid, requireRequest } from '../wire/check-wire.js';
 import {
   PUBLISH_POLICY_REQUEST,
   RECORD_UPDATE_REQUEST,
-  type PublishPolicyRequest,
   type RecordUpdateRequest,
 } from '../wire/update-requests.js';
 import { ClaimedRun, type ClaimParts } from './claimed-run.js';
@@ -55,7 +54,7 @@ export class UpdateRecorder {
    */
   async record(runId: string, value: unknown): Promise<AcknowledgedUpdate> {
     const { client, untilEpisodesStored: untilStored } = this.parts;
-    const request = this.redact(requireRequest<RecordUpdateRequest>(RECORD_UPDATE_REQUEST, value));
+    const request = this.redact(requireRequest(RECORD_UPDATE_REQUEST, value));
     requireMetricNames(request);
     return this.asTrainer(runId, async (run) => {
       const earlier = await this.earlier(run, request);
@@ -92,7 +91,7 @@ export class UpdateRecorder {
     runId: string,
     value: unknown,
   ): Promise<{ readonly policyVersion: number; readonly isNew: boolean }> {
-    const request = this.redact(requireRequest<PublishPolicyRequest>(PUBLISH_POLICY_REQUEST, value));
+    const request = this.redact(requireRequest(PUBLISH_POLICY_REQUEST, value));
     return this.asTrainer(runId, async (run) => {
       const { parentVersion = null, policyVersion } = request;
       if (parentVersion !== null) requirePublished(run, 'parentVersion', parentVersion);

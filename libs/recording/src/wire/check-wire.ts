@@ -14,7 +14,7 @@ export function isDateTime(value: string): boolean {
 let compiler: Ajv | null = null;
 
 /** The check of a schema; compiled when it is first asked for, since that takes longer than to load everything else here. */
-function checkOf<T>(schema: Schema): ValidateFunction<T> {
+function checkOf<T>(schema: Schema<T>): ValidateFunction<T> {
   if (compiler === null) {
     compiler = new Ajv({ verbose: true, strict: true, strictTypes: false });
     compiler.addVocabulary(['x-rule']);
@@ -30,14 +30,14 @@ export function checkRecord(value: unknown, index: number): WireRecord {
   if (!isJsonObject(value)) throw invalid({ index, field: '', value, rule: 'must be an object' });
   if (typeof type !== 'string' || !Object.hasOwn(RECORD_SCHEMAS, type))
     throw invalid({ index, field: 'type', value: type, rule: `must be one of ${WIRE_TYPES.join(', ')}` });
-  const check = checkOf<WireRecord>(RECORD_SCHEMAS[type as WireType]);
+  const check = checkOf(RECORD_SCHEMAS[type as WireType]);
   if (check(value)) return value;
   throw invalid(faultOf(check.errors, value, index));
 }
 
 /** Checks a request by its schema. @throws RecordingError `INVALID_RECORDS` */
-export function requireRequest<T>(schema: Schema, value: unknown): T {
-  const check = checkOf<T>(schema);
+export function requireRequest<T>(schema: Schema<T>, value: unknown): T {
+  const check = checkOf(schema);
   if (check(value)) return value;
   throw invalid(faultOf(check.errors, value, null));
 }

@@ -1,78 +1,22 @@
-import type { EndReason, Json, Split } from '@retrace/trajectory';
 import {
   integer,
   json,
   flag,
   listOf,
   name,
+  nullable,
   objectSchema,
   tags,
   text,
   time,
   word,
   type Schema,
+  type SchemaKeywords,
+  type ValueOf,
 } from './schema.js';
 
 /** Time of a record: ISO 8601 text, or microseconds since the Unix epoch. */
-export type WireTime = string | number;
-
-/** Starts an episode. */
-export interface WireEpisode {
-  readonly type: 'episode';
-  readonly episode: string;
-  readonly groupId?: string;
-  readonly groupSize?: number;
-  readonly groupMember?: number;
-  readonly environment?: string;
-  readonly task?: Json;
-  readonly environmentSeed?: number | null;
-  readonly samplingSeed?: number | null;
-  readonly split?: Split;
-  readonly agent?: string;
-  readonly externalId?: string;
-  readonly tags?: readonly string[];
-  readonly metadata?: Json;
-  readonly parentEpisode?: string | null;
-  readonly forkedFrom?: { readonly episode: string; readonly step: number } | null;
-  readonly occurredAt?: WireTime;
-}
-
-/** Ends an episode. */
-export interface WireEnd {
-  readonly type: 'end';
-  readonly episode: string;
-  readonly endReason?: EndReason;
-  readonly detail?: string;
-  readonly finalObservation?: string;
-  readonly finalTokens?: { readonly ids: readonly number[]; readonly keptPrefix?: number };
-  readonly success?: boolean | null;
-  readonly numSteps?: number;
-  readonly occurredAt?: WireTime;
-}
-
-/** Gives, replaces or retracts a reward. */
-export interface WireReward {
-  readonly type: 'reward';
-  readonly id?: string;
-  readonly episode: string;
-  readonly step?: number | null;
-  readonly name: string;
-  readonly value: number | null;
-  readonly source?: string;
-  readonly rationale?: string;
-  readonly occurredAt?: WireTime;
-}
-
-/** Replaces tags or metadata of an episode. */
-export interface WireAnnotation {
-  readonly type: 'annotation';
-  readonly id?: string;
-  readonly episode: string;
-  readonly tags?: readonly string[] | null;
-  readonly metadata?: Json;
-  readonly source?: string;
-  readonly occurredAt?: WireTime;
-}
+export type WireTime = ValueOf<typeof time>;
 
 const MAX_INT32 = 2 ** 31 - 1;
 
@@ -80,10 +24,10 @@ export const episodeName = name(
   "The caller's id of the episode: a lower-case UUID (best a UUIDv7), or any other text, which becomes `externalId`",
 );
 
-export const step = (description: string, more: Schema = {}): Schema =>
+export const step = (description: string, more: SchemaKeywords = {}): Schema<number> =>
   integer(description, { maximum: 1e9, ...more });
 
-export const tokenIds = listOf({ type: 'integer', minimum: 0, maximum: MAX_INT32 }, 'Token ids', {
+export const tokenIds = listOf<number>({ type: 'integer', minimum: 0, maximum: MAX_INT32 }, 'Token ids', {
   maxItems: 4_194_304,
 });
 
@@ -91,7 +35,7 @@ const recordId = name(
   "The caller's id of this record, which makes it idempotent. Default: its content and time",
 );
 
-export const EPISODE_RECORD = objectSchema<WireEpisode>(
+export const EPISODE_RECORD = objectSchema(
   {
     type: word(['episode'], 'Starts an episode'),
     episode: episodeName,
@@ -100,30 +44,27 @@ export const EPISODE_RECORD = objectSchema<WireEpisode>(
     groupMember: integer('Place in the group, from 0', { maximum: MAX_INT32, default: 0 }),
     environment: text("Default: the run's", { maxLength: 256 }),
     task: json('The task: what the environment was reset with'),
-    environmentSeed: integer('null = unknown', { nullable: true }),
-    samplingSeed: integer('null = unknown', { nullable: true }),
+    environmentSeed: nullable(integer('null = unknown')),
+    samplingSeed: nullable(integer('null = unknown')),
     split: word(['train', 'validation', 'test'], 'Split of the data', { default: 'train' }),
     agent: name('Who acts', { default: 'agent' }),
     externalId: text("The caller's own id, where `episode` is a UUID", { maxLength: 256 }),
     tags: tags('Words to find it by'),
     metadata: json('Anything else that should be kept with it'),
-    parentEpisode: name('The episode that called this one, as an agent calls a sub-agent', {
-      nullable: true,
-    }),
-    forkedFrom: {
-      ...objectSchema<NonNullable<WireEpisode['forkedFrom']>>(
-        { episode: episodeName, step: step('The step from which it goes on in another way') },
-        ['episode', 'step'],
-      ),
-      nullable: true,
-    },
+    parentEpisode: nullable(name('The episode that called this one, as an agent calls a sub-agent')),
+    forkedFrom: nullable(
+      objectSchema({ episode: episodeName, step: step('The step from which it goes on in another way') }, [
+        'episode',
+        'step',
+      ]),
+    ),
     occurredAt: time,
   },
   ['type', 'episode'],
   'Starts an episode',
 );
 
-export const END_RECORD = objectSchema<WireEnd>(
+export const END_RECORD = objectSchema(
   {
     type: word(['end'], 'Ends an episode'),
     episode: episodeName,
@@ -134,7 +75,7 @@ export const END_RECORD = objectSchema<WireEnd>(
     ),
     detail: text('Why, in words; required where it was abandoned'),
     finalObservation: text('What the agent would have seen next'),
-    finalTokens: objectSchema<NonNullable<WireEnd['finalTokens']>>(
+    finalTokens: objectSchema(
       {
         ids: tokenIds,
         keptPrefix: integer('Tokens of the context that the final prompt keeps. Default: all'),
@@ -142,7 +83,7 @@ export const END_RECORD = objectSchema<WireEnd>(
       ['ids'],
       'Tokens of the final observation',
     ),
-    success: flag('null = unknown', { nullable: true }),
+    success: nullable(flag('null = unknown')),
     numSteps: step('Number of steps, which is checked if given'),
     occurredAt: time,
   },
@@ -150,14 +91,20 @@ export const END_RECORD = objectSchema<WireEnd>(
   'Ends an episode. Its totals are computed from its steps',
 );
 
-export const REWARD_RECORD = objectSchema<WireReward>(
+const REWARD_VALUE: Schema<number | null> = {
+  type: 'number',
+  nullable: true,
+  description: 'null retracts the reward',
+};
+
+export const REWARD_RECORD = objectSchema(
   {
     type: word(['reward'], 'Gives, replaces or retracts a reward'),
     id: recordId,
     episode: episodeName,
-    step: step('The step that it rewards; null = the whole episode', { nullable: true }),
+    step: nullable(step('The step that it rewards; null = the whole episode')),
     name: name('Name of the reward'),
-    value: { type: 'number', nullable: true, description: 'null retracts the reward' },
+    value: REWARD_VALUE,
     source: text('Who or what gives it', { maxLength: 256, default: 'caller' }),
     rationale: text('Why, in words'),
     occurredAt: time,
@@ -166,12 +113,12 @@ export const REWARD_RECORD = objectSchema<WireReward>(
   'Gives a reward, at any time, also after the end. The newest of the same episode, step, name and source counts',
 );
 
-export const ANNOTATION_RECORD = objectSchema<WireAnnotation>(
+export const ANNOTATION_RECORD = objectSchema(
   {
     type: word(['annotation'], 'Replaces tags or metadata'),
     id: recordId,
     episode: episodeName,
-    tags: tags('Replace the tags; null or left out = unchanged', { nullable: true }),
+    tags: nullable(tags('Replace the tags; null or left out = unchanged')),
     metadata: json('Replaces the metadata; null or left out = unchanged'),
     source: text('Who or what annotates', { maxLength: 256, default: 'caller' }),
     occurredAt: time,
@@ -179,3 +126,8 @@ export const ANNOTATION_RECORD = objectSchema<WireAnnotation>(
   ['type', 'episode'],
   'Replaces tags or metadata of an episode, at any time',
 );
+
+export type WireEpisode = ValueOf<typeof EPISODE_RECORD>;
+export type WireEnd = ValueOf<typeof END_RECORD>;
+export type WireReward = ValueOf<typeof REWARD_RECORD>;
+export type WireAnnotation = ValueOf<typeof ANNOTATION_RECORD>;

@@ -1,31 +1,6 @@
-import type { Json, RunEnded } from '@retrace/trajectory';
-import { flag, json, name, objectSchema, tags, text, uuid, word } from './schema.js';
+import { flag, json, name, objectSchema, tags, text, uuid, type ValueOf, word } from './schema.js';
 
-/** Starts a run that agents outside of Retrace record. */
-export interface StartRunRequest {
-  /** A lower-case UUID, best a UUIDv7, that makes the request idempotent; left out = a new one. */
-  readonly id?: string;
-  readonly name: string;
-  readonly environment?: string;
-  readonly tags?: readonly string[];
-  readonly metadata?: Json;
-}
-
-export interface EndRunRequest {
-  readonly reason: RunEnded['reason'];
-  readonly detail?: string;
-}
-
-/** Changes what it names; the rest stays as it was. */
-export interface AnnotateRunRequest {
-  readonly tags?: readonly string[];
-  readonly notes?: string;
-  readonly starred?: boolean;
-  readonly archived?: boolean;
-  readonly source?: string;
-}
-
-export const START_RUN_REQUEST = objectSchema<StartRunRequest>(
+export const START_RUN_REQUEST = objectSchema(
   {
     id: uuid('A lower-case UUID, best a UUIDv7, which makes the request idempotent. Default: a new one'),
     name: name('Name of the run'),
@@ -36,7 +11,7 @@ export const START_RUN_REQUEST = objectSchema<StartRunRequest>(
   ['name'],
 );
 
-export const END_RUN_REQUEST = objectSchema<EndRunRequest>(
+export const END_RUN_REQUEST = objectSchema(
   {
     reason: word(['finished', 'stopped', 'failed'], 'How it ended'),
     detail: text('Why, in words', { maxLength: 10_000 }),
@@ -44,7 +19,7 @@ export const END_RUN_REQUEST = objectSchema<EndRunRequest>(
   ['reason'],
 );
 
-export const ANNOTATE_RUN_REQUEST = objectSchema<AnnotateRunRequest>(
+export const ANNOTATE_RUN_REQUEST = objectSchema(
   {
     tags: tags('In place of the tags that it has'),
     notes: text('In place of the notes that it has; empty for none', { maxLength: 100_000 }),
@@ -54,3 +29,9 @@ export const ANNOTATE_RUN_REQUEST = objectSchema<AnnotateRunRequest>(
   },
   [],
 );
+
+/** Starts a run that agents outside of Retrace record. */
+export type StartRunRequest = ValueOf<typeof START_RUN_REQUEST>;
+export type EndRunRequest = ValueOf<typeof END_RUN_REQUEST>;
+/** Changes what it names; the rest stays as it was. */
+export type AnnotateRunRequest = ValueOf<typeof ANNOTATE_RUN_REQUEST>;

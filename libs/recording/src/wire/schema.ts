@@ -1,5 +1,7 @@
-/** A JSON schema in the dialect of OpenAPI 3.0: what is checked is what the API's document says. */
-export interface Schema {
+import type { Json } from '@retrace/trajectory';
+
+/** The keywords of a JSON schema. */
+export interface SchemaKeywords {
   readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
   readonly description?: string;
   readonly nullable?: boolean;
@@ -11,6 +13,7 @@ export interface Schema {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
+  readonly minItems?: number;
   readonly maxItems?: number;
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -22,45 +25,68 @@ export interface Schema {
   readonly 'x-rule'?: string;
 }
 
-type RequiredKey<T> = { [K in keyof T]-?: undefined extends T[K] ? never : K }[keyof T];
+declare const VALUE: unique symbol;
 
-/** The schema of an object with exactly these fields; a field of `T` that is missing here does not compile. */
-export function objectSchema<T extends object>(
-  properties: { readonly [K in keyof T]-?: Schema },
-  required: readonly RequiredKey<T>[],
+/** A JSON schema of values of type `T`, in the dialect of OpenAPI 3.0: what is checked is what the API's document says. */
+export interface Schema<T = unknown> extends SchemaKeywords {
+  /** Only for the type system. */
+  readonly [VALUE]?: T;
+}
+
+/** The values that a schema allows. */
+export type ValueOf<S> = S extends Schema<infer T> ? T : never;
+
+type Properties = Readonly<Record<string, Schema>>;
+
+type ObjectOf<P, Required extends keyof P> = {
+  readonly [Name in Required]: ValueOf<P[Name]>;
+} & { readonly [Name in Exclude<keyof P, Required>]?: ValueOf<P[Name]> };
+
+/** The schema of an object with exactly these fields. */
+export function objectSchema<P extends Properties, Required extends keyof P & string = never>(
+  properties: P,
+  required: readonly Required[],
   description?: string,
-): Schema {
+): Schema<ObjectOf<P, Required>> {
   return {
     type: 'object',
     ...(description !== undefined && { description }),
-    properties: properties as Readonly<Record<string, Schema>>,
-    ...(required.length > 0 && { required: required as readonly string[] }),
+    properties,
+    ...(required.length > 0 && { required }),
     additionalProperties: false,
   };
+}
+
+/** The same schema, which also allows null. */
+export function nullable<T>(schema: Schema<T>): Schema<T | null> {
+  return { ...(schema as SchemaKeywords), nullable: true };
 }
 
 const MAX_TAGS = 100;
 const MAX_NAME_LENGTH = 256;
 
-export const text = (description: string, more: Schema = {}): Schema => ({
+export const text = (description: string, more: SchemaKeywords = {}): Schema<string> => ({
   type: 'string',
   description,
   ...more,
 });
 
-export const uuid = (description: string): Schema =>
+export const uuid = (description: string): Schema<string> =>
   text(description, {
     pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
     'x-rule': 'must be a lower-case UUID',
   });
 
-export const name = (description: string, more: Schema = {}): Schema =>
+export const name = (description: string, more: SchemaKeywords = {}): Schema<string> =>
   text(description, { minLength: 1, maxLength: MAX_NAME_LENGTH, ...more });
 
-export const word = (words: readonly string[], description: string, more: Schema = {}): Schema =>
-  text(description, { enum: words, ...more });
+export const word = <const Words extends readonly string[]>(
+  words: Words,
+  description: string,
+  more: SchemaKeywords = {},
+): Schema<Words[number]> => ({ type: 'string', description, enum: words, ...more });
 
-export const integer = (description: string, more: Schema = {}): Schema => ({
+export const integer = (description: string, more: SchemaKeywords = {}): Schema<number> => ({
   type: 'integer',
   description,
   minimum: 0,
@@ -68,36 +94,40 @@ export const integer = (description: string, more: Schema = {}): Schema => ({
   ...more,
 });
 
-export const number = (description: string, more: Schema = {}): Schema => ({
+export const number = (description: string, more: SchemaKeywords = {}): Schema<number> => ({
   type: 'number',
   description,
   ...more,
 });
 
-export const flag = (description: string, more: Schema = {}): Schema => ({
+export const flag = (description: string, more: SchemaKeywords = {}): Schema<boolean> => ({
   type: 'boolean',
   description,
   ...more,
 });
 
-export const listOf = (items: Schema, description: string, more: Schema = {}): Schema => ({
+export const listOf = <T>(
+  items: Schema<T>,
+  description: string,
+  more: SchemaKeywords = {},
+): Schema<readonly T[]> => ({
   type: 'array',
   items,
   description,
   ...more,
 });
 
-export const tags = (description: string, more: Schema = {}): Schema =>
+export const tags = (description: string, more: SchemaKeywords = {}): Schema<readonly string[]> =>
   listOf({ type: 'string', minLength: 1, maxLength: MAX_NAME_LENGTH }, description, {
     maxItems: MAX_TAGS,
     ...more,
   });
 
 /** Any JSON value; whether it can be stored is checked with the event. */
-export const json = (description: string): Schema => ({ description });
+export const json = (description: string): Schema<Json> => ({ description });
 
 /** A time: ISO 8601 text, or microseconds since the Unix epoch. */
-export const time: Schema = {
+export const time: Schema<string | number> = {
   description:
     'ISO 8601 text with a time zone, or whole microseconds since the Unix epoch. Default: the arrival',
   anyOf: [

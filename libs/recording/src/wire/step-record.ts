@@ -1,88 +1,44 @@
-import type { Json } from '@retrace/trajectory';
-import { episodeName, step, type WireTime } from './episode-records.js';
+import { episodeName, step } from './episode-records.js';
 import {
   flag,
   integer,
   json,
   listOf,
+  nullable,
   number,
   objectSchema,
   text,
   time,
   word,
   type Schema,
+  type SchemaKeywords,
+  type ValueOf,
 } from './schema.js';
-import { TOKEN_SCHEMAS, type WireTokens } from './token-fields.js';
+import { TOKEN_SCHEMAS } from './token-fields.js';
 import type { WireMessage } from './wire-message.js';
-
-export interface WireSampling {
-  readonly temperature: number;
-  readonly topK?: number;
-  readonly topP?: number;
-  readonly greedy?: boolean;
-  readonly maxNewTokens?: number;
-}
-
-export interface WireUsage {
-  readonly inputTokens?: number | null;
-  readonly cachedInputTokens?: number | null;
-  readonly outputTokens?: number | null;
-  readonly reasoningTokens?: number | null;
-  readonly costUsd?: number | null;
-}
-
-/** One step of an episode: what the agent saw, what it did, what it got. */
-export interface WireStep {
-  readonly type: 'step';
-  readonly episode: string;
-  readonly step: number;
-  readonly observation?: string;
-  readonly action?: string;
-  readonly parsedAction?: string | null;
-  readonly actionValid?: boolean | null;
-  readonly anchor?: string | null;
-  readonly reward?: number | null;
-  readonly rewards?: Readonly<Record<string, number | null>>;
-  readonly terminated?: boolean;
-  readonly truncated?: boolean;
-  readonly info?: Json;
-  readonly messages?: { readonly input: readonly WireMessage[]; readonly output: WireMessage | null } | null;
-  readonly usage?: WireUsage | null;
-  readonly tokens?: WireTokens | null;
-  readonly sampling?: WireSampling | null;
-  readonly engine?: string;
-  readonly model?: string;
-  readonly tokenizerHash?: string;
-  readonly logprobMode?: 'processed' | 'raw' | 'none';
-  readonly generationMs?: number | null;
-  readonly environmentMs?: number | null;
-  readonly untrainable?: string;
-  readonly occurredAt?: WireTime;
-}
 
 const MAX_REAL = Number.MAX_VALUE;
 
-const count = (description: string): Schema => integer(description, { nullable: true });
+const count = (description: string) => nullable(integer(description));
 
-const milliseconds = (description: string): Schema =>
-  number(description, { minimum: 0, maximum: MAX_REAL, nullable: true });
+const milliseconds = (description: string) =>
+  nullable(number(description, { minimum: 0, maximum: MAX_REAL }));
 
-const TOKENS: Schema = {
-  ...objectSchema<WireTokens>(
+const TOKENS = nullable(
+  objectSchema(
     {
       ...TOKEN_SCHEMAS,
-      keptPrefix: integer('Tokens of the context so far that this prompt kept; null or left out = all', {
-        nullable: true,
-      }),
+      keptPrefix: nullable(
+        integer('Tokens of the context so far that this prompt kept; null or left out = all'),
+      ),
     },
     ['ids', 'mask'],
     'The tokens that this step appended to the context: the new part of the prompt, then the sampled tokens',
   ),
-  nullable: true,
-};
+);
 
-const SAMPLING: Schema = {
-  ...objectSchema<WireSampling>(
+const SAMPLING = nullable(
+  objectSchema(
     {
       temperature: number('Temperature', { minimum: 0 }),
       topK: integer('0 = off', { default: 0 }),
@@ -95,60 +51,71 @@ const SAMPLING: Schema = {
     ['temperature'],
     'How the agent sampled; null or left out = unknown',
   ),
-  nullable: true,
-};
+);
 
-const USAGE: Schema = {
-  ...objectSchema<WireUsage>(
+const USAGE = nullable(
+  objectSchema(
     {
       inputTokens: count('Tokens of the prompt'),
       cachedInputTokens: count("Those of them that came from the provider's cache"),
       outputTokens: count('Tokens of the answer'),
       reasoningTokens: count('Those of them that were reasoning'),
-      costUsd: number('Cost in US dollars', { minimum: 0, nullable: true }),
+      costUsd: nullable(number('Cost in US dollars', { minimum: 0 })),
     },
     [],
     'Tokens and cost as the provider counted them; null = unknown',
   ),
-  nullable: true,
-};
+);
 
 /** A chat message in OpenAI's form; `stepMessages` of the event checks its outline. */
-const MESSAGE: Schema = {
+const MESSAGE: Schema<WireMessage> = {
   type: 'object',
   required: ['role'],
   properties: { role: { type: 'string', minLength: 1 } },
   additionalProperties: true,
 };
 
-const MESSAGES: Schema = {
-  ...objectSchema<NonNullable<WireStep['messages']>>(
+const OUTPUT_MESSAGE: Schema<WireMessage | null> = {
+  ...(MESSAGE as SchemaKeywords),
+  nullable: true,
+  description: "The agent's message; null = none",
+};
+
+const REWARD: Schema<number | null> = {
+  type: 'number',
+  nullable: true,
+  description: 'null = missing, which is not zero',
+};
+
+const REWARDS: Schema<Readonly<Record<string, number | null>>> = {
+  type: 'object',
+  description: 'Parts of the reward by name; null = missing',
+  additionalProperties: { type: 'number', nullable: true },
+};
+
+const MESSAGES = nullable(
+  objectSchema(
     {
       input: listOf(MESSAGE, 'Messages since the output of the step before, in order'),
-      output: { ...MESSAGE, nullable: true, description: "The agent's message; null = none" },
+      output: OUTPUT_MESSAGE,
     },
     ['input', 'output'],
     "Chat messages that this step added, in the form of OpenAI's chat API",
   ),
-  nullable: true,
-};
+);
 
-export const STEP_RECORD = objectSchema<WireStep>(
+export const STEP_RECORD = objectSchema(
   {
     type: word(['step'], 'One step'),
     episode: episodeName,
     step: step('0, 1, 2 …: the place in the episode, which makes the step idempotent'),
     observation: text('What the agent saw. Default: the input messages as lines `role: text`'),
     action: text('What the agent did. Default: the text of the output message, then its tool calls'),
-    parsedAction: text('The action as the environment understood it', { nullable: true }),
-    actionValid: flag('null = unknown', { nullable: true }),
-    anchor: text('What the environment says identifies its state', { nullable: true }),
-    reward: { type: 'number', nullable: true, description: 'null = missing, which is not zero' },
-    rewards: {
-      type: 'object',
-      description: 'Parts of the reward by name; null = missing',
-      additionalProperties: { type: 'number', nullable: true },
-    },
+    parsedAction: nullable(text('The action as the environment understood it')),
+    actionValid: nullable(flag('null = unknown')),
+    anchor: nullable(text('What the environment says identifies its state')),
+    reward: REWARD,
+    rewards: REWARDS,
     terminated: flag('Whether the environment ended the episode with it', { default: false }),
     truncated: flag('Whether a limit ended the episode with it', { default: false }),
     info: json('Anything else that should be kept with it'),
@@ -171,3 +138,9 @@ export const STEP_RECORD = objectSchema<WireStep>(
   ['type', 'episode', 'step'],
   'One step of an episode. Steps come in order; what is unknown is left out',
 );
+
+export type WireSampling = NonNullable<ValueOf<typeof SAMPLING>>;
+export type WireUsage = NonNullable<ValueOf<typeof USAGE>>;
+export type WireTokens = NonNullable<ValueOf<typeof TOKENS>>;
+/** One step of an episode: what the agent saw, what it did, what it got. */
+export type WireStep = ValueOf<typeof STEP_RECORD>;

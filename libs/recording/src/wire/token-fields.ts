@@ -1,23 +1,11 @@
 import type { TokenColumnName } from '@retrace/trajectory';
 import { tokenIds } from './episode-records.js';
-import { listOf, type Schema } from './schema.js';
-
-/** Tokens that a step appended to the context, observation first, then what the agent sampled. */
-export interface WireTokens {
-  readonly ids: readonly number[];
-  readonly mask: readonly number[];
-  readonly logprobs?: readonly (number | null)[] | null;
-  readonly rawLogprobs?: readonly (number | null)[] | null;
-  readonly entropies?: readonly (number | null)[] | null;
-  readonly versions?: readonly number[] | null;
-  readonly routedExperts?: readonly number[] | null;
-  readonly keptPrefix?: number | null;
-}
+import { listOf, nullable, type Schema } from './schema.js';
 
 /** How callers send a token column. */
 interface TokenField {
   /** Field of `tokens`. */
-  readonly field: Exclude<keyof WireTokens, 'keptPrefix'>;
+  readonly field: string;
   /** Column of an Arrow stream. */
   readonly arrow: string;
   readonly schema: Schema;
@@ -27,22 +15,21 @@ const MAX_TOKENS = 4_194_304;
 const MAX_INT32 = 2 ** 31 - 1;
 
 /** A column of numbers, null where a value is unknown. */
-const reals = (description: string): Schema =>
-  listOf({ type: 'number', nullable: true }, description, { maxItems: MAX_TOKENS, nullable: true });
+const reals = (description: string) =>
+  nullable(listOf<number | null>({ type: 'number', nullable: true }, description, { maxItems: MAX_TOKENS }));
 
-const integers = (minimum: number, description: string): Schema =>
-  listOf({ type: 'integer', minimum, maximum: MAX_INT32 }, description, {
-    maxItems: MAX_TOKENS,
-    nullable: true,
-  });
+const integers = (minimum: number, description: string) =>
+  nullable(
+    listOf<number>({ type: 'integer', minimum, maximum: MAX_INT32 }, description, { maxItems: MAX_TOKENS }),
+  );
 
 /** Each token column of a step as records have it, in the order of the schema. */
-export const TOKEN_FIELDS: Readonly<Record<TokenColumnName, TokenField>> = {
+export const TOKEN_FIELDS = {
   tokenIds: { field: 'ids', arrow: 'token_ids', schema: tokenIds },
   actionMask: {
     field: 'mask',
     arrow: 'token_mask',
-    schema: listOf(
+    schema: listOf<number>(
       { type: 'integer', minimum: 0, maximum: 1 },
       '1 where the agent sampled the token; no 0 follows a 1',
       { maxItems: MAX_TOKENS },
@@ -76,9 +63,11 @@ export const TOKEN_FIELDS: Readonly<Record<TokenColumnName, TokenField>> = {
       'Experts that a mixture-of-experts model sent each token to, token by token, as many for each (layers × top-k)',
     ),
   },
-};
+} as const satisfies Readonly<Record<TokenColumnName, TokenField>>;
+
+type TokenFields = typeof TOKEN_FIELDS;
 
 /** The schemas of the fields of `tokens` that are token columns. */
 export const TOKEN_SCHEMAS = Object.fromEntries(
   Object.values(TOKEN_FIELDS).map(({ field, schema }) => [field, schema]),
-) as Readonly<Record<TokenField['field'], Schema>>;
+) as { readonly [Name in TokenColumnName as TokenFields[Name]['field']]: TokenFields[Name]['schema'] };

@@ -1,69 +1,18 @@
-import type { Json, UsedEngine } from '@retrace/trajectory';
 import {
   integer,
   json,
   listOf,
   name,
+  nullable,
   number,
   objectSchema,
   text,
   type Schema,
+  type SchemaKeywords,
   uuid,
+  type ValueOf,
   word,
 } from './schema.js';
-
-/** A file by its content. */
-export interface WireFile {
-  readonly sha256: string;
-  readonly sizeBytes: number;
-}
-
-/** Where the weights of a policy are that was trained outside. */
-export interface WireCheckpoint {
-  readonly weights?: WireFile | null;
-  readonly location?: string;
-  readonly model?: string;
-}
-
-/** An episode that an update outside was trained on, with its part in it. */
-export interface WireTrainedEpisode {
-  readonly run?: string;
-  readonly episode: string;
-  readonly times?: number;
-  readonly numTokens?: number;
-  readonly weight?: number | null;
-  readonly advantage?: {
-    readonly mean: number;
-    readonly deviation: number;
-    readonly min: number;
-    readonly max: number;
-  } | null;
-  readonly reward?: number | null;
-  readonly digest?: string | null;
-}
-
-/** An update that a trainer outside of Retrace made. */
-export interface RecordUpdateRequest extends WireCheckpoint {
-  /** A lower-case UUID that makes the request idempotent; left out = a new one. */
-  readonly id?: string;
-  readonly updateNumber?: number;
-  readonly policyVersionIn: number;
-  readonly stage?: 'policy' | 'imitation';
-  readonly rewardVersion?: string;
-  readonly batch?: Json;
-  readonly engine: Pick<UsedEngine, 'kind'> & Partial<UsedEngine>;
-  readonly optimizer?: WireFile | null;
-  readonly episodes: readonly WireTrainedEpisode[];
-  readonly stepLosses?: readonly (number | null)[];
-  readonly stepGradientNorms?: readonly (number | null)[];
-  readonly metrics?: Readonly<Record<string, number | null>>;
-}
-
-/** A policy version that no update of the run made, such as the one that training starts from. */
-export interface PublishPolicyRequest extends WireCheckpoint {
-  readonly policyVersion: number;
-  readonly parentVersion?: number | null;
-}
 
 /** Columns of events have int32 and float32. */
 const MAX_COUNT = 2 ** 31 - 1;
@@ -71,26 +20,26 @@ const MAX_FLOAT = 3.4e38;
 const MAX_EPISODES = 4_096;
 const MAX_STEPS = 10_000;
 
-const float = (description: string, more: Schema = {}): Schema =>
+const float = (description: string, more: SchemaKeywords = {}): Schema<number> =>
   number(description, { minimum: -MAX_FLOAT, maximum: MAX_FLOAT, ...more });
 
-const count = (description: string, more: Schema = {}): Schema =>
+const count = (description: string, more: SchemaKeywords = {}): Schema<number> =>
   integer(description, { maximum: MAX_COUNT, ...more });
 
-const file = (description: string): Schema => ({
-  ...objectSchema<WireFile>(
-    {
-      sha256: text('SHA-256 of its bytes', {
-        pattern: '^[0-9a-f]{64}$',
-        'x-rule': 'must be a SHA-256 in 64 lower-case hex digits',
-      }),
-      sizeBytes: integer('Bytes'),
-    },
-    ['sha256', 'sizeBytes'],
-    description,
-  ),
-  nullable: true,
-});
+const file = (description: string) =>
+  nullable(
+    objectSchema(
+      {
+        sha256: text('SHA-256 of its bytes', {
+          pattern: '^[0-9a-f]{64}$',
+          'x-rule': 'must be a SHA-256 in 64 lower-case hex digits',
+        }),
+        sizeBytes: integer('Bytes'),
+      },
+      ['sha256', 'sizeBytes'],
+      description,
+    ),
+  );
 
 const CHECKPOINT = {
   weights: file(
@@ -102,15 +51,15 @@ const CHECKPOINT = {
   ),
 };
 
-const TRAINED_EPISODE: Schema = objectSchema<WireTrainedEpisode>(
+const TRAINED_EPISODE = objectSchema(
   {
     run: uuid('Run of the episode. Default: the one that the update is of'),
     episode: name('Its id, or the name that it was recorded by'),
     times: count('How often each pass over the batch trained it; 0: it was left out. Default: 1'),
     numTokens: count('Tokens of it that the loss counts. Default: 0'),
-    weight: float('Mean importance weight of those tokens. Default: 1', { nullable: true }),
-    advantage: {
-      ...objectSchema<NonNullable<WireTrainedEpisode['advantage']>>(
+    weight: nullable(float('Mean importance weight of those tokens. Default: 1')),
+    advantage: nullable(
+      objectSchema(
         {
           mean: float('Mean'),
           deviation: float('Standard deviation of the population', { minimum: 0 }),
@@ -120,11 +69,8 @@ const TRAINED_EPISODE: Schema = objectSchema<WireTrainedEpisode>(
         ['mean', 'deviation', 'min', 'max'],
         'Advantages over those tokens',
       ),
-      nullable: true,
-    },
-    reward: number('Total reward of the episode, as the update used it; null or left out: none', {
-      nullable: true,
-    }),
+    ),
+    reward: nullable(number('Total reward of the episode, as the update used it; null or left out: none')),
     digest: text(
       'Of what the trainer read of it, as its batch has it in `episode_digest`; `retrace verify` holds the store against it',
       { pattern: '^[0-9a-f]{16}$', nullable: true, 'x-rule': 'must be 16 lower-case hex digits, or null' },
@@ -133,7 +79,7 @@ const TRAINED_EPISODE: Schema = objectSchema<WireTrainedEpisode>(
   ['episode'],
 );
 
-const ENGINE: Schema = objectSchema<RecordUpdateRequest['engine']>(
+const ENGINE = objectSchema(
   {
     kind: name('Its name: `trl`, `verl`'),
     version: text('Of its library, with what it runs on: `trl 1.16.0`', { maxLength: 256 }),
@@ -145,7 +91,13 @@ const ENGINE: Schema = objectSchema<RecordUpdateRequest['engine']>(
   'What made the gradients',
 );
 
-export const RECORD_UPDATE_REQUEST = objectSchema<RecordUpdateRequest>(
+const METRICS: Schema<Readonly<Record<string, number | null>>> = {
+  type: 'object',
+  description: 'Figures of the update by name; null = not available',
+  additionalProperties: { type: 'number', nullable: true },
+};
+
+export const RECORD_UPDATE_REQUEST = objectSchema(
   {
     id: uuid('A lower-case UUID of your own, which makes the request idempotent. Default: a new one'),
     updateNumber: integer('Must be the next of the run, where it is given', { minimum: 1 }),
@@ -159,32 +111,37 @@ export const RECORD_UPDATE_REQUEST = objectSchema<RecordUpdateRequest>(
     episodes: listOf(TRAINED_EPISODE, 'The episodes that it was trained on, each once', {
       maxItems: MAX_EPISODES,
     }),
-    stepLosses: listOf(
-      number('Loss', { nullable: true }),
-      'Loss of each optimizer step; null where it is no number',
-      { maxItems: MAX_STEPS },
-    ),
+    stepLosses: listOf(nullable(number('Loss')), 'Loss of each optimizer step; null where it is no number', {
+      maxItems: MAX_STEPS,
+    }),
     stepGradientNorms: listOf(
-      number('Norm', { minimum: 0, nullable: true }),
+      nullable(number('Norm', { minimum: 0 })),
       'Norm of the gradient of each optimizer step, before it is scaled down; null where it is no number; as many as losses',
       { maxItems: MAX_STEPS },
     ),
-    metrics: {
-      type: 'object',
-      description: 'Figures of the update by name; null = not available',
-      additionalProperties: { type: 'number', nullable: true },
-    },
+    metrics: METRICS,
   },
   ['policyVersionIn', 'engine', 'episodes'],
 );
 
-export const PUBLISH_POLICY_REQUEST = objectSchema<PublishPolicyRequest>(
+export const PUBLISH_POLICY_REQUEST = objectSchema(
   {
     policyVersion: integer('Its number, which makes the request idempotent: the next of the run'),
-    parentVersion: integer('Version that it was trained from; null or left out: it is trained from none', {
-      nullable: true,
-    }),
+    parentVersion: nullable(
+      integer('Version that it was trained from; null or left out: it is trained from none'),
+    ),
     ...CHECKPOINT,
   },
   ['policyVersion'],
 );
+
+/** A file by its content. */
+export type WireFile = NonNullable<WireCheckpoint['weights']>;
+/** Where the weights of a policy are that was trained outside. */
+export type WireCheckpoint = Pick<PublishPolicyRequest, keyof typeof CHECKPOINT>;
+/** An episode that an update outside was trained on, with its part in it. */
+export type WireTrainedEpisode = ValueOf<typeof TRAINED_EPISODE>;
+/** An update that a trainer outside of Retrace made. */
+export type RecordUpdateRequest = ValueOf<typeof RECORD_UPDATE_REQUEST>;
+/** A policy version that no update of the run made, such as the one that training starts from. */
+export type PublishPolicyRequest = ValueOf<typeof PUBLISH_POLICY_REQUEST>;

@@ -17,7 +17,7 @@ export type WireRecord = WireEpisode | WireStep | WireEnd | WireReward | WireAnn
 export type WireType = WireRecord['type'];
 
 /** The schema of each type of record. */
-export const RECORD_SCHEMAS: Readonly<Record<WireType, Schema>> = {
+export const RECORD_SCHEMAS: Readonly<Record<WireType, Schema<WireRecord>>> = {
   episode: EPISODE_RECORD,
   step: STEP_RECORD,
   end: END_RECORD,

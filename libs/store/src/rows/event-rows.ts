@@ -11,10 +11,9 @@ import type { ColumnBuilder } from '../arrow/column-builder.js';
 import { encodeColumns, type EncodedColumns } from '../arrow/encode-columns.js';
 import { NOTHING_TRACED, TracedInputsEncoder, type TracingRules } from './traced-inputs.js';
 import type { StreamPartition } from './stream-partition.js';
-import { controlEventFields } from './control-event-fields.js';
-import { episodeEventFields } from './episode-event-fields.js';
 import { type EventColumns, newEventColumns } from './event-columns.js';
-import type { RowField } from './event-fields.js';
+import { PAYLOAD_FIELDS } from './payload-fields.js';
+import type { RowField } from './row-field.js';
 import type { EventRowReader } from './event-row-reader.js';
 import { type StepOutcome, writeStepRecord } from './step-row.js';
 
@@ -54,8 +53,6 @@ export interface EncodedRows extends EncodedColumns {
   /** Rows of `traced_inputs`; null where there is none. */
   readonly tracedInputs: EncodedColumns | null;
 }
-
-const FIELDS = { ...episodeEventFields, ...controlEventFields };
 
 /** Columns of finished encoders, used again by the next ones because their memory is already allocated. */
 const freeColumns: EventColumns[] = [];
@@ -137,7 +134,7 @@ export function readEventRow(row: EventRowReader): AnyEvent {
     episodeId: row.text('episode_id'),
     seq: row.number('seq'),
     occurredAtUs: row.number('occurred_at'),
-    payload: FIELDS[kind].read(row),
+    payload: PAYLOAD_FIELDS[kind].read(row),
   } as AnyEvent;
 }
 
@@ -150,7 +147,7 @@ function writeEvent(columns: EventColumns, row: number, event: AnyEvent, checksu
   columns.event_id.set(row, event.eventId.replaceAll('-', ''));
   columns.content_checksum.set(row, checksum);
   columns.occurred_at.set(row, event.occurredAtUs);
-  const fields = FIELDS[event.kind] as RowField<AnyEvent['payload']>;
+  const fields = PAYLOAD_FIELDS[event.kind] as RowField<AnyEvent['payload']>;
   fields.write(columns, row, event.payload);
 }
 

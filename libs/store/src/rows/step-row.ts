@@ -19,7 +19,7 @@ import {
   unpackInto,
 } from '@retrace/trajectory/codec';
 import type { BytesColumn, ListColumn } from '../arrow/ragged-columns.js';
-import { usageField } from './episode-event-fields.js';
+import { usageField } from './step-fields.js';
 import type { EventColumns } from './event-columns.js';
 
 const KIND = 'StepRecorded';

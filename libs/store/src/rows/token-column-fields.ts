@@ -1,6 +1,6 @@
 import { ofTokenColumns, type StepTokenColumns, type TokenColumnName } from '@retrace/trajectory';
 import type { EventColumns } from './event-columns.js';
-import type { RowField } from './event-fields.js';
+import type { RowField } from './row-field.js';
 import type { EventRowReader } from './event-row-reader.js';
 
 const READ = {

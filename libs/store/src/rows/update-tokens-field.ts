@@ -1,5 +1,6 @@
-import type { UpdateTokensTraced } from '@retrace/trajectory';
-import { inColumnsAndJson, number, text, type RowField } from './event-fields.js';
+import { EVENT_FIELDS, type UpdateTokensTraced } from '@retrace/trajectory';
+import { payloadField } from './payload-field.js';
+import type { RowField } from './row-field.js';
 
 /** In the order in which `update_token_places` and `update_token_figures` have them, each M entries, as view `update_tokens` reads them. */
 const PLACES = ['optimizerSteps', 'episodes', 'steps', 'positions', 'clipped'] as const;
@@ -10,11 +11,13 @@ const TEACHER = 'teacherLogprobs';
 type Place = (typeof PLACES)[number];
 type Figure = (typeof FIGURES)[number];
 
-const others = inColumnsAndJson<Omit<UpdateTokensTraced, Place | Figure | typeof TEACHER>>({
-  planId: text('plan_id'),
-  epoch: number('epoch'),
-  updateNumber: number('update_number'),
-});
+const IN_ARRAYS: ReadonlySet<string> = new Set([...PLACES, ...FIGURES, TEACHER]);
+
+const others = payloadField(withoutArrays(EVENT_FIELDS.UpdateTokensTraced));
+
+function withoutArrays<T>(values: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !IN_ARRAYS.has(name)));
+}
 
 /**
  * The tokens of an update in two columns, one array after the other: a column of its own for each array would cost every insert and merge of
@@ -31,8 +34,7 @@ export const updateTokensField: RowField<UpdateTokensTraced> = {
     if (teacher) figures.set(teacher, FIGURES.length * length);
     columns.update_token_places.set(row, places);
     columns.update_token_figures.set(row, figures);
-    const rest = Object.entries(payload).filter(([name]) => !IN_ARRAYS.has(name));
-    others.write(columns, row, Object.fromEntries(rest) as Parameters<typeof others.write>[2]);
+    others.write(columns, row, withoutArrays(payload));
   },
   read(row) {
     const places = row.int32s('update_token_places');
@@ -49,12 +51,10 @@ export const updateTokensField: RowField<UpdateTokensTraced> = {
     };
     const hasTeacher = figures.length > FIGURES.length * length;
     return {
-      ...others.read(row),
+      ...(others.read(row) as Omit<UpdateTokensTraced, Place | Figure | typeof TEACHER>),
       ...columns,
       clipped: Uint8Array.from(columns.clipped),
       teacherLogprobs: hasTeacher ? part(figures, FIGURES.length) : null,
     };
   },
 };
-
-const IN_ARRAYS: ReadonlySet<string> = new Set([...PLACES, ...FIGURES, TEACHER]);

@@ -1,13 +1,7 @@
 import { ContentBytes } from './content-bytes.js';
-import { isAddedDefault } from '../events/added-fields.js';
+import { EVENT_FIELDS } from '../events/event-fields.js';
+import type { EventField } from '../fields/field.js';
 import type { AnyEvent, EventKind } from '../events/event.js';
-import { payloadFields } from '../validation/validate-event.js';
-
-/**
- * Measured times: a step that is recorded again after a retry differs in them and is still the same step. `untrainable` follows from the other
- * fields.
- */
-const VOLATILE_FIELDS: ReadonlySet<string> = new Set(['generationMs', 'environmentMs', 'untrainable']);
 
 export const CHECKSUM_BYTES = 16;
 
@@ -16,7 +10,7 @@ export const CHECKSUM_BYTES = 16;
  *
  * `occurredAtUs`, the latencies (`generationMs`, `environmentMs`), `untrainable` and `logId` are left out. Fields and
  * keys are hashed in sorted order and arrays by their bytes, so neither the producer nor the wire format matters. Fields that are
- * null are skipped, and so are added fields that tell nothing new (`ADDED_FIELDS`): a schema version that adds fields does not change the
+ * null are skipped, and so are added fields that tell nothing new (`EventField.since`): a schema version that adds fields does not change the
  * checksums of earlier events.
  * Two events with the same (run, episode, kind, seq) and different checksums are a conflict.
  */
@@ -27,9 +21,9 @@ export function contentChecksum({ kind, runId, episodeId, seq, payload }: AnyEve
   content.text(episodeId);
   content.number(seq);
   const fields = payload as unknown as Readonly<Record<string, unknown>>;
-  for (const { name, nameBytes } of stableFields(kind)) {
+  for (const { name, nameBytes, field } of stableFields(kind)) {
     const value = fields[name];
-    if (value === null || isAddedDefault(kind, name, value)) continue;
+    if (value === null || field.isAsBefore(value)) continue;
     content.append(nameBytes);
     content.value(value);
   }
@@ -40,6 +34,7 @@ export interface StableField {
   readonly name: string;
   /** The name in the encoding of `ContentBytes`. */
   readonly nameBytes: Uint8Array;
+  readonly field: EventField<unknown>;
 }
 
 const stableFieldsByKind = new Map<EventKind, readonly StableField[]>();
@@ -48,10 +43,10 @@ const stableFieldsByKind = new Map<EventKind, readonly StableField[]>();
 export function stableFields(kind: EventKind): readonly StableField[] {
   let fields = stableFieldsByKind.get(kind);
   if (!fields) {
-    fields = payloadFields(kind)
-      .filter((name) => !VOLATILE_FIELDS.has(name))
-      .sort()
-      .map((name) => ({ name, nameBytes: bytesOf(name) }));
+    fields = Object.entries<EventField<unknown>>(EVENT_FIELDS[kind])
+      .filter(([, { isContent }]) => isContent)
+      .map(([name, field]) => ({ name, nameBytes: bytesOf(name), field }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
     stableFieldsByKind.set(kind, fields);
   }
   return fields;

@@ -1,7 +1,7 @@
 import { isEventKind, SCHEMA_VERSIONS } from '../events/event-kinds.js';
 import type { AnyEvent, Envelope } from '../events/event.js';
-import { uuidFromBytes } from '../ids/uuid.js';
-import { describeProblem } from '../validation/problem.js';
+import { uuidFromBytes } from '../fields/uuid.js';
+import { describeProblem } from '../fields/problem.js';
 import { findEventProblem } from '../validation/validate-event.js';
 import { withTexts } from './message-texts.js';
 import { NUM_BODY_PARTS, unframe, type FrameFault } from './frame.js';

@@ -1,5 +1,5 @@
 import type { Envelope } from '../events/event.js';
-import { uuidFromBytes } from '../ids/uuid.js';
+import { uuidFromBytes } from '../fields/uuid.js';
 import { BodyReader } from './body/body-reader.js';
 import { NUM_BODY_PARTS, unframe } from './frame.js';
 

@@ -1,11 +1,15 @@
 import { hash } from 'node:crypto';
 import { SCHEMA_VERSIONS } from '../events/event-kinds.js';
-import type { SamplingParameters, StepRecorded, Usage } from '../events/episode-events.js';
+import {
+  EPISODE_EVENTS,
+  type SamplingParameters,
+  type StepRecorded,
+  type Usage,
+} from '../events/episode-events.js';
+import { type EventField, rulesOf, type Shape } from '../fields/field.js';
 import type { Json } from '../json/json.js';
-import { ofTokenColumns, TOKEN_COLUMNS, type TokenColumnName } from '../events/token-columns.js';
-import { uuidFromBytes } from '../ids/uuid.js';
+import { uuidFromBytes } from '../fields/uuid.js';
 import { textsOfMessages } from '../messages/message-text.js';
-import { EPISODE_RULES } from '../validation/episode-rules.js';
 import { BodyReader } from './body/body-reader.js';
 import { NUM_BODY_PARTS, unframe } from './frame.js';
 import { readPackedColumn, type PackedColumn } from './body/packed-column.js';
@@ -17,46 +21,25 @@ export type StepField = keyof StepRecorded;
 /** Encoding of a field in the body, where it is not null. */
 type Form = 'text' | 'label' | 'flag' | 'number' | 'column' | 'value';
 
-const FORMS: Readonly<Record<StepField, Form>> = {
-  step: 'number',
-  observation: 'text',
-  action: 'text',
-  parsedAction: 'text',
-  actionValid: 'flag',
-  anchor: 'text',
-  reward: 'number',
-  rewardNames: 'value',
-  rewardValues: 'column',
-  terminated: 'flag',
-  truncated: 'flag',
-  info: 'value',
-  keptPrefixTokens: 'number',
-  sampling: 'value',
-  engine: 'label',
-  model: 'label',
-  tokenizerHash: 'label',
-  logprobMode: 'label',
-  generationMs: 'number',
-  environmentMs: 'number',
-  snapshot: 'text',
-  messages: 'value',
-  usage: 'value',
-  untrainable: 'label',
-  ...ofTokenColumns((): Form => 'column'),
-};
-
 /** Texts and values that are mostly the same from step to step. */
 const LABELS = ['engine', 'model', 'tokenizerHash', 'logprobMode', 'untrainable'] as const;
 const VALUES = ['rewardNames', 'info', 'sampling', 'messages', 'usage'] as const;
 
 const KIND = 'StepRecorded';
-const STEP_RULES = EPISODE_RULES[KIND];
+const STEP_FIELDS: Readonly<Record<StepField, EventField<unknown>>> = EPISODE_EVENTS[KIND];
+const STEP_RULES = rulesOf(STEP_FIELDS);
 const KIND_BYTES = Buffer.from(KIND);
 
 const isFine =
   (field: StepField) =>
   (value: unknown): boolean =>
     STEP_RULES[field](value, field) === null;
+
+/** The encoding of a field by the form of its values; a text that repeats is a label. */
+const FORMS: Readonly<Record<Shape['form'], Form>> = {
+  ...{ text: 'text', word: 'text', flag: 'flag', integer: 'number', real: 'number' },
+  ...{ array: 'column', json: 'value', list: 'value', object: 'value' },
+};
 
 const NO_BYTES = Buffer.alloc(0);
 
@@ -88,9 +71,11 @@ export class FieldPlace {
   constructor(readonly name: StepField) {
     this.nameBytes = Buffer.from(name);
     this.encodedName = Buffer.from([0xa0 | this.nameBytes.length, ...this.nameBytes]);
-    this.form = FORMS[name];
-    this.isNullable = this.form !== 'value' && isFine(name)(null);
-    this.since = Object.hasOwn(TOKEN_COLUMNS, name) ? TOKEN_COLUMNS[name as TokenColumnName].since : 1;
+    this.form = (LABELS as readonly StepField[]).includes(name)
+      ? 'label'
+      : FORMS[STEP_FIELDS[name].shape.form];
+    this.isNullable = this.form !== 'value' && STEP_FIELDS[name].isNullable;
+    this.since = STEP_FIELDS[name].added?.since ?? 1;
   }
 }
 
@@ -300,7 +285,7 @@ export class StepRecord {
 }
 
 function newFields(): Readonly<Record<StepField, FieldPlace>> {
-  const names = Object.keys(FORMS) as StepField[];
+  const names = Object.keys(STEP_FIELDS) as StepField[];
   return Object.fromEntries(names.map((name) => [name, new FieldPlace(name)])) as Record<
     StepField,
     FieldPlace

@@ -1,5 +1,5 @@
-import type { ControlPayloads } from './control-events.js';
 import type { EpisodePayloads } from './episode-events.js';
+import type { ControlPayloads } from './event-fields.js';
 
 /** Events are in the past tense, immutable and versioned; `event-kinds.ts` has the current versions. */
 export type Stream = 'trajectories' | 'control';
@@ -8,7 +8,7 @@ export type EpisodeEventKind = keyof EpisodePayloads;
 
 export type ControlEventKind = keyof ControlPayloads;
 
-export interface Payloads extends EpisodePayloads, ControlPayloads {}
+export type Payloads = EpisodePayloads & ControlPayloads;
 
 export type EventKind = keyof Payloads;
 

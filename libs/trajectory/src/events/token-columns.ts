@@ -1,13 +1,8 @@
-/** The typed arrays that hold a token column. */
-interface ArrayTypes {
-  readonly Int32Array: Int32Array;
-  readonly Uint8Array: Uint8Array;
-  readonly Float32Array: Float32Array;
-}
+import { type ArrayType, type ArrayTypes, type EventField, nullable, typedArray } from '../fields/field.js';
 
 /** One token column of a step, in the log and in the store. */
 interface TokenColumn {
-  readonly type: keyof ArrayTypes;
+  readonly type: Exclude<ArrayType, 'Float64Array'>;
   /** The first schema version of `StepRecorded` that has it. */
   readonly since: number;
   /** Whether it may be null: unknown for the whole step. */
@@ -24,7 +19,7 @@ interface TokenColumn {
  * The one declaration of each token column of a step. Its type in TypeScript, its rule, its form in the codec, its column builder, and what reads and
  * writes its row follow from here; its checksum does too, by its name.
  *
- * A new one also takes: a schema version (`SCHEMA_VERSIONS`, `ADDED_FIELDS`, an upcaster), who records it (`episode-recorder.ts`), a migration, its place
+ * A new one also takes: who records it (`episode-recorder.ts`), a migration, its place
  * in the view `steps` and in the hash of a row (`row-hash.ts`); where callers may send it, a line in `token-fields.ts` of `@retrace/recording`, and its
  * field in both clients.
  */
@@ -113,3 +108,10 @@ export function ofTokenColumns<Made>(
   const entries = TOKEN_COLUMN_NAMES.map((name) => [name, make(name, TOKEN_COLUMNS[name])]);
   return Object.fromEntries(entries) as Record<TokenColumnName, Made>;
 }
+
+/** The token columns as fields of a step. */
+export const tokenFields = ofTokenColumns((_, { type, isNullable, column, since }) => {
+  const values: EventField<unknown> = typedArray(type);
+  const field = (isNullable ? nullable(values) : values).in(column);
+  return since === 1 ? field : field.since(since, null);
+}) as { readonly [Name in TokenColumnName]: EventField<StepTokenColumns[Name]> };

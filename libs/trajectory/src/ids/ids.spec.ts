@@ -12,7 +12,7 @@ import {
   newRunId,
   type IdSource,
 } from './ids.js';
-import { isUuid } from './uuid.js';
+import { isUuid } from '../fields/uuid.js';
 
 const RUN_ID = '01936d00-0000-7000-8000-00000000b001';
 const ordinal = fc.integer({ min: 0, max: MAX_EPISODE_ORDINAL });

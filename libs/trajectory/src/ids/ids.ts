@@ -1,7 +1,7 @@
 import { hash, randomFillSync } from 'node:crypto';
 import { TrajectoryError } from '../trajectory-error.js';
 import type { EpisodeEventKind, RetraceEvent } from '../events/event.js';
-import { isUuid, uuidFromBytes, uuidToBytes, writeUuid } from './uuid.js';
+import { isUuid, uuidFromBytes, uuidToBytes, writeUuid } from '../fields/uuid.js';
 
 /** Highest ordinal of an episode in a run. */
 export const MAX_EPISODE_ORDINAL = 0xffff_ffff;

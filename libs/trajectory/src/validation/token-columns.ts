@@ -4,7 +4,7 @@ import {
   type StepTokenColumns,
   type TokenColumnName,
 } from '../events/token-columns.js';
-import type { Problem } from './problem.js';
+import type { Problem } from '../fields/problem.js';
 
 /** A logprob is ≤ 0, but float32 log-softmax of a near-certain token may be above 0 by a rounding error. */
 const LOGPROB_TOLERANCE = 1e-3;

@@ -3,7 +3,7 @@ import type { StepRecorded } from '../events/episode-events.js';
 import type { AnyEvent, ControlEventKind, PayloadOf, RetraceEvent } from '../events/event.js';
 import { OWN_GROUPS_ONLY } from '../fold/control/planned-runs.js';
 import { sampleControlEvent, sampleEpisodeEvent, sampleEvents, sampleStep } from '../testing/index.js';
-import { describeProblem } from './problem.js';
+import { describeProblem } from '../fields/problem.js';
 import { assertValidEvent, findEventProblem } from './validate-event.js';
 
 const PARENT_RUN = '01936d00-0000-7000-8000-00000000b002';

@@ -1,26 +1,21 @@
-import type { AnyEvent, EventKind, Payloads } from '../events/event.js';
+import type { AnyEvent, EventKind } from '../events/event.js';
+import { EVENT_FIELDS } from '../events/event-fields.js';
 import { isEpisodeEventKind, isEventKind, SCHEMA_VERSIONS } from '../events/event-kinds.js';
+import { rulesOf, type EventFields } from '../fields/field.js';
+import { describeProblem, type Problem } from '../fields/problem.js';
+import { integerAtLeast, objectOf, uuid, type Rule } from '../fields/rules.js';
 import { episodeEventId } from '../ids/ids.js';
 import { TrajectoryError } from '../trajectory-error.js';
-import { CONTROL_CHECKS, CONTROL_RULES } from './control-rules.js';
-import { EPISODE_CHECKS, EPISODE_RULES } from './episode-rules.js';
-import { describeProblem, type Problem } from './problem.js';
-import { integerAtLeast, objectOf, uuid, type FieldRules, type PayloadRules, type Rule } from './rules.js';
-
-const FIELD_RULES: PayloadRules<Payloads> = { ...EPISODE_RULES, ...CONTROL_RULES };
+import { CONTROL_CHECKS } from './control-checks.js';
+import { EPISODE_CHECKS } from './episode-checks.js';
 
 const payloadRules = Object.fromEntries(
-  Object.entries(FIELD_RULES).map(([kind, rules]) => [kind, objectOf(rules as FieldRules<object>)]),
+  Object.entries<EventFields>(EVENT_FIELDS).map(([kind, fields]) => [kind, objectOf(rulesOf(fields))]),
 ) as Readonly<Record<EventKind, Rule>>;
 
 const checks = { ...EPISODE_CHECKS, ...CONTROL_CHECKS } as Readonly<
   Partial<Record<EventKind, (event: AnyEvent) => Problem | null>>
 >;
-
-/** Names of the fields that every payload of this kind has. */
-export function payloadFields(kind: EventKind): string[] {
-  return Object.keys(FIELD_RULES[kind]);
-}
 
 /** Kinds that may belong to no run. */
 const RUNLESS_KINDS: ReadonlySet<EventKind> = new Set<EventKind>([

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { copyBytes } from '../../checksum/copy-bytes.js';
-import { writeUuid } from '../../ids/uuid.js';
+import { writeUuid } from '../../fields/uuid.js';
 import { FRAME_HEADER_BYTES, writeFrameHeader } from '../frame.js';
 import { messagePack } from './messagepack.js';
 import { layOutColumn, writeColumn, type TypedColumn } from './packed-column.js';

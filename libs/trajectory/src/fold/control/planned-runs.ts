@@ -1,9 +1,10 @@
-import { ADDED_FIELDS } from '../../events/added-fields.js';
+import { addedAfter } from '../../events/event-fields.js';
 import type { BatchPlanned } from '../../events/control-events.js';
 
-/** The fields of a plan whose groups are all of its own run, drawn without preference. */
-export const OWN_GROUPS_ONLY: Pick<BatchPlanned, keyof typeof ADDED_FIELDS.BatchPlanned> =
-  ADDED_FIELDS.BatchPlanned;
+type OtherRuns = 'runIds' | 'groupRuns' | 'groupSources' | 'groupRows' | 'episodeGroups' | 'groupWeights';
+
+/** The fields of a plan whose groups are all of its own run, drawn without preference: those that version 1 had none of. */
+export const OWN_GROUPS_ONLY = addedAfter('BatchPlanned', 1) as Pick<BatchPlanned, OtherRuns>;
 
 type PlannedRuns = Pick<BatchPlanned, 'groupIds' | 'episodeIds' | 'runIds' | 'groupRuns' | 'episodeGroups'>;
 

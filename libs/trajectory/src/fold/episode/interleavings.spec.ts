@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { anyStep } from '../../testing/any-event.js';
+import { anyStep } from '../../testing/any-step.js';
 import type { EpisodeEnded, StepRecorded } from '../../events/episode-events.js';
 import type { AnyEvent } from '../../events/event.js';
 import { episodeIdFor } from '../../ids/ids.js';

@@ -1,5 +1,6 @@
 import type { GroupsClosed } from '../events/control-events.js';
-import { findVersionRangeProblem, type Problem } from './problem.js';
+import type { Problem } from '../fields/problem.js';
+import { findVersionRangeProblem } from './between-fields.js';
 
 /** Finds what is wrong with the offsets of the members of closed groups. */
 export function findOffsetsProblem(

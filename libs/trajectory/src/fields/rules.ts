@@ -1,4 +1,4 @@
-import { isUuid } from '../ids/uuid.js';
+import { isUuid } from './uuid.js';
 import type { Problem } from './problem.js';
 
 /** Checks the value at the path `field`; null when it is valid. */
@@ -6,9 +6,6 @@ export type Rule = (value: unknown, field: string) => Problem | null;
 
 /** One rule per field; a field without a rule does not compile. */
 export type FieldRules<T> = { readonly [Field in keyof T]-?: Rule };
-
-/** The rules of every field of several payloads. */
-export type PayloadRules<Payloads> = { readonly [K in keyof Payloads]: FieldRules<Payloads[K]> };
 
 function rule(isFine: (value: unknown) => boolean, text: string): Rule {
   return (value, field) => (isFine(value) ? null : { field, value, rule: text });

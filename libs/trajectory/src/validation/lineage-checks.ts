@@ -1,60 +1,6 @@
-import type { UsedEngine } from '../events/commit-events.js';
 import type { LineagePayloads, UpdateTokensTraced, UpdateTraced } from '../events/lineage-events.js';
-import { findLengthProblem, type Checks, type Problem } from './problem.js';
-import { integerAtLeast, listOf, nonEmptyText, nullable, objectOf, text, typedArray, uuid } from './rules.js';
-import type { PayloadRules } from './rules.js';
-
-export const usedEngine = objectOf<UsedEngine>({
-  kind: nonEmptyText,
-  version: text,
-  device: text,
-  numProcesses: integerAtLeast(1),
-  precision: text,
-});
-
-/** A rule for each field of the events of lineage. */
-export const LINEAGE_RULES: PayloadRules<LineagePayloads> = {
-  UpdateTraced: {
-    planId: uuid,
-    epoch: integerAtLeast(0),
-    updateNumber: integerAtLeast(0),
-    policyVersionIn: integerAtLeast(0),
-    runIds: listOf(uuid),
-    episodeRuns: typedArray(Int32Array),
-    groupIds: listOf(nonEmptyText),
-    episodeGroups: typedArray(Int32Array),
-    episodeIds: listOf(uuid),
-    firstSteps: typedArray(Int32Array),
-    numSteps: typedArray(Int32Array),
-    episodeDigests: listOf(nonEmptyText),
-    times: typedArray(Int32Array),
-    numTokens: typedArray(Int32Array),
-    weights: typedArray(Float32Array),
-    advantageMeans: typedArray(Float32Array),
-    advantageDeviations: typedArray(Float32Array),
-    advantageMins: typedArray(Float32Array),
-    advantageMaxs: typedArray(Float32Array),
-    stepLosses: typedArray(Float64Array),
-    stepGradientNorms: typedArray(Float64Array),
-  },
-  UpdateTokensTraced: {
-    planId: uuid,
-    epoch: integerAtLeast(0),
-    updateNumber: integerAtLeast(0),
-    part: integerAtLeast(0),
-    optimizerSteps: typedArray(Int32Array),
-    episodes: typedArray(Int32Array),
-    steps: typedArray(Int32Array),
-    positions: typedArray(Int32Array),
-    clipped: typedArray(Uint8Array),
-    ratios: typedArray(Float32Array),
-    advantages: typedArray(Float32Array),
-    values: typedArray(Float32Array),
-    kls: typedArray(Float32Array),
-    entropies: typedArray(Float32Array),
-    teacherLogprobs: nullable(typedArray(Float32Array)),
-  },
-};
+import type { Problem } from '../fields/problem.js';
+import { findLengthProblem, type Checks } from './between-fields.js';
 
 /** [E] Columns whose values count something. */
 const COUNTS = ['firstSteps', 'numSteps', 'times', 'numTokens'] as const;

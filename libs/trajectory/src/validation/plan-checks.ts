@@ -1,5 +1,6 @@
 import type { BatchPlanned } from '../events/control-events.js';
-import { findLengthProblem, type Problem } from './problem.js';
+import type { Problem } from '../fields/problem.js';
+import { findLengthProblem } from './between-fields.js';
 
 /** Finds what is wrong between the fields of a plan that say where its groups come from. */
 export function findPlanProblem(payload: BatchPlanned): Problem | null {

@@ -1,0 +1,22 @@
+import { EVENT_FIELDS, type EventKind, type EventFields, type PayloadOf } from '@retrace/trajectory';
+import { payloadField } from './payload-field.js';
+import type { RowField } from './row-field.js';
+import { step, usageField } from './step-fields.js';
+import { tokenColumnFields } from './token-column-fields.js';
+import { updateTokensField } from './update-tokens-field.js';
+
+/** Fields that rows have in another way than their declaration says. */
+const OWN_FIELDS: Readonly<Partial<Record<EventKind, Readonly<Record<string, RowField<unknown>>>>>> = {
+  StepRecorded: { step, usage: usageField, ...tokenColumnFields },
+};
+
+/** Maps the payload of each kind to the columns of a row and back. */
+export const PAYLOAD_FIELDS = {
+  ...Object.fromEntries(
+    Object.entries<EventFields>(EVENT_FIELDS).map(([kind, fields]) => [
+      kind,
+      payloadField(fields, OWN_FIELDS[kind as EventKind]),
+    ]),
+  ),
+  UpdateTokensTraced: updateTokensField,
+} as { readonly [K in EventKind]: RowField<PayloadOf<K>> };
