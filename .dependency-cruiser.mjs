@@ -24,7 +24,6 @@ const ARROWS = {
   algorithms: [],
   random: [],
   spool: [],
-  rewards: ['algorithms'],
   log: ['trajectory'],
   store: ['trajectory', 'log', 'algorithms'],
   'store-server': ['store/src/user-sql', 'trajectory'],
@@ -34,16 +33,7 @@ const ARROWS = {
   rows: [],
   endpoints: ['chat'],
   tinker: ['endpoints'],
-  scoring: [
-    'chat',
-    'endpoints',
-    'rewards',
-    'algorithms',
-    'trajectory',
-    'log',
-    'store',
-    'process/src/modules',
-  ],
+  rewards: ['chat', 'endpoints', 'algorithms', 'trajectory', 'log', 'store', 'process/src/modules'],
   datasets: ['chat', 'trajectory', 'log', 'store', 'rows'],
   environments: ['trajectory', 'agents', 'random', 'algorithms/src/registry', 'rewards/src/text-metrics'],
   'environment-sources': ['config', 'environments', 'random', 'trajectory', 'process', 'rows'],
@@ -64,7 +54,7 @@ const ARROWS = {
     'process',
     'environment-sources',
     'datasets',
-    'scoring',
+    'rewards/src/scoring',
   ],
 };
 
@@ -94,14 +84,33 @@ export default {
       from: { path: `^libs/${library}/`, pathNot: SPEC },
       to: {
         path: `^libs/(?!(${[library, ...allowed].join('|')})/)`,
-        ...(['algorithms', 'rewards'].includes(library) && { dependencyTypesNot: ['type-only'] }),
+        ...(library === 'algorithms' && { dependencyTypesNot: ['type-only'] }),
       },
     })),
     {
       name: 'pure-libraries-import-no-package',
       severity: 'error',
-      from: { path: '^libs/(algorithms|random|rewards)/src', pathNot: SPEC },
+      from: {
+        path: '^libs/(algorithms|random|rewards)/src',
+        pathNot: `(^libs/rewards/src/scoring/|${SPEC})`,
+      },
       to: { path: '^node_modules/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'reward-components-import-only-algorithms',
+      comment: 'Recipes and environments read them: only scoring/ may open a log or a store.',
+      severity: 'error',
+      from: { path: '^libs/rewards/src/', pathNot: `(^libs/rewards/src/scoring/|${SPEC})` },
+      to: {
+        path: '^libs/(rewards/src/scoring/|(?!(rewards|algorithms)/))',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'only-its-users-import-scoring',
+      severity: 'error',
+      from: { path: '^libs/(?!(rewards|runs)/)' },
+      to: { path: '^libs/rewards/src/scoring/' },
     },
     {
       name: 'only-codec-of-trajectory-imports-packages',

@@ -21,6 +21,7 @@ import { openLmdbLog } from '@retrace/log/lmdb';
 import { findFreePort } from '@retrace/process/free-port';
 import { makeDataDirectory, startRetrace } from '../test/support/cli.mjs';
 import { FigureTable } from './figure-table.mjs';
+import { getJson, percentile, timed } from './timing.mjs';
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' } } });
 const lastsMs = Number(values.seconds) * 1000;
@@ -85,10 +86,10 @@ async function serving(more, isReady, work) {
 
 async function measure(what) {
   console.log(`${what}: measuring for ${lastsMs / 1000} s`);
-  const { items } = await getJson('runs');
+  const { items } = await getJson(`${api}/runs`);
   // The oldest run holds the episodes in both phases.
   const { runId } = items.at(-1);
-  const numUpdates = async () => (await getJson(`runs/${runId}`)).policyVersion;
+  const numUpdates = async () => (await getJson(`${api}/runs/${runId}`)).policyVersion;
   const before = await numUpdates();
   const log = await openLmdbLog({ path: join(directory.path, 'log'), createdBy: 'bench' });
   const record = encodeEvent(
@@ -105,7 +106,7 @@ async function measure(what) {
   while (performance.now() < until) {
     listMs.push(
       await timed(async () => {
-        const { length } = (await getJson(`runs/${runId}/episodes?limit=50`)).items;
+        const { length } = (await getJson(`${api}/runs/${runId}/episodes?limit=50`)).items;
         if (length !== 50) throw new Error(`the episode list has ${length} episodes; must have 50`);
       }),
     );
@@ -114,20 +115,4 @@ async function measure(what) {
   }
   await log.close();
   return { listMs, appendMs, numUpdates: (await numUpdates()) - before };
-}
-
-async function getJson(path) {
-  const response = await fetch(`${api}/${path}`, { signal: AbortSignal.timeout(30_000) });
-  if (!response.ok) throw new Error(`GET /api/${path} returned ${response.status}; expected 200`);
-  return response.json();
-}
-
-async function timed(work) {
-  const started = performance.now();
-  await work();
-  return performance.now() - started;
-}
-
-function percentile(list, q) {
-  return list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(q * list.length))];
 }

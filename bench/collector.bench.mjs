@@ -200,13 +200,19 @@ async function playAgainst(url, log, turnsEach) {
   const spec = getEnvironment('memory-bandit');
   const text = await openPolicyText({ tokenizer: 'word', words: spec.words });
   const service = new ServiceClient({ url, concurrency: NUM_CONCURRENT });
+  const engine = openTokenEngine('vllm', service, { timeoutMs: 30_000, maxRetries: 3 });
+  const sampler = {
+    sample: async (_slot, request, ended) => ({
+      generated: await engine.generate({ ...request, model: 'bench' }, ended),
+      ...{ policyVersion: 0, logprobMode: 'processed' },
+    }),
+    release: () => undefined,
+  };
   const actor = new EndpointActor({
-    engine: openTokenEngine('vllm', service, { timeoutMs: 30_000, maxRetries: 3 }),
-    logprobMode: 'processed',
+    sampler,
     text,
     maxTokens: 256,
     sampling: { temperature: 1, topK: 0, topP: 1, greedy: false, maxNewTokens: 1 },
-    served: () => ({ policyVersion: 0, model: 'bench' }),
     signal,
   });
   const runId = newRunId();

@@ -21,6 +21,7 @@ import { FigureTable } from './figure-table.mjs';
 import { qwenHalfBillion, writeRandomModel } from './random-model.mjs';
 import { recordedTimes } from './recorded-times.mjs';
 import { StepWorker } from './step-worker.mjs';
+import { median } from './timing.mjs';
 
 const { values: flags } = parseArgs({
   options: {
@@ -242,10 +243,6 @@ function plainSide(python, job) {
 async function endAll(sides, ...workers) {
   for (const side of Object.values(sides)) await side.end();
   for (const worker of workers) await worker.stop();
-}
-
-function median(values) {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
 function medianRatio(times, others) {

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { Generator, loadHuggingFaceModel, PolicyOptimizer } from '@retrace/policy';
 import { openBackend } from '@retrace/compute';
 import { qwenHalfBillion, writeRandomModel } from './random-model.mjs';
+import { timed } from './timing.mjs';
 
 const NUM_PROMPTS = 4;
 const PROMPT_TOKENS = 64;
@@ -59,10 +60,10 @@ async function generate(model) {
     });
   }
   await measured(`prompts of ${NUM_PROMPTS} × ${PROMPT_TOKENS} tokens`, () => generator.step());
-  const seconds = await timed(async () => {
+  const tookMs = await timed(async () => {
     while (generator.numPending > 0) await generator.step();
   });
-  report('generated tokens', (NUM_PROMPTS * (NEW_TOKENS - 1)) / seconds, '/s');
+  report('generated tokens', (1000 * NUM_PROMPTS * (NEW_TOKENS - 1)) / tookMs, '/s');
   generator.dispose();
 }
 
@@ -106,18 +107,12 @@ function tokens(length, seed) {
   return Int32Array.from({ length }, (_, n) => (n * 7919 + seed * 104_729) % qwenHalfBillion.vocab_size);
 }
 
-async function timed(action) {
-  const start = performance.now();
-  await action();
-  return (performance.now() - start) / 1000;
-}
-
 async function measured(name, action) {
   let result;
-  const seconds = await timed(async () => {
+  const tookMs = await timed(async () => {
     result = await action();
   });
-  report(name, seconds, 's');
+  report(name, tookMs / 1000, 's');
   report(`${name}: peak memory so far`, process.resourceUsage().maxRSS / 2 ** 20, 'GiB');
   return result;
 }

@@ -2,7 +2,7 @@ import { createSlots, openLoop, planRound, playEpisodes, PolicyActor } from '@re
 import { episodeLimits, longestContext, playsGreedyBaseline } from '@retrace/config';
 import { getEnvironment } from '@retrace/environments';
 import { createTokenizer, Generator, plainPolicyText } from '@retrace/policy';
-import { RewardScorer } from '@retrace/scoring';
+import { RewardScorer } from '@retrace/rewards/scoring';
 import { computeUpdate, TensorflowEngine, readsTexts } from '@retrace/trainer';
 // Not by '@retrace/trajectory/testing', which loads fast-check: its tables would burden every garbage collection that is timed here.
 import { columnsFromEvents } from '../libs/trajectory/dist/testing/episode-columns.js';

@@ -16,6 +16,7 @@ import { parseArgs } from 'node:util';
 import { makeDataDirectory, startRetrace } from '../test/support/cli.mjs';
 import { AgentLightningPeer, modelRequest } from './agent-lightning-peer.mjs';
 import { FigureTable } from './figure-table.mjs';
+import { percentile } from './timing.mjs';
 
 const { values } = parseArgs({
   options: { seconds: { type: 'string', default: '10' }, 'no-peer': { type: 'boolean', default: false } },
@@ -181,9 +182,4 @@ function post(url, type, body) {
     sent.on('error', reject);
     sent.end(body);
   });
-}
-
-function percentile(sorted, share) {
-  const ascending = [...sorted].sort((a, b) => a - b);
-  return ascending[Math.min(ascending.length - 1, Math.floor(share * ascending.length))];
 }

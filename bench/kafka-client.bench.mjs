@@ -13,13 +13,12 @@ import { holdExclusively, openKafkaLog } from '@retrace/log/kafka';
 import { startBroker } from '@retrace/log/kafka-broker';
 import { connectBareProducer } from './bare-producer.mjs';
 import { FigureTable } from './figure-table.mjs';
+import { median } from './timing.mjs';
 
 const PREFIX = 'client.';
 const TOPIC = `${PREFIX}trajectories`;
 const FIRST_OFFSET = 500;
 const IDLE_MS = 4_000;
-
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
 /** Median milliseconds of each function, called by turns. */
 async function medianMs(times, functions) {

@@ -13,6 +13,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openKafkaLog } from '@retrace/log/kafka';
 import { startBroker } from '@retrace/log/kafka-broker';
 import { connectBareProducer } from './bare-producer.mjs';
+import { median } from './timing.mjs';
 
 /** Bytes a record: small events, the text of a step, a step with 256 tokens. */
 const CASES = [
@@ -24,8 +25,6 @@ const BATCH_BYTES = 256 * 1024;
 const APPENDS_AT_ONCE = 4;
 const ROUNDS = 3;
 const NUM_LATENCIES = 200;
-
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
 function makeBatch(recordBytes) {
   const count = Math.max(1, Math.round(BATCH_BYTES / recordBytes));

@@ -18,6 +18,7 @@ import { createStoreClient } from '@retrace/store';
 import { findFreePort } from '@retrace/process/free-port';
 import { makeDataDirectory, root, startRetrace } from '../test/support/cli.mjs';
 import { FigureTable } from './figure-table.mjs';
+import { percentile } from './timing.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -153,8 +154,7 @@ const meanOf = (name) => mean(runs.map(({ metrics }) => metrics.get(name).mean))
 const peerSpeeds = peers.map((peer) => peer.stepsPerSecond);
 const ratio = stepsPerSecond / mean(peerSpeeds);
 const ratios = runs.map(ratioOf);
-const ages = runs.flatMap((run) => run.ages).sort((a, b) => a - b);
-const percentile = (q) => ages[Math.min(ages.length - 1, Math.floor(q * ages.length))] ?? Number.NaN;
+const ages = runs.flatMap((run) => run.ages);
 const shares = {
   generation: share('time/generation'),
   environment: share('time/environment'),
@@ -175,8 +175,8 @@ figures.add('the same, worst round', Math.min(...ratios), '×');
 figures.add('the same, best round', Math.max(...ratios), '×');
 figures.add('same loop: wall time in training', 100 * mean(peers.map((peer) => peer.updateShare)), '%');
 figures.add('store on disk', sum((run) => run.storeBytes) / sum((run) => run.tokens), 'bytes/token');
-figures.add('action to visible in SQL, p50', percentile(0.5), 'ms');
-figures.add('action to visible in SQL, p99', percentile(0.99), 'ms');
+figures.add('action to visible in SQL, p50', percentile(ages, 0.5), 'ms');
+figures.add('action to visible in SQL, p99', percentile(ages, 0.99), 'ms');
 for (const [name, value] of Object.entries(shares)) figures.add(`wall time in ${name}`, 100 * value, '%');
 const busy = Object.values(shares).reduce((a, b) => a + b);
 figures.add('wall time idle (waiting for another process)', 100 * (1 - busy), '%');

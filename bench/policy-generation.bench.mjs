@@ -17,6 +17,7 @@ import { openBackend } from '@retrace/compute';
 import { FigureTable } from './figure-table.mjs';
 import { TransformersPeer } from './transformers-peer.mjs';
 import { writeRandomModel } from './random-model.mjs';
+import { median } from './timing.mjs';
 
 const NUM_ROUNDS = 5;
 /** Rounds before the measured ones, for loading, first allocations and JIT compilation. */
@@ -177,8 +178,4 @@ async function drain(generator) {
 
 function tokens(length, seed) {
   return Int32Array.from({ length }, (_, n) => (n * 7919 + seed * 104_729) % shape.vocab_size);
-}
-
-function median(values) {
-  return values.toSorted((a, b) => a - b)[values.length >> 1];
 }

@@ -16,6 +16,7 @@ import { openBackend } from '@retrace/compute';
 import { saveHuggingFaceModel, Transformer } from '@retrace/policy';
 import { FigureTable } from './figure-table.mjs';
 import { StepWorker } from './step-worker.mjs';
+import { median } from './timing.mjs';
 
 const { only, steps: numSteps } = parseArgs({
   options: { only: { type: 'string', default: '' }, steps: { type: 'string', default: '5' } },
@@ -180,10 +181,6 @@ function ourCommand(job) {
 function torchCommand(python, job) {
   const worker = fileURLToPath(new URL('peers/torch_training.py', import.meta.url));
   return [python, worker, JSON.stringify(job)];
-}
-
-function median(values) {
-  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
 /** A random generator for inputs: the recurrence of Numerical Recipes. */

@@ -14,6 +14,7 @@ import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { FigureTable } from './figure-table.mjs';
 import { startLiteLlm, startProxy, startRecording, startUpstream } from './proxy-targets.mjs';
+import { percentile } from './timing.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -147,9 +148,4 @@ function ask(url) {
     sent.on('error', reject);
     sent.end(body);
   });
-}
-
-function percentile(values, share) {
-  const ascending = [...values].sort((a, b) => a - b);
-  return ascending[Math.min(ascending.length - 1, Math.floor(share * ascending.length))];
 }

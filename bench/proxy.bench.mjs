@@ -18,6 +18,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startProxy } from '@retrace/gateway/proxy';
 import { FigureTable } from './figure-table.mjs';
+import { percentile } from './timing.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -99,10 +100,8 @@ async function delaysOf(url) {
     await sleep((i * intervalMs) / numStreams);
     return readStream(url, i);
   });
-  return (await Promise.all(streams)).flat().sort((a, b) => a - b);
+  return (await Promise.all(streams)).flat();
 }
-
-const quantile = (sorted, q) => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
 
 async function child(role, config = {}) {
   const args = [
@@ -133,7 +132,7 @@ async function main() {
     return delaysOf(url);
   };
   const direct = await measure(server.url);
-  for (const q of [0.5, 0.99]) table.add(`directly: p${q * 100}`, quantile(direct, q), 'ms');
+  for (const q of [0.5, 0.99]) table.add(`directly: p${q * 100}`, percentile(direct, q), 'ms');
   for (const [name, upstreamKind] of [
     ['through the proxy, bytes untouched', 'other'],
     ['through the proxy, token ids asked for and hidden', 'vllm'],
@@ -159,7 +158,7 @@ async function main() {
       [0.5, 5],
       [0.99, 20],
     ]) {
-      table.add(`${name}: p${q * 100}, added`, quantile(delays, q) - quantile(direct, q), 'ms', { most });
+      table.add(`${name}: p${q * 100}, added`, percentile(delays, q) - percentile(direct, q), 'ms', { most });
     }
     const metrics = await (await fetch(`${proxy.url}/metrics`)).text();
     const number = (suffix) => Number(new RegExp(`disk_wait_seconds_${suffix} (\\S+)`).exec(metrics)?.[1]);

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { openBackend } from '@retrace/compute';
 import { matrixProducts, resolveRecipe } from '@retrace/config';
 import { Pcg32 } from '@retrace/random';
-import { RewardScorer } from '@retrace/scoring';
+import { RewardScorer } from '@retrace/rewards/scoring';
 import { computeUpdate } from '@retrace/trainer';
 import { RowRecord } from '@retrace/trajectory';
 import { StoredGroups } from '../apps/trainer/dist/plan/stored-groups.js';

@@ -19,6 +19,7 @@ import { Pcg32 } from '@retrace/random';
 import { pipInstall } from '../test/support/python-client.mjs';
 import { startVllm, vllmPython } from '../test/support/vllm-server.mjs';
 import { FigureTable } from './figure-table.mjs';
+import { median } from './timing.mjs';
 
 const run = promisify(execFile);
 const { values } = parseArgs({
@@ -81,8 +82,6 @@ async function measurePeer({ python, url, model, directory }, extraBody) {
   if (completed !== NUM_PROMPTS) throw new Error(`vLLM's client completed ${completed} of ${NUM_PROMPTS}`);
   return throughput;
 }
-
-const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
 const server = await startVllm();
 if ('unavailable' in server) {

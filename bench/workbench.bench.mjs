@@ -15,6 +15,7 @@ import { makeDataDirectory, startRetrace } from '../test/support/cli.mjs';
 import { FigureTable } from './figure-table.mjs';
 import { anonymousMiB } from './pipeline-processes.mjs';
 import { RecordedHistory } from './recorded-history.mjs';
+import { getJson, percentile, timed } from './timing.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -68,7 +69,7 @@ async function serving(more, work) {
 
 async function fill(url) {
   const log = await openLmdbLog({ path: join(directory.path, 'log'), createdBy: 'bench' });
-  const readBehind = async () => (await getJson(url, '/api/health')).sink.lagRecords ?? Infinity;
+  const readBehind = async () => (await getJson(`${url}/api/health`)).sink.lagRecords ?? Infinity;
   const startedAt = performance.now();
   const written = await new RecordedHistory({ log, readBehind }).write({
     numRuns: Number(values.runs),
@@ -99,7 +100,7 @@ async function measure(url, session, { largestRunId, longEpisodeId }, table) {
   const episodeMs = [];
   for (let round = 0; round < numRounds; round++) {
     for (const [name, address] of Object.entries(addresses)) {
-      took.get(name).push(await timed(() => getJson(url, address)));
+      took.get(name).push(await timed(() => getJson(`${url}${address}`)));
       await sleep(PAUSE_MS);
     }
     episodeMs.push(await timed(() => readEpisode(url, run, longEpisodeId)));
@@ -115,13 +116,10 @@ async function measure(url, session, { largestRunId, longEpisodeId }, table) {
 
 /** As the page reads it: piece by piece. */
 async function readEpisode(url, run, episodeId) {
-  const path = `${run}/episodes/${episodeId}`;
-  let { nextStep } = await getJson(url, path);
+  const path = `${url}${run}/episodes/${episodeId}`;
+  let { nextStep } = await getJson(path);
   while (nextStep !== null)
-    ({ nextStep } = await getJson(
-      url,
-      `${path}/steps?maxSteps=${STEPS_OF_LATER_PIECE}&fromStep=${nextStep}`,
-    ));
+    ({ nextStep } = await getJson(`${path}/steps?maxSteps=${STEPS_OF_LATER_PIECE}&fromStep=${nextStep}`));
 }
 
 /** How often an open page asks, in milliseconds: its list of runs, and the run that trains while its live stream is open. */
@@ -142,14 +140,14 @@ function polls(trainingRunId) {
 
 async function measureMemory(url, session, table) {
   const { api } = session.roles();
-  const [training] = (await getJson(url, '/api/runs?limit=1')).items;
+  const [training] = (await getJson(`${url}/api/runs?limit=1`)).items;
   const ofAnHour = Object.entries(polls(training.runId))
     .flatMap(([address, everyMs]) =>
       Array.from({ length: 3_600_000 / everyMs }, (_, n) => ({ address, atMs: n * everyMs })),
     )
     .toSorted((a, b) => a.atMs - b.atMs);
   const ask = async () => {
-    for (const { address } of ofAnHour) await getJson(url, address);
+    for (const { address } of ofAnHour) await getJson(`${url}${address}`);
     return anonymousMiB(api);
   };
   const first = await ask();
@@ -158,20 +156,4 @@ async function measureMemory(url, session, table) {
   table.add('requests of two open pages in an hour', ofAnHour.length, '');
   table.add('memory of the API after an hour of open pages', first, 'MiB');
   table.add(`growth after ${numHours} hours`, last - first, 'MiB', { most: MOST_GROWTH_MIB });
-}
-
-async function getJson(url, path) {
-  const response = await fetch(`${url}${path}`, { signal: AbortSignal.timeout(120_000) });
-  if (!response.ok) throw new Error(`GET ${path} returned ${response.status}; expected 200`);
-  return response.json();
-}
-
-async function timed(work) {
-  const started = performance.now();
-  await work();
-  return performance.now() - started;
-}
-
-function percentile(list, q) {
-  return list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(q * list.length))];
 }

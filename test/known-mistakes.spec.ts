@@ -21,7 +21,7 @@ import {
   type RewardEpisode,
   type RewardStep,
 } from '@retrace/rewards';
-import { RewardScorer } from '@retrace/scoring';
+import { RewardScorer } from '@retrace/rewards/scoring';
 import {
   buildTokenBatch,
   ControlFold,

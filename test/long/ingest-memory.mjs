@@ -20,6 +20,7 @@ import { anonymousMiB, startRole, STORE_USER } from '../../bench/pipeline-proces
 import { EpisodeSource, RewardSource } from '../../bench/sample-episodes.mjs';
 import { WrittenPipeline } from '../../bench/written-pipeline.mjs';
 import { startBroker } from '@retrace/log/kafka-broker';
+import { median } from '../../bench/timing.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -79,7 +80,6 @@ await log.close();
 await broker?.close();
 rmSync(directory, { recursive: true });
 
-const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
 const table = new FigureTable(
   `Memory while ${pipeline.written.toLocaleString('en')} ${values.small ? 'small ' : ''}events pass, log on ${values.log}`,
 );

@@ -18,6 +18,7 @@ import { openLmdbLog } from '@retrace/log/lmdb';
 import { findFreePort } from '@retrace/process/free-port';
 import { makeDataDirectory, startRetrace } from '../support/cli.mjs';
 import { readHostileStatements } from '../support/hostile-statements.mjs';
+import { getJson, percentile } from '../../bench/timing.mjs';
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '180' } } });
 const NUM_BOMBERS = 20;
@@ -47,7 +48,7 @@ try {
 /** @param {number} lastsMs @param {number} numBombers */
 async function measure(lastsMs, numBombers) {
   const until = performance.now() + lastsMs;
-  const [{ runId }] = (await getJson('runs')).items;
+  const [{ runId }] = (await getJson(`${api}/runs`)).items;
   const bombs = readHostileStatements('/nobody').filter(({ expected }) => expected === 'bounded');
   const answers = new Map();
   const bombers = Array.from({ length: numBombers }, async (_, first) => {
@@ -77,7 +78,7 @@ async function lists(runId, until) {
   const taken = [];
   for (let i = 0; performance.now() < until; i++) {
     const startMs = performance.now();
-    await getJson(paths[i % paths.length]);
+    await getJson(`${api}/${paths[i % paths.length]}`);
     taken.push(performance.now() - startMs);
     await sleep(PAUSE_MS);
   }
@@ -107,7 +108,7 @@ async function events(runId, prefix, until) {
 
 /** Whether the API, which reads the store, has this metric of the run. */
 async function isVisible(runId, name) {
-  return (await getJson(`runs/${runId}/metrics?names=${name}`)).series.length > 0;
+  return (await getJson(`${api}/runs/${runId}/metrics?names=${name}`)).series.length > 0;
 }
 
 /** @param {string} query */
@@ -118,13 +119,6 @@ async function sql(query) {
     body: JSON.stringify({ query, maxRows: 100 }),
     signal: AbortSignal.timeout(120_000),
   });
-}
-
-/** @param {string} path */
-async function getJson(path) {
-  const response = await fetch(`${api}/${path}`, { signal: AbortSignal.timeout(60_000) });
-  if (!response.ok) throw new Error(`GET /api/${path} returned ${response.status}; expected 200`);
-  return response.json();
 }
 
 function report(quiet, bombed, isSound) {
@@ -160,9 +154,4 @@ function report(quiet, bombed, isSound) {
       JSON.stringify({ title: 'The page and the sink while users send heavy SQL', figures }),
     );
   process.exitCode = listP99 < MOST_LIST_MS && longest < MOST_BEHIND_MS && isSound ? 0 : 1;
-}
-
-/** @param {number[]} list @param {number} q */
-function percentile(list, q) {
-  return list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(q * list.length))];
 }

@@ -2,28 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openBackend } from '@retrace/compute';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServedTraining } from '../support/served-training.js';
-import { startVllm } from '../support/vllm-server.mjs';
+import { startVllm, TAKES_WEIGHTS } from '../support/vllm-server.mjs';
 
 const MAX_DEVIATION = 2e-3;
 const NUM_UPDATES = 10;
 /** Of the server that is then killed, out of 704 in all. */
 const NUM_TURNS_BEFORE = 100;
 
-const SERVERS = {
-  adapters: {
-    options: ['--enable-lora', '--max-lora-rank', '8', '--max-loras', '4'],
-    variables: { VLLM_ALLOW_RUNTIME_LORA_UPDATING: 'True' },
-  },
-  'all weights': {
-    options: ['--weight-transfer-config', '{"backend": "retrace_files"}', '--generation-config', 'vllm'],
-    variables: { VLLM_SERVER_DEV_MODE: '1' },
-  },
-} as const;
-
 type Started = Awaited<ReturnType<typeof startVllm>>;
 
 describe.each(['adapters', 'all weights'] as const)('two servers with %s', (weights) => {
-  const { options, variables } = SERVERS[weights];
+  const { options, variables } = TAKES_WEIGHTS[weights];
   let started: readonly Started[] = [];
   let training: ServedTraining;
 

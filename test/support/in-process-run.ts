@@ -18,7 +18,7 @@ import {
   type PolicyText,
   type WatchedOffers,
 } from '@retrace/policy';
-import { RewardScorer } from '@retrace/scoring';
+import { RewardScorer } from '@retrace/rewards/scoring';
 import {
   replayRun,
   replayUpdate,

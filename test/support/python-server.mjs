@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const START_WITHIN_MS = 420_000;
@@ -32,6 +33,27 @@ export async function startPythonServer(python, args, { url, env, path = '/healt
   }
   await stop();
   throw new Error(`${args.slice(0, 2).join(' ')} did not start; it said last:\n${said}`);
+}
+
+/**
+ * Starts such a server, to be killed and started again at the same address.
+ *
+ * @param {() => Promise<() => Promise<void>>} start resolves with how to end it
+ * @param {readonly string[]} directories removed when it is stopped
+ * @returns {Promise<{ kill: () => Promise<void>, startAgain: () => Promise<void>, stop: () => Promise<void> }>}
+ */
+export async function startKillable(start, directories) {
+  let kill = await start();
+  return {
+    kill: () => kill(),
+    startAgain: async () => {
+      kill = await start();
+    },
+    stop: async () => {
+      await kill();
+      for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+    },
+  };
 }
 
 /** @param {string} url */

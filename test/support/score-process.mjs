@@ -2,7 +2,7 @@
  * Scores a run with a judge in its own process: `node score-process.mjs '{ "storeUrl", "logPath", "runId", "endpoint",
  * "instructions" }'`. Prints the totals by episode, and the judge's usage.
  */
-import { RewardScorer, scoreRun, VerdictStore } from '@retrace/scoring';
+import { RewardScorer, scoreRun, VerdictStore } from '@retrace/rewards/scoring';
 import { createStoreClient, TrajectoryReader } from '@retrace/store';
 import { openLmdbLog } from '@retrace/log/lmdb';
 

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findFreePort } from '@retrace/process/free-port';
 import { root } from './cli.mjs';
 import { makePythonEnvironment, pipInstall } from './python-client.mjs';
-import { startPythonServer } from './python-server.mjs';
+import { startKillable, startPythonServer } from './python-server.mjs';
 import { writeTinyModel } from './tiny-model.mjs';
 import { installTorch } from './torch-environment.mjs';
 
@@ -67,19 +67,7 @@ export async function startSkyrl() {
       ],
       { url, env, path: '/api/v1/healthz' },
     );
-  let kill = await start();
-  return {
-    url,
-    model,
-    kill: () => kill(),
-    startAgain: async () => {
-      kill = await start();
-    },
-    stop: async () => {
-      await kill();
-      for (const directory of [model, files]) rmSync(directory, { recursive: true, force: true });
-    },
-  };
+  return { url, model, ...(await startKillable(start, [model, files])) };
 }
 
 /** A Python with SkyRL and JAX, installed the first time. */

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findFreePort } from '@retrace/process/free-port';
 import { root } from './cli.mjs';
 import { CLIENT, makePythonEnvironment } from './python-client.mjs';
-import { startPythonServer } from './python-server.mjs';
+import { startKillable, startPythonServer } from './python-server.mjs';
 import { writeTinyModel } from './tiny-model.mjs';
 
 const run = promisify(execFile);
@@ -17,6 +17,18 @@ const ENVIRONMENT = {
   HF_HUB_OFFLINE: '1',
   VLLM_NO_USAGE_STATS: '1',
 };
+
+/** How a server takes weights of a run: adapters, or all of them. */
+export const TAKES_WEIGHTS = /** @type {const} */ ({
+  adapters: {
+    options: ['--enable-lora', '--max-lora-rank', '8', '--max-loras', '4'],
+    variables: { VLLM_ALLOW_RUNTIME_LORA_UPDATING: 'True' },
+  },
+  'all weights': {
+    options: ['--weight-transfer-config', '{"backend": "retrace_files"}', '--generation-config', 'vllm'],
+    variables: { VLLM_SERVER_DEV_MODE: '1' },
+  },
+});
 
 /**
  * @typedef {object} VllmServer
@@ -73,19 +85,7 @@ export async function startVllm({ options: more = [], variables = {} } = {}) {
       ],
       { url, env: { ...process.env, ...ENVIRONMENT, ...variables, PYTHONPATH: plugin.path } },
     );
-  let kill = await start();
-  return {
-    url,
-    model,
-    kill: () => kill(),
-    startAgain: async () => {
-      kill = await start();
-    },
-    stop: async () => {
-      await kill();
-      for (const directory of [model, plugin.directory]) rmSync(directory, { recursive: true, force: true });
-    },
-  };
+  return { url, model, ...(await startKillable(start, [model, plugin.directory])) };
 }
 
 /** A Python with vLLM, installed the first time. */

@@ -9,7 +9,10 @@ import { appendEvents } from '@retrace/log/testing';
 import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { openStoreFixture } from '@retrace/store-server/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startJudgeServer, type JudgeServer } from '../../libs/scoring/src/judge/judge-server.fixture.js';
+import {
+  startJudgeServer,
+  type JudgeServer,
+} from '../../libs/rewards/src/scoring/judge/judge-server.fixture.js';
 import { makeDataDirectory, root, runRetrace, startRetrace } from '../support/cli.mjs';
 
 const verdict = (score: number) => JSON.stringify({ rationale: 'seen', score });

@@ -1,4 +1,4 @@
-import type { RewardScorer } from '@retrace/scoring';
+import type { RewardScorer } from '@retrace/rewards/scoring';
 
 /** Names and values of metrics, in the order in which they are recorded. */
 export type MetricEntries = readonly (readonly [name: string, value: number])[];

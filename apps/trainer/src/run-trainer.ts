@@ -18,7 +18,7 @@ import {
   VerdictStore,
   type JudgeClientOptions,
   type RewardScorerOptions,
-} from '@retrace/scoring';
+} from '@retrace/rewards/scoring';
 import { createStoreClient, TrajectoryReader, untilVisible, type StoreClient } from '@retrace/store';
 import { ControlTail, openLog, PatientLog, WarningLog, type EventLog } from '@retrace/log';
 import type { Json, RunState } from '@retrace/trajectory';

@@ -23,7 +23,7 @@ import {
   type WarningLog,
 } from '@retrace/log';
 import { isUnreadable, type CheckpointFiles, type OfferedPolicy, type OfferFile } from '@retrace/policy';
-import type { RewardScorer } from '@retrace/scoring';
+import type { RewardScorer } from '@retrace/rewards/scoring';
 import type { RunState, UpdateApplied } from '@retrace/trajectory';
 import type { KnownEvents } from '@retrace/trajectory/codec';
 import { CheckpointRetention } from './checkpoint/checkpoint-retention.js';

@@ -3,10 +3,10 @@ import {
   RewardComposer,
   registerReward,
   type ComponentConfig,
-  type CompositionOptions,
   type RewardEpisode,
   type RewardStep,
 } from './index.js';
+import type { CompositionOptions } from './composer.js';
 
 const STEP: RewardStep = {
   observation: 'start',

@@ -1,12 +1,9 @@
 export { RewardError, type RewardErrorCode } from './errors.js';
 export { dataSourceOf, type RewardEpisode, type RewardStep } from './episode.js';
 export {
-  componentFault,
   defineReward,
-  getReward,
   listRewards,
   registerReward,
-  resolveRewardOptions,
   type AssignedValue,
   type RewardComponent,
   type RewardContext,
@@ -15,21 +12,9 @@ export {
   type ScoringContext,
 } from './component.js';
 export type { JudgeAnswer, JudgeRequest, JudgeService } from './judge.js';
-export {
-  RewardComposer,
-  type ComponentConfig,
-  type ComponentScore,
-  type CompositionOptions,
-  type EpisodeReward,
-} from './composer.js';
-export {
-  ALLOCATION_RULES,
-  allocateRewards,
-  type AllocationInput,
-  type AllocationOptions,
-  type AllocationRule,
-} from './allocation/allocation.js';
-export { rewardVersion, type VersionInputs } from './reward-version.js';
+export { RewardComposer, type ComponentConfig, type EpisodeReward } from './composer.js';
+export { ALLOCATION_RULES, allocateRewards, type AllocationRule } from './allocation/allocation.js';
+export { rewardVersion } from './reward-version.js';
 import './components/environment-rewards.js';
 import './components/state-rewards.js';
 import './components/form-rewards.js';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { RewardComposer, rewardVersion, type AllocationOptions, type ComponentConfig } from './index.js';
+import type { AllocationOptions } from './allocation/allocation.js';
+import { RewardComposer, rewardVersion, type ComponentConfig } from './index.js';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 let codeOf = (module: string): string => module;

@@ -1,5 +1,5 @@
 import { tableFromIPC } from 'apache-arrow';
-import { RewardScorer, scoreRun } from '@retrace/scoring';
+import { RewardScorer, scoreRun } from '@retrace/rewards/scoring';
 import { appendEvents } from '@retrace/log/testing';
 import { episodeIdFor, newRunId, nowUs } from '@retrace/trajectory';
 import { controlEvent } from '@retrace/trajectory/testing';

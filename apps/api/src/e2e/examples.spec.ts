@@ -1,4 +1,4 @@
-import { RewardScorer, scoreRun } from '@retrace/scoring';
+import { RewardScorer, scoreRun } from '@retrace/rewards/scoring';
 import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOpenApiDocument } from '../openapi/openapi-document.js';

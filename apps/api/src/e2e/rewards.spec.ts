@@ -1,4 +1,4 @@
-import { RewardScorer, scoreRun, type RewardDefinition } from '@retrace/scoring';
+import { RewardScorer, scoreRun, type RewardDefinition } from '@retrace/rewards/scoring';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RewardAuditReport } from '../rewards/reward-audit.dto.js';
 import type { RewardDifferences } from '../rewards/reward-differences.dto.js';

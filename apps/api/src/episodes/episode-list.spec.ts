@@ -1,6 +1,5 @@
 import { appendEvents } from '@retrace/log/testing';
 import { catchUp } from '@retrace/store';
-import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId } from '@retrace/trajectory';
 import { controlEvent, episodeEvents, sampleStep } from '@retrace/trajectory/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -8,7 +7,7 @@ import type { Page } from '../paging/page.js';
 import { ControlChanges } from '../store/control-changes.js';
 import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
-import { configOver } from '../testing/store-config.js';
+import { ServedStore } from '../testing/served-store.js';
 import type { FilterName } from './episode-filter.js';
 import { EpisodeListService } from './episode-list.service.js';
 import { EpisodesQuery, type EpisodeListItem } from './episodes.dto.js';
@@ -19,22 +18,18 @@ const SECOND_US = 1_000_000;
 const GROUP_ID = 'all';
 const runId = newRunId();
 
-let fixture: StoreFixture;
-let store: StoreService;
+let served: ServedStore<StoreService>;
 
 beforeAll(async () => {
-  fixture = await openStoreFixture();
-  store = new StoreService(configOver(fixture));
-  store.takeAsReady();
-  const ids = { logId: fixture.log.logId, runId };
-  await appendEvents(fixture.log, [controlEvent(ids, 'RunStarted')]);
+  served = await ServedStore.open(StoreService);
+  const ids = { logId: served.fixture.log.logId, runId };
+  await appendEvents(served.fixture.log, [controlEvent(ids, 'RunStarted')]);
   for (let ordinal = 0; ordinal < NUM_EPISODES; ordinal++)
-    await appendEvents(fixture.log, episodeOf(ids, ordinal));
-  await catchUp(fixture.log, fixture.client);
+    await appendEvents(served.fixture.log, episodeOf(ids, ordinal));
+  await catchUp(served.fixture.log, served.fixture.client);
 });
 afterAll(async () => {
-  await store?.onApplicationShutdown();
-  await fixture?.close();
+  await served?.close();
 });
 
 /** One of which each field is that of every second or third, and that has not ended if it is one of the last two. */
@@ -102,7 +97,10 @@ it.each([{ limit: 100 }, { limit: 100, groupId: GROUP_ID }, { limit: 1 }])(
 
 /** Ordinals of all episodes of a list, page by page. */
 async function ordinalsOf(asked: Partial<EpisodesQuery>): Promise<number[]> {
-  const list = new EpisodeListService(store, new RunStarts(store, new ControlChanges(null, store)));
+  const list = new EpisodeListService(
+    served.store,
+    new RunStarts(served.store, new ControlChanges(null, served.store)),
+  );
   const ordinals: number[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
     const query = { ...new EpisodesQuery(), ...asked, sort: 'oldest' as const, cursor };

@@ -1,6 +1,5 @@
 import { appendEvents } from '@retrace/log/testing';
 import { catchUp } from '@retrace/store';
-import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { type AnyEvent, episodeIdFor, newRunId } from '@retrace/trajectory';
 import { controlEvent, episodeEvent, episodeEvents, sampleStep } from '@retrace/trajectory/testing';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
@@ -9,7 +8,7 @@ import { ControlChanges } from '../store/control-changes.js';
 import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
 import { storeRichEpisode } from '../testing/rich-episode.js';
-import { configOver } from '../testing/store-config.js';
+import { ServedStore } from '../testing/served-store.js';
 import { TokenTexts } from '../tokens/token-texts.js';
 import { BranchService } from './branch.service.js';
 import { IS_POORER } from './episode-filter.js';
@@ -38,32 +37,27 @@ class WatchedStore extends StoreService {
   }
 }
 
-let fixture: StoreFixture;
-let store: WatchedStore;
+let served: ServedStore<WatchedStore>;
 let episodes: EpisodeService;
 let forks: ForkService;
 let branches: BranchService;
 let list: EpisodeListService;
 
 beforeAll(async () => {
-  fixture = await openStoreFixture();
-  const config = configOver(fixture);
-  store = new WatchedStore(config);
-  store.takeAsReady();
-  const changes = new ControlChanges(fixture.log, store);
-  forks = new ForkService(store, changes);
-  const starts = new RunStarts(store, changes);
-  episodes = new EpisodeService(store, starts, new TokenTexts(config), forks);
-  branches = new BranchService(store, starts, forks);
-  list = new EpisodeListService(store, starts);
+  served = await ServedStore.open(WatchedStore);
+  const changes = new ControlChanges(served.fixture.log, served.store);
+  forks = new ForkService(served.store, changes);
+  const starts = new RunStarts(served.store, changes);
+  episodes = new EpisodeService(served.store, starts, new TokenTexts(served.config), forks);
+  branches = new BranchService(served.store, starts, forks);
+  list = new EpisodeListService(served.store, starts);
 });
 afterEach(async () => {
   vi.restoreAllMocks();
-  await fixture.client.command('SYSTEM START MERGES events');
+  await served.allowMerges();
 });
 afterAll(async () => {
-  await store?.onApplicationShutdown();
-  await fixture?.close();
+  await served?.close();
 });
 
 function range(first: number, last: number): number[] {
@@ -72,7 +66,7 @@ function range(first: number, last: number): number[] {
 
 /** Stores an episode without some of its steps or its end, with steps 3 and 17 twice: each with another observation the second time. */
 async function storeEpisode(missing: readonly number[], hasEnd: boolean) {
-  const ids = { logId: fixture.log.logId, runId: newRunId() };
+  const ids = { logId: served.fixture.log.logId, runId: newRunId() };
   const key = { runId: ids.runId, episodeId: episodeIdFor({ runId: ids.runId, ordinal: 0 }) };
   const steps = range(0, NUM_STEPS - 1).map((step) => ({ ...sampleStep(), step, observation: 'first' }));
   const stored = episodeEvents({ ...ids, ordinal: 0, steps }).filter(({ kind, seq }) => {
@@ -83,9 +77,9 @@ async function storeEpisode(missing: readonly number[], hasEnd: boolean) {
     const payload = { ...sampleStep(), step, observation: 'second' };
     return episodeEvent({ ...ids, ...key }, 'StepRecorded', step + 1, payload) as AnyEvent;
   });
-  await appendEvents(fixture.log, [controlEvent(ids, 'RunStarted')]);
-  await appendEvents(fixture.log, [...stored, ...again]);
-  await catchUp(fixture.log, fixture.client);
+  await appendEvents(served.fixture.log, [controlEvent(ids, 'RunStarted')]);
+  await appendEvents(served.fixture.log, [...stored, ...again]);
+  await catchUp(served.fixture.log, served.fixture.client);
   return key;
 }
 
@@ -115,10 +109,15 @@ it.each([
 it('steps that are stored just after the rows were read, before their range is, are in the answer', async () => {
   const key = await storeEpisode(range(0, NUM_STEPS - 1), false);
   const payload = { ...sampleStep(), step: 18, observation: 'late' };
-  const late = episodeEvent({ logId: fixture.log.logId, ...key }, 'StepRecorded', 19, payload) as AnyEvent;
-  store.afterSteps = async () => {
-    await appendEvents(fixture.log, [late]);
-    await catchUp(fixture.log, fixture.client);
+  const late = episodeEvent(
+    { logId: served.fixture.log.logId, ...key },
+    'StepRecorded',
+    19,
+    payload,
+  ) as AnyEvent;
+  served.store.afterSteps = async () => {
+    await appendEvents(served.fixture.log, [late]);
+    await catchUp(served.fixture.log, served.fixture.client);
   };
   const { steps, nextStep } = await episodes.getSteps(key, { fromStep: 18, maxSteps: 2 });
   expect([steps.map(({ step }) => step), nextStep]).toEqual([[18], null]);
@@ -133,14 +132,18 @@ function sameColumns(row: object, view: Record<string, unknown>): Record<string,
 async function expectAsViews(key: { readonly runId: string; readonly episodeId: string }) {
   const part = { fromStep: 0, maxSteps: 10 };
   const ofEpisode = 'run_id = {runId:String} AND episode_id = {episodeId:String}';
-  const rows = await store.queryRows<StepRow>(selectSteps(ofEpisode), { ...key, ...part, maxTokens: 1_000 });
+  const rows = await served.store.queryRows<StepRow>(selectSteps(ofEpisode), {
+    ...key,
+    ...part,
+    maxTokens: 1_000,
+  });
   const steps = await ofView('stored_steps', key);
   expect(rows).toEqual(steps.map((step, i) => sameColumns(rows[i], step)));
   const [episode] = await ofView('stored_episodes', key);
   const answer = await episodes.get(key, part);
   const heading = episodeHeadingOf(
     key.runId,
-    await store.queryRows<EpisodeRecordRow>(GET_EPISODE_RECORDS, key),
+    await served.store.queryRows<EpisodeRecordRow>(GET_EPISODE_RECORDS, key),
   );
   if (heading === null) throw new Error('the episode has no start');
   expect(heading).toEqual({
@@ -153,7 +156,7 @@ async function expectAsViews(key: { readonly runId: string; readonly episodeId: 
     },
     finalObservation: episode.sealed ? episode.finalObservation : null,
   });
-  const [sums] = await store.queryRows<object>(
+  const [sums] = await served.store.queryRows<object>(
     `SELECT sum(cost_usd) AS cost_usd, toUInt32(countIf(${IS_POORER})) AS num_poorer_steps FROM stored_steps WHERE ${ofEpisode}`,
     key,
   );
@@ -163,8 +166,8 @@ async function expectAsViews(key: { readonly runId: string; readonly episodeId: 
 }
 
 it('an episode: its answer is that of the views, with records that came twice and annotations, now and at a moment', async () => {
-  await fixture.client.command('SYSTEM STOP MERGES events');
-  const { key, occurredAtUs } = await storeRichEpisode(fixture);
+  await served.fixture.client.command('SYSTEM STOP MERGES events');
+  const { key, occurredAtUs } = await storeRichEpisode(served.fixture);
   expect(await expectAsViews(key)).toMatchObject({
     ...{ metadata: { by: 'person' }, tags: ['kept'], costUsd: 0.5, numPoorerSteps: 1 },
     ...{ sealed: true, return: 1.5, policyVersionMin: 2, policyVersionMax: 5, endDetail: 'why' },
@@ -176,8 +179,8 @@ it('an episode: its answer is that of the views, with records that came twice an
 });
 
 it('updates of an episode: are those of the view, whatever a replaced trainer planned', async () => {
-  const { key } = await storeRichEpisode(fixture);
-  const ids = { logId: fixture.log.logId, runId: key.runId };
+  const { key } = await storeRichEpisode(served.fixture);
+  const ids = { logId: served.fixture.log.logId, runId: key.runId };
   const planned = (epoch: number, updateNumber: number, isMember = true) =>
     controlEvent(ids, 'BatchPlanned', {
       ...{ epoch, updateNumber, planId: newRunId() },
@@ -185,16 +188,16 @@ it('updates of an episode: are those of the view, whatever a replaced trainer pl
     });
   const claimed = (epoch: number) => controlEvent(ids, 'TrainerClaimed', { epoch });
   const events = [claimed(1), planned(1, 1), planned(1, 2), planned(1, 2, false), claimed(2)];
-  await appendEvents(fixture.log, [
+  await appendEvents(served.fixture.log, [
     ...events,
     planned(1, 3),
     planned(2, 2),
     planned(2, 4),
     planned(2, 5, false),
   ] as AnyEvent[]);
-  await catchUp(fixture.log, fixture.client);
+  await catchUp(served.fixture.log, served.fixture.client);
   const { updateNumbers } = await episodes.get(key, { fromStep: 0, maxSteps: 1 });
-  const plannedOfView = await store.queryRows<{ updateNumber: number }>(
+  const plannedOfView = await served.store.queryRows<{ updateNumber: number }>(
     `SELECT DISTINCT update_number FROM current_trainer_events
      WHERE run_id = {runId:String} AND kind = 'BatchPlanned' AND position(payload, {episodeId:String}) > 0 ORDER BY update_number`,
     key,
@@ -205,7 +208,7 @@ it('updates of an episode: are those of the view, whatever a replaced trainer pl
 
 /** Rows of a view for an episode. */
 function ofView(view: string, key: Readonly<Record<string, string>>): Promise<Record<string, unknown>[]> {
-  return store.queryRows(
+  return served.store.queryRows(
     `SELECT * FROM ${view} WHERE run_id = {runId:String} AND episode_id = {episodeId:String}`,
     key,
   );
@@ -215,14 +218,14 @@ it.each([
   ['an end', NUM_STEPS + 2],
   ['steps', NUM_STEPS],
 ])('an episode without its start, with %s: no route shows it, and each says why', async (_, numRecords) => {
-  const ids = { logId: fixture.log.logId, runId: newRunId() };
+  const ids = { logId: served.fixture.log.logId, runId: newRunId() };
   const key = { runId: ids.runId, episodeId: episodeIdFor({ runId: ids.runId, ordinal: 0 }) };
-  await appendEvents(fixture.log, [controlEvent(ids, 'RunStarted')]);
+  await appendEvents(served.fixture.log, [controlEvent(ids, 'RunStarted')]);
   await appendEvents(
-    fixture.log,
+    served.fixture.log,
     episodeEvents({ ...ids, ordinal: 0, numSteps: NUM_STEPS }).slice(1, numRecords),
   );
-  await catchUp(fixture.log, fixture.client);
+  await catchUp(served.fixture.log, served.fixture.client);
   const part = (fromStep: number) => ({ fromStep, maxSteps: 2 });
   const missing = { message: expect.stringContaining('not found; its start is not in the store') };
   await expect(episodes.get(key, part(0))).rejects.toMatchObject(missing);
@@ -236,36 +239,36 @@ it.each([
 
 it('whether a run has forks is asked of the store once, and again when a run has started', async () => {
   const [runId, fork] = [newRunId(), newRunId()];
-  const ids = { logId: fixture.log.logId, runId: fork };
+  const ids = { logId: served.fixture.log.logId, runId: fork };
   const anyNow = async () => {
-    const before = store.numQueries;
-    return [await forks.anyOfRun(runId), store.numQueries - before];
+    const before = served.store.numQueries;
+    return [await forks.anyOfRun(runId), served.store.numQueries - before];
   };
   vi.spyOn(performance, 'now').mockReturnValue(performance.now());
   await forks.anyOfRun(runId);
   expect(await anyNow()).toEqual([false, 0]);
   const started = { forkedFrom: { episodeId: newRunId(), step: 0 }, forkedFromRunId: runId };
-  await appendEvents(fixture.log, [controlEvent(ids, 'RunStarted')]);
-  await appendEvents(fixture.log, episodeEvents({ ...ids, ordinal: 0, numSteps: 1, started }));
-  await catchUp(fixture.log, fixture.client);
+  await appendEvents(served.fixture.log, [controlEvent(ids, 'RunStarted')]);
+  await appendEvents(served.fixture.log, episodeEvents({ ...ids, ordinal: 0, numSteps: 1, started }));
+  await catchUp(served.fixture.log, served.fixture.client);
   expect(await anyNow()).toEqual([true, 1]);
   expect(await anyNow()).toEqual([true, 0]);
 });
 
 it('whether a run has forks: what the store gets after its run has started is found ten seconds later, and a failure is not kept', async () => {
   const [runId, fork] = [newRunId(), newRunId()];
-  const ids = { logId: fixture.log.logId, runId: fork };
+  const ids = { logId: served.fixture.log.logId, runId: fork };
   let nowMs = performance.now() + 20_000;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
-  const queryRows = vi.spyOn(store, 'queryRows').mockRejectedValueOnce(new Error('the store is away'));
+  const queryRows = vi.spyOn(served.store, 'queryRows').mockRejectedValueOnce(new Error('the store is away'));
   await expect(forks.anyOfRun(runId)).rejects.toThrow('the store is away');
   expect(await forks.anyOfRun(runId)).toBe(false);
-  await appendEvents(fixture.log, [controlEvent(ids, 'RunStarted')]);
-  await catchUp(fixture.log, fixture.client);
+  await appendEvents(served.fixture.log, [controlEvent(ids, 'RunStarted')]);
+  await catchUp(served.fixture.log, served.fixture.client);
   expect(await forks.anyOfRun(runId)).toBe(false);
   const started = { forkedFrom: { episodeId: newRunId(), step: 0 }, forkedFromRunId: runId };
-  await appendEvents(fixture.log, episodeEvents({ ...ids, ordinal: 0, numSteps: 1, started }));
-  await catchUp(fixture.log, fixture.client);
+  await appendEvents(served.fixture.log, episodeEvents({ ...ids, ordinal: 0, numSteps: 1, started }));
+  await catchUp(served.fixture.log, served.fixture.client);
   queryRows.mockClear();
   expect([await forks.anyOfRun(runId), queryRows.mock.calls.length]).toEqual([false, 0]);
   nowMs += 10_001;

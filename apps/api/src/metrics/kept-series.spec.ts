@@ -1,6 +1,5 @@
 import { appendEvents } from '@retrace/log/testing';
 import { catchUp } from '@retrace/store';
-import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId, type AnyEvent } from '@retrace/trajectory';
 import { controlEvent } from '@retrace/trajectory/testing';
 import fc from 'fast-check';
@@ -8,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { ControlChanges } from '../store/control-changes.js';
 import { StoreService } from '../store/store.service.js';
 import { happen } from '../testing/happen.js';
-import { configOver } from '../testing/store-config.js';
+import { ServedStore } from '../testing/served-store.js';
 import { KeptSeries } from './kept-series.js';
 import { MetricsService } from './metrics.service.js';
 
@@ -18,21 +17,17 @@ const KEPT_WITHIN_MS = 30_000;
 const NOW_US = Date.now() * 1000;
 const NAMES = ['rollout/success', 'train/loss', 'train/é'];
 
-let fixture: StoreFixture;
-let store: WatchedStore;
+let served: ServedStore<WatchedStore>;
 let numEvents = 0;
 
 beforeAll(async () => {
-  fixture = await openStoreFixture();
-  store = new WatchedStore(configOver(fixture));
-  store.takeAsReady();
+  served = await ServedStore.open(WatchedStore);
 });
 afterEach(() => {
   vi.restoreAllMocks();
 });
 afterAll(async () => {
-  await store?.onApplicationShutdown();
-  await fixture?.close();
+  await served?.close();
 });
 
 /** Counts the rows that it returns. */
@@ -64,7 +59,7 @@ const deed = fc.record({
 type Deed = typeof deed extends fc.Arbitrary<infer Value> ? Value : never;
 
 function eventOf({ kind, step, timeS, source, values }: Deed, runId: string): AnyEvent | null {
-  const ids = { logId: fixture.log.logId, runId };
+  const ids = { logId: served.fixture.log.logId, runId };
   // Of two events with one time either may count.
   const occurredAtUs = NOW_US + timeS * 1_000_000 + numEvents++;
   if (kind === 'log')
@@ -77,16 +72,16 @@ function eventOf({ kind, step, timeS, source, values }: Deed, runId: string): An
 }
 
 const doDeed = (one: Deed, runId: string): Promise<void> =>
-  happen(fixture, runId, { ...one, event: eventOf(one, runId) });
+  happen(served.fixture, runId, { ...one, event: eventOf(one, runId) });
 
 /** Of a process that follows the log. */
 const keptSeries = (): KeptSeries =>
-  new KeptSeries(store, new ControlChanges(fixture.log, store, PATIENCE_MS));
+  new KeptSeries(served.store, new ControlChanges(served.fixture.log, served.store, PATIENCE_MS));
 
 /** Of the store alone, cut into so many points. */
 async function seriesOfStore(runId: string, maxPoints: number) {
-  const none = new KeptSeries(store, new ControlChanges(null, store));
-  return (await new MetricsService(store, none).series(runId, { names: [], maxPoints })).series;
+  const none = new KeptSeries(served.store, new ControlChanges(null, served.store));
+  return (await new MetricsService(served.store, none).series(runId, { names: [], maxPoints })).series;
 }
 
 /** Means are sums in any order. */
@@ -149,9 +144,9 @@ it('kept series: of a run that goes on, only new events are read, and of one tha
   for (const one of [other('start'), log(1, 1), log(2, 2), log(3, 3)]) await doDeed(one, runId);
   await readKept(kept, runId);
   const numRead = async () => {
-    const before = store.numRows;
+    const before = served.store.numRows;
     await kept.of(runId);
-    return store.numRows - before;
+    return served.store.numRows - before;
   };
   expect(await numRead()).toBe(0);
   await doDeed(log(4, 4), runId);
@@ -179,7 +174,7 @@ it('kept series: a row that the store has late, at an offset of before, is shown
   ] as const)
     await doDeed(one, id);
   expect(await stepsOf()).toEqual([1, 2]);
-  const { log: events, client } = fixture;
+  const { log: events, client } = served.fixture;
   const params = { runId, logId: events.logId, eventId: newRunId() };
   await client.command(
     `INSERT INTO events SELECT * REPLACE ({eventId:String} AS event_id, log_offset - 1 AS log_offset, 7 AS metric_step)
@@ -203,8 +198,8 @@ it('series of a run that was deleted: the store has none, though its rows are re
   const runId = newRunId();
   for (const one of [other('start'), log(1, 1)]) await doDeed(one, runId);
   expect(await seriesOfStore(runId, 10)).toHaveLength(1);
-  const deleted = controlEvent({ logId: fixture.log.logId, runId }, 'RunDeleted') as AnyEvent;
-  await appendEvents(fixture.log, [deleted]);
-  await catchUp(fixture.log, fixture.client);
+  const deleted = controlEvent({ logId: served.fixture.log.logId, runId }, 'RunDeleted') as AnyEvent;
+  await appendEvents(served.fixture.log, [deleted]);
+  await catchUp(served.fixture.log, served.fixture.client);
   expect(await seriesOfStore(runId, 10)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { ScoringErrorCode } from '@retrace/scoring';
+import type { RewardErrorCode } from '@retrace/rewards';
 import type { StatementOptions, StoreClient, StoreReader } from '@retrace/store';
 import { requestSettings } from '../store/asked-moment.js';
 import { ProblemError, type ProblemCode } from '../problems/problem.js';
@@ -15,7 +15,7 @@ import type {
 } from './reward-params.js';
 import type { RewardVersionItem } from './reward-versions.dto.js';
 
-const PROBLEM_OF: Partial<Record<ScoringErrorCode, ProblemCode>> = {
+const PROBLEM_OF: Partial<Record<RewardErrorCode, ProblemCode>> = {
   VERSION_UNKNOWN: 'NOT_FOUND',
   VERSION_AMBIGUOUS: 'ID_AMBIGUOUS',
   NOTHING_TO_COMPARE: 'NO_EPISODES',
@@ -41,7 +41,7 @@ export class RewardsService implements OnApplicationShutdown {
   }
 
   async list(runId: string, signal: AbortSignal): Promise<readonly RewardVersionItem[]> {
-    const { listVersions } = await import('@retrace/scoring');
+    const { listVersions } = await import('@retrace/rewards/scoring');
     const reader = this.reader(signal);
     const versions = await listVersions(reader, runId);
     const counts = await reader.queryRows<{ version: string; numScored: number }>(
@@ -63,7 +63,7 @@ export class RewardsService implements OnApplicationShutdown {
     signal: AbortSignal,
   ): Promise<RewardAuditReport> {
     return asProblems(async () => {
-      const { auditRewards } = await import('@retrace/scoring');
+      const { auditRewards } = await import('@retrace/rewards/scoring');
       const episodes = { split: split === 'all' ? null : split, limit, numStretches };
       return auditRewards({ client: this.reader(signal), runId, version, ...episodes });
     });
@@ -76,7 +76,7 @@ export class RewardsService implements OnApplicationShutdown {
     signal: AbortSignal,
   ): Promise<RewardDifferences> {
     return asProblems(async () => {
-      const { diffScores } = await import('@retrace/scoring');
+      const { diffScores } = await import('@retrace/rewards/scoring');
       const episodes = {
         split: split === 'all' ? null : split,
         limit,
@@ -108,8 +108,8 @@ async function asProblems<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   try {
     return await ask();
   } catch (error) {
-    const { ScoringError } = await import('@retrace/scoring');
-    const code = error instanceof ScoringError ? PROBLEM_OF[error.code] : undefined;
+    const { RewardError } = await import('@retrace/rewards');
+    const code = error instanceof RewardError ? PROBLEM_OF[error.code] : undefined;
     if (code === undefined) throw error;
     throw new ProblemError(code, (error as Error).message);
   }

@@ -1,7 +1,6 @@
 import type { EventLog } from '@retrace/log';
 import { appendEvents, overriding } from '@retrace/log/testing';
 import { catchUp, deleteRunRecords } from '@retrace/store';
-import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
 import { newRunId, type AnyEvent } from '@retrace/trajectory';
 import { controlEvent } from '@retrace/trajectory/testing';
 import fc from 'fast-check';
@@ -10,7 +9,7 @@ import { ControlChanges } from '../store/control-changes.js';
 import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
 import { happen } from '../testing/happen.js';
-import { configOver } from '../testing/store-config.js';
+import { ServedStore } from '../testing/served-store.js';
 import { AlarmListService } from '../warnings/alarm-list.service.js';
 import { RunActivityReader } from './run-activity.js';
 import { RunFactsReader } from './run-facts.js';
@@ -20,17 +19,13 @@ const NUM_RUNS = 3;
 /** Longer than any answer takes. */
 const PATIENCE_MS = 100_000;
 
-let fixture: StoreFixture;
-let store: WatchedStore;
+let served: ServedStore<WatchedStore>;
 
 beforeAll(async () => {
-  fixture = await openStoreFixture();
-  store = new WatchedStore(configOver(fixture));
-  store.takeAsReady();
+  served = await ServedStore.open(WatchedStore);
 });
 afterAll(async () => {
-  await store?.onApplicationShutdown();
-  await fixture?.close();
+  await served?.close();
 });
 
 /** Counts the questions that it is asked. */
@@ -44,11 +39,11 @@ class WatchedStore extends StoreService {
 
 /** The readers of a process that follows the log, or of one that keeps nothing and so asks the store each time. */
 function readers(log: EventLog | null) {
-  const changes = new ControlChanges(log, store, PATIENCE_MS);
-  const facts = new RunFactsReader(store, changes);
-  const activity = new RunActivityReader(store, changes);
-  const starts = new RunStarts(store, changes);
-  return { facts, activity, starts, alarms: new AlarmListService(store, facts, changes) };
+  const changes = new ControlChanges(log, served.store, PATIENCE_MS);
+  const facts = new RunFactsReader(served.store, changes);
+  const activity = new RunActivityReader(served.store, changes);
+  const starts = new RunStarts(served.store, changes);
+  return { facts, activity, starts, alarms: new AlarmListService(served.store, facts, changes) };
 }
 
 async function answersOf({ facts, activity, starts, alarms }: ReturnType<typeof readers>) {
@@ -83,7 +78,7 @@ const deed = fc.record({
 type Deed = typeof deed extends fc.Arbitrary<infer Value> ? Value : never;
 
 function eventOf({ kind, value }: Deed, runId: string): AnyEvent | null {
-  const ids = { logId: fixture.log.logId, runId };
+  const ids = { logId: served.fixture.log.logId, runId };
   const metrics = {
     source: 'trainer',
     step: value + 4,
@@ -117,7 +112,7 @@ function eventOf({ kind, value }: Deed, runId: string): AnyEvent | null {
 }
 
 const doDeed = (one: Deed, runId: string): Promise<void> =>
-  happen(fixture, runId, { ...one, event: eventOf(one, runId) });
+  happen(served.fixture, runId, { ...one, event: eventOf(one, runId) });
 
 /** Otherwise the deed is only in the log, so the answers of the store are those of before. */
 const changesStore = ({ kind, isStored }: Deed): boolean => isStored || kind === 'delete' || kind === 'again';
@@ -146,11 +141,11 @@ const EACH_KIND: readonly Deed[] = (
 
 async function followDeeds(deeds: readonly Deed[]): Promise<void> {
   const runIds = Array.from({ length: NUM_RUNS }, () => newRunId());
-  const kept = readers(fixture.log);
-  await appendEvents(fixture.log, [
-    controlEvent({ logId: fixture.log.logId, runId: runIds[0] }, 'RunStarted'),
+  const kept = readers(served.fixture.log);
+  await appendEvents(served.fixture.log, [
+    controlEvent({ logId: served.fixture.log.logId, runId: runIds[0] }, 'RunStarted'),
   ]);
-  await catchUp(fixture.log, fixture.client);
+  await catchUp(served.fixture.log, served.fixture.client);
   await answersOf(kept);
   let ofStore = await answersOf(readers(null));
   for (const one of deeds) {
@@ -158,26 +153,26 @@ async function followDeeds(deeds: readonly Deed[]): Promise<void> {
     if (changesStore(one)) ofStore = await answersOf(readers(null));
     expect(await answersOf(kept)).toEqual(ofStore);
   }
-  await catchUp(fixture.log, fixture.client);
+  await catchUp(served.fixture.log, served.fixture.client);
   expect(await answersOf(kept)).toEqual(await answersOf(readers(null)));
 }
 
 /** A run that has started, with an alarm and metrics, as the store has it. */
 async function storedRun() {
-  const ids = { logId: fixture.log.logId, runId: newRunId() };
+  const ids = { logId: served.fixture.log.logId, runId: newRunId() };
   const happened = { run: 0, value: 1, isStored: false } as const;
   for (const kind of ['start', 'metrics', 'alarm'] as const) await doDeed({ ...happened, kind }, ids.runId);
-  await catchUp(fixture.log, fixture.client);
+  await catchUp(served.fixture.log, served.fixture.client);
   return ids;
 }
 
 it('kept runs: questions without new events, also after a deletion, do not ask the store', async () => {
   const { runId } = await storedRun();
-  const kept = readers(fixture.log);
+  const kept = readers(served.fixture.log);
   const numAsked = async () => {
-    store.asked.length = 0;
+    served.store.asked.length = 0;
     await answersOf(kept);
-    return store.asked.length;
+    return served.store.asked.length;
   };
   expect(await numAsked()).toBeGreaterThan(0);
   expect(await numAsked()).toBe(0);
@@ -188,23 +183,23 @@ it('kept runs: questions without new events, also after a deletion, do not ask t
 
 it('kept runs: the time of the newest event follows from the log, and that a run has started is asked once', async () => {
   const { runId } = await storedRun();
-  const { activity, starts } = readers(fixture.log);
+  const { activity, starts } = readers(served.fixture.log);
   const timeOf = async () => (await activity.lastActivityTimes()).get(runId);
   const before = await timeOf();
   expect(await starts.has(runId)).toBe(true);
   await doDeed({ run: 0, kind: 'metrics', value: 1, isStored: false }, runId);
-  store.asked.length = 0;
+  served.store.asked.length = 0;
   expect(await timeOf()).toBe(before);
-  await catchUp(fixture.log, fixture.client);
+  await catchUp(served.fixture.log, served.fixture.client);
   const after = await timeOf();
-  expect([await starts.has(runId), store.asked]).toEqual([true, []]);
+  expect([await starts.has(runId), served.store.asked]).toEqual([true, []]);
   expect(after).not.toBe(before);
   expect(after).toBe((await readers(null).activity.lastActivityTimes()).get(runId));
 });
 
 it('kept runs: one that is deleted is gone before its rows are', async () => {
   const { runId } = await storedRun();
-  const { log, client } = fixture;
+  const { log, client } = served.fixture;
   const late = readers(log);
   let numSeen = -1;
   await deleteRunRecords({
@@ -224,7 +219,7 @@ it('kept runs: one that is deleted is gone before its rows are', async () => {
 });
 
 it('kept runs: a new run has its figures while the cursor of the sink is behind its rows', async () => {
-  const { log, client } = fixture;
+  const { log, client } = served.fixture;
   await catchUp(log, client);
   const cursor = await log.endOffset('control', 0);
   const { activity } = readers(overriding(log, { readCursor: () => Promise.resolve(cursor) }));

@@ -48,7 +48,7 @@ type OverrideOption = 'updates' | 'seed' | 'set' | 'algorithm' | 'initFrom' | 'o
  * Reads the recipe that the options name, with their overrides. Loads its modules before anything starts, so that a fault
  * in one is reported at once instead of by a role that keeps failing. Reads its task files for the same reason, and for the number of updates.
  *
- * @throws ConfigError; ScoringError and EnvironmentSourceError `MODULE_INVALID`; RewardError for options that a file's reward doesn't take
+ * @throws ConfigError; RewardError and EnvironmentSourceError `MODULE_INVALID`; RewardError `INVALID_ARGUMENT` for options that a file's reward doesn't take
  */
 export async function readTrainingRecipe(
   options: Pick<TrainingOptions, 'recipe' | OverrideOption> & SourceOptions,

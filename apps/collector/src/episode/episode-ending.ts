@@ -1,5 +1,5 @@
 import type { Observation, StepResult } from '@retrace/environments';
-import type { EndMove } from '../loop/episode-loop.js';
+import type { EndMove, FailMove } from '../loop/episode-loop.js';
 import type { EpisodeOutcome } from './episode-recorder.js';
 import type { EpisodeFailure, Prompt } from '../turn/turn.js';
 
@@ -20,6 +20,10 @@ export function endingOf({ endDetail, final }: EndMove, result: StepResult | nul
   if (result?.terminated) return { endReason: 'terminated', endDetail: '', final, success, failure: null };
   const detail = result?.truncated ? 'step limit of the environment' : endDetail;
   return { endReason: 'truncated', endDetail: detail, final, success, failure: null };
+}
+
+export function environmentFails(failure: string): FailMove {
+  return { kind: 'fail', of: 'environment', failure };
 }
 
 /** The end of an episode that can't go on. */

@@ -4,7 +4,7 @@ import type { EpisodeLimits } from '@retrace/config';
 import type { PromptFormat } from '@retrace/policy';
 import type { AnyEvent, SamplingParameters } from '@retrace/trajectory';
 import type { Actor, FinishedAct } from '../turn/actor.js';
-import type { AskMove, BeginLoop, EpisodeLoop, LoopMove } from '../loop/episode-loop.js';
+import type { AskMove, BeginLoop, EndMove, EpisodeLoop, FailMove, LoopMove } from '../loop/episode-loop.js';
 import { ForkReplay } from '../fork/fork-replay.js';
 import {
   isOver,
@@ -14,14 +14,9 @@ import {
   withoutAction,
   type ActingTurn,
 } from '../loop/executed-actions.js';
-import { emptyPrompt, endingOf, failedEnding, NO_OBSERVATION } from './episode-ending.js';
-import {
-  EpisodeRecorder,
-  type EndedEpisode,
-  type EpisodeOutcome,
-  type RecorderContext,
-} from './episode-recorder.js';
-import { NO_TURN, type EpisodeFailure, type Turn } from '../turn/turn.js';
+import { emptyPrompt, endingOf, environmentFails, failedEnding, NO_OBSERVATION } from './episode-ending.js';
+import { EpisodeRecorder, type EndedEpisode, type RecorderContext } from './episode-recorder.js';
+import { NO_TURN, type Turn } from '../turn/turn.js';
 import { GuardedEnvironment, type Answer } from '../environment/guarded-environment.js';
 import type { PlannedEpisode } from './planned-episode.js';
 
@@ -38,6 +33,9 @@ export interface SlotContext {
   readonly ended: (summary: EndedEpisode) => void;
   readonly onEnvironmentMs: (ms: number) => void;
 }
+
+/** The next move of an episode; null where it waits for the actor. */
+type NextMove = LoopMove | null;
 
 /** A call of the model, and its answer once there is one. */
 interface ModelCall {
@@ -83,13 +81,12 @@ export class EpisodeSlot {
   /** Starts an episode and asks the actor for its first action, unless the episode ends before that. */
   start(plan: PlannedEpisode): void | Promise<void> {
     const { actor, prompts, recorder, emit, beginLoop } = this.context;
-    const { failure, sampled } = plan.group;
     this.plan = plan;
     this.recorder = new EpisodeRecorder(recorder, plan);
     this.loop = beginLoop({
       prompts,
       maxTokens: actor.maxTokens,
-      task: sampled.task,
+      task: plan.group.sampled.task,
       maxSteps: this.spec.maxSteps,
     });
     this.call = null;
@@ -99,21 +96,12 @@ export class EpisodeSlot {
     this.fork = plan.fork ? new ForkReplay(plan.fork) : null;
     this.active = true;
     emit(this.recorder.started());
-    if (failure !== null) return this.failBy({ failure });
-    const { task, seed } = sampled;
-    const member = plan.fork?.point.origin.member ?? plan.groupMember;
-    const answer = this.environment.reset({ task, seed, member });
-    return answer instanceof Promise ? answer.then((later) => this.begin(later)) : this.begin(answer);
+    return this.goOn(this.reset());
   }
 
   /** Takes the model's turn, and goes on until the episode needs another one or ends. */
   act(act: FinishedAct): void | Promise<void> {
-    if ('failure' in act) {
-      this.fail(act.failure);
-      return;
-    }
-    if (this.call !== null) this.call.turn = act.turn;
-    return this.follow(this.loop.read(act.turn));
+    return this.goOn(this.read(act));
   }
 
   /** Gives the environment up without waiting for it; what it still answers is not recorded. */
@@ -126,75 +114,83 @@ export class EpisodeSlot {
     this.environment.close();
   }
 
-  private begin(answer: Answer<Observation>): void | Promise<void> {
-    if (this.closed) return;
-    if (answer.ok) {
-      this.changes.push(...(answer.changes ?? []));
-      return this.show(answer.value);
+  /**
+   * Makes one move after the other until the episode waits for the actor or has ended. Environments and loops mostly answer at once; a promise for each
+   * of these answers costs a tenth of the processor time of a step without a model (decision 18).
+   */
+  private goOn(first: NextMove | Promise<NextMove>): void | Promise<void> {
+    let next = first;
+    while (next !== null && !this.closed) {
+      if (next instanceof Promise) return next.then((move) => this.goOn(move));
+      // An action's step records its call; a call that no action follows is a step of its own.
+      const move = next.kind === 'act' ? next : (this.recordCall() ?? next);
+      if (move.kind === 'ask') next = this.ask(move);
+      else if (move.kind === 'act') next = this.carryOut({ move, results: [], environmentMs: 0 });
+      else return this.end(move);
     }
-    this.failBy(answer);
   }
 
-  private show(observation: Observation): void | Promise<void> {
+  /** Goes on with a value that is given directly or by promise; not once the slot is closed. */
+  private settle<T>(
+    value: T | Promise<T>,
+    then: (value: T) => NextMove | Promise<NextMove>,
+  ): NextMove | Promise<NextMove> {
+    return value instanceof Promise ? value.then((later) => (this.closed ? null : then(later))) : then(value);
+  }
+
+  private reset(): NextMove | Promise<NextMove> {
+    const { group, fork, groupMember } = this.plan;
+    if (group.failure !== null) return environmentFails(group.failure);
+    const { task, seed } = group.sampled;
+    const member = fork?.point.origin.member ?? groupMember;
+    return this.settle(this.environment.reset({ task, seed, member }), (answer) => {
+      if (!answer.ok) return environmentFails(answer.failure);
+      this.changes.push(...(answer.changes ?? []));
+      return this.show(answer.value);
+    });
+  }
+
+  private show(observation: Observation): LoopMove | Promise<LoopMove> {
     const { result } = this;
     this.observation = observation;
     const wasValid = result === null || result.actionValid;
-    return this.follow(this.loop.observe({ observation, wasValid, isOver: isOver(result) }));
+    return this.loop.observe({ observation, wasValid, isOver: isOver(result) });
   }
 
-  private follow(next: LoopMove | Promise<LoopMove>): void | Promise<void> {
-    return next instanceof Promise ? next.then((move) => this.make(move)) : this.make(next);
-  }
-
-  private make(move: LoopMove): void | Promise<void> {
-    if (this.closed) return;
-    switch (move.kind) {
-      case 'ask':
-        return this.recordCall() ? this.ask(move) : undefined;
-      case 'act':
-        return this.carryOut({ move, results: [], environmentMs: 0 });
-      case 'end':
-        if (this.recordCall()) this.end(endingOf(move, this.result));
-        return;
-      case 'fail':
-        if (this.recordCall()) this.fail({ of: move.of, reason: move.failure });
-    }
-  }
-
-  private ask(ask: AskMove): void | Promise<void> {
+  /** Asks the actor for a turn, whose answer comes with `act`; where a fork has a recorded or forced turn, that is the answer. */
+  private ask(ask: AskMove): NextMove | Promise<NextMove> {
     this.call = { ask, turn: null };
     const { fork } = this;
     if (fork === null) {
       this.request(ask);
-      return;
+      return null;
     }
     const difference = fork.checkObservation(ask.prompt.observation);
-    if (difference !== null) return this.failBy({ failure: difference });
-    const answer = this.reseed(fork.chanceSeed);
-    return answer instanceof Promise
-      ? answer.then((later) => this.continueFork(fork, ask, later))
-      : this.continueFork(fork, ask, answer);
+    if (difference !== null) return environmentFails(difference);
+    const { chanceSeed } = fork;
+    return this.settle(chanceSeed === null ? KEPT : this.environment.reseed(chanceSeed), (answer) =>
+      answer.ok ? this.continueFork(fork, ask) : environmentFails(answer.failure),
+    );
   }
 
   /** Answers with the recorded or forced turn of a fork where there is one, and asks the actor otherwise. */
-  private continueFork(fork: ForkReplay, ask: AskMove, reseeded: Answer<undefined>): void | Promise<void> {
-    if (this.closed) return;
-    if (!reseeded.ok) return this.failBy(reseeded);
+  private continueFork(fork: ForkReplay, ask: AskMove): NextMove | Promise<NextMove> {
     const whole = { ...ask, prompt: fork.wholePrompt(ask.prompt) };
     this.call = { ask: fork.isAtStep ? whole : ask, turn: null };
     const turn = fork.turnFor(ask.prompt);
     if (turn === null) {
       fork.asked();
       this.request(whole);
-      return;
+      return null;
     }
     this.numCalls += 1;
-    return this.act({ slot: this.slot, turn });
+    return this.read({ slot: this.slot, turn });
   }
 
-  /** Draws the later chance of a fork from `seed`; null keeps the chance of the episode that it was forked from. */
-  private reseed(seed: number | null): Answer<undefined> | Promise<Answer<undefined>> {
-    return seed === null ? KEPT : this.environment.reseed(seed);
+  private read(act: FinishedAct): LoopMove | Promise<LoopMove> {
+    if ('failure' in act) return { kind: 'fail', of: act.failure.of, failure: act.failure.reason };
+    if (this.call !== null) this.call.turn = act.turn;
+    return this.loop.read(act.turn);
   }
 
   private request({ prompt, messages, purpose }: AskMove): void {
@@ -211,61 +207,53 @@ export class EpisodeSlot {
     });
   }
 
-  /** Carries out the remaining actions of a turn in the environment, and records the turn. */
-  private carryOut(acting: ActingTurn): void | Promise<void> {
-    const { actions } = acting.move;
-    const { results } = acting;
-    while (results.length < actions.length && !isOver(results.at(-1))) {
+  /** Carries out the remaining actions of a turn in the environment until one ends the episode, and records the turn. */
+  private carryOut(acting: ActingTurn): NextMove | Promise<NextMove> {
+    const { move, results } = acting;
+    if (results.length < move.actions.length && !isOver(results.at(-1))) {
       const startedMs = performance.now();
-      const answer = this.environment.step(actions[results.length]);
-      if (answer instanceof Promise) {
-        return answer.then((later) =>
-          this.takeResult(acting, later, startedMs) ? this.carryOut(acting) : undefined,
-        );
-      }
-      if (!this.takeResult(acting, answer, startedMs)) return;
+      return this.settle(this.environment.step(move.actions[results.length]), (answer) =>
+        this.takeResult(acting, answer, performance.now() - startedMs),
+      );
     }
-    return this.finishTurn(acting);
+    const result = results.length > 0 ? joinResults(results, move) : nothingDone(this.observation, move);
+    this.result = result;
+    return this.record(result, acting.environmentMs) ?? this.show(result.observation);
   }
 
-  /** Adds the outcome of one action. False when there is none, or the slot was closed meanwhile. */
-  private takeResult(acting: ActingTurn, answer: Answer<StepResult>, startedMs: number): boolean {
-    if (this.closed) return false;
-    const environmentMs = performance.now() - startedMs;
+  private takeResult(
+    acting: ActingTurn,
+    answer: Answer<StepResult>,
+    environmentMs: number,
+  ): NextMove | Promise<NextMove> {
     this.context.onEnvironmentMs(environmentMs);
     if (!answer.ok) {
-      this.failBy(answer);
-      return false;
+      // Its outcome is unknown, so the turn is no step.
+      this.call = null;
+      return environmentFails(answer.failure);
     }
     acting.results.push(answer.value);
     this.changes.push(...(answer.changes ?? []));
     acting.environmentMs += environmentMs;
-    return true;
+    return this.carryOut(acting);
   }
 
-  private finishTurn({ move, results, environmentMs }: ActingTurn): void | Promise<void> {
-    const result = results.length > 0 ? joinResults(results, move) : nothingDone(this.observation, move);
-    this.result = result;
-    if (this.record(result, environmentMs)) return this.show(result.observation);
-  }
-
-  /** Records a call that no action followed, such as one for a summary. False when that ended the episode. */
-  private recordCall(): boolean {
-    if (this.call === null || this.call.turn === null) return true;
+  /** Records a call that no action followed, such as one for a summary. */
+  private recordCall(): FailMove | null {
+    if (this.call === null || this.call.turn === null) return null;
     const { purpose, prompt } = this.call.ask;
     const observation = { ...prompt.observation, anchor: null };
     const info = withNote(null, { call: purpose ?? 'thought' });
     return this.record({ ...withoutAction(observation, true), info }, 0);
   }
 
-  /** Records a step. A step that a fork replays is only compared with the recorded one: where it differs, the episode ends and this returns false. */
-  private record(result: StepResult, environmentMs: number): boolean {
+  /** Records a step. A step that a fork replays is only compared with the recorded one: where it differs, the episode fails. */
+  private record(result: StepResult, environmentMs: number): FailMove | null {
     const { call } = this;
     this.call = null;
     if (this.fork?.isReplaying) {
       const difference = this.fork.checkResult(result);
-      if (difference !== null) this.fail({ of: 'environment', reason: difference });
-      return difference === null;
+      return difference === null ? null : environmentFails(difference);
     }
     const { prompt, messages, tools, isTrained } = call?.ask ?? notAsked(this.observation);
     const turn = call?.turn ?? NO_TURN;
@@ -273,7 +261,7 @@ export class EpisodeSlot {
     const changes = this.changes.splice(0);
     const step = { prompt, messages, tools, turn, result, sampling, environmentMs, isTrained, changes };
     this.context.emit(this.recorder.step(step));
-    return true;
+    return null;
   }
 
   private get sampling(): SamplingParameters | null {
@@ -281,20 +269,16 @@ export class EpisodeSlot {
     return sampling && this.plan.isGreedyBaseline ? { ...sampling, greedy: true } : sampling;
   }
 
-  private failBy({ failure }: { readonly failure: string }): void {
-    this.fail({ of: 'environment', reason: failure });
-  }
-
-  /** Ends the episode with the steps that it has. The state of the environment is unknown now, so a new one is made for the next episode. */
-  private fail(failure: EpisodeFailure): void {
-    this.environment.close();
-    this.end(failedEnding(failure));
-  }
-
-  private end({ endReason, endDetail, final, success: told, failure }: EpisodeOutcome): void {
-    const isUnknown = endReason === 'truncated' && told === null;
-    const success = isUnknown ? this.context.limits.truncatedSuccess : told;
-    const { event, summary } = this.recorder.ended({ endReason, endDetail, final, success, failure });
+  /** Ends the episode with the steps that it has. After a failure the state of the environment is unknown, so a new one is made for the next episode. */
+  private end(move: EndMove | FailMove): void {
+    if (move.kind === 'fail') this.environment.close();
+    const outcome =
+      move.kind === 'fail'
+        ? failedEnding({ of: move.of, reason: move.failure })
+        : endingOf(move, this.result);
+    const isUnknown = outcome.endReason === 'truncated' && outcome.success === null;
+    const success = isUnknown ? this.context.limits.truncatedSuccess : outcome.success;
+    const { event, summary } = this.recorder.ended({ ...outcome, success });
     this.context.emit(event);
     this.active = false;
     this.loop.close();
@@ -303,12 +287,12 @@ export class EpisodeSlot {
   }
 }
 
+/** The answer where a fork keeps the chance of the episode that it was forked from. */
+const KEPT: Answer<undefined> = { ok: true, value: undefined };
+
 /** A step that no model was asked for. */
 function notAsked(
   observation: Observation,
 ): Pick<AskMove, 'prompt' | 'tools' | 'isTrained'> & { messages: null } {
   return { prompt: emptyPrompt(observation), messages: null, isTrained: false };
 }
-
-/** The answer where chance stays as it is. */
-const KEPT: Answer<undefined> = { ok: true, value: undefined };

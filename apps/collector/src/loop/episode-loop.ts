@@ -1,7 +1,7 @@
 import type { Observation } from '@retrace/environments';
 import type { ChatMessage, PromptFormat, TemplateTool } from '@retrace/policy';
 import type { Json } from '@retrace/trajectory';
-import type { Prompt, Turn } from '../turn/turn.js';
+import type { EpisodeFailure, Prompt, Turn } from '../turn/turn.js';
 
 /** Asks the model for a turn. */
 export interface AskMove {
@@ -35,10 +35,10 @@ export interface EndMove {
   readonly final: Prompt;
 }
 
-/** The loop can't go on: the environment's text can't be tokenized, or an agent of the user's failed. */
+/** The episode can't go on: the environment failed or its text can't be tokenized, the model gave no turn, or an agent of the user's failed. */
 export interface FailMove {
   readonly kind: 'fail';
-  readonly of: 'environment' | 'agent';
+  readonly of: EpisodeFailure['of'];
   readonly failure: string;
 }
 

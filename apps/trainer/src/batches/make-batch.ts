@@ -7,7 +7,7 @@ import {
 } from '@retrace/config';
 import { deriveSeed } from '@retrace/random';
 import type { BatchQuestion } from '@retrace/process';
-import type { RewardScorer } from '@retrace/scoring';
+import type { RewardScorer } from '@retrace/rewards/scoring';
 import { OWN_GROUPS_ONLY } from '@retrace/trajectory';
 import {
   Replayer,

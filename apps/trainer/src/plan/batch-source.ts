@@ -1,6 +1,6 @@
 import { needsValidator, validationPlateau, type Recipe } from '@retrace/config';
 import { BlockReports, type ControlTail, type EventLog, type WarningLog } from '@retrace/log';
-import type { RewardScorer } from '@retrace/scoring';
+import type { RewardScorer } from '@retrace/rewards/scoring';
 import type { BatchPlanned, GroupState, RunState } from '@retrace/trajectory';
 import { TrainerError } from '../trainer-error.js';
 import type { EpisodeSource } from './episode-source.js';

@@ -1,5 +1,5 @@
 import type { Recipe } from '@retrace/config';
-import type { RewardScorer } from '@retrace/scoring';
+import type { RewardScorer } from '@retrace/rewards/scoring';
 import type { BatchPlanned, RunState } from '@retrace/trajectory';
 import type { ReadEpisodes } from './read-episodes.js';
 import type { BatchSampler } from './batch-sampler.js';

@@ -1,6 +1,6 @@
 import type { Recipe } from '@retrace/config';
 import { groupsOfEqualReturns } from '@retrace/algorithms/sampling';
-import type { RewardScorer } from '@retrace/scoring';
+import type { RewardScorer } from '@retrace/rewards/scoring';
 import { readBatch } from '../update/read-batch.js';
 import type { ReadEpisodes } from './read-episodes.js';
 import { scoreRewards } from '../update/rewards.js';

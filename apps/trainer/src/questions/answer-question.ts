@@ -13,7 +13,7 @@ import type {
   WhatIfQuestion,
   WrittenBatch,
 } from '@retrace/process';
-import { AssignedRewards, StateVisits, type StoredRewards } from '@retrace/scoring';
+import { AssignedRewards, StateVisits, type StoredRewards } from '@retrace/rewards/scoring';
 import { createStoreClient, TrajectoryReader, type StoreClient } from '@retrace/store';
 import { batchRows } from '../batches/batch-rows.js';
 import { makeBatch } from '../batches/make-batch.js';
@@ -40,7 +40,7 @@ interface AskedRun {
 /**
  * Answers a question of another process about recorded updates.
  *
- * @throws TrainerError, ConfigError and ScoringError as `whatIf` and `replayUpdate`; ScoringError `VERSION_UNKNOWN`
+ * @throws TrainerError, ConfigError and RewardError as `whatIf` and `replayUpdate`
  */
 export async function answerQuestion(
   config: Pick<RunRoleConfig, 'log' | 'runId' | 'checkpoints' | 'backend'> & Pick<SinkConfig, 'store'>,

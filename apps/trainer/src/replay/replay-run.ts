@@ -30,7 +30,7 @@ export interface ReplayedRun {
  * Makes a whole run again, from the weights that its recipe starts with and the batches in the log, and compares each published policy with the
  * resulting weights. No checkpoint is read, except where an update needs a reference policy. Nothing is written.
  *
- * @throws TrainerError `RUN_UNKNOWN`; `NOT_REPLAYABLE`, ScoringError `REWARD_CHANGED` as `replayUpdate`
+ * @throws TrainerError `RUN_UNKNOWN`; `NOT_REPLAYABLE`, RewardError `REWARD_CHANGED` as `replayUpdate`
  */
 export async function replayRun(options: ReplayRunOptions): Promise<ReplayedRun> {
   const { onUpdate, signal } = options;

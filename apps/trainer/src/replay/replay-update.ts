@@ -57,7 +57,7 @@ const REPLAY_TOLERANCE = 1e-5;
  *
  * @throws TrainerError `UPDATE_UNKNOWN` when the run has no such committed update; `NOT_REPLAYABLE` when the weights of the
  *   reference policy can't be read
- * @throws ScoringError `REWARD_CHANGED` when an episode has another reward than it had, as the code of a reward was changed
+ * @throws RewardError `REWARD_CHANGED` when an episode has another reward than it had, as the code of a reward was changed
  */
 export async function replayUpdate(options: ReplayOptions): Promise<ReplayResult> {
   const { updateNumber, onRecompute } = options;

@@ -10,7 +10,7 @@ import {
   VerdictStore,
   type AssignedRewardSource,
   type RewardScorerOptions,
-} from '@retrace/scoring';
+} from '@retrace/rewards/scoring';
 import { readPlanColumns, readPlanTexts } from '@retrace/store';
 import type { BatchPlanned } from '@retrace/trajectory';
 import { openEngine } from '../engine/open-engine.js';
@@ -153,7 +153,7 @@ export class Replayer {
    * Makes a recorded update again, or one that differs from it by `changes`.
    *
    * @throws TrainerError as `inputsOf`; `NOT_REPLAYABLE` when the weights of the reference policy, or of the teacher, can't be read
-   * @throws ScoringError `REWARD_CHANGED` when an episode has another reward than it had, as the code of a reward was changed
+   * @throws RewardError `REWARD_CHANGED` when an episode has another reward than it had, as the code of a reward was changed
    */
   async makeAgain(updateNumber: number, changes: ReplayChanges = {}): Promise<UpdateResult> {
     if (!changes.engine) await this.takeEngineOf(updateNumber);

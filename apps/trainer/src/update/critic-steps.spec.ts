@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openBackend } from '@retrace/compute';
 import { resolveRecipe } from '@retrace/config';
 import { CheckpointFiles } from '@retrace/policy';
-import { RewardScorer } from '@retrace/scoring';
+import { RewardScorer } from '@retrace/rewards/scoring';
 import { columnsFromTokens } from '@retrace/trajectory/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TensorflowEngine } from '../engine/tensorflow-engine.js';

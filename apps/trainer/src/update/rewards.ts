@@ -1,5 +1,5 @@
 import { applyKlPenalty, estimateKl, type KlEstimator } from '@retrace/algorithms';
-import type { RewardInputs, RewardScorer, TokenRewards } from '@retrace/scoring';
+import type { RewardInputs, RewardScorer, TokenRewards } from '@retrace/rewards/scoring';
 import type { EpisodeColumns } from '@retrace/trajectory';
 import { TrainerError } from '../trainer-error.js';
 import { countMarked } from './action-tokens.js';
@@ -18,7 +18,7 @@ export interface ScoredRewards extends TokenRewards {
  * steps came to.
  *
  * @throws TrainerError `NO_GREEDY_BASELINE`
- * @throws ScoringError `REWARD_CHANGED` where an episode's total is not the recorded one
+ * @throws RewardError `REWARD_CHANGED` where an episode's total is not the recorded one
  */
 export async function scoreRewards(
   rewards: Pick<RewardScorer, 'score'>,

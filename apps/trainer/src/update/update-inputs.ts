@@ -7,7 +7,7 @@ import {
   readsBehaviorLogprobs,
   type Recipe,
 } from '@retrace/config';
-import type { RewardScorer } from '@retrace/scoring';
+import type { RewardScorer } from '@retrace/rewards/scoring';
 import type { EpisodeTexts } from '@retrace/store';
 import type { BatchPlanned, EpisodeColumns, Json, PolicyPublished } from '@retrace/trajectory';
 import type { FixedPolicy, UpdateEngine } from '../engine/update-engine.js';

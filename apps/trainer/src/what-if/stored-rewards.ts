@@ -1,5 +1,5 @@
 import type { Recipe } from '@retrace/config';
-import { findVersion, StoredRewards } from '@retrace/scoring';
+import { findVersion, StoredRewards } from '@retrace/rewards/scoring';
 import type { StoreClient } from '@retrace/store';
 
 interface WantedVersion {
@@ -9,7 +9,7 @@ interface WantedVersion {
   readonly rewardVersion: string;
 }
 
-/** Reads the scores of a reward version, which reach the tokens as the rewards of the run do. @throws ScoringError `VERSION_UNKNOWN` */
+/** Reads the scores of a reward version, which reach the tokens as the rewards of the run do. @throws RewardError `VERSION_UNKNOWN` */
 export async function storedRewards(
   client: StoreClient,
   { runId, recipe, rewardVersion }: WantedVersion,

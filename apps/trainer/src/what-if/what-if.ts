@@ -1,5 +1,5 @@
 import { whatIfRecipe, type Recipe } from '@retrace/config';
-import type { RewardScorer } from '@retrace/scoring';
+import type { RewardScorer } from '@retrace/rewards/scoring';
 import { Replayer, type ReplayChanges, type ReplaySource, type ReplayOrigin } from '../replay/replayer.js';
 import { compareGradients, type ComparedGradients, type ComparedLayer } from './compare-gradients.js';
 import {

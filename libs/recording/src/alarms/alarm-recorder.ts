@@ -1,5 +1,4 @@
-import type { EventLog } from '@retrace/log';
-import { readAlarmOccurrences, type StoreClient } from '@retrace/store';
+import { readAlarmOccurrences } from '@retrace/store';
 import {
   type AlarmAcknowledged,
   type AlarmSilenced,
@@ -8,19 +7,11 @@ import {
 } from '@retrace/trajectory';
 import { RecordingError } from '../recording-error.js';
 import { requireControlEvent } from '../run/control-event.js';
-import type { RunBook } from '../run/run-book.js';
+import type { RedactingParts } from '../run/control-parts.js';
 import { invalid, requireRequest } from '../wire/check-wire.js';
 import { ACKNOWLEDGE_ALARM_REQUEST, SILENCE_ALARMS_REQUEST } from './alarm-requests.js';
 import { requireSilence } from './held-silence.js';
 import { silenceEnd } from './silence-end.js';
-
-interface AlarmRecorderParts {
-  readonly log: EventLog;
-  readonly client: StoreClient;
-  readonly runs: RunBook;
-  readonly redact: <T extends object>(value: T) => T;
-  readonly nowUs: () => number;
-}
 
 type Written =
   | { readonly kind: 'AlarmAcknowledged'; readonly payload: AlarmAcknowledged }
@@ -28,7 +19,7 @@ type Written =
 
 /** Writes what people do about alarms. Acknowledged once the store shows it, or does not within its time. */
 export class AlarmRecorder {
-  constructor(private readonly parts: AlarmRecorderParts) {}
+  constructor(private readonly parts: RedactingParts) {}
 
   /**
    * Acknowledges the newest occurrence of an alarm; a second acknowledgement replaces the first.

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EventLog } from '@retrace/log';
-import { type NotebookRevision, readNotebookRevision, type StoreClient } from '@retrace/store';
+import { type NotebookRevision, readNotebookRevision } from '@retrace/store';
 import {
   type AnyEvent,
   newControlEvent,
@@ -11,7 +10,7 @@ import {
 } from '@retrace/trajectory';
 import { type RecordFault, RecordingError } from '../recording-error.js';
 import { requireControlEvent } from '../run/control-event.js';
-import type { RunBook } from '../run/run-book.js';
+import type { RedactingParts } from '../run/control-parts.js';
 import { invalid, requireRequest } from '../wire/check-wire.js';
 import {
   type CellRequest,
@@ -28,14 +27,6 @@ export interface AcknowledgedNotebook {
   readonly isNew: boolean;
 }
 
-interface NotebookRecorderParts {
-  readonly log: EventLog;
-  readonly client: StoreClient;
-  readonly runs: RunBook;
-  readonly redact: <T extends object>(value: T) => T;
-  readonly nowUs: () => number;
-}
-
 type Written =
   | { readonly kind: 'NotebookSaved'; readonly payload: NotebookSaved }
   | { readonly kind: 'NotebookDeleted'; readonly payload: NotebookDeleted };
@@ -49,7 +40,7 @@ const NO_TITLE = 'Untitled';
  * first in the log counts. Acknowledged once the store shows that it counts.
  */
 export class NotebookRecorder {
-  constructor(private readonly parts: NotebookRecorderParts) {}
+  constructor(private readonly parts: RedactingParts) {}
 
   /**
    * Makes a notebook; does nothing where it was made with the same id and content, whatever was saved since.

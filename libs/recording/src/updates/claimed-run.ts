@@ -1,25 +1,16 @@
-import type { EventLog } from '@retrace/log';
 import {
   readPublishedVersion,
   readTrainingPosition,
   type CommittedUpdate,
   type PublishedVersion,
-  type StoreClient,
 } from '@retrace/store';
 import { newControlEvent, type AnyEvent } from '@retrace/trajectory';
 import { peekEnvelope } from '@retrace/trajectory/codec';
 import { LRUCache } from 'lru-cache';
 import { RecordingError } from '../recording-error.js';
 import { requireControlEvent } from '../run/control-event.js';
-import type { RunBook } from '../run/run-book.js';
+import type { ControlParts } from '../run/control-parts.js';
 import type { ControlPayload } from './update-events.js';
-
-export interface ClaimParts {
-  readonly log: EventLog;
-  readonly client: StoreClient;
-  readonly runs: RunBook;
-  readonly nowUs: () => number;
-}
 
 /** Names of fields in requests, by those that events have for them. */
 const FIELDS = { samplerState: 'batch', modelHash: 'model', metricNames: 'metrics', names: 'metrics' };
@@ -41,7 +32,7 @@ export class ClaimedRun {
   private readonly policies = new LRUCache<number, PublishedVersion>({ max: NUM_REMEMBERED });
 
   private constructor(
-    private readonly parts: ClaimParts,
+    private readonly parts: ControlParts,
     readonly runId: string,
     readonly epoch: number,
     /** Number of the newest update; 0 before the first. */
@@ -57,7 +48,7 @@ export class ClaimedRun {
    *
    * @throws RecordingError `RUN_CLAIMED` where another process claims at the same time; `LOG_UNAVAILABLE`, `STORE_BEHIND`
    */
-  static async claim(parts: ClaimParts, runId: string): Promise<ClaimedRun> {
+  static async claim(parts: ControlParts, runId: string): Promise<ClaimedRun> {
     const { client, runs } = parts;
     await runs.untilStored();
     const { epoch: before } = await readTrainingPosition(client, runId);
@@ -126,7 +117,7 @@ export class ClaimedRun {
 
 /** @throws RecordingError `INVALID_RECORDS` */
 function eventsOf(
-  { log: { logId }, nowUs }: ClaimParts,
+  { log: { logId }, nowUs }: ControlParts,
   runId: string,
   payloads: readonly ControlPayload[],
 ): AnyEvent[] {

@@ -10,7 +10,8 @@ import {
   RECORD_UPDATE_REQUEST,
   type RecordUpdateRequest,
 } from '../wire/update-requests.js';
-import { ClaimedRun, type ClaimParts } from './claimed-run.js';
+import type { RedactingParts } from '../run/control-parts.js';
+import { ClaimedRun } from './claimed-run.js';
 import { requireEpisodes } from './trained-episodes.js';
 import { metricsEvent, publishedPolicy, trainerStateOf, updateEvents } from './update-events.js';
 
@@ -25,10 +26,9 @@ export interface AcknowledgedUpdate {
   readonly isNew: boolean;
 }
 
-interface UpdateRecorderParts extends ClaimParts {
+interface UpdateRecorderParts extends RedactingParts {
   /** Waits until the store has every record of an episode that the log has now. */
   readonly untilEpisodesStored: () => Promise<void>;
-  readonly redact: <T extends object>(value: T) => T;
 }
 
 const MAX_CLAIMS = 1_000;

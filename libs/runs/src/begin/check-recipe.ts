@@ -3,11 +3,11 @@ import { asksServerForAnchors, requireFit, type Recipe } from '@retrace/config';
 /**
  * Loads what a recipe names, so that a fault in it is reported at once; returns it with the number of its updates.
  *
- * @throws ConfigError; ScoringError and EnvironmentSourceError `MODULE_INVALID`; RewardError for options that a file's reward doesn't take
+ * @throws ConfigError; RewardError and EnvironmentSourceError `MODULE_INVALID`; RewardError `INVALID_ARGUMENT` for options that a file's reward doesn't take
  */
 export async function checkRecipe(recipe: Recipe): Promise<Recipe> {
   if (recipe.reward.components.some(({ module }) => module !== undefined)) {
-    const { RewardScorer } = await import('@retrace/scoring');
+    const { RewardScorer } = await import('@retrace/rewards/scoring');
     await RewardScorer.load(recipe.reward);
   }
   if (typeof recipe.environment !== 'string') {

@@ -72,7 +72,7 @@ async function pinnedReward(
   sources: readonly DataSourceRecipe[],
   { client }: Pick<DataSession, 'client'>,
 ): Promise<Recipe['reward']> {
-  const { withAssignedUntil } = await import('@retrace/scoring');
+  const { withAssignedUntil } = await import('@retrace/rewards/scoring');
   const rows = await client.queryRows<{ readonly runId: string }>(
     'SELECT DISTINCT run_id AS runId FROM dataset_episodes WHERE dataset IN {datasets:Array(String)}',
     { params: { datasets: sources.flatMap(({ contents }) => contents?.dataset ?? []) } },

@@ -1,4 +1,4 @@
-import { auditRewards, newestVersion, type RewardAudit } from '@retrace/scoring';
+import { auditRewards, newestVersion, type RewardAudit } from '@retrace/rewards/scoring';
 import type { CommonOptions } from '../../options.js';
 import { findScoredRun } from '../../run/find-scored-run.js';
 import { withStore } from '../../services/store-session.js';
@@ -16,7 +16,7 @@ interface AuditOptions extends CommonOptions {
 /**
  * Audits a reward version of a run and prints what was found.
  *
- * @throws ScoringError `VERSION_UNKNOWN`, `NOTHING_TO_COMPARE`; RunsError `RUN_UNKNOWN`
+ * @throws RewardError `VERSION_UNKNOWN`, `NOTHING_TO_COMPARE`; RunsError `RUN_UNKNOWN`
  */
 export async function auditStoredRewards(options: AuditOptions): Promise<void> {
   const { dataDir, json, run, split, stretches: numStretches, limit } = options;

@@ -10,7 +10,7 @@ import {
   AssignedRewards,
   StateVisits,
   VerdictStore,
-} from '@retrace/scoring';
+} from '@retrace/rewards/scoring';
 import {
   evaluatePolicy,
   findEligibleEpisodes,

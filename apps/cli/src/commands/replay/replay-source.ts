@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { openBackend } from '@retrace/compute';
 import { matrixProducts, parseRecipe, type EngineRecipe, type Recipe } from '@retrace/config';
 import type { BackendChoice } from '@retrace/process';
-import { AssignedRewards, StateVisits } from '@retrace/scoring';
+import { AssignedRewards, StateVisits } from '@retrace/rewards/scoring';
 import { TrajectoryReader } from '@retrace/store';
 import type { ReplaySource } from '@retrace/trainer';
 import { CliError } from '../../cli-error.js';

@@ -1,4 +1,4 @@
-import { diffScores, type ScoreDiff } from '@retrace/scoring';
+import { diffScores, type ScoreDiff } from '@retrace/rewards/scoring';
 import type { CommonOptions } from '../../options.js';
 import { findScoredRun } from '../../run/find-scored-run.js';
 import { withStore } from '../../services/store-session.js';

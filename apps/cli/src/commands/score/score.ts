@@ -10,7 +10,7 @@ import {
   withAssignedUntil,
   type ScoreProgress,
   type ScoreReport,
-} from '@retrace/scoring';
+} from '@retrace/rewards/scoring';
 import { newControlEvent, nowUs, type RunState } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { type StoreClient, TrajectoryReader } from '@retrace/store';

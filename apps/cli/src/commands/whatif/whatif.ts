@@ -24,7 +24,7 @@ interface WhatIfRequest extends CommonOptions {
 /**
  * Compares recorded updates with what they would have been, and prints both. Ctrl-C stops after the update under way.
  *
- * @throws CliError `OPTION_INVALID`; RunsError `RUN_UNKNOWN`; TrainerError and ConfigError as `whatIf`; ScoringError `VERSION_UNKNOWN`
+ * @throws CliError `OPTION_INVALID`; RunsError `RUN_UNKNOWN`; TrainerError and ConfigError as `whatIf`; RewardError `VERSION_UNKNOWN`
  */
 export async function whatIfOfUpdates(request: WhatIfRequest): Promise<void> {
   checkOptions(request);

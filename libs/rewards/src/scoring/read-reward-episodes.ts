@@ -1,4 +1,4 @@
-import type { RewardEpisode } from '@retrace/rewards';
+import type { RewardEpisode } from '../episode.js';
 import type { EndReason, Json } from '@retrace/trajectory';
 import { amongEpisodes, type StoreClient } from '@retrace/store';
 import type { IdentifiedEpisode } from './reward-scorer.js';

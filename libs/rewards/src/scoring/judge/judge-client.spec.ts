@@ -1,4 +1,4 @@
-import type { JudgeRequest } from '@retrace/rewards';
+import type { JudgeRequest } from '../../judge.js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { JudgeClient } from './judge-client.js';
 import { startJudgeServer, type JudgeReply, type JudgeServer } from './judge-server.fixture.js';

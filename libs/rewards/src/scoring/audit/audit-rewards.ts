@@ -1,7 +1,7 @@
 import { rankCorrelation } from '@retrace/algorithms';
 import type { StoreReader } from '@retrace/store';
 import { findVersion } from '../reward-versions.js';
-import { ScoringError } from '../scoring-error.js';
+import { RewardError } from '../../errors.js';
 import {
   AuditedScores,
   type AuditedCounts,
@@ -78,7 +78,7 @@ export interface RewardAudit extends AuditedCounts {
  * Holds a reward version against the success of the episodes, over the whole history of a run: which values failures get more of than successes, when a
  * value rose while the success fell (reward hacking), and episodes to read. The store computes; memory here does not grow with the history.
  *
- * @throws ScoringError `VERSION_UNKNOWN`, `VERSION_AMBIGUOUS`; `NOTHING_TO_COMPARE` when no episode has a total
+ * @throws RewardError `VERSION_UNKNOWN`, `VERSION_AMBIGUOUS`; `NOTHING_TO_COMPARE` when no episode has a total
  */
 export async function auditRewards(options: RewardAuditOptions): Promise<RewardAudit> {
   const { client, runId, split = null, limit = 5 } = options;
@@ -111,11 +111,11 @@ async function nothingToAudit(
   client: StoreReader,
   name: string,
   { key, counts }: { readonly key: AuditedScoresKey; readonly counts: AuditedCounts },
-): Promise<ScoringError> {
+): Promise<RewardError> {
   const { runId, split } = key;
   const ofSplit = split === null ? '' : ` of split '${split}'`;
   const say = (what: string) =>
-    new ScoringError('NOTHING_TO_COMPARE', `run ${runId}, reward version ${name}: ${what}`);
+    new RewardError('NOTHING_TO_COMPARE', `run ${runId}, reward version ${name}: ${what}`);
   if (counts.numEpisodes > 0)
     return say(`none of the ${counts.numEpisodes} scores${ofSplit} has a total; their faults say why`);
   const others = await new AuditedScores(client, { ...key, split: null }).counts();

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RewardEpisode } from '@retrace/rewards';
+import type { RewardEpisode } from '../../episode.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RewardScorer } from './reward-scorer.js';
+import { RewardScorer } from '../reward-scorer.js';
 
 const EPISODE: RewardEpisode = {
   environment: 'test',

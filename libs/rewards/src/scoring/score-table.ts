@@ -1,4 +1,4 @@
-import type { EpisodeReward } from '@retrace/rewards';
+import type { EpisodeReward } from '../composer.js';
 import type { StoreClient } from '@retrace/store';
 
 export interface ScoreTableKey {

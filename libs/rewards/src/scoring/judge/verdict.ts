@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { completionCounts, countOf, objectOf } from '@retrace/chat';
 import { EndpointError } from '@retrace/endpoints';
-import type { JudgeAnswer, JudgeRequest } from '@retrace/rewards';
+import type { JudgeAnswer, JudgeRequest } from '../../judge.js';
 
 /** A judge's answer to one question, as it is in the event log: enough to score again without the judge. */
 export interface JudgeVerdict {

@@ -1,4 +1,4 @@
-import type { RewardEpisode } from '@retrace/rewards';
+import type { RewardEpisode } from '../episode.js';
 import { END_REASONS, type EpisodeColumns } from '@retrace/trajectory';
 import type { EpisodeTexts } from '@retrace/store';
 

@@ -1,7 +1,8 @@
-import { allocateRewards, type AllocationOptions, type EpisodeReward } from '@retrace/rewards';
+import { allocateRewards, type AllocationOptions } from '../allocation/allocation.js';
+import type { EpisodeReward } from '../composer.js';
 import type { EpisodeColumns, TokenBatch } from '@retrace/trajectory';
 import type { EpisodeTexts } from '@retrace/store';
-import { ScoringError } from './scoring-error.js';
+import { RewardError } from '../errors.js';
 
 export interface TokenRewards {
   /** [A] Reward at each action token. */
@@ -45,7 +46,7 @@ export interface Placement {
 /**
  * Places the rewards of scored episodes `[E]` at the action tokens of their batch.
  *
- * @throws ScoringError `REWARD_CHANGED` where an episode's total is not the recorded one
+ * @throws RewardError `REWARD_CHANGED` where an episode's total is not the recorded one
  */
 export function placeRewards(
   { columns, batch, recordedTotals = null }: RewardInputs,
@@ -62,7 +63,7 @@ export function placeRewards(
     const recorded = recordedTotals?.[e];
     if (Number.isNaN(recorded)) return;
     if (recorded !== undefined && total !== recorded) {
-      throw new ScoringError(
+      throw new RewardError(
         'REWARD_CHANGED',
         `episode ${columns.episodeIds[e]}: its reward was ${recorded} in this update and is ${total === null ? 'missing' : String(total)} when scored again`,
       );

@@ -1,5 +1,5 @@
 import type { StoreReader } from '@retrace/store';
-import { ScoringError } from './scoring-error.js';
+import { RewardError } from '../errors.js';
 
 export interface NamedVersion {
   readonly version: string;
@@ -20,7 +20,7 @@ export function listVersions(client: StoreReader, runId: string): Promise<NamedV
 /**
  * Finds a reward version of a run by its name (the latest with that name) or by its first four or more characters.
  *
- * @throws ScoringError `VERSION_UNKNOWN`, naming the known ones; `VERSION_AMBIGUOUS`, naming those that are meant
+ * @throws RewardError `VERSION_UNKNOWN`, naming the known ones; `VERSION_AMBIGUOUS`, naming those that are meant
  */
 export async function findVersion(client: StoreReader, runId: string, wanted: string): Promise<NamedVersion> {
   const known = await listVersions(client, runId);
@@ -34,7 +34,7 @@ export async function findVersion(client: StoreReader, runId: string, wanted: st
     .slice(0, MOST_LISTED)
     .map(({ name, version }) => `${name} (${version.slice(0, 12)})`)
     .join(', ');
-  throw new ScoringError(
+  throw new RewardError(
     isAmbiguous ? 'VERSION_AMBIGUOUS' : 'VERSION_UNKNOWN',
     `reward version '${wanted}' of run ${runId}: ${isAmbiguous ? 'is ambiguous' : 'has no scores'}; ` +
       (known.length > 0 ? `use one of ${list}` : 'score the run first, with "retrace score"'),
@@ -44,12 +44,12 @@ export async function findVersion(client: StoreReader, runId: string, wanted: st
 /**
  * The reward version of a run that was named last.
  *
- * @throws ScoringError `VERSION_UNKNOWN` where it has none
+ * @throws RewardError `VERSION_UNKNOWN` where it has none
  */
 export async function newestVersion(client: StoreReader, runId: string): Promise<string> {
   const known = await listVersions(client, runId);
   if (known.length > 0) return known[0].version;
-  throw new ScoringError(
+  throw new RewardError(
     'VERSION_UNKNOWN',
     `run ${runId} has no scores; score it first, with "retrace score"`,
   );

@@ -1,13 +1,9 @@
 import { pathToFileURL } from 'node:url';
 import { importModule, type ModuleFault } from '@retrace/process/modules';
-import {
-  componentFault,
-  type ComponentConfig,
-  type RewardComponent,
-  type RewardImplementation,
-} from '@retrace/rewards';
+import { componentFault, type RewardComponent, type RewardImplementation } from '../../component.js';
+import type { ComponentConfig } from '../../composer.js';
 import { codeHash } from './module-code.js';
-import { ScoringError } from './scoring-error.js';
+import { RewardError } from '../../errors.js';
 
 /**
  * Loads the rewards that files export as their default, by path.
@@ -15,7 +11,7 @@ import { ScoringError } from './scoring-error.js';
  * A file is run once per content: an edited one is run again, while the modules that it imports are kept until the process ends.
  *
  * @param configs paths in `module` must be absolute; components without a module are left out
- * @throws ScoringError `MODULE_INVALID` naming the file and what is wrong with it
+ * @throws RewardError `MODULE_INVALID` naming the file and what is wrong with it
  */
 export async function loadRewardModules(
   configs: readonly ComponentConfig[],
@@ -28,8 +24,8 @@ export async function loadRewardModules(
 }
 
 async function loadRewardModule(path: string): Promise<RewardImplementation> {
-  const refuse = (what: string, cause?: unknown): ScoringError =>
-    new ScoringError('MODULE_INVALID', `reward module ${path}: ${what}`, { cause });
+  const refuse = (what: string, cause?: unknown): RewardError =>
+    new RewardError('MODULE_INVALID', `reward module ${path}: ${what}`, { cause });
   let component: RewardComponent;
   try {
     component = (await importModule(path, codeHash)) as RewardComponent;

@@ -1,6 +1,7 @@
-import type { AssignedValue, ComponentConfig } from '@retrace/rewards';
+import type { AssignedValue } from '../component.js';
+import type { ComponentConfig } from '../composer.js';
 import { amongEpisodes, type StoreClient } from '@retrace/store';
-import { ScoringError } from './scoring-error.js';
+import { RewardError } from '../errors.js';
 
 export interface AssignedRewardsOptions {
   readonly client: StoreClient;
@@ -26,7 +27,7 @@ export class AssignedRewards {
   /**
    * The rewards that counted at `until`, by episode: of each step, name and source the newest. Retracted ones are left out.
    *
-   * @throws ScoringError `UNTIL_INVALID`; TrajectoryError `INVALID_ID` for an id that is no UUID
+   * @throws RewardError `UNTIL_INVALID`; TrajectoryError `INVALID_ID` for an id that is no UUID
    */
   async read(
     episodeIds: readonly string[],
@@ -91,7 +92,7 @@ export async function withAssignedUntil(
   );
 }
 
-/** @throws ScoringError `NOTHING_ASSIGNED` */
+/** @throws RewardError `NOTHING_ASSIGNED` */
 async function newestAssigned(
   client: StoreClient,
   params: { readonly name: string; readonly runIds: readonly string[] },
@@ -104,7 +105,7 @@ async function newestAssigned(
   );
   if (rows.length === 0) {
     const rule = 'must be that of a reward which was assigned to an episode of the runs';
-    throw new ScoringError('NOTHING_ASSIGNED', `reward assigned: name is "${params.name}", ${rule}`);
+    throw new RewardError('NOTHING_ASSIGNED', `reward assigned: name is "${params.name}", ${rule}`);
   }
   const [{ logId }] = rows;
   const places = rows
@@ -116,7 +117,7 @@ async function newestAssigned(
 function parseUntil(until: string) {
   const [, logId, places] = UNTIL.exec(until) ?? [];
   if (logId === undefined) {
-    throw new ScoringError(
+    throw new RewardError(
       'UNTIL_INVALID',
       `reward assigned: until is "${until}", must be as retrace train fills it in`,
     );

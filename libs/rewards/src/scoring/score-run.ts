@@ -1,4 +1,4 @@
-import type { EpisodeReward } from '@retrace/rewards';
+import type { EpisodeReward } from '../composer.js';
 import type { StoreClient } from '@retrace/store';
 import { readRewardEpisodes } from './read-reward-episodes.js';
 import type { RewardScorer } from './reward-scorer.js';

@@ -3,13 +3,14 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { RewardComposer, rewardVersion, type ComponentConfig } from '@retrace/rewards';
+import { RewardComposer, type ComponentConfig } from '../../composer.js';
+import { rewardVersion } from '../../reward-version.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeHash } from './module-code.js';
-import { RewardScorer } from './reward-scorer.js';
+import { RewardScorer } from '../reward-scorer.js';
 import { decidingModules } from './scoring-code.js';
 
-const LIBS = fileURLToPath(new URL('../../', import.meta.url));
+const LIBS = fileURLToPath(new URL('../../../../', import.meta.url));
 const PLAIN: ComponentConfig[] = [{ reward: 'goal' }];
 const JUDGED: ComponentConfig[] = [{ reward: 'judge', options: { model: 'grader' } }];
 const EXPLORING: ComponentConfig[] = [{ reward: 'explorationBonus' }];
@@ -19,9 +20,7 @@ describe('the code behind a reward version', () => {
   let copy: string;
   beforeAll(() => {
     copy = `${mkdtempSync(join(tmpdir(), 'retrace-libs-'))}/`;
-    for (const lib of ['rewards', 'scoring']) {
-      cpSync(join(LIBS, lib, 'src'), join(copy, lib, 'src'), { recursive: true });
-    }
+    cpSync(join(LIBS, 'rewards/src'), join(copy, 'rewards/src'), { recursive: true });
     symlinkSync(join(LIBS, '..', 'node_modules'), join(copy, 'node_modules'));
   });
   afterAll(() => {
@@ -65,24 +64,24 @@ describe('the code behind a reward version', () => {
     ['rewards/src/composer.ts', all],
     ['rewards/src/allocation/allocation.ts', all],
     ['rewards/src/task-path.ts', all],
-    ['scoring/src/reward-episode.ts', all],
-    ['scoring/src/read-reward-episodes.ts', all],
-    ['scoring/src/token-rewards.ts', all],
-    ['scoring/src/judge/verdict.ts', ['judged']],
+    ['rewards/src/scoring/reward-episode.ts', all],
+    ['rewards/src/scoring/read-reward-episodes.ts', all],
+    ['rewards/src/scoring/token-rewards.ts', all],
+    ['rewards/src/scoring/judge/verdict.ts', ['judged']],
     ['rewards/src/components/judge-reward.ts', ['judged']],
-    ['scoring/src/state-visits.ts', ['exploring']],
+    ['rewards/src/scoring/state-visits.ts', ['exploring']],
     ['rewards/src/components/state-rewards.ts', ['exploring']],
   ])('includes %s where a component needs it', (file, compositions) => {
     expect(changedBy(file)).toEqual(compositions);
   });
 
   it.each([
-    'scoring/src/score-run.ts',
-    'scoring/src/score-table.ts',
-    'scoring/src/diff/diff-scores.ts',
-    'scoring/src/judge/judge-client.ts',
-    'scoring/src/judge/verdict-store.ts',
-    'scoring/src/judge/verdict-archive.ts',
+    'rewards/src/scoring/score-run.ts',
+    'rewards/src/scoring/score-table.ts',
+    'rewards/src/scoring/diff/diff-scores.ts',
+    'rewards/src/scoring/judge/judge-client.ts',
+    'rewards/src/scoring/judge/verdict-store.ts',
+    'rewards/src/scoring/judge/verdict-archive.ts',
     'rewards/src/components/answer-rewards.ts',
     'rewards/src/judge.ts',
   ])('does not include %s, on which no score depends', (file) => {
@@ -90,7 +89,7 @@ describe('the code behind a reward version', () => {
   });
 
   it('does not depend on line endings', () => {
-    const path = join(copy, 'scoring/src/token-rewards.ts');
+    const path = join(copy, 'rewards/src/scoring/token-rewards.ts');
     const text = readFileSync(path, 'utf8');
     const before = versionOf(PLAIN);
     writeFileSync(path, text.replaceAll('\n', '\r\n'));

@@ -1,22 +1,18 @@
 import { createHash } from 'node:crypto';
-import {
-  RewardComposer,
-  rewardVersion,
-  type AllocationRule,
-  type ComponentConfig,
-  type EpisodeReward,
-  type RewardEpisode,
-  type RewardImplementation,
-} from '@retrace/rewards';
+import { RewardComposer, type ComponentConfig, type EpisodeReward } from '../composer.js';
+import { rewardVersion } from '../reward-version.js';
+import type { AllocationRule } from '../allocation/allocation.js';
+import type { RewardEpisode } from '../episode.js';
+import type { RewardImplementation } from '../component.js';
 import type { AssignedRewards } from './assigned-rewards.js';
 import { JudgeClient, type JudgeClientOptions, type JudgeUsage } from './judge/judge-client.js';
 import { firstOn } from './judge/verdict.js';
 import type { VerdictOfEpisode } from './judge/verdict-log.js';
 import type { VerdictStore } from './judge/verdict-store.js';
-import { loadRewardModules } from './load-reward-module.js';
-import { codeHash } from './module-code.js';
+import { loadRewardModules } from './code/load-reward-module.js';
+import { codeHash } from './code/module-code.js';
 import { rewardEpisode } from './reward-episode.js';
-import { decidingModules } from './scoring-code.js';
+import { decidingModules } from './code/scoring-code.js';
 import type { StateVisits } from './state-visits.js';
 import { placeRewards, type RewardInputs, type TokenRewards } from './token-rewards.js';
 
@@ -60,7 +56,7 @@ export class RewardScorer {
 
   /**
    * @throws RewardError for components that are unknown, doubled or badly configured
-   * @throws ScoringError `MODULE_UNREADABLE` when the code of one cannot be read
+   * @throws RewardError `MODULE_UNREADABLE` when the code of one cannot be read
    */
   constructor(
     private readonly definition: RewardDefinition,
@@ -84,7 +80,7 @@ export class RewardScorer {
   /**
    * Makes a scorer with the files that the definition names.
    *
-   * @throws ScoringError `MODULE_INVALID`, and the errors of the constructor
+   * @throws RewardError `MODULE_INVALID`, and the errors of the constructor
    */
   static async load(
     definition: RewardDefinition,
@@ -180,7 +176,7 @@ export class RewardScorer {
   /**
    * Rewards at the action tokens of a batch.
    *
-   * @throws ScoringError `REWARD_CHANGED` where an episode's total is not the recorded one
+   * @throws RewardError `REWARD_CHANGED` where an episode's total is not the recorded one
    */
   async score(inputs: RewardInputs): Promise<TokenRewards> {
     const scored = await this.scoreEpisodes(

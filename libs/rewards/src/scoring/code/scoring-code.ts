@@ -1,11 +1,11 @@
-import type { RewardComposer } from '@retrace/rewards';
+import type { RewardComposer } from '../../composer.js';
 
 /** Stored rows and batches as reward components see them, and scores as rewards of tokens. */
-const ALWAYS = ['./read-reward-episodes.js', './reward-episode.js', './token-rewards.js'];
+const ALWAYS = ['../read-reward-episodes.js', '../reward-episode.js', '../token-rewards.js'];
 /** Question to a judge, reading of its answer, and the choice among several. */
-const WITH_JUDGE = './judge/verdict.js';
-const WITH_VISITS = './state-visits.js';
-const WITH_ASSIGNED = './assigned-rewards.js';
+const WITH_JUDGE = '../judge/verdict.js';
+const WITH_VISITS = '../state-visits.js';
+const WITH_ASSIGNED = '../assigned-rewards.js';
 
 /**
  * Modules of this library whose code affects scores, so that it is part of the reward version: those that every score depends on, and

@@ -1,4 +1,4 @@
-import type { JudgeAnswer, JudgeRequest } from '@retrace/rewards';
+import type { JudgeAnswer, JudgeRequest } from '../../judge.js';
 import { EndpointError, ServiceClient } from '@retrace/endpoints';
 import { LRUCache } from 'lru-cache';
 import type { VerdictSource } from './verdict-archive.js';

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { REWARDS_MODULE } from '@retrace/rewards';
+import { REWARDS_MODULE } from '../../index.js';
 import { initSync, parse } from 'es-module-lexer';
-import { ScoringError } from './scoring-error.js';
+import { RewardError } from '../../errors.js';
 
 /**
  * SHA-256, hex, of a module's text and of all that it imports: files by content, packages by name and version, built-in
@@ -13,7 +13,7 @@ import { ScoringError } from './scoring-error.js';
  * imports don't run and don't count.
  *
  * @param module file URL or absolute path
- * @throws ScoringError `MODULE_UNREADABLE` naming the file that is missing or is no module
+ * @throws RewardError `MODULE_UNREADABLE` naming the file that is missing or is no module
  */
 export function codeHash(module: string): string {
   initSync();
@@ -48,7 +48,7 @@ function readModule(file: string): string {
   try {
     return readFileSync(file, 'utf8').replaceAll('\r\n', '\n');
   } catch (cause) {
-    throw new ScoringError('MODULE_UNREADABLE', `reward code ${file}: cannot be read`, { cause });
+    throw new RewardError('MODULE_UNREADABLE', `reward code ${file}: cannot be read`, { cause });
   }
 }
 
@@ -61,7 +61,7 @@ function importsOf(file: string, text: string): string[] {
       return d === -2 ? [] : ['(computed)'];
     });
   } catch (cause) {
-    throw new ScoringError('MODULE_UNREADABLE', `reward code ${file}: is not a JavaScript module`, { cause });
+    throw new RewardError('MODULE_UNREADABLE', `reward code ${file}: is not a JavaScript module`, { cause });
   }
 }
 

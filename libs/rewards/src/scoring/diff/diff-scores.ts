@@ -1,7 +1,7 @@
 import type { RankCorrelation } from '@retrace/algorithms';
 import type { StoreReader } from '@retrace/store';
 import { findVersion } from '../reward-versions.js';
-import { ScoringError } from '../scoring-error.js';
+import { RewardError } from '../../errors.js';
 import { rankAgreement } from './rank-agreement.js';
 import { ScorePairs, type ScoredValue } from './score-pairs.js';
 
@@ -68,7 +68,7 @@ const TOTAL: ScoredValue = { kind: 'total' };
  * Compares two reward versions of a run, over the episodes that both have scored. The store computes; memory here is bounded,
  * whatever the history.
  *
- * @throws ScoringError `VERSION_UNKNOWN`, `VERSION_AMBIGUOUS`; `NOTHING_TO_COMPARE` when no episode has a score of both
+ * @throws RewardError `VERSION_UNKNOWN`, `VERSION_AMBIGUOUS`; `NOTHING_TO_COMPARE` when no episode has a score of both
  */
 export async function diffScores(options: ScoreDiffOptions): Promise<ScoreDiff> {
   const { client, runId, split = null, limit = 10, maxPairsInMemory = 262_144 } = options;
@@ -78,7 +78,7 @@ export async function diffScores(options: ScoreDiffOptions): Promise<ScoreDiff> 
   const total = await diffValue(pairs, TOTAL, maxPairsInMemory);
   if (total === null) {
     const ofSplit = split === null ? '' : ` of split '${split}'`;
-    throw new ScoringError(
+    throw new RewardError(
       'NOTHING_TO_COMPARE',
       `run ${runId}: no episode${ofSplit} has a score of ${a.name} and of ${b.name}`,
     );

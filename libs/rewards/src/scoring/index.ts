@@ -1,0 +1,13 @@
+export { RewardScorer, type RewardDefinition, type RewardScorerOptions } from './reward-scorer.js';
+export type { RewardInputs, TokenRewards } from './token-rewards.js';
+export { scoreRun, type ScoreProgress, type ScoreReport } from './score-run.js';
+export { auditRewards, type RewardAudit } from './audit/audit-rewards.js';
+export { diffScores, type ScoreDiff } from './diff/diff-scores.js';
+export { findVersion, listVersions, newestVersion, readScores } from './reward-versions.js';
+export { StoredRewards } from './stored-rewards.js';
+export { AssignedRewards, withAssignedUntil } from './assigned-rewards.js';
+export { StateVisits } from './state-visits.js';
+export { rewardEpisode } from './reward-episode.js';
+export type { JudgeClientOptions } from './judge/judge-client.js';
+export { VerdictArchive } from './judge/verdict-archive.js';
+export { VerdictStore, type AssignedRewardSource } from './judge/verdict-store.js';
