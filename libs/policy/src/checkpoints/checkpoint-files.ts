@@ -15,7 +15,7 @@ import { nameContent, syncDirectory, writeSynced } from './write-synced.js';
 
 /** A file whose content is written, but perhaps not durable yet. */
 export interface WrittenFile extends FileRef {
-  /** The temporary name that the file has until it is durable; null where it is. */
+  /** The temporary name that the file has until it is durable, perhaps in a directory of `makeScratch`; null where it is. */
   readonly name: string | null;
 }
 
