@@ -66,7 +66,7 @@ try {
     for (const part of parts) await PARTS[part](environment.python);
     table.save(
       `${cpus()[0].model}, ${NUM_THREADS} cores, on which the sides take turns; ratios are medians of pairs. A step is PPO with entropy bonus and critic on sequences of which ` +
-        'the last half is trained. In `share` the worker has all cores and collector, trainer and worker take turns as a synchronous run has them; counted is the time in which the collector can play nothing.' +
+        'the last half is trained. In `share` the worker has all cores and collector, trainer and worker take turns as a synchronous run has them; counted is the time in which the collector can play nothing, from the sixth update on.' +
         leftOut.map((sentence) => ` ${sentence}`).join(''),
     );
   }
@@ -149,8 +149,9 @@ async function peakOf(pid, side) {
 async function measureShare(python) {
   const worker = await EngineWorker.start(python, { directory, threads: NUM_THREADS });
   const data = makeDataDirectory();
-  const numUpdates = 6;
-  const first = 1;
+  const numUpdates = 12;
+  // Before it the trainer's code is not compiled yet.
+  const first = 5;
   const settings = [
     ...['model.numLayers=8', 'model.hiddenSize=256', 'model.numHeads=8', 'model.numKeyValueHeads=8'],
     ...['model.headDim=32', 'model.intermediateSize=688', 'optimizer.epochs=1'],

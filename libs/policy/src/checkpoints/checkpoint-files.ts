@@ -80,10 +80,8 @@ export class CheckpointFiles {
   /** Makes a directory in which other processes write files for `adopt` and `adoptFile`; the caller removes it. */
   async makeScratch(): Promise<string> {
     const path = join(this.directory, unfinishedName());
-    await this.removeAbandoned();
     try {
-      await mkdir(this.directory, { recursive: true });
-      await mkdir(path);
+      await Promise.all([this.removeAbandoned(), mkdir(path, { recursive: true })]);
       return path;
     } catch (cause) {
       throw notWritten(cause);

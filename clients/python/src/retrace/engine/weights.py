@@ -44,6 +44,8 @@ class Sharded:
     def whole(self, shard: torch.Tensor) -> torch.Tensor:
         """Collect all rows of a tensor that is sharded like the parameter, on every rank."""
         p = self.parameter
+        if p.device_mesh.size() == 1:
+            return shard
         sharded = DTensor.from_local(
             shard, p.device_mesh, p.placements, run_check=False, shape=p.shape, stride=p.stride()
         )

@@ -18,8 +18,8 @@ import torch
 
 # The data of a file starts at a multiple of this.
 ALIGNMENT = 8
-# Tensors that wait in memory for the disk, beside the one that is written.
-MOST_WAITING = 2
+# Bytes that may wait in memory for the disk, beside the newest tensor.
+MOST_WAITING_BYTES = 2**26
 
 
 @dataclass(frozen=True)
@@ -40,18 +40,23 @@ class _FileWriter:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="save")
         self._stream = open(path, "xb")  # noqa: SIM115
         self._waiting: deque[Future[int]] = deque()
+        self._waiting_bytes = 0
 
     def write(self, piece: bytes | memoryview) -> None:
         """Write a piece, which stays as it is until `flush` returns; raises what the disk refused of an earlier one."""
+        while self._waiting_bytes > MOST_WAITING_BYTES:
+            self._await_first()
         self._waiting.append(self._thread.submit(self._stream.write, piece))
-        while len(self._waiting) > MOST_WAITING:
-            self._waiting.popleft().result()
+        self._waiting_bytes += len(piece)
 
     def flush(self) -> None:
         """Wait until everything is in the file, where others can read it."""
         while self._waiting:
-            self._waiting.popleft().result()
+            self._await_first()
         self._stream.flush()
+
+    def _await_first(self) -> None:
+        self._waiting_bytes -= self._waiting.popleft().result()
 
     def sync(self) -> Future[None]:
         """Begin to make the file durable, and close it; its name is durable once its directory is synced."""
