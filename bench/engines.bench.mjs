@@ -19,7 +19,7 @@ import { EngineWorker } from './engine-worker.mjs';
 import { writeBatch } from './engine-batch.mjs';
 import { FigureTable } from './figure-table.mjs';
 import { qwenHalfBillion, writeRandomModel } from './random-model.mjs';
-import { recordedTimes } from './recorded-times.mjs';
+import { recordedWaits } from './recorded-times.mjs';
 import { StepWorker } from './step-worker.mjs';
 import { median } from './timing.mjs';
 
@@ -67,7 +67,7 @@ try {
     for (const part of parts) await PARTS[part](environment.python);
     table.save(
       `${cpus()[0].model}, ${NUM_THREADS} cores, on which the sides take turns; ratios are medians of pairs. A step is PPO with entropy bonus and critic on sequences of which ` +
-        'the last half is trained. In `share` the worker has all cores and collector, trainer and worker take turns as a synchronous run has them.' +
+        'the last half is trained. In `share` the worker has all cores and collector, trainer and worker take turns as a synchronous run has them; counted is the time in which the collector can play nothing, from the sixth update on.' +
         leftOut.map((sentence) => ` ${sentence}`).join(''),
     );
   }
@@ -150,8 +150,9 @@ async function peakOf(pid, side) {
 async function measureShare(python) {
   const worker = await EngineWorker.start(python, { directory, threads: NUM_THREADS });
   const data = makeDataDirectory();
-  const numUpdates = 5;
-  const first = 1;
+  const numUpdates = 12;
+  // Before it the trainer's code is not compiled yet.
+  const first = 5;
   const settings = [
     ...['model.numLayers=8', 'model.hiddenSize=256', 'model.numHeads=8', 'model.numKeyValueHeads=8'],
     ...['model.headDim=32', 'model.intermediateSize=688', 'optimizer.epochs=1'],
@@ -163,15 +164,18 @@ async function measureShare(python) {
     ...['--data-dir', data.path, '--engine-url', worker.url, '--engine-token-file', worker.section.tokenFile],
     ...settings.flatMap((setting) => ['--set', setting]),
   ]);
+  // No round follows the last update.
+  const last = numUpdates - 1;
   try {
-    await session.waitFor(new RegExp(`update ${first} of`), 300_000);
-    const before = await worker.work();
-    await session.waitFor(new RegExp(`update ${numUpdates} of`), 300_000);
-    const after = await worker.work();
-    const perUpdate = (name) => (after[name] - before[name]) / (numUpdates - first);
+    const done = {};
+    for (const update of [first, last]) {
+      await session.waitFor(new RegExp(`update ${update} of`), 600_000);
+      done[update] = await worker.work();
+    }
     await session.ended;
-    const times = recordedTimes(data.path, { from: first + 1, isWithoutStore: true });
-    addShare(times, { computed: perUpdate('seconds'), numTokens: perUpdate('tokens') });
+    const perUpdate = (name) => (done[last][name] - done[first][name]) / (last - first);
+    const waits = recordedWaits(data.path, { from: first + 1, to: last });
+    addShare(waits, { computed: perUpdate('seconds'), numTokens: perUpdate('tokens') });
   } finally {
     await session.killTree();
     data.remove();
@@ -179,17 +183,25 @@ async function measureShare(python) {
   }
 }
 
-/** @param times mean seconds of the parts of an update, `computed` those in the worker */
-function addShare(times, { computed, numTokens }) {
-  const total = times.read + times.update + times.checkpoint;
+/**
+ * Counts the time in which the collector has nothing to play: from the end of a round until it gets the next policy. Of the save that is all
+ * until the weights are on offer; the rest is written while it plays.
+ *
+ * @param waits of `recordedWaits`
+ * @param computed mean seconds of an update in the worker
+ */
+function addShare({ idle, unpublished, read, update, checkpoint }, { computed, numTokens }) {
+  const total = idle + unpublished;
   const rest = 1000 * (total - computed);
-  table.add('update of 6 M parameters by `retrace train`', 1000 * total, 'ms');
+  table.add('update of 6 M parameters by `retrace train`, until the next round begins', 1000 * total, 'ms');
   table.add('… tokens of its forward passes', numTokens, '');
   table.add('… not forward, backward or optimizer', (100 * rest) / (1000 * total), '%', { most: 5 });
   table.add('… the same in time; may be 50 ms + 30 ns a token', rest, 'ms', { most: 50 + 30e-6 * numTokens });
-  table.add('… of that reading the episodes', 1000 * times.read, 'ms');
-  table.add('… of that rewards, loss, transfer', 1000 * (times.update - computed), 'ms');
-  table.add('… of that saving weights and moments', 1000 * times.checkpoint, 'ms');
+  table.add('… of that reading the episodes', 1000 * read, 'ms');
+  table.add('… of that rewards, loss, transfer', 1000 * (update - computed), 'ms');
+  table.add('… of that log and plan before, weights on offer after', 1000 * (idle - read - update), 'ms');
+  table.add('… of that commits that a round had to wait for', 1000 * unpublished, 'ms');
+  table.add('saving weights and moments in all, while the next round is played', 1000 * checkpoint, 'ms');
 }
 
 /** Steps in turn; times by side, of those after the warm-ups. */

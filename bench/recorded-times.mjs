@@ -8,3 +8,33 @@ export function recordedTimes(directory, { from, isWithoutStore }) {
   const rows = JSON.parse(runRetrace(['sql', query, '--format', 'json', '--data-dir', directory]));
   return Object.fromEntries(rows.map(({ part, mean }) => [part, Number(mean)]));
 }
+
+/** A round whose groups enter the log this soon after the commit of its policy may have been held back until that commit. */
+const HELD_BACK_SECONDS = 0.05;
+
+/**
+ * Mean seconds of some updates of a synchronous run without a store: what the trainer recorded of each part; how long the collector was `idle`
+ * before the round that follows; and `unpublished`, the save of an update whose round may have waited for its commit at its end.
+ */
+export function recordedWaits(directory, { from, to }) {
+  runRetrace(['rebuild', '--data-dir', directory]);
+  const query = `SELECT source, substring(name, 6) AS part, step, value FROM metrics WHERE name LIKE 'time/%' AND step >= ${from}`;
+  const rows = JSON.parse(runRetrace(['sql', query, '--format', 'json', '--data-dir', directory]));
+  const seconds = new Map(rows.map(({ source, part, step, value }) => [`${source} ${part} ${step}`, value]));
+  // Round r is the first that update r does not train on.
+  const updates = Array.from({ length: to - from + 1 }, (_, u) => from + u);
+  const mean = (of) => updates.reduce((sum, update) => sum + of(update), 0) / updates.length;
+  const recorded = (source, part, step) => {
+    const value = Number(seconds.get(`${source} ${part} ${step}`));
+    if (Number.isNaN(value)) throw new Error(`${source} recorded no time/${part} of step ${step}`);
+    return value;
+  };
+  const parts = ['read', 'update', 'checkpoint'];
+  return {
+    ...Object.fromEntries(parts.map((part) => [part, mean((u) => recorded('trainer', part, u))])),
+    idle: mean((u) => recorded('collector', 'idle', u)),
+    unpublished: mean((u) =>
+      recorded('trainer', 'wait', u + 1) < HELD_BACK_SECONDS ? recorded('trainer', 'checkpoint', u) : 0,
+    ),
+  };
+}

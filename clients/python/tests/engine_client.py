@@ -172,15 +172,24 @@ class EngineClient:
     def save(
         self, directory: Path, what: str = "state", metadata: Mapping[str, str] | None = None
     ) -> dict[str, Path]:
-        body = {"directory": str(directory), "what": what, "metadata": metadata or {}}
-        files = self.post("save", body).json()
-        return {key: directory / saved["files"][0]["file"] for key, saved in files.items()}
+        found = self.saved(directory, what, metadata=metadata or {}).items()
+        return {key: directory / saved["files"][0]["file"] for key, saved in found}
+
+    def saved(self, directory: Path | None, what: str = "state", **request: Any) -> dict[str, Any]:
+        """Save weights, and for `state` the optimizer, until they are durable; returns the answers."""
+        place = {} if directory is None else {"directory": str(directory)}
+        found = {}
+        for key in ("weights", "optimizer") if what == "state" else (what,):
+            texts = request.get("metadata", {}) if key == "weights" else {}
+            body = {**place, **request, "what": key, "metadata": texts}
+            found[key] = self.post("save", body).json()
+        self.post("sync")
+        return found
 
     def save_shards(self, directory: Path, metadata: Mapping[str, str]) -> dict[str, Path]:
         """Save with each rank's rows in files of its own, and write their indexes as the trainer does."""
-        body = {"directory": str(directory), "what": "state", "metadata": metadata, "sharded": True}
         indexes = {}
-        for key, saved in self.post("save", body).json().items():
+        for key, saved in self.saved(directory, metadata=metadata, sharded=True).items():
             for shard in saved["files"]:
                 content = (directory / shard["file"]).read_bytes()
                 assert (hashlib.sha256(content).hexdigest(), len(content)) == (

@@ -74,7 +74,7 @@ def test_a_request_with_another_token_is_refused(worker: str) -> None:
 
 def test_the_worker_describes_itself(engine: EngineClient) -> None:
     found = engine.get("engine")
-    assert (found["protocol"], found["worldSize"], found["backend"]) == (2, 1, "native")
+    assert (found["protocol"], found["worldSize"], found["backend"]) == (3, 1, "native")
     assert found["instance"] == engine.instance
     logprobs(engine)
     metrics = engine.get("metrics")
@@ -296,6 +296,31 @@ def test_files_that_can_not_be_used_change_nothing(engine: EngineClient, tmp_pat
     assert refusal(lambda: engine.save(tmp_path / "none")).field == "directory"
 
 
+def test_a_file_that_the_disk_refuses_is_reported_by_every_sync(tmp_path: Path) -> None:
+    program = """
+import errno, os, sys
+from retrace.engine import __main__ as main
+def refuse(descriptor):
+    raise OSError(errno.ENOSPC, "no space")
+os.fsync = refuse
+sys.argv = ["engine", "--token-file", sys.argv[1], "--follow-stdin"]
+sys.exit(main.main())
+"""
+    worker = Worker(tmp_path, program=program)
+    try:
+        engine = opened(worker, tmp_path)
+        written = engine.post("save", {"directory": str(tmp_path), "what": "weights"}).json()["files"][0]
+        # Others can read it, but the trainer may not commit it.
+        content = (tmp_path / written["file"]).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == written["sha256"]
+        for _ in range(2):
+            error = refusal(lambda: engine.post("sync"))
+            assert (error.status, error.code) == (500, "INTERNAL")
+            assert "no space" in str(error)
+    finally:
+        worker.close()
+
+
 def test_adapters_on_another_base_are_refused(worker: str, tmp_path: Path) -> None:
     engine = EngineClient(worker)
     opened = engine.open({**TINY, "valueHead": False})
@@ -450,7 +475,7 @@ def test_shards_of_two_ranks_hold_what_one_file_holds(tmp_path: Path) -> None:
                 whole = engine.save(tmp_path, metadata={"config": "{}"})
                 indexes = engine.save_shards(tmp_path, metadata={"config": "{}"})
             engine.load(indexes["weights"], indexes["optimizer"])
-            named = engine.post("save", {"what": "state", "metadata": {"config": "{}"}}).json()
+            named = engine.saved(None, metadata={"config": "{}"})
             assert (
                 named["weights"]["files"][0]["sha256"]
                 == hashlib.sha256(whole["weights"].read_bytes()).hexdigest()

@@ -5,7 +5,7 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PolicyError } from '../policy-error.js';
 import { CheckpointFiles } from './checkpoint-files.js';
@@ -66,10 +66,16 @@ describe('CheckpointFiles', () => {
       opened = numTensors(file);
     });
     if (written === undefined) throw new Error('the writer did not say that the file is written');
+    const scratch = basename(await files.makeScratch());
     expect(written).toEqual({ ...ref, name: expect.stringMatching(/\.partial$/) as string });
     expect(await opened).toBe(1);
     expect(await numTensors(written)).toBe(1);
-    expect(await numTensors({ ...written, name: '../../elsewhere.partial' })).toBe(1);
+    for (const name of ['../../elsewhere.partial', `${scratch}/../${sha256}.safetensors`])
+      expect(await numTensors({ ...written, name })).toBe(1);
+    // As another process wrote it, which is adopted later.
+    await writeFile(join(pathOf(scratch), 'weights-1.safetensors'), tensor);
+    await files.remove(ref.sha256);
+    expect(await numTensors({ ...written, name: `${scratch}/weights-1.safetensors` })).toBe(1);
     const other = { ...written, sha256: '0'.repeat(64) };
     await expect(files.openWritten(other)).rejects.toMatchObject({ code: 'CHECKPOINT_MISSING' });
   });

@@ -15,7 +15,7 @@ import { nameContent, syncDirectory, writeSynced } from './write-synced.js';
 
 /** A file whose content is written, but perhaps not durable yet. */
 export interface WrittenFile extends FileRef {
-  /** The temporary name that the file has until it is durable; null where it is. */
+  /** The temporary name that the file has until it is durable, perhaps in a directory of `makeScratch`; null where it is. */
   readonly name: string | null;
 }
 
@@ -80,10 +80,8 @@ export class CheckpointFiles {
   /** Makes a directory in which other processes write files for `adopt` and `adoptFile`; the caller removes it. */
   async makeScratch(): Promise<string> {
     const path = join(this.directory, unfinishedName());
-    await this.removeAbandoned();
     try {
-      await mkdir(this.directory, { recursive: true });
-      await mkdir(path);
+      await Promise.all([this.removeAbandoned(), mkdir(path, { recursive: true })]);
       return path;
     } catch (cause) {
       throw notWritten(cause);

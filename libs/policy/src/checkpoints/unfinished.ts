@@ -5,7 +5,8 @@ import type { FileRef } from './file-ref.js';
 import { shardsIn } from './shards.js';
 
 const SUFFIX = '.partial';
-const NAME = /^[0-9a-f-]{36}\.partial$/;
+/** Of a file, or of one in an unfinished directory. */
+const NAME = /^[0-9a-f-]{36}\.partial(\/[\w-]+\.safetensors)?$/;
 /** In an unfinished directory: the index that its shards will have. */
 const INTENDED_INDEX = 'index';
 

@@ -41,7 +41,7 @@ interface EngineStatus {
 }
 
 /** Of the wire (clients/python/src/retrace/engine/README.md). */
-const PROTOCOL = 2;
+const PROTOCOL = 3;
 
 function requireProtocol({ protocol }: EngineStatus): void {
   if (protocol === PROTOCOL) return;

@@ -18,64 +18,94 @@ interface SavedFiles {
   readonly texts: Readonly<Record<string, string>>;
 }
 
-interface Saved {
-  readonly weights: SavedFiles;
-  readonly optimizer?: SavedFiles;
-}
+/** A part of the state, saved as a file or as shards. */
+type SavedPart = 'weights' | 'optimizer';
 
 export interface SaveRequest {
-  readonly what: 'weights' | 'state';
   /** Text entries of the file of weights. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Whether each process of the worker writes its own rows. */
   readonly sharded: boolean;
-  /** Beside these the worker writes, so that a file need only be renamed; null has it only compute the names. */
-  readonly into: CheckpointFiles | null;
-  /** Called once the weights have their name, before the optimizer has. */
+}
+
+export interface SaveInto extends SaveRequest {
+  /** Beside these the worker writes, so that a file need only be renamed. */
+  readonly into: CheckpointFiles;
+  /** Called once the weights can be read: whole ones before they are durable, shards once they have their index. */
   readonly onWritten?: (weights: WrittenFile) => void;
 }
 
-/** Has the worker save, durably, and takes over its files; the worker itself computes the hashes. */
-export async function savedFiles(
+/** Has the worker save the current weights. Resolves when they are durable. */
+export async function saveWeights(connection: EngineConnection, request: SaveInto): Promise<FileRef> {
+  const [weights] = await savedFiles(connection, ['weights'], request);
+  return weights;
+}
+
+/** Has the worker save weights and optimizer. Resolves when they are durable. */
+export async function saveState(connection: EngineConnection, request: SaveInto): Promise<EngineState> {
+  const [weights, optimizer] = await savedFiles(connection, ['weights', 'optimizer'], request);
+  return { weights, optimizer };
+}
+
+/** The name that the worker's weights or its optimizer would be stored under; nothing is stored. */
+export async function nameSaved(
   connection: EngineConnection,
-  { what, metadata, sharded, into, onWritten }: SaveRequest,
-): Promise<{ readonly weights: FileRef; readonly optimizer?: FileRef }> {
-  const directory = (await into?.makeScratch()) ?? null;
-  const take = ({ files, texts }: SavedFiles): Promise<FileRef> => {
-    if (into === null || directory === null) return nameOf(files, sharded ? texts : null);
-    const written = files.map((saved) => ({ ...saved, path: join(directory, basename(saved.file)) }));
-    return sharded ? into.adopt(written, texts) : into.adoptFile(oneOf(written));
-  };
+  part: SavedPart,
+  request: SaveRequest,
+): Promise<FileRef> {
+  const { files, texts } = await save(connection, part, { ...request, directory: null });
+  if (request.sharded) return nameContent([shardIndexContent(files, texts)]);
+  const { sha256, sizeBytes } = oneOf(files);
+  return { sha256, sizeBytes };
+}
+
+/** Saves one part after the other, the weights first; the worker itself computes the hashes, and the disk takes one part while it writes the next. */
+async function savedFiles(
+  connection: EngineConnection,
+  parts: readonly SavedPart[],
+  { into, onWritten, ...request }: SaveInto,
+): Promise<FileRef[]> {
+  const directory = await into.makeScratch();
   try {
-    const request = { directory, what, metadata, sharded };
-    const saved = await connection.repeatable<Saved>('save', request);
-    const weights = await take(saved.weights);
-    onWritten?.({ ...weights, name: null });
-    return { weights, ...(saved.optimizer && { optimizer: await take(saved.optimizer) }) };
+    const saved: SavedFiles[] = [];
+    for (const part of parts) {
+      const written = await save(connection, part, { ...request, directory });
+      saved.push(written);
+      if (part === 'weights' && !request.sharded) onWritten?.(readableIn(directory, oneOf(written.files)));
+    }
+    await connection.repeatable('sync', {});
+    const files: FileRef[] = [];
+    for (const { files: written, texts } of saved) {
+      const adopted = written.map((file) => ({ ...file, path: join(directory, basename(file.file)) }));
+      files.push(await (request.sharded ? into.adopt(adopted, texts) : into.adoptFile(oneOf(adopted))));
+      if (files.length === 1 && request.sharded) onWritten?.({ ...files[0], name: null });
+    }
+    return files;
   } finally {
-    if (directory !== null) await rm(directory, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   }
 }
 
-async function nameOf(files: readonly FileRef[], texts: SavedFiles['texts'] | null): Promise<FileRef> {
-  if (texts !== null) return nameContent([shardIndexContent(files, texts)]);
-  const { sha256, sizeBytes } = oneOf(files);
-  return { sha256, sizeBytes };
+function save(
+  connection: EngineConnection,
+  what: SavedPart,
+  { metadata, sharded, directory }: SaveRequest & { readonly directory: string | null },
+): Promise<SavedFiles> {
+  return connection.repeatable<SavedFiles>('save', {
+    ...{ directory, what, sharded },
+    metadata: what === 'weights' ? metadata : {},
+  });
+}
+
+/** A file in a directory of `makeScratch`, as `CheckpointFiles.openWritten` finds it. */
+function readableIn(
+  directory: string,
+  { file, sha256, sizeBytes }: SavedFiles['files'][number],
+): WrittenFile {
+  return { sha256, sizeBytes, name: `${basename(directory)}/${basename(file)}` };
 }
 
 function oneOf<T extends FileRef>(files: readonly T[]): T {
   if (files.length === 1) return files[0];
   throw new TrainerError('ENGINE_LOST', `the engine saved ${files.length} files where one was asked for`);
-}
-
-/** @throws TrainerError `ENGINE_LOST` where the worker saved no optimizer */
-export function requireState({
-  weights,
-  optimizer,
-}: {
-  readonly weights: FileRef;
-  readonly optimizer?: FileRef;
-}): EngineState {
-  if (optimizer) return { weights, optimizer };
-  throw new TrainerError('ENGINE_LOST', "the engine's answer to save names no file of the optimizer");
 }

@@ -28,7 +28,7 @@ import type {
 import { EngineConnection } from './engine-connection.js';
 import { reachEngine, type ReachedEngine } from './engine-process.js';
 import { openModel, type OpenedModel } from './open-model.js';
-import { requireState, savedFiles, type SaveRequest } from './saved-files.js';
+import { nameSaved, saveState, saveWeights, type SaveRequest } from './saved-files.js';
 import { TokenCalls } from './token-calls.js';
 
 /**
@@ -206,8 +206,7 @@ export class TorchEngine implements UpdateEngine {
   }
 
   async saveWeights(into = this.checkpoints, like?: FileRef): Promise<FileRef> {
-    const { weights } = await this.saved('weights', { into, sharded: await this.formOf(like) });
-    return weights;
+    return saveWeights(this.connection, { ...(await this.requestLike(like)), into });
   }
 
   /** Does nothing: what is saved is in files. */
@@ -225,16 +224,17 @@ export class TorchEngine implements UpdateEngine {
     onWritten?: (weights: WrittenFile) => void,
     like?: FileRef,
   ): Promise<EngineState> {
-    return requireState(await this.saved('state', { into, onWritten, sharded: await this.formOf(like) }));
+    return saveState(this.connection, { ...(await this.requestLike(like)), into, onWritten });
   }
 
   async nameWeights(like?: FileRef): Promise<FileRef> {
-    const { weights } = await this.saved('weights', { into: null, sharded: await this.formOf(like) });
-    return weights;
+    return nameSaved(this.connection, 'weights', await this.requestLike(like));
   }
 
   async nameState(like?: FileRef): Promise<EngineState> {
-    return requireState(await this.saved('state', { into: null, sharded: await this.formOf(like) }));
+    const request = await this.requestLike(like);
+    const weights = await nameSaved(this.connection, 'weights', request);
+    return { weights, optimizer: await nameSaved(this.connection, 'optimizer', request) };
   }
 
   async load(state: EngineState, from = this.checkpoints): Promise<void> {
@@ -255,21 +255,19 @@ export class TorchEngine implements UpdateEngine {
     return typeof this.model.recipe.optimizer.criticLearningRate === 'number';
   }
 
-  /** Whether to write shards: as the recipe says, unless these are the same weights in the other form. */
-  private async formOf(like: FileRef | undefined): Promise<boolean> {
+  /** Whole files or shards as the recipe says, unless these are the same weights in the other form. */
+  private async requestLike(like: FileRef | undefined): Promise<SaveRequest> {
     const { engine } = this.model.recipe;
-    const sharded = engine?.shardedCheckpoints ?? false;
+    const { metadata } = this.model;
+    const request = { metadata, sharded: engine?.shardedCheckpoints ?? false };
     // verl's engine gives whole tensors only.
-    if (like === undefined || engine?.backend === 'verl') return sharded;
-    const { weights } = await this.saved('weights', { into: null, sharded });
+    if (like === undefined || engine?.backend === 'verl') return request;
+    const weights = await nameSaved(this.connection, 'weights', request);
     // In one form, all weights of a model have one size.
-    if (weights.sizeBytes === like.sizeBytes) return sharded;
-    const other = await this.saved('weights', { into: null, sharded: !sharded });
-    return other.weights.sha256 === like.sha256 ? !sharded : sharded;
-  }
-
-  private saved(what: 'weights' | 'state', options: Pick<SaveRequest, 'into' | 'onWritten' | 'sharded'>) {
-    return savedFiles(this.connection, { ...options, what, metadata: this.model.metadata });
+    if (weights.sizeBytes === like.sizeBytes) return request;
+    const other = { metadata, sharded: !request.sharded };
+    const { sha256 } = await nameSaved(this.connection, 'weights', other);
+    return sha256 === like.sha256 ? other : request;
   }
 }
 

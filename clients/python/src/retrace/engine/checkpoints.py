@@ -1,4 +1,4 @@
-"""Safetensors files, with exactly the bytes that libs/policy/src/checkpoints writes."""
+"""Safetensors files that are read; `writing.py` writes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import os
 import re
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,6 @@ from safetensors import SafetensorError, safe_open
 from .errors import EngineError
 from .layout import Part
 
-# The data of a file starts at a multiple of this.
-ALIGNMENT = 8
 # Bytes at each end of a file that a fingerprint covers.
 SAMPLE_BYTES = 2**20
 
@@ -129,68 +127,3 @@ class ModelDirectory:
                 stream.seek(max(head, size - SAMPLE_BYTES))
                 digest.update(stream.read())
         return digest.hexdigest()
-
-
-def write_tensors(
-    path: Path | None,
-    entries: Iterable[tuple[str, tuple[int, ...], Callable[[], torch.Tensor]]],
-    metadata: Mapping[str, str],
-    *,
-    is_writer: bool,
-    digest: Any,
-) -> int | OSError:
-    """Write float32 tensors one at a time, and sync the file; returns its size, or what the disk refused.
-
-    Every rank must call it where the values of a sharded tensor come from all of them; only the writer opens the file.
-    `digest`, an object of hashlib, is updated with all that is written. Without a path it only is.
-    """
-    entries = list(entries)
-    header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
-    end = 0
-    for name, shape, _ in entries:
-        start, end = end, end + 4 * int(torch.Size(shape).numel())
-        header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [start, end]}
-    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
-    text += b" " * (-len(text) % ALIGNMENT)
-    refused: OSError | None = None
-    stream = None
-
-    def write(piece: bytes | memoryview) -> None:
-        if stream is not None:
-            stream.write(piece)
-        digest.update(piece)
-
-    try:
-        if is_writer:
-            stream = None if path is None else open(path, "xb")  # noqa: SIM115
-            write(struct.pack("<Q", len(text)) + text)
-    except OSError as error:
-        refused = error
-    for _, _, values in entries:
-        tensor = values()
-        if not is_writer or refused is not None:
-            continue
-        try:
-            write(memoryview(tensor.detach().float().cpu().contiguous().numpy()).cast("B"))
-        except OSError as error:
-            refused = error
-    if stream is not None and path is not None:
-        refused = _close(stream, path, refused)
-    return 8 + len(text) + end if refused is None else refused
-
-
-def _close(stream: Any, path: Path, refused: OSError | None) -> OSError | None:
-    try:
-        with stream:
-            stream.flush()
-            os.fsync(stream.fileno())
-        directory = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
-    except OSError as error:
-        refused = refused or error
-    if refused is not None:
-        path.unlink(missing_ok=True)
-    return refused

@@ -244,19 +244,16 @@ class Engine(EngineBase):
     def save(
         self, directory: str | None, what: str, metadata: Mapping[str, str], *, sharded: bool
     ) -> dict[str, Any]:
-        """Write weights, and for `state` the optimizer too, into files that are durable afterwards: whole, or each rank its own rows."""
+        """Write `weights` or the state of the `optimizer`, durable after `sync`: whole, or each rank its own rows."""
         self._require_loaded()
         entries_of = own_entries if sharded else whole_entries
-        contents: dict[str, FileContent] = {
-            "weights": (self._entries(self.weights.shards(), "", entries_of), metadata)
-        }
-        if what == "state":
+        if what == "weights":
+            content: FileContent = (self._entries(self.weights.shards(), "", entries_of), metadata)
+        else:
             averages = {} if self._moving is None else {"averages": "yes"}
-            contents["optimizer"] = (
-                self._state_entries(entries_of),
-                {**self.optimizer.step_counts(), **averages},
-            )
-        return self._write_files(directory, contents, sharded=sharded)
+            texts = {**metadata, **self.optimizer.step_counts(), **averages}
+            content = (self._state_entries(entries_of), texts)
+        return self._write_file(directory, what, content, sharded=sharded)
 
     def _state_entries(self, entries_of: EntriesOf) -> Iterator[Any]:
         order = self._moment_order()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import resource
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +16,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from .checkpoints import TensorFile, write_tensors
+from .checkpoints import TensorFile
 from .errors import EngineError, invalid
 from .group import Group
 from .layout import Part, buckets, parameter_specs
 from .options import OpenOptions
 from .shares import Sequences
+from .writing import write_tensors
 
 Columns = dict[str, NDArray[np.float32]]
 
@@ -59,6 +60,7 @@ class EngineBase:
             torch.cuda.reset_peak_memory_stats()
         self._dtype = torch.bfloat16 if options.is_bfloat16 else torch.float32
         self._is_loaded = False
+        self._unsynced: list[tuple[Path, Future[None]]] = []
         self.figures = {"forwardSeconds": 0.0, "backwardSeconds": 0.0, "stepSeconds": 0.0, "tokens": 0}
 
     @property
@@ -94,10 +96,10 @@ class EngineBase:
         self._group.agree(error)
         return files
 
-    def _write_files(
-        self, directory: str | None, contents: Mapping[str, FileContent], *, sharded: bool = False
+    def _write_file(
+        self, directory: str | None, key: str, content: FileContent, *, sharded: bool = False
     ) -> dict[str, Any]:
-        """Write files of random names that are durable afterwards: rank 0 each whole, or every rank the entries that it has.
+        """Write a file of a random name that is durable after `sync`: rank 0 the whole, or every rank the entries that it has.
 
         Every rank must call it. Returns on rank 0 the files of all ranks in their order, and the texts of the whole. Without a
         directory nothing is written.
@@ -105,21 +107,30 @@ class EngineBase:
         writes = sharded or self._group.rank == 0
         is_there = directory is None or not writes or Path(directory).is_dir()
         self._group.agree(None if is_there else no_directory(str(directory)))
-        saved: dict[str, Any] = {}
-        for key, (entries, texts) in contents.items():
-            own, digest = list(entries), hashlib.sha256()
-            is_writer = writes and (not sharded or len(own) > 0)
-            name = f"{key}-{secrets.token_hex(8)}.safetensors"
-            path = None if directory is None else Path(directory) / name
-            written = write_tensors(
-                path, own, SHARD_TEXTS if sharded else texts, is_writer=is_writer, digest=digest
-            )
-            refused = written if isinstance(written, OSError) else None
-            self._group.agree(None if refused is None else not_written(path or Path(name), refused))
-            file = {"file": name, "sha256": digest.hexdigest(), "sizeBytes": written} if is_writer else None
-            files = [found for found in self._group.gather(file) if found is not None]
-            saved[key] = {"files": files, "texts": dict(texts)}
-        return saved
+        entries, texts = list(content[0]), dict(content[1])
+        is_writer = writes and (not sharded or len(entries) > 0)
+        name = f"{key}-{secrets.token_hex(8)}.safetensors"
+        path = Path(directory or ".") / name
+        own_texts = SHARD_TEXTS if sharded else texts
+        written = write_tensors(None if directory is None else path, entries, own_texts, is_writer=is_writer)
+        refused = written if isinstance(written, OSError) else None
+        self._group.agree(None if refused is None else not_written(path, refused))
+        file = None
+        if is_writer and not isinstance(written, OSError):
+            file = {"file": name, "sha256": written.sha256, "sizeBytes": written.size_bytes}
+            if written.durable is not None:
+                self._unsynced.append((path, written.durable))
+        files = [found for found in self._group.gather(file) if found is not None]
+        return {"files": files, "texts": texts}
+
+    def sync(self) -> None:
+        """Wait until the content of all files that were written is durable; every rank must call it.
+
+        A file that the disk refuses is reported by every later call too, as the answer to the first may be lost.
+        """
+        refused = [(path, error) for path, done in self._unsynced if (error := done.exception()) is not None]
+        self._unsynced = [(path, done) for path, done in self._unsynced if done.exception() is not None]
+        self._group.agree(not_written(*refused[0]) if refused else None)
 
     def _moment_order(self) -> list[str]:
         """Names of trained parameters as the optimizer's file orders them."""
@@ -170,7 +181,7 @@ def no_directory(directory: str) -> EngineError:
     return invalid("directory", directory, "a directory that exists on the engine's machine")
 
 
-def not_written(path: Path, refused: OSError) -> EngineError:
+def not_written(path: Path, refused: BaseException) -> EngineError:
     """A file that the disk refused."""
     return EngineError("INTERNAL", f"{path} could not be written ({refused}); free disk space")
 

@@ -36,7 +36,7 @@ from .wire import (
     write_columns,
 )
 
-PROTOCOL = 2
+PROTOCOL = 3
 MAX_BODY_BYTES = 2**32
 # Calls that change the engine: they have a number, and are never made twice.
 NUMBERED = {"open", "backward", "step", "discard", "load", "move-reference"}
@@ -294,15 +294,20 @@ class Server:
         return {}
 
     def save(self, call: Call) -> Any:
-        """Write files."""
+        """Write a file, or the shards of one; `sync` makes them durable."""
         fields = Fields(call.json(), "save")
         directory = fields.text("directory", None)
-        what = fields.take("what", lambda v: v in ("weights", "state"), "'weights' or 'state'")
+        what = fields.take("what", lambda v: v in ("weights", "optimizer"), "'weights' or 'optimizer'")
         is_texts = lambda v: isinstance(v, dict) and all(isinstance(text, str) for text in v.values())  # noqa: E731
         metadata = fields.take("metadata", is_texts, "an object of strings", {})
         sharded = fields.flag("sharded", False)
         fields.finish()
         return self._rank.call("save", directory=directory, what=what, metadata=metadata, sharded=sharded)
+
+    def sync(self, _: Call) -> Any:
+        """Wait until what was saved is durable."""
+        self._rank.call("sync")
+        return {}
 
     def load(self, call: Call) -> Any:
         """Return to files."""
@@ -356,6 +361,7 @@ CALLS: dict[str, Callable[[Server, Call], Any]] = {
     "step": Server.step,
     "discard": Server.discard,
     "save": Server.save,
+    "sync": Server.sync,
     "load": Server.load,
     "reference": Server.reference,
     "move-reference": Server.move_reference,

@@ -200,14 +200,14 @@ class VerlEngine(EngineBase):
     def save(
         self, directory: str | None, what: str, metadata: Mapping[str, str], *, sharded: bool
     ) -> dict[str, Any]:
-        """Write weights, and for `state` the optimizer too, into files that are durable afterwards."""
+        """Write `weights` or the state of the `optimizer`, into a file that is durable after `sync`."""
         if sharded:
             raise unsupported("save.sharded", sharded, "false: verl's engine gives whole tensors")
         model = self.model
-        contents: dict[str, FileContent] = {"weights": (model.weights(), metadata)}
-        if what == "state":
-            contents["optimizer"] = (model.moments(self._moment_order()), {"step": str(model.num_steps)})
-        return self._write_files(directory, contents)
+        content: FileContent = (model.weights(), metadata)
+        if what == "optimizer":
+            content = (model.moments(self._moment_order()), {**metadata, "step": str(model.num_steps)})
+        return self._write_file(directory, what, content)
 
     def load(self, weights: str, optimizer: str | None) -> None:
         """Return to a saved state; both files are checked before anything changes. Without an optimizer's file it starts from 0."""
